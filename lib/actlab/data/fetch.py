@@ -1,0 +1,105 @@
+"""Where each data set comes from, and how its file gets here: checked against a sha256, never half-written. Parses nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pooch
+
+from actlab import paths
+from actlab.errors import DataError, UnknownName
+
+
+@dataclass(frozen=True)
+class Source:
+    """One downloadable file. ``sha256`` is of the file's bytes as stored in the data folder."""
+
+    dataset: str
+    file: str
+    """Path below the data folder."""
+    url: str
+    sha256: str
+    size: int
+    """Bytes."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One row of ``actlab data list``."""
+
+    name: str
+    description: str
+    embedded: bool = False
+    """Whether it ships with Python or scikit-learn and needs no download."""
+
+
+SHAKESPEARE = Source(
+    "shakespeare",
+    "tinyshakespeare/input.txt",
+    "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
+    "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
+    1_115_394,
+)
+
+
+def sha256(path: Path) -> str:
+    """Hex digest of a file's bytes."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def fetch(source: Source) -> Path:
+    """The file of ``source`` in the data folder, downloaded over https if it is missing, verified in either case.
+
+    Raises:
+        DataError: it cannot be had, or its bytes are not the expected ones. The message gives the ways out.
+    """
+    folder = paths.data()
+    path = folder / source.file
+    if not path.exists():
+        try:
+            pooch.retrieve(source.url, f"sha256:{source.sha256}", fname=path.name, path=path.parent, progressbar=False)
+        except Exception as error:  # requests' and pooch's errors share no base class
+            raise DataError(missing(source, folder, error)) from error
+    found = sha256(path)
+    if found != source.sha256:
+        raise DataError(
+            f"{path} is damaged or another version: expected sha256 {source.sha256} ({source.size:,} bytes), "
+            f"found {found} ({path.stat().st_size:,} bytes); delete it and run `actlab data get {source.dataset}`"
+        )
+    return path
+
+
+def missing(source: Source, folder: Path, error: object) -> str:
+    """The message for a file that could not be had."""
+    return (
+        f"{source.dataset}: {source.file} is not in {folder}, and its download failed ({type(error).__name__}: {error}). "
+        f"Three ways out: set ACTLAB_DATA to a folder that holds {source.file}; "
+        f"run `actlab data get {source.dataset}` where there is a network and copy {folder} here; "
+        f"or use a data set that needs no download (text: pydoc, images: digits)."
+    )
+
+
+DATASETS: dict[str, Dataset] = {
+    row.name: row
+    for row in (
+        Dataset("pydoc", "English text of Python's own help topics (465 thousand characters with CPython 3.11)", embedded=True),
+        Dataset("shakespeare", "tiny Shakespeare, 1,115,394 characters, 65 of them distinct"),
+        Dataset("novels", "100 English novels, 78 MB, of the public domain"),
+        Dataset("digits", "scikit-learn's 1,797 handwritten digits of 8 x 8", embedded=True),
+        Dataset("mnist", "70,000 handwritten digits of 28 x 28"),
+    )
+}
+
+
+def find_dataset(name: str, allowed: tuple[str, ...] = (), where: str = "") -> Dataset:
+    """The table's entry of that name; ``UnknownName`` lists the known ones."""
+    known = allowed or tuple(DATASETS)
+    if name not in known:
+        raise UnknownName("dataset", name, known, where)
+    return DATASETS[name]

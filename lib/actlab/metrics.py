@@ -1,0 +1,128 @@
+"""Prediction-difference metrics: pure functions of two (N, V) probability tensors of the *same* N inputs.
+
+Rows are inputs, columns classes; each row sums to 1.  All are symmetric (but for the sign of win and loss), 0 for equal tensors, and lower means
+more reproducible.  Comparing predictions made on different inputs measures the inputs, not the models: align the rows first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from actlab.errors import BadInput
+
+
+class ChurnSplit(NamedTuple):
+    """Shares of the N inputs in [0, 1]; win + loss + neutral = churn. For two seeds of one recipe win and loss are exchangeable."""
+
+    win: float
+    """First wrong, second right."""
+    loss: float
+    """First right, second wrong."""
+    neutral: float
+    """Both wrong, with different labels."""
+
+
+def _pair(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    if p.shape != q.shape or p.dim() != 2 or not p.numel():
+        raise BadInput(f"expected two probability tensors of one shape (N, V), got {tuple(p.shape)} and {tuple(q.shape)}")
+    return p, q
+
+
+def _targets(p: Tensor, targets: Tensor) -> Tensor:
+    if targets.shape != p.shape[:1]:
+        raise BadInput(f"expected {p.shape[0]} targets, one for each input, got shape {tuple(targets.shape)}")
+    return targets
+
+
+def total_variation_rows(p: Tensor, q: Tensor) -> Tensor:
+    """1/2 sum_l |p_l - q_l| of each row: (N,), in [0, 1]."""
+    return (p - q).abs().sum(dim=1) / 2
+
+
+def relative_pd_rows(p: Tensor, q: Tensor) -> Tensor:
+    """Mean over labels of 2 |p_l - q_l| / (p_l + q_l) of each row: (N,), in [0, 2]; 0 / 0 counts as 0."""
+    difference, total = (p - q).abs(), p + q
+    return 2 * torch.where(total > 0, difference / total, 0.0).mean(dim=1)
+
+
+def churn_rows(p: Tensor, q: Tensor) -> Tensor:
+    """1 where the most probable labels differ, else 0: (N,)."""
+    return (p.argmax(dim=1) != q.argmax(dim=1)).to(p.dtype)
+
+
+def jensen_shannon_rows(p: Tensor, q: Tensor) -> Tensor:
+    """Jensen-Shannon divergence of each row in bits: (N,), in [0, 1]."""
+    middle = (p + q) / 2
+    nats = (
+        torch.xlogy(p, p / middle.clamp_min(torch.finfo(p.dtype).tiny)) + torch.xlogy(q, q / middle.clamp_min(torch.finfo(p.dtype).tiny))
+    ).sum(dim=1) / 2
+    return (nats / torch.log(torch.tensor(2.0, dtype=p.dtype))).clamp(0, 1)
+
+
+ROWS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "total_variation": total_variation_rows,
+    "relative_pd": relative_pd_rows,
+    "churn": churn_rows,
+    "jensen_shannon": jensen_shannon_rows,
+}
+"""Metric name -> its value on each row, (N, V) x (N, V) -> (N,)."""
+
+
+def _mean(rows: Callable[[Tensor, Tensor], Tensor], p: Tensor, q: Tensor) -> float:
+    return rows(*_pair(p, q)).double().mean().item()
+
+
+def total_variation(p: Tensor, q: Tensor) -> float:
+    """Mean total variation distance, in [0, 1]: half the L1 distance, and Delta_1 of Shamir & Coviello 2020 (arXiv 2010.09923) for two models.
+
+    It bounds from below how often two samplers drawing from p and q must disagree.
+    """
+    return _mean(total_variation_rows, p, q)
+
+
+def relative_pd(p: Tensor, q: Tensor) -> float:
+    """Mean over inputs and labels of 2 |p - q| / (p + q), in [0, 2].
+
+    The reference studies' extension, to all labels, of the relative prediction difference of binary systems (Shamir & Lin 2022, arXiv 2202.06499).
+    Every label weighs the same, however improbable, so it is not a share of predictions.
+    """
+    return _mean(relative_pd_rows, p, q)
+
+
+def churn(p: Tensor, q: Tensor) -> float:
+    """Share of inputs whose most probable labels differ, in [0, 1]. Milani Fard et al. 2016 (NIPS)."""
+    return _mean(churn_rows, p, q)
+
+
+def jensen_shannon(p: Tensor, q: Tensor) -> float:
+    """Mean Jensen-Shannon divergence in **bits**, in [0, 1]; TV^2 / (2 ln 2) <= JSD <= TV for each input. Lin 1991."""
+    return _mean(jensen_shannon_rows, p, q)
+
+
+def churn_split(p: Tensor, q: Tensor, targets: Tensor) -> ChurnSplit:
+    """Churn taken apart by who is right. ``targets``: (N,) true labels. Bounds: |win - loss| = |accuracy difference|."""
+    p, q = _pair(p, q)
+    truth = _targets(p, targets)
+    first, second = p.argmax(dim=1), q.argmax(dim=1)
+    differ, right_1, right_2 = first != second, first == truth, second == truth
+
+    def share(mask: Tensor) -> float:
+        return mask.double().mean().item()
+
+    return ChurnSplit(share(right_2 & ~right_1), share(right_1 & ~right_2), share(differ & ~right_1 & ~right_2))
+
+
+def label_pd(p: Tensor, q: Tensor, targets: Tensor) -> float:
+    """Mean of 2 |p - q| / (p + q) at the true label only, in [0, 2]. ``targets``: (N,). 0 / 0 counts as 0."""
+    p, q = _pair(p, q)
+    index = _targets(p, targets)[:, None]
+    return relative_pd(p.gather(1, index), q.gather(1, index))
+
+
+def block_means(rows: Tensor, blocks: int) -> list[float]:
+    """Means of ``rows`` (N,) over ``blocks`` consecutive stretches of (nearly) equal length, in the order of the text."""
+    return [part.double().mean().item() for part in rows.tensor_split(min(blocks, len(rows)))]

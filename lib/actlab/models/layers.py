@@ -1,0 +1,253 @@
+"""What the language models share: their base class, initialisation by parameter name, attention, the feed-forward layer.
+
+Shapes: B sequences, T positions, C features (``n_embd``), V characters, nh heads of size hs.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from actlab.activations import Activation, PReLU
+from actlab.errors import BadInput
+
+Initialiser = Callable[[Tensor, torch.Generator], object]
+"""Fills a tensor in place from a generator."""
+
+GATED_WIDTHS = ("matched", "doubled")
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Size of a language model. ``block_size`` is the context T; ``dropout`` a probability."""
+
+    vocab_size: int
+    n_layer: int
+    n_embd: int
+    n_head: int
+    block_size: int
+    dropout: float
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "n_layer", "n_embd", "n_head", "block_size"):
+            if getattr(self, name) < 1:
+                raise BadInput(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.n_embd % self.n_head:
+            raise BadInput(f"n_embd ({self.n_embd}) must be a multiple of n_head ({self.n_head})")
+        if not 0 <= self.dropout < 1:
+            raise BadInput(f"dropout must lie in [0, 1), got {self.dropout}")
+
+
+def normal(tensor: Tensor, generator: torch.Generator) -> None:
+    """N(0, 0.02^2), as GPT-2."""
+    nn.init.normal_(tensor, 0.0, 0.02, generator=generator)
+
+
+def zeros(tensor: Tensor, generator: torch.Generator) -> None:
+    nn.init.zeros_(tensor)
+
+
+def xavier(tensor: Tensor, generator: torch.Generator) -> None:
+    nn.init.xavier_uniform_(tensor, generator=generator)
+
+
+def fan_in(tensor: Tensor, generator: torch.Generator) -> None:
+    """N(0, 1 / fan_in): keeps the variance of its input."""
+    nn.init.normal_(tensor, 0.0, 1 / math.sqrt(tensor[0].numel()), generator=generator)
+
+
+def orthogonal(tensor: Tensor, generator: torch.Generator) -> None:
+    nn.init.orthogonal_(tensor, generator=generator)
+
+
+class LanguageModel(nn.Module, ABC):
+    """A causal character model: ``forward(tokens: (B, T) int64) -> logits (B, T, V)`` for T <= ``block_size``.
+
+    Every parameter is initialised from a generator of its own, made from its name. So arms that differ in one layer
+    start from the same numbers everywhere else (the paired design), and adding a layer changes no other layer.
+    """
+
+    special: ClassVar[Mapping[str, Initialiser]] = {}
+    """Parameter-name endings that depart from the common rule: biases 0, LayerNorm 1, LSTM orthogonal, the rest N(0, 0.02^2)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+
+    @abstractmethod
+    def forward(self, tokens: Tensor) -> Tensor: ...
+
+    def initialise(self, generator_for: Callable[[str], torch.Generator]) -> None:
+        """Fill every parameter; ``generator_for(parameter name)`` gives the randomness."""
+        with torch.no_grad():
+            for module_name, module in self.named_modules():
+                if isinstance(module, PReLU):
+                    module.initialise(generator_for(f"{module_name}.slope"))
+                    continue
+                for short, parameter in module.named_parameters(recurse=False):
+                    name = f"{module_name}.{short}" if module_name else short
+                    _rule(self.special, module, name)(parameter, generator_for(name))
+
+
+def _rule(special: Mapping[str, Initialiser], module: nn.Module, name: str) -> Initialiser:
+    for ending, initialiser in special.items():
+        if name.endswith(ending):
+            return initialiser
+    if isinstance(module, nn.LayerNorm):
+        return lambda tensor, _: tensor.fill_(float(name.endswith("weight")))
+    if "bias" in name.rsplit(".", 1)[-1]:
+        return zeros
+    return orthogonal if isinstance(module, nn.LSTM) else normal
+
+
+def nearest_width(count: Callable[[int], int], target: int) -> int:
+    """The width w >= 1 whose parameter count ``count(w)`` (increasing in w) is nearest to ``target``."""
+    width = 1
+    while count(width + 1) <= target:
+        width += 1
+    return width if target - count(width) <= count(width + 1) - target else width + 1
+
+
+def check_gated_width(gated_width: str) -> None:
+    if gated_width not in GATED_WIDTHS:
+        raise BadInput(f"gated_width must be one of {', '.join(GATED_WIDTHS)}, got {gated_width!r}")
+
+
+class FeedForward(nn.Module):
+    """C -> hidden -> activation -> C with biases; gated arms pack both projections in ``up``.
+
+    A gated arm has three matrices instead of two. ``matched`` gives it the width whose parameter count is nearest to the plain
+    arm's (about 2/3 of ``hidden``, Shazeer 2020); ``doubled`` keeps ``hidden``, 1.5 times the parameters, as the reference study did.
+    """
+
+    def __init__(self, n_embd: int, hidden: int, activation: Activation, gated_width: str = "matched", dropout: float = 0.0) -> None:
+        super().__init__()
+        width = hidden
+        if activation.gated and gated_width == "matched":
+            width = nearest_width(lambda w: w * (3 * n_embd + 2), hidden * (2 * n_embd + 1))
+        self.up = nn.Linear(n_embd, width * (2 if activation.gated else 1))
+        self.act = activation.make(features=width)
+        self.drop = Dropout(dropout)
+        self.down = nn.Linear(width, n_embd)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.down(self.drop(self.act(self.up(x))))  # (B, T, C)
+
+
+class CausalSelfAttention(nn.Module):
+    """Multi-head attention in which position t sees positions <= t. One packed projection makes q, k and v."""
+
+    def __init__(self, n_embd: int, n_head: int, bias: bool, attention_dropout: float) -> None:
+        super().__init__()
+        self.n_head, self.attention_dropout = n_head, attention_dropout
+        self.qkv = nn.Linear(n_embd, 3 * n_embd, bias=bias)
+        self.out = nn.Linear(n_embd, n_embd, bias=bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.out(attend(self.qkv(x).chunk(3, dim=-1), self.n_head, self.attention_dropout if self.training else 0.0))
+
+
+def attend(projections: tuple[Tensor, ...], n_head: int, dropout: float) -> Tensor:
+    """Causal scaled dot-product attention of q, k, v, each (B, T, C), split in ``n_head`` heads -> (B, T, C)."""
+    batch, time, width = projections[0].shape
+    q, k, v = (p.view(batch, time, n_head, width // n_head).transpose(1, 2) for p in projections)  # (B, nh, T, hs)
+    if dropout and q.device.type == "cpu":
+        mixed = _attend_dropping(q, k, v, dropout)
+    else:
+        mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)
+    return mixed.transpose(1, 2).reshape(batch, time, width)
+
+
+def _attend_dropping(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> Tensor:
+    """What PyTorch's own CPU attention does when it drops weights, with the cheap mask of ``keep_mask``."""
+    time = q.shape[-2]
+    future = torch.full((time, time), float("-inf"), dtype=q.dtype).triu_(1)
+    weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) + future, dim=-1)  # (B, nh, T, T)
+    return (weights * keep_mask(weights, dropout)) @ v
+
+
+def keep_mask(like: Tensor, dropout: float) -> Tensor:
+    """A tensor of ``like``'s shape (CPU): 0 with probability ``dropout``, else 1 / (1 - dropout), from the global stream.
+
+    Four 16-bit draws from each 64-bit word: a quarter of the generator's work, and of most of dropout's time on a CPU.
+    The probability is rounded to a multiple of 2^-16, and the scale is exact for the rounded value.
+    """
+    dropped = round(dropout * 65536)
+    words = torch.empty((like.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+    draws = words.view(torch.int16)[: like.numel()].view(like.shape)
+    mask = torch.empty(like.shape, dtype=like.dtype)
+    torch.ge(draws, dropped - 32768, out=mask)
+    return mask.mul_(65536 / (65536 - dropped))
+
+
+class Dropout(nn.Module):
+    """``nn.Dropout`` with a cheap mask on the CPU."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not (self.training and self.p):
+            return x
+        return x * keep_mask(x, self.p) if x.device.type == "cpu" else F.dropout(x, self.p)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}"
+
+
+class Block(nn.Module):
+    """Pre-norm transformer block: x + attention(norm(x)), then x + feed-forward(norm(x))."""
+
+    def __init__(self, attention: nn.Module, feed_forward: nn.Module, n_embd: int, residual_dropout: tuple[float, float]) -> None:
+        super().__init__()
+        self.norm_1, self.attention = nn.LayerNorm(n_embd), attention
+        self.norm_2, self.feed_forward = nn.LayerNorm(n_embd), feed_forward
+        self.drop_1, self.drop_2 = (Dropout(p) for p in residual_dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x + self.drop_1(self.attention(self.norm_1(x)))
+        return x + self.drop_2(self.feed_forward(self.norm_2(x)))
+
+
+class Transformer(LanguageModel):
+    """Pre-norm GPT with learned positions and an untied head without bias; its final subclasses choose the blocks."""
+
+    def __init__(self, config: ModelConfig, blocks: list[Block], embedding_dropout: float = 0.0) -> None:
+        super().__init__(config)
+        self.tokens = nn.Embedding(config.vocab_size, config.n_embd)
+        self.positions = nn.Embedding(config.block_size, config.n_embd)
+        self.drop = Dropout(embedding_dropout)
+        self.blocks = nn.ModuleList(blocks)
+        self.norm = nn.LayerNorm(config.n_embd)
+        self.head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x = self.drop(self.tokens(tokens) + self.positions.weight[: tokens.shape[1]])  # (B, T, C)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))  # (B, T, V)
+
+
+class LSTMStack(nn.Module):
+    """An ``n_layer`` LSTM of width C, dropout between its layers, (B, T, C) -> (B, T, hidden).
+
+    One ``nn.LSTM`` a layer: its built-in dropout would fall back to a slow path on the CPU and draw from no stream that we name.
+    """
+
+    def __init__(self, n_embd: int, hidden: int, n_layer: int, dropout: float) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.LSTM(n_embd if i == 0 else hidden, hidden, batch_first=True) for i in range(n_layer))
+        self.drop = Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        for i, layer in enumerate(self.layers):
+            x = layer(self.drop(x) if i else x)[0]
+        return x

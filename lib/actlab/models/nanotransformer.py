@@ -1,0 +1,30 @@
+"""nanotransformer: a pre-norm GPT without dropout, whose attention has no biases."""
+
+from __future__ import annotations
+
+from typing import final
+
+from actlab.activations import Activation
+from actlab.models.layers import Block, CausalSelfAttention, FeedForward, ModelConfig, Transformer, zeros
+
+
+@final
+class NanoTransformer(Transformer):
+    """428,800 parameters at lite scale. ``config.dropout`` is not used: this model has none."""
+
+    special = {"positions.weight": zeros}
+
+    def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
+        c = config
+        super().__init__(
+            c,
+            [
+                Block(
+                    CausalSelfAttention(c.n_embd, c.n_head, bias=False, attention_dropout=0.0),
+                    FeedForward(c.n_embd, 4 * c.n_embd, activation, gated_width),
+                    c.n_embd,
+                    (0.0, 0.0),
+                )
+                for _ in range(c.n_layer)
+            ],
+        )

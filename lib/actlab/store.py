@@ -1,0 +1,85 @@
+"""Records: one JSON file an arm, written once, checked by a checksum. No torch; knows nothing of how a record came about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from actlab import paths
+from actlab.errors import RecordError
+
+Record = dict[str, Any]
+
+
+def canonical(content: object) -> str:
+    """The one JSON text of a value: keys sorted, no spaces."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def digest(content: object) -> str:
+    """sha256 of the canonical JSON text."""
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+
+def checksum(record: Record) -> str:
+    """Of everything in a record but the checksum itself."""
+    return digest({key: value for key, value in record.items() if key != "checksum"})
+
+
+def path_of(study: str, arm_id: str) -> Path:
+    """``results/<study>/<arm>-<hash>.json``."""
+    return paths.results() / study / f"{arm_id}.json"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file all at once or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    work = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with work.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(work, path)
+    finally:
+        work.unlink(missing_ok=True)
+
+
+def save(path: Path, record: Record) -> Path:
+    """Write a record with its checksum.
+
+    Raises:
+        RecordError: another record is already there (a result is never rewritten).
+    """
+    record = {**record, "checksum": checksum(record)}
+    if path.exists():
+        if load(path)["checksum"] == record["checksum"]:
+            return path
+        raise RecordError(f"{path} holds a different result; move it away to record this one")
+    write_text(path, json.dumps(record, indent=1) + "\n")
+    return path
+
+
+def load(path: Path) -> Record:
+    """Read a record.
+
+    Raises:
+        RecordError: it is missing, is not JSON, or its content does not fit its checksum.
+    """
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise RecordError(f"{path} cannot be read as a record: {error}") from error
+    if not isinstance(record, dict) or "checksum" not in record:
+        raise RecordError(f"{path} is not a record: it has no checksum")
+    if record["checksum"] != checksum(record):
+        raise RecordError(f"{path} was changed after it was written (expected checksum {record['checksum']}, found {checksum(record)})")
+    return record
+
+
+def load_study(study: str) -> list[Record]:
+    """Every record of a study, in the order of the file names; none for a study without results."""
+    return [load(path) for path in sorted((paths.results() / study).glob("*.json"))]

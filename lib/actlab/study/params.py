@@ -1,0 +1,119 @@
+"""Params: a study's parameters file, checked on entry. The only door through which settings come in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from actlab.activations import find_activation
+from actlab.data.fetch import find_dataset
+from actlab.data.text import TEXTS
+from actlab.errors import BadInput, UnknownName
+from actlab.models import SCALES, find_model
+from actlab.models.layers import GATED_WIDTHS
+from actlab.training.loop import DTYPES
+
+MODELS_AND_ACTIVATIONS = {"model": find_model, "activations": find_activation}
+
+
+class Params(BaseModel):
+    """One study of language models. Every field is a literal; a list where several values make several arms."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
+
+    study: str = Field("repro-quick", pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/")
+    model: tuple[str, ...] = Field(("charlm",), min_length=1, description="models: one name or a list")
+    activations: tuple[str, ...] = Field(
+        ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1"), min_length=1, description="activations: one name or a list"
+    )
+    trials: int = Field(3, ge=1, le=1000, description="independently seeded training runs of each arm")
+    seed: int = Field(42, ge=0, lt=2**31, description="seed of the first trial; the others follow it")
+    dataset: str = Field("pydoc", description="character text")
+    scale: str = Field("quick", description="size of the model")
+    iterations: int = Field(100, ge=1, description="optimizer steps of a trial")
+    evaluate_every: int = Field(50, ge=1, description="steps between evaluations on the whole validation split")
+    batch_size: int = Field(16, ge=1, description="windows in a batch")
+    learning_rate: float = Field(3e-4, gt=0, allow_inf_nan=False)
+    weight_decay: float = Field(0.01, ge=0, allow_inf_nan=False)
+    prediction_windows: int = Field(256, ge=1, description="frozen validation windows on which predictions are compared")
+    noise_floor: bool = Field(True, description="also run the first seed twice more: unchanged, and with one weight moved by one ULP")
+    gated_width: str = Field("matched", description="matched: the plain arm's parameter count; doubled: 1.5 times the feed-forward layer")
+    order: Literal["model", "activation"] = Field("model", description="what is completed first")
+    device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?)$")
+    dtype: str = Field("float32")
+    compiled: bool = Field(False, description="run through torch.compile")
+
+    @field_validator("model", "activations", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+
+    @field_validator("learning_rate", "weight_decay", mode="before")
+    @classmethod
+    def _number(cls, value: object) -> object:
+        return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+    @model_validator(mode="after")
+    def _known(self) -> Params:
+        for field, find in MODELS_AND_ACTIVATIONS.items():
+            names = getattr(self, field)
+            for name in names:
+                find(name)
+            if len(set(names)) < len(names):
+                raise BadInput(f"{field} names one thing twice: {', '.join(names)}")
+        find_dataset(self.dataset, tuple(TEXTS))
+        for field, value, known in (
+            ("scale", self.scale, tuple(SCALES)),
+            ("gated_width", self.gated_width, GATED_WIDTHS),
+            ("dtype", self.dtype, DTYPES),
+        ):
+            if value not in known:
+                raise UnknownName(field, value, known)
+        return self
+
+    def replace(self, **changes: Any) -> Params:
+        """A checked copy with some fields changed; ``None`` changes nothing."""
+        return parse({**self.model_dump(), **{key: value for key, value in changes.items() if value is not None}})
+
+
+def parse(values: dict[str, Any], where: str = "the parameters") -> Params:
+    """Checked parameters from plain values.
+
+    Raises:
+        BadInput: with every field that is wrong, what it was given and what is allowed.
+    """
+    known = Params.model_fields
+    for key in values:
+        if key not in known:
+            raise UnknownName("parameter", key, known, where)
+    try:
+        return Params(**{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
+    except ValidationError as error:
+        raise BadInput("; ".join(_explain(item, where) for item in error.errors())) from None
+
+
+def _explain(item: Any, where: str) -> str:
+    place = ".".join(str(part) for part in item["loc"])
+    message = item["msg"].removeprefix("Value error, ")
+    return f"{where}: {place}={item['input']!r}: {message}" if place else f"{where}: {message}"
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file; ``BadInput`` names a file that holds none."""
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot read {path}: {error}") from None
+    except yaml.YAMLError as error:
+        raise BadInput(f"{path} is not YAML: {error}") from None
+    if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
+        raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")
+    return values
+
+
+def load(path: Path) -> Params:
+    """Checked parameters from a YAML file."""
+    return parse(read_yaml(path), str(path))

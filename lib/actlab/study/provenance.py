@@ -1,0 +1,71 @@
+"""Where a result comes from: commit, code, versions, machine."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from actlab import paths
+
+CODE_OF_A_TRIAL = ("activations.py", "models", "data", "training")
+"""The part of the package that decides a trial's bits: a cached trial of other code is not used."""
+
+
+def code_sha256(*parts: str) -> str:
+    """Of the named files and folders of the package (all of it where none is named)."""
+    package = Path(__file__).resolve().parents[1]
+    roots = [package / part for part in parts] or [package]
+    files = sorted(f for root in roots for f in ([root] if root.is_file() else root.rglob("*")) if f.suffix in (".py", ".sha256"))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.relative_to(package).as_posix().encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def git(*arguments: str) -> str:
+    """Output of a git command in the repository; empty where there is no git."""
+    try:
+        return subprocess.run(["git", *arguments], cwd=paths.ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def processor() -> str:
+    """The CPU's name as the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+@cache
+def machine() -> dict[str, object]:
+    """What a bit-for-bit comparison has to share: processor, GPU and versions."""
+    return {
+        "processor": processor(),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "capability": torch.backends.cpu.get_cpu_capability(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "system": platform.system(),
+    }
+
+
+@cache
+def code() -> dict[str, object]:
+    """The commit, whether files differed from it, and the hashes of the code in use. Read once, when a process starts to work."""
+    return {
+        "git_commit": git("rev-parse", "HEAD") or None,
+        "git_dirty": bool(git("status", "--porcelain", "--", "lib")),
+        "lib_sha256": code_sha256(),
+        "trial_code_sha256": code_sha256(*CODE_OF_A_TRIAL),
+    }

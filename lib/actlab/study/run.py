@@ -1,0 +1,227 @@
+"""Trials and arms: from a specification to a trained trial in the cache, from an arm's trials to its record."""
+
+from __future__ import annotations
+
+import json
+import math
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import torch
+from filelock import FileLock
+from torch import Tensor
+
+from actlab import metrics, paths, store
+from actlab.data.text import Corpus, load_text
+from actlab.errors import ActlabError
+from actlab.models import LanguageModel, build_model, count_parameters
+from actlab.study import provenance
+from actlab.study.arms import NUDGE, Arm, TrialSpec, arm
+from actlab.study.params import Params, parse
+from actlab.training import checkpoint
+from actlab.training.loop import nudge, train
+from actlab.training.streams import init_streams
+from actlab.training.windows import Windows, cover, spread
+
+BLOCKS = 20
+"""Stretches of the frozen evaluation text for which a pair's metrics are also kept: the second level of resampling."""
+
+OnProgress = Callable[[int, float], None]
+Results = dict[str, Any]
+"""What a trial leaves for the record: plain values."""
+
+
+@lru_cache(maxsize=4)
+def evaluation_windows(dataset: str, block_size: int, prediction_windows: int) -> tuple[Windows, Windows]:
+    """(the whole validation split, the frozen windows of the predictions)."""
+    validation = load_text(dataset).validation
+    return cover(validation, block_size), spread(validation, block_size, prediction_windows)
+
+
+def windows_of(spec: TrialSpec) -> tuple[Corpus, Windows, Windows]:
+    """The text of a trial and its evaluation windows."""
+    corpus = load_text(spec.dataset)
+    return corpus, *evaluation_windows(spec.dataset, spec.model_config(corpus.vocab_size).block_size, spec.prediction_windows)
+
+
+def fresh_model(spec: TrialSpec) -> LanguageModel:
+    """The trial's model before training."""
+    config = spec.model_config(load_text(spec.dataset).vocab_size)
+    model = build_model(spec.model, config, spec.activation, gated_width=spec.gated_width, generator_for=init_streams(spec.seed))
+    if spec.variant == NUDGE:
+        nudge(model)
+    return model
+
+
+def trial_key(spec: TrialSpec) -> str:
+    """Names a trial in the cache: its specification, its data, the code that trains it and the machine."""
+    about = {
+        **asdict(spec),
+        "data": load_text(spec.dataset).sha256,
+        "code": provenance.code()["trial_code_sha256"],
+        "machine": provenance.machine(),
+    }
+    return f"{spec.model}-{spec.activation}-{spec.label}-{store.digest(about)[:16]}"
+
+
+def cached(spec: TrialSpec) -> Path:
+    """The file of a finished trial: its results, predictions and weights."""
+    return paths.cache() / "trials" / f"{trial_key(spec)}.safetensors"
+
+
+def run_trial(spec: TrialSpec, on_progress: OnProgress | None = None, *, fresh: bool = False) -> Results:
+    """Train one trial, or take it from the cache; a started one goes on from its checkpoint. Never raises for a training failure.
+
+    The process works on one thread: the bits of a result then depend on no core count.
+    ``fresh`` trains without looking at the cache or leaving anything there.
+    """
+    torch.set_num_threads(1)
+    path = cached(spec)
+    if fresh:
+        return _train(spec, None, on_progress)[0]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_suffix(".lock")):
+        if path.exists():
+            return checkpoint.read_tensors(path)[1]
+        saved_at = path.with_suffix(".checkpoint")
+        results, tensors = _train(spec, saved_at, on_progress)
+        if results["status"] != "failed":
+            checkpoint.write_tensors(path, tensors, results)
+            saved_at.unlink(missing_ok=True)
+    return results
+
+
+def _train(spec: TrialSpec, saved_at: Path | None, on_progress: OnProgress | None) -> tuple[Results, dict[str, Tensor]]:
+    results: Results = {"label": spec.label, "seed": spec.seed, "variant": spec.variant}
+    try:
+        corpus, validation, frozen = windows_of(spec)
+        model = fresh_model(spec)
+        results["n_parameters"] = count_parameters(model)
+        trial = train(model, corpus.train, validation, frozen, spec.recipe, spec.seed, saved_at=saved_at, on_progress=on_progress)
+    except ActlabError:
+        raise
+    except Exception:  # recorded, so that the other trials of a study go on
+        return {**results, "status": "failed", "traceback": traceback.format_exc()}, {}
+    results |= {
+        "status": trial.status,
+        "final": trial.final,
+        "best": trial.best,
+        "history": trial.progress.history,
+        "seconds": trial.progress.seconds,
+        "weights_sha256": trial.weights_sha256,
+    }
+    weights = {f"weights/{name}": value for name, value in model.state_dict().items()}
+    return results, {"probabilities": trial.probabilities, **weights}
+
+
+def probabilities(spec: TrialSpec) -> Tensor:
+    """Predictions of a finished trial: (N, V)."""
+    return checkpoint.read_tensors(cached(spec))[0]["probabilities"]
+
+
+def trained_model(spec: TrialSpec) -> LanguageModel:
+    """The model of a finished trial, in evaluation mode."""
+    model = fresh_model(spec)
+    tensors, _ = checkpoint.read_tensors(cached(spec))
+    model.load_state_dict({name.removeprefix("weights/"): t for name, t in tensors.items() if name.startswith("weights/")})
+    return model.eval()
+
+
+def compare(p: Tensor, q: Tensor, targets: Tensor) -> dict[str, Any]:
+    """Every metric of one pair, and the blocks' means of the row-wise ones."""
+    rows = {name: function(p, q) for name, function in metrics.ROWS.items()}
+    split = metrics.churn_split(p, q, targets)
+    return {
+        **{name: values.double().mean().item() for name, values in rows.items()},
+        "label_pd": metrics.label_pd(p, q, targets),
+        **{f"churn_{name}": value for name, value in split._asdict().items()},
+        "blocks": {name: metrics.block_means(values, BLOCKS) for name, values in rows.items()},
+    }
+
+
+def pairs_of(arm: Arm, results: Iterable[Results]) -> list[dict[str, Any]]:
+    """Every pair of the arm's trials that are done; in a floor arm, every pair with the plain trial."""
+    done = [(spec, r) for spec, r in zip(arm.trials, results, strict=True) if r["status"] == "done"]
+    if len(done) < 2:
+        return []
+    targets = windows_of(arm.trials[0])[2].targets.flatten()
+    predictions = {spec.label: probabilities(spec) for spec, _ in done}
+    pairs = [(a, b) for a, b in combinations(predictions, 2) if arm.kind == "trials" or a == arm.trials[0].label]
+    return [{"between": [a, b], **compare(predictions[a], predictions[b], targets)} for a, b in pairs]
+
+
+def _mean(values: Iterable[float]) -> float:
+    numbers = list(values)
+    return math.fsum(numbers) / len(numbers) if numbers else math.nan
+
+
+def record_of(arm: Arm, results: list[Results]) -> store.Record:
+    """The record of an arm whose trials have all ended. Means are over the trials that are done; losses in nats, accuracies in %."""
+    corpus, validation, frozen = windows_of(arm.trials[0])
+    pairs = pairs_of(arm, results)
+    done = [r for r in results if r["status"] == "done"]
+    return {
+        "model_name": arm.model,
+        "activation": arm.activation,
+        "avg_relative_pd": _mean(p["relative_pd"] for p in pairs),
+        "avg_total_variation": _mean(p["total_variation"] for p in pairs),
+        "avg_churn": _mean(p["churn"] for p in pairs),
+        "avg_val_loss": _mean(r["final"]["val_loss"] for r in done),
+        "avg_val_accuracy": _mean(r["final"]["val_accuracy"] for r in done),
+        "trials": results,
+        "reproducibility_metrics": pairs,
+        "config": arm.config,
+        "study": arm.study,
+        "arm": arm.id,
+        "kind": arm.kind,
+        "provenance": {
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            **provenance.code(),
+            "machine": provenance.machine(),
+            "threads": 1,
+            "path": "compiled" if arm.trials[0].recipe.compiled else "loop",
+            "data": {
+                "name": corpus.name,
+                "sha256": corpus.sha256,
+                "vocab_size": corpus.vocab_size,
+                "validation_positions": validation.positions,
+                "prediction_positions": frozen.positions,
+                "evaluation_sha256": frozen.sha256,
+            },
+        },
+    }
+
+
+def finish(arm: Arm, results: list[Results]) -> store.Record:
+    """Write the arm's record and return it. An arm with a failed trial is returned but not written, so that it can be run again."""
+    record = record_of(arm, results)
+    if any(r["status"] == "failed" for r in results):
+        return record
+    store.save(store.path_of(arm.study, arm.id), record)
+    return json.loads(json.dumps(record))
+
+
+def recorded(arm: Arm) -> store.Record | None:
+    """The arm's record, if it has one."""
+    path = store.path_of(arm.study, arm.id)
+    return store.load(path) if path.exists() else None
+
+
+def run_experiment(model: str, activation: str, params: Params | dict[str, Any]) -> store.Record:
+    """Train every trial of one arm in this process and return its record; what is done already is not done again.
+
+    Args:
+        model: a key of ``MODELS``.
+        activation: a key of ``ACTIVATIONS``.
+        params: the other settings; ``model`` and ``activations`` in it are not used.
+    """
+    values = params.model_dump() if isinstance(params, Params) else params
+    settings = parse({**values, "model": model, "activations": activation})
+    one = arm(settings, model, activation)
+    return recorded(one) or finish(one, [run_trial(spec) for spec in one.trials])
