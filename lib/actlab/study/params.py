@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -19,10 +20,35 @@ from actlab.training.loop import DTYPES
 MODELS_AND_ACTIVATIONS = {"model": find_model, "activations": find_activation}
 
 
-class Params(BaseModel):
-    """One study of language models. Every field is a literal; a list where several values make several arms."""
+class StudyParams(BaseModel):
+    """What every kind of study's parameters share: unknown keys and wrong types are refused, nothing changes after entry."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
+
+    study: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/")
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any], where: str = "the parameters") -> Self:
+        """Checked parameters from plain values (a list may stand for a tuple).
+
+        Raises:
+            BadInput: with every field that is wrong, what it was given and what is allowed.
+        """
+        for key in values:
+            if key not in cls.model_fields:
+                raise UnknownName("parameter", key, cls.model_fields, where)
+        try:
+            return cls.model_validate({key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
+        except ValidationError as error:
+            raise BadInput("; ".join(_explain(item, where) for item in error.errors())) from None
+
+    def replace(self, **changes: Any) -> Self:
+        """A checked copy with some fields changed; ``None`` changes nothing."""
+        return self.parse({**self.model_dump(), **{key: value for key, value in changes.items() if value is not None}})
+
+
+class Params(StudyParams):
+    """One study of language models (the reproducibility grid). Every field is a literal; a list where several values make several arms."""
 
     study: str = Field("repro-quick", pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/")
     model: tuple[str, ...] = Field(("charlm",), min_length=1, description="models: one name or a list")
@@ -74,26 +100,6 @@ class Params(BaseModel):
                 raise UnknownName(field, value, known)
         return self
 
-    def replace(self, **changes: Any) -> Params:
-        """A checked copy with some fields changed; ``None`` changes nothing."""
-        return parse({**self.model_dump(), **{key: value for key, value in changes.items() if value is not None}})
-
-
-def parse(values: dict[str, Any], where: str = "the parameters") -> Params:
-    """Checked parameters from plain values.
-
-    Raises:
-        BadInput: with every field that is wrong, what it was given and what is allowed.
-    """
-    known = Params.model_fields
-    for key in values:
-        if key not in known:
-            raise UnknownName("parameter", key, known, where)
-    try:
-        return Params(**{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
-    except ValidationError as error:
-        raise BadInput("; ".join(_explain(item, where) for item in error.errors())) from None
-
 
 def _explain(item: Any, where: str) -> str:
     place = ".".join(str(part) for part in item["loc"])
@@ -112,8 +118,3 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")
     return values
-
-
-def load(path: Path) -> Params:
-    """Checked parameters from a YAML file."""
-    return parse(read_yaml(path), str(path))

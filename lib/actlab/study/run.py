@@ -23,7 +23,7 @@ from actlab.errors import ActlabError
 from actlab.models import LanguageModel, build_model, count_parameters
 from actlab.study import provenance
 from actlab.study.arms import NUDGE, Arm, TrialSpec, arm
-from actlab.study.params import Params, parse
+from actlab.study.params import Params
 from actlab.training import checkpoint
 from actlab.training.loop import nudge, train
 from actlab.training.streams import init_streams
@@ -222,6 +222,6 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
         params: the other settings; ``model`` and ``activations`` in it are not used.
     """
     values = params.model_dump() if isinstance(params, Params) else params
-    settings = parse({**values, "model": model, "activations": activation})
+    settings = Params.parse({**values, "model": model, "activations": activation})
     one = arm(settings, model, activation)
     return recorded(one) or finish(one, [run_trial(spec) for spec in one.trials])
