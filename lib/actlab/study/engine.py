@@ -21,12 +21,14 @@ from actlab.study.run import Results, finish, recorded, run_trial
 class Event:
     """Something that a display may show."""
 
-    kind: Literal["arm", "progress", "trial"]
+    kind: Literal["start", "arm", "progress", "trial"]
     arm: Arm
     trial: TrialSpec | None = None
     iteration: int = 0
     loss: float = float("nan")
     record: store.Record | None = None
+    total: int = 0
+    """With ``start``: how many trials are to be trained or taken from the cache."""
 
 
 Watch = Callable[[Event], None]
@@ -75,6 +77,8 @@ def run_study(params: Params, workers: int = 1, watch: Watch | None = None) -> O
         if record is not None:
             tell(Event("arm", arm, record=record))
     todo = [(arm, spec) for arm in outcome.missing for spec in arm.trials]
+    if todo:
+        tell(Event("start", todo[0][0], total=len(todo)))
     ended: dict[str, list[Results]] = {arm.id: [] for arm in outcome.missing}
     fresh: dict[str, store.Record] = {}
     run = _in_this_process if workers == 1 else _in_processes

@@ -1,13 +1,28 @@
-"""The kinds of study: which parameters class a params file is checked against. A file says its own `kind`; `repro` where it is silent."""
+"""The kinds of study: which class checks a params file, and what runs it. A file says its own `kind`; `repro` where it is silent."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from actlab.errors import BadInput, UnknownName
+from actlab.study.engine import run_study
 from actlab.study.params import Params, StudyParams, read_yaml
 
-KINDS: dict[str, type[StudyParams]] = {"repro": Params}
+
+@dataclass(frozen=True)
+class Kind:
+    """One row of the table. ``run(params, workers, watch)`` returns an outcome with ``present`` records and ``failed`` trials."""
+
+    name: str
+    params: type[StudyParams]
+    run: Callable[..., Any]
+
+
+_ROWS = (Kind("repro", Params, run_study),)
+KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 
 
 def load(path: Path) -> StudyParams:
@@ -20,7 +35,7 @@ def load(path: Path) -> StudyParams:
     kind = values.get("kind", "repro")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UnknownName("kind", kind, KINDS, str(path))
-    return KINDS[kind].parse({key: value for key, value in values.items() if key != "kind"}, str(path))
+    return KINDS[kind].params.parse({key: value for key, value in values.items() if key != "kind"}, str(path))
 
 
 def load_repro(path: Path) -> Params:
@@ -29,3 +44,9 @@ def load_repro(path: Path) -> Params:
     if not isinstance(params, Params):
         raise BadInput(f"{path} is not a study of language models")
     return params
+
+
+def run(params: StudyParams, workers: int = 1, watch: Callable[[Any], None] | None = None) -> Any:
+    """Bring a study of any kind to its end; see ``engine.run_study`` for what comes back."""
+    kind = next(kind for kind in KINDS.values() if kind.params is type(params))
+    return kind.run(params, workers, watch)

@@ -1,0 +1,131 @@
+"""The command line: `actlab run | report | replay | data | book`. Parses, calls, prints; decides nothing about results."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from actlab.errors import ActlabError, BadInput
+
+app = typer.Typer(
+    help="What does the choice of activation function change in what a network learns, and in whether it learns the same thing twice?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+data_app = typer.Typer(help="The data sets: what is there, what can be had.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False)
+
+ParamsFile = Annotated[Path, typer.Argument(help="A params file, such as params/repro-quick.yaml.", show_default=False)]
+
+
+@app.command()
+def run(
+    params: ParamsFile,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model (may be repeated).")] = None,
+    activation: Annotated[list[str] | None, typer.Option(help="Only this activation (may be repeated).")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Independently seeded runs of each arm.")] = None,
+    max_iters: Annotated[int | None, typer.Option(min=1, help="Optimizer steps of a trial.")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu or cuda.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Single-threaded processes.")] = os.cpu_count() or 1,
+) -> None:
+    """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
+    from actlab.study import kinds
+    from actlab.study.display import StudyDisplay
+
+    settings = kinds.load(params)
+    changes = {"model": model, "activations": activation, "trials": trials, "iterations": max_iters, "device": device}
+    settings = settings.replace(**{name: value for name, value in changes.items() if value is not None})
+    with StudyDisplay(console) as display:
+        outcome = kinds.run(settings, workers, display.watch)
+    console.print(f"{len(outcome.present)} records in results/{settings.study}")
+    for arm, trial in outcome.failed:
+        errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}: {trial['traceback'].strip().splitlines()[-1]}")
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    study: Annotated[str, typer.Argument(help="A folder below results/.", show_default=False)],
+    models: Annotated[list[str] | None, typer.Option(help="Only this model (may be repeated).")] = None,
+    activations: Annotated[list[str] | None, typer.Option(help="Only this activation (may be repeated).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to write to; out/STUDY unless given.")] = None,
+    plots: Annotated[bool, typer.Option(help="Draw the figures too.")] = True,
+) -> None:
+    """Write summary.txt and the figures of a study of language models from its records. Trains nothing."""
+    from actlab import report as reports
+
+    for path in reports.write(study, out or Path("out") / study, models, activations, plots):
+        console.print(str(path))
+
+
+@app.command()
+def replay(
+    record: Annotated[Path, typer.Argument(help="A record, results/STUDY/ARM.json.", show_default=False)],
+    trial: Annotated[str | None, typer.Option(help="The trial's label; the first unless given.")] = None,
+) -> None:
+    """Train one recorded trial again and compare it bit for bit. Exit code 1 if it differs."""
+    from actlab.study.replay import replay as train_again
+
+    result = train_again(record, trial)
+    console.print(result.sentence)
+    if not result.equal:
+        raise typer.Exit(1)
+
+
+@data_app.command("list")
+def data_list() -> None:
+    """The data sets and whether they are in the data folder."""
+    from actlab import paths
+    from actlab.data import fetch, sources
+
+    table = Table("name", "here", "what it is", box=None, pad_edge=False)
+    for name, dataset in fetch.DATASETS.items():
+        table.add_row(name, "built in" if dataset.embedded else "yes" if sources.present(name) else "no", dataset.description)
+    console.print(table)
+    console.print(f"data folder: {paths.data()} (ACTLAB_DATA moves it)")
+
+
+@data_app.command("get")
+def data_get(name: Annotated[str, typer.Argument(help="A name that `actlab data list` shows.", show_default=False)]) -> None:
+    """Download a data set into the data folder, checked against its checksums."""
+    from actlab.data import sources
+
+    for path in sources.get(name):
+        console.print(f"{path}: checked")
+    console.print(f"{name} is ready")
+
+
+@app.command()
+def book(
+    workers: Annotated[int, typer.Option(min=1, help="Notebooks executed at once.")] = os.cpu_count() or 1,
+    execute_only: Annotated[bool, typer.Option(help="Execute the notebooks, build no pages.")] = False,
+) -> None:
+    """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
+    from actlab import book as pages
+
+    if execute_only:
+        pages.execute_stale(workers)
+    else:
+        console.print(f"open {pages.build_book(workers)}")
+
+
+def main() -> None:
+    """Run the command line; a user's mistake ends in one line and exit code 2, an interruption in 130."""
+    try:
+        app(standalone_mode=True)
+    except (ActlabError, BadInput) as error:
+        errors.print(f"[red]error:[/red] {error}", markup=True, soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        errors.print("interrupted; run the same command again to go on")
+        sys.exit(130)
