@@ -1,0 +1,85 @@
+"""A number with its interval, and the checks of what comes in.  How the interval is found: ``intervals.py``, ``resampling.py``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from actlab.errors import BadInput
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval: in the unit of its input; ``n`` counts independent trials, never pairs.
+
+    ``low`` and ``high`` are NaN where ``n`` trials cannot say how sure the value is; ``value`` is NaN where there is none.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    level: float
+    method: str
+
+    def __str__(self) -> str:
+        if math.isnan(self.value):
+            return f"no value, n = {self.n}"
+        if math.isnan(self.low) or math.isnan(self.high):
+            return f"{self.value:.3f} [no interval], n = {self.n}"
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], n = {self.n}"
+
+    def excludes(self, value: float) -> bool:
+        """Whether ``value`` lies outside the interval; False where there is no interval, for then nothing is excluded."""
+        return value < self.low or value > self.high
+
+
+def vector(values: ArrayLike) -> Array:
+    """``values`` as (n,) floats, NaN allowed, infinities not."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise BadInput(f"expected one number per trial, shape (n,), got shape {array.shape}")
+    return finite(array)
+
+
+def trials(values: ArrayLike) -> Array:
+    """The trials that are there: ``values`` without NaN."""
+    array = vector(values)
+    return array[~np.isnan(array)]
+
+
+def finite(array: Array) -> Array:
+    """``array``, or an error where a value is infinite."""
+    if np.isinf(array).any():
+        raise BadInput(f"expected finite numbers, or NaN for a missing or diverged trial, got {array[np.isinf(array)][0]}")
+    return array
+
+
+def check_level(level: float) -> float:
+    """``level``, or an error where it is no coverage."""
+    if not 0 < level < 1:
+        raise BadInput(f"expected a level between 0 and 1 (0.95, say), got {level}")
+    return level
+
+
+def t_interval(value: float, error: float, n: int, degrees: float, level: float, method: str) -> Estimate:
+    """``value`` +- t quantile x ``error`` (a standard error); NaN limits where the error is NaN."""
+    tail = (1 + check_level(level)) / 2
+    quantile = float(stats.t.ppf(tail, degrees)) if degrees > 0 else math.nan
+    return Estimate(value, value - quantile * error, value + quantile * error, n, level, method)
+
+
+def percentile_interval(resampled: Array, level: float) -> tuple[float, float]:
+    """The middle ``level`` of resampled values (Efron 1979); NaN where no resample has a value."""
+    tail = (1 - check_level(level)) / 2
+    known = resampled[~np.isnan(resampled)]
+    if not len(known):
+        return math.nan, math.nan
+    low, high = np.quantile(known, [tail, 1 - tail])
+    return float(low), float(high)
