@@ -1,0 +1,52 @@
+# Two commands, each enough on its own: `make book` and `make test`. Both create .venv if it is absent.
+# Another Python: make book PYTHON=python3.12. More processes: make book WORKERS=8.
+
+PYTHON ?= python3
+WORKERS ?= 2
+TORCH := torch==2.13.0
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: help book test lint types tests install constraints clean
+.DEFAULT_GOAL := help
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+book: $(INSTALLED)  ## install, run the quick study, build the book (warnings are errors), say where it lies
+	$(BIN)/actlab run params/repro-quick.yaml --workers $(WORKERS)
+	$(BIN)/actlab book --workers $(WORKERS)
+	@echo "The book is built. Open it: file://$(CURDIR)/book/_build/html/index.html"
+
+test: lint types tests  ## install, then every check: style, types, tests
+
+lint: $(INSTALLED)  ## style only
+	$(BIN)/ruff check .
+
+types: $(INSTALLED)  ## types only
+	$(BIN)/mypy
+
+tests: $(INSTALLED)  ## tests only
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+
+install: $(INSTALLED)  ## create .venv and install into it, nothing else
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "actlab needs Python 3.11 or later, and $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) $(TORCH) -c constraints.txt
+	$(PIP) -c constraints.txt -e '.[test]'
+	@touch $@
+
+constraints: $(INSTALLED)  ## resolve the versions of constraints.txt anew
+	$(PIP) uv
+	{ sed '/^[^#]/,$$d' constraints.txt; \
+	  printf '%s\njupyter-book==1.0.4.post1\n' '$(TORCH)' | $(BIN)/uv pip compile pyproject.toml - --quiet --no-config --universal \
+	  --python-version 3.11 --extra test --extra bench --no-annotate --no-header; } > constraints.tmp
+	mv constraints.tmp constraints.txt
+
+clean:  ## remove the built book, its executed notebooks and the tools' caches; records and .venv stay
+	rm -rf book/_build book/studies book/_generated .cache/book .mypy_cache .ruff_cache .pytest_cache .hypothesis
