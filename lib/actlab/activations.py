@@ -49,7 +49,7 @@ class SmeLU(nn.Module):
         self.beta = beta
 
     def forward(self, x: Tensor) -> Tensor:
-        return _SmeLU.apply(x, self.beta)
+        return _SmeLU.apply(x, self.beta)  # type: ignore[no-untyped-call]
 
     def extra_repr(self) -> str:
         return f"beta={self.beta}"

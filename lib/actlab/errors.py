@@ -10,7 +10,7 @@ class ActlabError(Exception):
     """Base of every error that is the input's fault; the command line prints it without a traceback."""
 
 
-class BadInput(ActlabError, ValueError):
+class BadInput(ActlabError, ValueError):  # noqa: N818  # reads as what it says, and users catch it by this name
     """A value that cannot be used."""
 
 
@@ -28,6 +28,10 @@ class UnknownName(BadInput):
         hint = f"did you mean {close[0]!r}? " if close else ""
         place = f" in {where}" if where else ""
         super().__init__(f"unknown {kind} {name!r}{place}: {hint}known are {', '.join(names)}")
+        self._given = (kind, name, names, where)
+
+    def __reduce__(self) -> tuple[type[UnknownName], tuple[str, object, list[str], str]]:
+        return UnknownName, self._given  # so that it survives the way home from another process
 
 
 class DataError(ActlabError):

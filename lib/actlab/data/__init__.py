@@ -1,0 +1,1 @@
+"""Data: splits are fixed by position, checksums verified, randomness passed in."""

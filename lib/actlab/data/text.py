@@ -32,6 +32,7 @@ class Corpus:
 
     @property
     def vocab_size(self) -> int:
+        """How many distinct characters the whole text has."""
         return len(self.vocabulary)
 
     def encode(self, text: str) -> Tensor:
@@ -40,7 +41,7 @@ class Corpus:
         if unknown:
             raise BadInput(f"the vocabulary of {self.name} has no {', '.join(map(repr, unknown[:5]))}")
         numbers = {c: i for i, c in enumerate(self.vocabulary)}
-        return torch.tensor([numbers[c] for c in text])
+        return torch.tensor([numbers[c] for c in text], dtype=torch.int64)
 
     def decode(self, numbers: Tensor) -> str:
         """The text of a 1-D tensor of character numbers."""

@@ -48,7 +48,7 @@ SCALES: dict[str, ModelConfig] = {
     "partial": ModelConfig(vocab_size=65, n_layer=2, n_embd=256, n_head=4, block_size=256, dropout=0.2),
     "full": ModelConfig(vocab_size=65, n_layer=6, n_embd=384, n_head=6, block_size=256, dropout=0.2),
 }
-"""The published scales, and ``quick`` for trying things out. 65 characters is tiny Shakespeare's vocabulary; a study replaces it with its own text's."""
+"""The published scales, and ``quick`` for trying things out. 65 is tiny Shakespeare's vocabulary; a study puts its own text's there."""
 
 
 def find_model(name: str, where: str = "") -> Model:

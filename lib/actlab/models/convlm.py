@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Mapping
+from typing import ClassVar, final
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from actlab.activations import Activation
-from actlab.models.layers import Dropout, LanguageModel, ModelConfig, fan_in, nearest_width
+from actlab.models.layers import Dropout, Initialiser, LanguageModel, ModelConfig, fan_in, nearest_width
 
 KERNEL = 3
 DILATIONS = (1, 2, 4, 8, 16, 1)
@@ -43,9 +44,12 @@ class ConvBlock(nn.Module):
 
 @final
 class ConvLM(LanguageModel):
-    """313,921 parameters at lite scale; sees 65 characters back. ``n_layer`` and ``n_head`` are not used: six blocks at every scale."""
+    """313,921 parameters at lite scale; a position sees 65 characters, its own and the 64 before it.
 
-    special = {"conv.weight": fan_in}
+    ``n_layer`` and ``n_head`` are not used: six blocks at every scale.
+    """
+
+    special: ClassVar[Mapping[str, Initialiser]] = {"conv.weight": fan_in}
 
     def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
         super().__init__(config)

@@ -51,10 +51,12 @@ def normal(tensor: Tensor, generator: torch.Generator) -> None:
 
 
 def zeros(tensor: Tensor, generator: torch.Generator) -> None:
+    """All 0; draws nothing."""
     nn.init.zeros_(tensor)
 
 
 def xavier(tensor: Tensor, generator: torch.Generator) -> None:
+    """Uniform in +-sqrt(6 / (fan_in + fan_out)). Glorot & Bengio 2010."""
     nn.init.xavier_uniform_(tensor, generator=generator)
 
 
@@ -64,6 +66,7 @@ def fan_in(tensor: Tensor, generator: torch.Generator) -> None:
 
 
 def orthogonal(tensor: Tensor, generator: torch.Generator) -> None:
+    """Orthonormal columns (rows where there are fewer). Saxe et al. 2013, arXiv 1312.6120."""
     nn.init.orthogonal_(tensor, generator=generator)
 
 
@@ -116,6 +119,7 @@ def nearest_width(count: Callable[[int], int], target: int) -> int:
 
 
 def check_gated_width(gated_width: str) -> None:
+    """``BadInput`` for anything but ``GATED_WIDTHS``."""
     if gated_width not in GATED_WIDTHS:
         raise BadInput(f"gated_width must be one of {', '.join(GATED_WIDTHS)}, got {gated_width!r}")
 
@@ -179,7 +183,7 @@ def keep_mask(like: Tensor, dropout: float) -> Tensor:
     Four 16-bit draws from each 64-bit word: a quarter of the generator's work, and of most of dropout's time on a CPU.
     The probability is rounded to a multiple of 2^-16, and the scale is exact for the rounded value.
     """
-    dropped = round(dropout * 65536)
+    dropped = min(round(dropout * 65536), 65535)
     words = torch.empty((like.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     draws = words.view(torch.int16)[: like.numel()].view(like.shape)
     mask = torch.empty(like.shape, dtype=like.dtype)

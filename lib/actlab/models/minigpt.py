@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Mapping
+from typing import ClassVar, final
 
 from actlab.activations import Activation
-from actlab.models.layers import Block, CausalSelfAttention, FeedForward, ModelConfig, Transformer, xavier, zeros
+from actlab.models.layers import Block, CausalSelfAttention, FeedForward, Initialiser, ModelConfig, Transformer, xavier, zeros
 
 
 @final
 class MiniGPT(Transformer):
     """429,824 parameters at lite scale. Positions start at zero; the packed qkv matrix keeps PyTorch's Xavier start."""
 
-    special = {"positions.weight": zeros, "qkv.weight": xavier}
+    special: ClassVar[Mapping[str, Initialiser]] = {"positions.weight": zeros, "qkv.weight": xavier}
 
     def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
         c = config

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Mapping
+from typing import ClassVar, final
 
 from actlab.activations import Activation
-from actlab.models.layers import Block, CausalSelfAttention, FeedForward, ModelConfig, Transformer, zeros
+from actlab.models.layers import Block, CausalSelfAttention, FeedForward, Initialiser, ModelConfig, Transformer, zeros
 
 
 @final
 class NanoTransformer(Transformer):
     """428,800 parameters at lite scale. ``config.dropout`` is not used: this model has none."""
 
-    special = {"positions.weight": zeros}
+    special: ClassVar[Mapping[str, Initialiser]] = {"positions.weight": zeros}
 
     def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
         c = config

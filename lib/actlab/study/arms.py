@@ -34,6 +34,7 @@ class TrialSpec:
         return f"{self.seed}-{self.variant}" if self.variant else str(self.seed)
 
     def model_config(self, vocab_size: int) -> ModelConfig:
+        """The size that the scale's name stands for, over a text's own vocabulary."""
         return replace(SCALES[self.scale], vocab_size=vocab_size)
 
 

@@ -43,10 +43,12 @@ class Outcome:
 
     @property
     def present(self) -> list[store.Record]:
+        """The records that there are."""
         return [record for record in self.records if record is not None]
 
     @property
     def missing(self) -> list[Arm]:
+        """The arms without a record."""
         return [arm for arm, record in zip(self.arms, self.records, strict=True) if record is None]
 
     @property
@@ -96,8 +98,11 @@ Todo = list[tuple[Arm, TrialSpec]]
 
 
 def _in_this_process(todo: Todo, workers: int, tell: Watch) -> Iterator[tuple[Arm, TrialSpec, Results]]:
+    def reporter(arm: Arm, spec: TrialSpec) -> Callable[[int, float], None]:
+        return lambda iteration, loss: tell(Event("progress", arm, spec, iteration, loss))
+
     for arm, spec in todo:
-        yield arm, spec, run_trial(spec, lambda i, loss, a=arm, s=spec: tell(Event("progress", a, s, i, loss)))
+        yield arm, spec, run_trial(spec, reporter(arm, spec))
 
 
 _reports: Any = None

@@ -1,0 +1,1 @@
+"""Training: one trial, from its seed to its predictions."""

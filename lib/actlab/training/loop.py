@@ -61,6 +61,7 @@ class Trial:
 
     @property
     def final(self) -> dict[str, float]:
+        """The last evaluation."""
         return self.progress.history[-1]
 
     @property
@@ -98,7 +99,7 @@ def train(
         text.to(recipe.device),
         validation.to(recipe.device),
         frozen.to(recipe.device),
-        model.to(recipe.device),
+        model.to(recipe.device).train(),
     )
     span = torch.arange(block_size + 1, device=recipe.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
@@ -134,7 +135,7 @@ def train(
             with autocast(recipe):
                 loss_tensor = F.cross_entropy(forward(windows[:, :-1]).flatten(0, 1), windows[:, 1:].flatten())
             optimizer.zero_grad(set_to_none=True)
-            loss_tensor.backward()
+            loss_tensor.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             running += loss_tensor.detach()
             if on_progress is not None and time.perf_counter() - last_report > 0.1:
@@ -169,7 +170,7 @@ def _logits(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Recipe)
     if module is not None:
         module.eval()
     with torch.inference_mode(), autocast(recipe):
-        for inputs, targets in zip(windows.inputs.split(rows), windows.targets.split(rows), strict=True):
+        for inputs, targets in zip(torch.split(windows.inputs, rows), torch.split(windows.targets, rows), strict=True):
             yield model(inputs).flatten(0, 1).float(), targets.flatten()
     if module is not None:
         module.train(was_training)
@@ -185,7 +186,7 @@ def autocast(recipe: Recipe) -> AbstractContextManager[Any]:
 @contextmanager
 def reproducible(seed: int) -> Iterator[None]:
     """Global streams seeded (dropout reads them), deterministic algorithms on; the caller's state comes back at the end."""
-    was = torch.are_deterministic_algorithms_enabled()
+    was, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     fills = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
     devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
     with torch.random.fork_rng(devices):
@@ -195,7 +196,7 @@ def reproducible(seed: int) -> Iterator[None]:
         try:
             yield
         finally:
-            torch.use_deterministic_algorithms(was)
+            torch.use_deterministic_algorithms(was, warn_only=warned)
             torch.utils.deterministic.fill_uninitialized_memory = fills  # type: ignore[attr-defined]
 
 

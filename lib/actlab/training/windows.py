@@ -35,6 +35,7 @@ class Windows:
         return digest.hexdigest()
 
     def to(self, device: str) -> Windows:
+        """The same windows on a device."""
         return Windows(self.inputs.to(device), self.targets.to(device))
 
 
@@ -62,7 +63,7 @@ def spread(text: Tensor, block_size: int, count: int) -> Windows:
     available = (len(text) - 1) // block_size
     if available < 1:
         raise BadInput(f"the text has {len(text)} characters; a context of {block_size} needs at least {block_size + 1}")
-    starts = torch.linspace(0, available - 1, min(count, available)).round().long() * block_size
+    starts = torch.linspace(0, available - 1, min(count, available), dtype=torch.float64).round().long() * block_size
     index = starts[:, None] + torch.arange(block_size)
     return Windows(text[index].long(), text[index + 1].long())
 
