@@ -1,0 +1,88 @@
+"""Notebook parameters, through papermill as a user calls it: a mistake ends the run, and the message says what is allowed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from actlab.errors import BadInput, UnknownName
+from actlab.study.inject import checked, injected
+from actlab.study.params import Params
+
+PARAMETERS = 'model = "charlm"\ntrials = 3\nlearning_rate = 1e-3\nshow = "all"'
+CHECK = (
+    'from actlab.study.inject import checked\nparams = checked(globals(), extra={"show": ("all", "best")})\nprint(params.model, params.trials, show)'
+)
+
+
+def globals_after(cell: str, **values: object) -> dict[str, object]:
+    return {"In": ["", PARAMETERS, f"# Parameters\n{cell}", CHECK], "_": 1, **values}
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("inject") / "tiny.ipynb"
+    cells = [new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}), new_code_cell(CHECK)]
+    kernel = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
+    nbformat.write(new_notebook(cells=cells, metadata=kernel), path)
+    return path
+
+
+def papermill(notebook: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "papermill", notebook.name, f"out{abs(hash(arguments))}.ipynb", "--no-progress-bar", "--log-output", *arguments]
+    return subprocess.run(command, cwd=notebook.parent, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_defaults_and_given_values_reach_the_study(notebook: Path) -> None:
+    """What papermill injects is what runs."""
+    done = papermill(notebook, "-p", "model", "convlm", "-p", "show", "best")
+    assert done.returncode == 0, done.stderr
+    assert "('convlm',) 3 best" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("trails", "3", "unknown parameter 'trails' in the notebook's parameters: did you mean 'trials'? known are activations,"),
+        ("model", "convml", "did you mean 'convlm'? known are charlm, convlm, hybridlm"),
+        ("trials", "1.5", "trials=1.5: Input should be a valid integer"),
+    ],
+)
+def test_a_mistake_ends_papermill(notebook: Path, name: str, value: str, expected: str) -> None:
+    """Exit code not zero, and the message names the parameter, the value and what is allowed."""
+    done = papermill(notebook, "-p", name, value)
+    assert done.returncode != 0
+    assert expected in done.stderr
+
+
+def test_every_name_of_the_injected_cell_is_seen() -> None:
+    """Only the last cell that papermill injected counts; names of later cells in a live session do not."""
+    assert injected(globals_after("model = 'convlm'\ntrails = 3\nlist_ = [1]")) == ["model", "trails", "list_"]
+    assert injected({"In": ["", "trails = 3"]}) == []
+    assert injected({}) == []
+
+
+def test_absent_names_have_the_defaults() -> None:
+    """A notebook need not declare every parameter of its study."""
+    assert checked({"trials": 7, "figure": object()}) == Params(trials=7)
+
+
+@pytest.mark.parametrize(("value", "allowed"), [("worst", ("all", "best")), (1.0, int), (True, int), (None, str)])
+def test_extra_parameters_are_checked(value: object, allowed: object) -> None:
+    """A parameter of one notebook only is held to its values or its type."""
+    with pytest.raises(BadInput, match=r"show=.*: expected"):
+        checked({"show": value}, extra={"show": allowed})  # type: ignore[dict-item]
+
+
+def test_a_whole_params_file_may_be_given() -> None:
+    """`papermill -f params/X.yaml` brings the file's kind along; another kind is refused."""
+    assert checked(globals_after("kind = 'repro'", kind="repro", trials=2)).trials == 2
+    with pytest.raises(BadInput, match="this notebook is for repro"):
+        checked(globals_after("kind = 'mnist'", kind="mnist"))
+    with pytest.raises(UnknownName, match="trails"):
+        checked(globals_after("trails = 3", trails=3))
