@@ -1,0 +1,123 @@
+"""One notebook with one set of parameters, executed by papermill and cleaned for the book. Either a whole page is left or none."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from actlab import paths, store
+from actlab.book.keys import Key
+from actlab.book.pages import Page, replaced
+from actlab.errors import ActlabError, BadInput
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
+TIMEOUT = 1200
+"""Seconds for one cell."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """How the execution of a page ended; ``error`` is empty where it went well."""
+
+    page: str
+    seconds: float
+    error: str = ""
+
+
+def one_thread() -> None:
+    """For a worker process and the kernels that it starts: each notebook has one core."""
+    os.environ.update(ONE_THREAD, PYDEVD_DISABLE_FILE_VALIDATION="1")
+
+
+def make(page: Page, key: Key) -> Made:
+    """Execute a page's notebook and lay the result in the book. Never raises for what a notebook does."""
+    start = time.perf_counter()
+    work = paths.cache() / "book" / f"{Path(page.name).name}.ipynb"
+    work.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        notebook = _execute(page, work)
+        _clean(notebook, page, key)
+        store.write_text(page.path, _text(notebook))
+    except Exception as error:  # handed over as text: not every exception can cross processes
+        return Made(page.name, time.perf_counter() - start, _explain(error, page, work))
+    work.unlink()
+    return Made(page.name, time.perf_counter() - start)
+
+
+def _execute(page: Page, work: Path) -> Any:
+    import papermill
+    from traitlets.config import Config
+
+    _check_names(page, declared(page.notebook))
+    transport = {"transport": "ipc"} if os.name == "posix" else {}
+    return papermill.execute_notebook(
+        str(page.notebook),
+        str(work),
+        page.params,
+        kernel_name="python3",
+        cwd=str(page.notebook.parent),
+        progress_bar=False,
+        execution_timeout=TIMEOUT,
+        config=Config({"KernelManager": transport}),
+    )
+
+
+def declared(notebook: Path) -> dict[str, Any]:
+    """The parameters that a notebook declares in its cell tagged ``parameters``, with their values."""
+    read: Any = nbformat.read  # has no types
+    cells = [cell for cell in read(notebook, as_version=4).cells if "parameters" in cell.metadata.get("tags", [])]
+    statements = ast.parse("\n".join(cell.source for cell in cells)).body
+    named = [(t.id, s.value) for s in statements if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
+    named += [(s.target.id, s.value) for s in statements if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and s.value]
+    try:
+        return {name: ast.literal_eval(value) for name, value in named}
+    except ValueError:
+        raise BadInput(f"{notebook.name}: the parameters cell may hold literals only") from None
+
+
+def _check_names(page: Page, known: dict[str, Any]) -> None:
+    if unknown := sorted(set(page.params) - set(known)):
+        raise BadInput(f"{page.notebook.name} declares no parameter {', '.join(unknown)}: known are {', '.join(sorted(known))}")
+
+
+def _clean(notebook: Any, page: Page, key: Key) -> None:
+    """Keep what the page shows; drop times and paths; replace ``{{words}}`` in the text, so that titles and labels of two pages differ."""
+    words = {**declared(page.notebook), **page.params, "page": Path(page.name).name}
+    notebook.metadata.pop("papermill", None)
+    notebook.metadata["actlab"] = {**key, "page": page.name}
+    for index, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{index}"
+        for name in ("papermill", "execution"):
+            cell.metadata.pop(name, None)
+        if cell.cell_type == "markdown":
+            cell.source = replaced(cell.source, words, f"{page.notebook.name}, cell {index + 1}")
+        tags = set(cell.metadata.get("tags", []))
+        if tags & {"parameters", "injected-parameters"}:
+            cell.metadata["tags"] = sorted({*tags, "hide-input"})
+
+
+def _text(notebook: Any) -> str:
+    write: Any = nbformat.writes  # has no types
+    return str(write(notebook)) + "\n"
+
+
+def _explain(error: Exception, page: Page, work: Path) -> str:
+    """One line on what went wrong, and where the notebook was left."""
+    from papermill import PapermillExecutionError
+
+    about = f"{page.name} (notebooks/{page.notebook.name})"
+    if isinstance(error, ActlabError):
+        return f"{about}: {error}"
+    kept = f"; the notebook as far as it came: {work}" if work.exists() else ""
+    if isinstance(error, PapermillExecutionError):
+        first = next((line for line in error.source.splitlines() if line.strip()), "")
+        return f"{about}: cell {error.cell_index + 1} (`{first.strip()}`): {error.ename}: {error.evalue}{kept}"
+    message = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip()
+    return f"{about}: {type(error).__name__}: {message}{kept}"
