@@ -1,0 +1,60 @@
+"""What every test shares: one thread, folders of its own, and a word where real data is absent. No network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import settings
+
+from actlab import paths
+from actlab.data.text import load_text
+
+torch.set_num_threads(1)
+settings.register_profile("house", deadline=None, derandomize=True, database=None, max_examples=60)
+settings.load_profile("house")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """``@pytest.mark.data("mnist", ...)`` names what the test needs below the data folder."""
+    for mark in item.iter_markers("data"):
+        absent = [name for name in mark.args or (".",) if not (paths.data() / name).exists()]
+        if absent:
+            pytest.skip(f"no {', '.join(absent)} in {paths.data()}: set ACTLAB_DATA to a folder that has it, or run `actlab data get`")
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records and cached trials of a test lie in its temporary folder; the data folder stays the environment's."""
+    monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that tries to download something fails with this message."""
+
+    def refuse(url: str, *args: object, **kwargs: object) -> None:
+        raise ConnectionError(f"tests use no network, but something asked for {url}")
+
+    monkeypatch.setattr("pooch.retrieve", refuse)
+
+
+@pytest.fixture
+def fresh_texts() -> Iterator[None]:
+    """The texts are loaded anew in this test and after it: for tests that replace one."""
+    from actlab.study.run import evaluation_windows
+
+    def forget() -> None:
+        load_text.cache_clear()
+        evaluation_windows.cache_clear()
+
+    forget()
+    yield
+    forget()

@@ -1,0 +1,148 @@
+"""Attention and dropout: the fast paths against slow literal references, and the statistics of the cheap dropout mask."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.nn import functional as F
+
+from actlab.models import layers
+from actlab.models.layers import Dropout, attend, keep_mask
+
+B, T, HEADS, C = 2, 7, 3, 12
+
+
+def projections(seed: int = 0, dtype: torch.dtype = torch.float64) -> tuple[Tensor, ...]:
+    generator = torch.Generator().manual_seed(seed)
+    return tuple(torch.randn(B, T, C, generator=generator, dtype=dtype) for _ in range(3))
+
+
+def literal(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Causal attention one position at a time: weights are softmax over s <= t of q_t . k_s / sqrt(hs), times ``mask``."""
+    out, size = np.zeros_like(q), C // HEADS
+    for b in range(B):
+        for h in range(HEADS):
+            part = slice(h * size, (h + 1) * size)
+            for t in range(T):
+                scores = np.array([q[b, t, part] @ k[b, s, part] / math.sqrt(size) for s in range(t + 1)])
+                weights = np.exp(scores - scores.max())
+                weights /= weights.sum()
+                out[b, t, part] = sum(weights[s] * mask[b, h, t, s] * v[b, s, part] for s in range(t + 1))
+    return out
+
+
+def test_attention_agrees_with_a_literal_reference() -> None:
+    """The fused attention is the formula, written out."""
+    q, k, v = projections()
+    ours = attend((q, k, v), HEADS, 0.0)
+    np.testing.assert_allclose(ours.numpy(), literal(q.numpy(), k.numpy(), v.numpy(), np.ones((B, HEADS, T, T))), rtol=1e-12, atol=1e-12)
+
+
+def test_dropping_attention_agrees_with_a_literal_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a given mask, the CPU's dropout path is the formula with those weights dropped and the others rescaled."""
+    q, k, v = projections()
+    mask = keep_mask(torch.empty(B, HEADS, T, T, dtype=torch.float64), 0.3)
+    monkeypatch.setattr(layers, "keep_mask", lambda like, dropout: mask)
+    np.testing.assert_allclose(attend((q, k, v), HEADS, 0.3).numpy(), literal(*(p.numpy() for p in (q, k, v)), mask.numpy()), rtol=1e-12, atol=1e-12)
+
+
+def test_dropping_nothing_equals_the_fused_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With every weight kept, the CPU's dropout path and the fused one agree, gradients included."""
+    monkeypatch.setattr(layers, "keep_mask", lambda like, dropout: torch.ones_like(like))
+    results = []
+    for dropout in (0.0, 0.2):
+        leaves = [p.requires_grad_(True) for p in projections()]
+        out = attend(tuple(leaves), HEADS, dropout)
+        results.append([out, *torch.autograd.grad(out.square().sum(), leaves)])
+    for fused, dropping in zip(*results, strict=True):
+        torch.testing.assert_close(fused, dropping, rtol=1e-10, atol=1e-10)
+
+
+def test_attention_dropout_is_unbiased() -> None:
+    """The mean over many dropout masks approaches the attention without dropout."""
+    torch.manual_seed(0)
+    q, k, v = projections()
+    draws = torch.stack([attend((q, k, v), HEADS, 0.2) for _ in range(2000)])
+    error = draws.std(0) / math.sqrt(len(draws))
+    assert ((draws.mean(0) - attend((q, k, v), HEADS, 0.0)).abs() <= 6 * error + 1e-12).all()
+    assert error.max() > 0
+
+
+def test_causal_mask_of_the_dropout_path() -> None:
+    """The first position attends to itself alone, so that its output is its value, dropped or rescaled by 1 / (1 - p)."""
+    torch.manual_seed(0)
+    q, k, v = projections()
+    scale = 65536 / (65536 - round(0.2 * 65536))
+    ratio = (attend((q, k, v), HEADS, 0.2)[:, 0] / v[:, 0]).view(B, HEADS, -1)
+    for head in ratio.flatten(0, 1):
+        assert torch.allclose(head, torch.zeros_like(head)) or torch.allclose(head, torch.full_like(head, scale))
+
+
+@pytest.mark.parametrize("dropout", [0.1, 0.2, 0.5, 0.9])
+def test_keep_mask_rate_and_scale(dropout: float) -> None:
+    """Zeros come at the asked rate (five standard errors), every other element is 1 / (1 - p) for p rounded to 2^-16."""
+    torch.manual_seed(1)
+    n = 400_000
+    mask = keep_mask(torch.empty(n), dropout)
+    rounded = round(dropout * 65536) / 65536
+    assert abs(rounded - dropout) <= 2**-17
+    assert mask.unique().tolist() == [0.0, pytest.approx(1 / (1 - rounded), rel=1e-7)]
+    assert abs((mask == 0).double().mean().item() - rounded) < 5 * math.sqrt(dropout * (1 - dropout) / n)
+
+
+def test_keep_mask_draws_are_independent() -> None:
+    """The four draws of one 64-bit word, and draws of neighbouring words, are uncorrelated and equally distributed."""
+    torch.manual_seed(2)
+    n = 100_000
+    zeros = (keep_mask(torch.empty(4 * n), 0.2) == 0).double()
+    for lag in (1, 2, 3, 4, 5, 8):
+        correlation = torch.corrcoef(torch.stack([zeros[:-lag], zeros[lag:]]))[0, 1].item()
+        assert abs(correlation) < 5 / math.sqrt(4 * n)
+    assert ((zeros.view(n, 4).mean(0) - 0.2).abs() < 5 * math.sqrt(0.16 / n)).all()
+
+
+@given(size=st.integers(1, 40), dropout=st.floats(0, 0.999999), seed=st.integers(0, 2**32))
+def test_keep_mask_of_any_size(size: int, dropout: float, seed: int) -> None:
+    """Any number of elements, any probability below 1: two values, the seed decides, nothing overflows."""
+    torch.manual_seed(seed)
+    mask = keep_mask(torch.empty(size), dropout)
+    torch.manual_seed(seed)
+    assert torch.equal(mask, keep_mask(torch.empty(size), dropout))
+    assert mask.shape == (size,)
+    assert torch.isfinite(mask).all()
+    assert ((mask == 0) | (mask >= 1)).all()
+
+
+def test_keep_mask_keeps_shape_and_dtype() -> None:
+    """A mask can be multiplied in place with what it is for."""
+    for dtype in (torch.float32, torch.bfloat16, torch.float64):
+        mask = keep_mask(torch.empty(2, 3, 5, dtype=dtype), 0.2)
+        assert mask.shape == (2, 3, 5)
+        assert mask.dtype == dtype
+
+
+def test_dropout_module() -> None:
+    """Dropout acts in training only, at p > 0 only, and passes the mask to the gradient."""
+    x = torch.ones(50, 40, requires_grad=True)
+    assert Dropout(0.3).eval()(x) is x
+    assert Dropout(0.0).train()(x) is x
+    torch.manual_seed(0)
+    y = Dropout(0.3).train()(x)
+    assert 0 < (y == 0).float().mean() < 0.5
+    (gradient,) = torch.autograd.grad(y.sum(), x)
+    assert torch.equal(gradient, y), "for an input of ones, both are the mask"
+
+
+def test_dropout_has_the_moments_of_torchs_own() -> None:
+    """Mean and variance of dropped values agree with ``torch.nn.functional.dropout``."""
+    torch.manual_seed(3)
+    x = torch.full((300_000,), 2.0)
+    ours, theirs = Dropout(0.2).train()(x), F.dropout(x, 0.2)
+    assert ours.mean().item() == pytest.approx(theirs.mean().item(), abs=0.02)
+    assert ours.std().item() == pytest.approx(theirs.std().item(), abs=0.02)

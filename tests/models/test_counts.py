@@ -1,0 +1,126 @@
+"""Parameter counts: exactly the reference study's for plain arms, within 1% of them for gated ones."""
+
+from __future__ import annotations
+
+import pytest
+import tiny
+import torch
+
+from actlab.activations import ACTIVATIONS
+from actlab.errors import BadInput, UnknownName
+from actlab.models import MODELS, SCALES, ModelConfig, build_model, count_parameters, find_model
+from actlab.models.layers import LanguageModel, nearest_width
+
+COUNTS = {
+    "charlm": (429_824, 1_678_848, 10_795_776),
+    "minigpt": (429_824, 1_678_848, 10_795_776),
+    "nanotransformer": (428_800, 1_676_800, 10_786_560),
+    "convlm": (313_921, 1_217_601, 2_711_105),
+    "hybridlm": (413_377, 1_613_121, 8_330_177),
+    "tinylstm": (280_897, 1_086_017, 7_146_305),
+}
+PUBLISHED = ("lite", "partial", "full")
+GATED = [name for name, entry in ACTIVATIONS.items() if entry.gated]
+PLAIN = [name for name, entry in ACTIVATIONS.items() if not entry.gated and not entry.per_feature]
+
+
+def count(name: str, scale: str, activation: str, gated_width: str = "matched") -> int:
+    """Parameters of a model that is never filled with numbers."""
+    with torch.device("meta"):
+        return count_parameters(MODELS[name].factory(SCALES[scale], ACTIVATIONS[activation], gated_width))
+
+
+def test_all_models_are_counted() -> None:
+    """The table of models and the table of published counts name the same models."""
+    assert set(COUNTS) == set(MODELS)
+
+
+@pytest.mark.parametrize("scale", PUBLISHED)
+@pytest.mark.parametrize("name", COUNTS)
+def test_plain_counts_are_the_published_ones(name: str, scale: str) -> None:
+    """Every plain activation gives exactly the reference implementation's count."""
+    assert {count(name, scale, activation) for activation in PLAIN} == {COUNTS[name][PUBLISHED.index(scale)]}
+
+
+def test_built_models_have_the_counted_size() -> None:
+    """``build_model`` makes what was counted: the lite scale, built for real."""
+    for name, counts in COUNTS.items():
+        assert count_parameters(build_model(name, SCALES["lite"], "gelu")) == counts[0]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", COUNTS)
+def test_gated_counts_match_within_one_percent(name: str, scale: str) -> None:
+    """All gated arms of a model have one count, and it is the plain arm's within 1% (1.2% at the quick scale, where a width is coarse)."""
+    counts = {count(name, scale, activation) for activation in GATED}
+    assert len(counts) == 1
+    assert abs(counts.pop() / count(name, scale, "relu") - 1) < (0.012 if scale == "quick" else 0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "expected"),
+    [("charlm", "lite", 561_920), ("minigpt", "lite", 561_920), ("charlm", "full", 14_343_936), ("minigpt", "full", 14_343_936)],
+)
+def test_doubled_counts_are_the_published_ones(name: str, scale: str, expected: int) -> None:
+    """``doubled`` reproduces the unmatched arms of the reference study."""
+    assert count(name, scale, "swiglu", "doubled") == expected
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_doubled_is_larger_and_means_nothing_to_plain_arms(name: str) -> None:
+    """``doubled`` enlarges gated arms only."""
+    assert count(name, "lite", "swiglu", "doubled") > 1.05 * count(name, "lite", "relu")
+    assert count(name, "lite", "relu", "doubled") == count(name, "lite", "relu", "matched")
+
+
+@pytest.mark.parametrize("name", ["charlm", "convlm"])
+def test_prelu_adds_one_slope_a_hidden_feature(name: str) -> None:
+    """PReLU's slopes are the only parameters that it adds: 4 C in each of charlm's blocks, C in each of convlm's six."""
+    extra = count(name, "lite", "prelu") - count(name, "lite", "relu")
+    assert extra == {"charlm": 2 * 4 * 128, "convlm": 6 * 128}[name]
+
+
+def test_nearest_width() -> None:
+    """The width found is nearer to the target than its neighbours."""
+    for target in range(5, 200):
+        width = nearest_width(lambda w: 7 * w, target)
+        assert width >= 1
+        assert all(abs(7 * width - target) <= abs(7 * w - target) for w in (max(1, width - 1), width + 1))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("vocab_size", 0, "vocab_size must be at least 1, got 0"),
+        ("n_layer", 0, "n_layer must be at least 1, got 0"),
+        ("n_embd", -4, "n_embd must be at least 1, got -4"),
+        ("n_head", 0, "n_head must be at least 1, got 0"),
+        ("n_head", 5, r"n_embd \(12\) must be a multiple of n_head \(5\)"),
+        ("block_size", 0, "block_size must be at least 1, got 0"),
+        ("dropout", 1.0, r"dropout must lie in \[0, 1\), got 1.0"),
+        ("dropout", -0.1, r"dropout must lie in \[0, 1\), got -0.1"),
+        ("dropout", float("nan"), r"dropout must lie in \[0, 1\), got nan"),
+    ],
+)
+def test_config_errors_name_the_field(field: str, value: float, message: str) -> None:
+    """A size that no model can have is refused where it enters, with the field and the value."""
+    sizes = {"vocab_size": 11, "n_layer": 2, "n_embd": 12, "n_head": 2, "block_size": 8, "dropout": 0.2}
+    with pytest.raises(BadInput, match=message):
+        ModelConfig(**{**sizes, field: value})
+
+
+def test_unknown_names() -> None:
+    """Unknown model, activation and gated width are errors that list the known ones."""
+    with pytest.raises(UnknownName, match=r"unknown model 'convml'.*did you mean 'convlm'.*charlm, convlm, hybridlm") as caught:
+        find_model("convml", "params/x.yaml")
+    assert "in params/x.yaml" in str(caught.value)
+    with pytest.raises(UnknownName, match=r"unknown activation 'rleu'.*did you mean 'relu'"):
+        build_model("charlm", tiny.CONFIG, "rleu")
+    with pytest.raises(BadInput, match="gated_width must be one of matched, doubled, got 'wide'"):
+        build_model("charlm", tiny.CONFIG, "swiglu", gated_width="wide")
+
+
+def test_every_row_describes_a_final_class() -> None:
+    """Classes of the table are final language models, each with a description of its own."""
+    assert all(issubclass(entry.factory, LanguageModel) and getattr(entry.factory, "__final__", False) for entry in MODELS.values())
+    assert len({entry.description for entry in MODELS.values()}) == len(MODELS)

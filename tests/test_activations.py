@@ -1,0 +1,223 @@
+"""Activations: formulas against NumPy and SciPy, slopes against finite differences, known values, and the traps of gates and PReLU."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, optimize, special
+from torch import nn
+
+from actlab.activations import ACTIVATIONS, Gated, PReLU, SmeLU, find_activation, get_activation, slope
+from actlab.errors import BadInput, UnknownName
+
+
+def smelu(x: np.ndarray, beta: float) -> np.ndarray:
+    return np.where(x <= -beta, 0.0, np.where(x >= beta, x, (x + beta) ** 2 / (4 * beta)))
+
+
+REFERENCE = {
+    "relu": lambda x: np.maximum(0, x),
+    "gelu": lambda x: x * special.ndtr(x),
+    "gelu_tanh": lambda x: x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    "swish": lambda x: x * special.expit(x),
+    "swish_beta": lambda x: x * special.expit(1.702 * x),
+    "smelu_05": lambda x: smelu(x, 0.5),
+    "smelu_1": lambda x: smelu(x, 1.0),
+    "smelu": lambda x: smelu(x, 1.0),
+    "prelu": lambda x: np.where(x >= 0, x, 0.25 * x),
+    "squared_relu": lambda x: np.maximum(0, x) ** 2,
+    "mish": lambda x: x * np.tanh(np.logaddexp(0, x)),
+    "identity": lambda x: x,
+}
+GATES = {"swiglu": REFERENCE["swish"], "geglu": REFERENCE["gelu"], "reglu": REFERENCE["relu"], "bilinear": REFERENCE["identity"]}
+GRID = np.linspace(-8, 8, 1601)
+MINIMA = {"gelu": (-0.7518, -0.16997), "swish": (-1.2785, -0.27846), "mish": (-1.1924, -0.30884)}
+
+numbers = st.floats(-50, 50)
+betas = st.floats(0.01, 20)
+
+
+def value(name: str, x: float, **parameters: float) -> float:
+    return get_activation(name, **parameters).double()(torch.tensor(x, dtype=torch.float64)).item()
+
+
+def test_every_activation_has_a_reference_here() -> None:
+    """No entry of the table escapes these tests (random_prelu has its own below)."""
+    assert set(REFERENCE) | set(GATES) | {"random_prelu"} == set(ACTIVATIONS)
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_formula(name: str) -> None:
+    """The module computes the table's formula, to float64 precision."""
+    ours = get_activation(name).double()(torch.from_numpy(GRID)).detach().numpy()
+    np.testing.assert_allclose(ours, REFERENCE[name](GRID), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCE))
+def test_slope_is_the_derivative(name: str) -> None:
+    """Autograd's slope agrees with finite differences everywhere but at kinks."""
+    module, x = get_activation(name).double(), torch.tensor([-3.1, -1.01, -0.7, -0.3, -0.11, 0.13, 0.4, 0.77, 1.03, 2.9], dtype=torch.float64)
+    assert torch.autograd.gradcheck(module, (x.clone().requires_grad_(True),))
+    step = 1e-6
+    numeric = (module(x + step) - module(x - step)) / (2 * step)
+    torch.testing.assert_close(slope(module, x), numeric.detach(), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(("name", "place", "lowest"), [(n, *v) for n, v in MINIMA.items()])
+def test_minima(name: str, place: float, lowest: float) -> None:
+    """The smooth activations dip where, and as far as, the literature says."""
+    found = optimize.minimize_scalar(lambda x: value(name, x), bounds=(-3, 0), method="bounded", options={"xatol": 1e-8})
+    assert found.x == pytest.approx(place, abs=1e-4)
+    assert found.fun == pytest.approx(lowest, abs=1e-5)
+
+
+@pytest.mark.parametrize(("a", "b", "gap", "tolerance"), [("gelu", "gelu_tanh", 4.73e-4, 1e-6), ("gelu", "swish_beta", 0.0203, 5e-5)])
+def test_gaps_between_forms(a: str, b: str, gap: float, tolerance: float) -> None:
+    """Two approximations of GELU are as far from it as published: small, not zero, so the forms must not be mixed."""
+    x = torch.linspace(-6, 6, 120_001, dtype=torch.float64)
+    assert (get_activation(a)(x) - get_activation(b)(x)).abs().max().item() == pytest.approx(gap, abs=tolerance)
+
+
+@pytest.mark.parametrize("name", ["relu", "gelu", "gelu_tanh", "swish", "swish_beta", "smelu_05", "smelu_1"])
+@given(x=numbers)
+def test_odd_part_is_half_the_identity(name: str, x: float) -> None:
+    """f(x) - f(-x) = x for the ReLU family."""
+    assert value(name, x) - value(name, -x) == pytest.approx(x, abs=1e-12)
+
+
+@given(x=st.floats(-5, 5), beta=st.floats(0.05, 4))
+def test_smelu_is_relu_convolved_with_a_box(x: float, beta: float) -> None:
+    """SmeLU(x) is the mean of ReLU over [x - beta, x + beta]."""
+    mean, _ = integrate.quad(lambda t: max(0.0, t), x - beta, x + beta, points=[0.0] if abs(x) < beta else None)
+    assert value("smelu", x, beta=beta) == pytest.approx(mean / (2 * beta), abs=1e-9)
+
+
+@given(x=numbers, beta=betas)
+def test_smelu_bounds(x: float, beta: float) -> None:
+    """SmeLU lies between ReLU and ReLU + beta/4, touches the latter at 0, and its slope is clip((x + beta) / 2 beta, 0, 1)."""
+    assert max(0.0, x) - 1e-12 <= value("smelu", x, beta=beta) <= max(0.0, x) + beta / 4 + 1e-12
+    assert value("smelu", 0.0, beta=beta) == pytest.approx(beta / 4)
+    derivative = slope(SmeLU(beta), torch.tensor([x], dtype=torch.float64)).item()
+    assert derivative == pytest.approx(min(1.0, max(0.0, (x + beta) / (2 * beta))), abs=1e-12)
+
+
+@given(x=numbers)
+def test_swish_limits(x: float) -> None:
+    """Swish is x / 2 at beta = 0, SiLU at beta = 1, and ReLU in the limit of a large beta."""
+    assert value("swish_beta", x, beta=0.0) == pytest.approx(x / 2)
+    assert value("swish_beta", x, beta=1.0) == value("swish", x)
+    assert value("swish_beta", x, beta=1e4) == pytest.approx(max(0.0, x), abs=1e-4)
+
+
+@given(x=numbers, scale=st.floats(0, 10))
+def test_homogeneity(x: float, scale: float) -> None:
+    """ReLU and PReLU are homogeneous of degree 1, squared ReLU of degree 2."""
+    for name, degree in (("relu", 1), ("prelu", 1), ("squared_relu", 2)):
+        assert value(name, scale * x) == pytest.approx(scale**degree * value(name, x), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("beta", [0.0, -1.0, math.nan])
+def test_smelu_refuses_a_bad_beta(beta: float) -> None:
+    """SmeLU is not defined at beta <= 0, and the message says which limit is meant instead."""
+    with pytest.raises(BadInput, match=r"beta > 0.*relu"):
+        get_activation("smelu", beta=beta)
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_gated_is_a_product_gate_first(name: str) -> None:
+    """A gated module multiplies f(first half) by the second half, in that order."""
+    x = np.random.default_rng(0).normal(size=(3, 5, 8))
+    ours = get_activation(name)(torch.from_numpy(x)).numpy()
+    assert ours.shape == (3, 5, 4)
+    np.testing.assert_allclose(ours, GATES[name](x[..., :4]) * x[..., 4:], rtol=1e-12, atol=1e-12)
+    if name != "bilinear":
+        assert not np.allclose(ours, GATES[name](x[..., 4:]) * x[..., :4])
+
+
+def test_gated_flag_says_which_need_two_projections() -> None:
+    """``ACTIVATIONS[name].gated`` is true for exactly the modules that halve their last axis."""
+    for name, entry in ACTIVATIONS.items():
+        module = get_activation(name, features=4)
+        assert entry.gated == isinstance(module, Gated) == (name in GATES)
+        assert module(torch.ones(2, 8 if entry.gated else 4)).shape == (2, 4)
+
+
+@pytest.mark.parametrize("time", [5, 7])
+def test_prelu_slopes_lie_on_the_last_axis(time: int) -> None:
+    """Slope c acts on feature c, also when there are as many positions as features (where torch's own would take the time axis)."""
+    module, x = PReLU(7), -torch.ones(2, time, 7)
+    with torch.no_grad():
+        module.slope.copy_(torch.arange(7.0))
+    assert torch.equal(module(x), -torch.arange(7.0).expand(2, time, 7))
+    module(x)[:, 0].sum().backward()
+    assert torch.equal(module.slope.grad, torch.full((7,), -2.0)), "one position reaches every slope"
+
+
+def test_every_call_makes_a_fresh_module() -> None:
+    """Two modules of one name share no parameter and no identity."""
+    for name in ACTIVATIONS:
+        one, two = get_activation(name, features=3), get_activation(name, features=3)
+        assert one is not two
+        assert not {id(p) for p in one.parameters()} & {id(p) for p in two.parameters()}
+
+
+def test_random_prelu_slopes() -> None:
+    """N(0.2, 1) slopes: 42.1% are negative and 21.2% exceed 1, within five standard errors."""
+    module, n = get_activation("random_prelu", features=200_000), 200_000
+    module.initialise(torch.Generator().manual_seed(0))
+    for share, expected in (((module.slope < 0), special.ndtr(-0.2)), ((module.slope > 1), special.ndtr(-0.8))):
+        assert abs(share.double().mean().item() - expected) < 5 * math.sqrt(expected * (1 - expected) / n)
+    assert special.ndtr(-0.2) == pytest.approx(0.421, abs=5e-4)
+    assert special.ndtr(-0.8) == pytest.approx(0.212, abs=5e-4)
+
+
+def test_random_prelu_draws_from_the_generator() -> None:
+    """The slopes depend on the generator's seed and on nothing else."""
+
+    def slopes(seed: int) -> torch.Tensor:
+        module = get_activation("random_prelu", features=10)
+        module.initialise(torch.Generator().manual_seed(seed))
+        return module.slope.detach()
+
+    assert torch.equal(slopes(1), slopes(1))
+    assert not torch.equal(slopes(1), slopes(2))
+    assert torch.equal(get_activation("prelu", features=4).slope.detach(), torch.full((4,), 0.25))
+
+
+@pytest.mark.parametrize("name", ["rleu", "", "ReLU", None])
+def test_unknown_name(name: object) -> None:
+    """An unknown name is a ``ValueError`` that lists every known one and says where."""
+    with pytest.raises(UnknownName) as caught:
+        find_activation(name, "params/x.yaml")  # type: ignore[arg-type]
+    assert isinstance(caught.value, ValueError)
+    message = str(caught.value)
+    assert repr(name) in message
+    assert "in params/x.yaml" in message
+    assert all(known in message for known in ACTIVATIONS)
+
+
+def test_a_parameter_that_the_formula_does_not_have_is_refused() -> None:
+    """``beta`` for an activation without one is an error, not ignored."""
+    with pytest.raises(BadInput, match=r"'gelu' cannot take.*beta"):
+        get_activation("gelu", beta=2.0)
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCE))
+def test_nan_stays_nan(name: str) -> None:
+    """No activation turns a NaN into a number."""
+    assert torch.isnan(get_activation(name)(torch.tensor([float("nan"), 1.0]))).tolist() == [True, False]
+
+
+def test_modules_keep_dtype_and_shape() -> None:
+    """Output dtype is the input's, for float32, bfloat16 and float64."""
+    for name in REFERENCE:
+        for dtype in (torch.float32, torch.bfloat16, torch.float64):
+            y = get_activation(name).to(dtype)(torch.ones(2, 3, dtype=dtype))
+            assert y.dtype == dtype
+            assert y.shape == (2, 3)
+            assert isinstance(get_activation(name), nn.Module)
