@@ -34,7 +34,7 @@ def path_of(study: str, arm_id: str) -> Path:
     return paths.results() / study / f"{arm_id}.json"
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> Path:
     """Write a file all at once or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     work = path.with_name(f".{path.name}.{os.getpid()}")
@@ -46,6 +46,7 @@ def write_text(path: Path, text: str) -> None:
         os.replace(work, path)
     finally:
         work.unlink(missing_ok=True)
+    return path
 
 
 def save(path: Path, record: Record) -> Path:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -27,7 +29,7 @@ _SPARE = ("#8C510A", "#01665E", "#7B3294", "#5E4FA2", "#737373", "#B2182B", "#4D
 MARKERS: dict[str, str] = {"relu": "o", "gelu": "s", "swish": "^", "swiglu": "D", "smelu_05": "v", "smelu_1": "P", "geglu": "D", "prelu": "X"}
 DASHES: dict[str, tuple[int, ...]] = {"relu": (), "gelu": (5, 2), "swish": (1, 1), "swiglu": (6, 2, 1, 2), "smelu_05": (3, 1), "smelu_1": (2, 2)}
 
-RC = {
+RC: Any = {
     "figure.constrained_layout.use": True,
     "figure.dpi": 110,
     "savefig.dpi": 160,
@@ -57,6 +59,11 @@ def marker(name: str) -> str:
     return MARKERS.get(name, "o")
 
 
+def dashes(name: str) -> tuple[int, ...]:
+    """The line pattern that goes with ``colour``; a solid line where the name has none."""
+    return DASHES.get(name) or (1, 0)
+
+
 @contextmanager
 def styled() -> Iterator[None]:
     """Everything drawn inside has the house style."""
@@ -68,3 +75,13 @@ def canvas(rows: int = 1, columns: int = 1, width: float = 7.0, height: float = 
     """A figure outside pyplot's global state, ``width`` x ``height`` inches, and its axes row by row. Call it inside ``styled``."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+
+
+def show(figure: Figure) -> Any:
+    """The figure as a vector image for a notebook; the same figure gives the same bytes."""
+    from IPython.display import SVG
+
+    with styled():
+        text = StringIO()
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return SVG(text.getvalue())  # type: ignore[no-untyped-call]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from actlab import store
-from actlab.study import provenance
+from actlab.study import baselines, provenance
 from actlab.study.arms import Arm, TrialSpec, arms_of
 from actlab.study.params import Params
 from actlab.study.run import Results, finish, recorded, run_trial
@@ -74,6 +74,7 @@ def run_study(params: Params, workers: int = 1, watch: Watch | None = None) -> O
     """
     tell = watch or (lambda event: None)
     provenance.code()  # before anything can change the files that this process has loaded
+    baselines.ensure(params.study, params.dataset)
     outcome = load_study(params)
     for arm, record in zip(outcome.arms, outcome.records, strict=True):
         if record is not None:

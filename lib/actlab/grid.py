@@ -1,0 +1,189 @@
+"""The reproducibility grid as read from records: from each arm's trials and pairs to estimates with intervals. Draws nothing, trains nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actlab.statistics.estimate import Estimate, t_interval
+from actlab.statistics.intervals import mean_interval, pair_mean, pair_mean_difference, paired_difference
+from actlab.statistics.pairs import jackknife_variance, leave_one_out, pair_average, pair_values
+from actlab.store import Record
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How to read one measured quantity."""
+
+    name: str
+    label: str
+    """Axis label with unit and range."""
+    note: str
+    """What it means, and which direction is better."""
+
+
+PAIR_METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("total_variation", "total variation (0 to 1)", "half the L1 distance of two predictions; lower is more reproducible"),
+        Metric("relative_pd", "relative PD (0 to 2)", "mean of 2|p - q| / (p + q) over all characters, likely or not; lower is more reproducible"),
+        Metric("churn", "churn (share of positions)", "how often the most probable character differs; lower is more reproducible"),
+        Metric("jensen_shannon", "Jensen-Shannon divergence (bits)", "0 to 1; lower is more reproducible"),
+        Metric("label_pd", "relative PD of the true character (0 to 2)", "2|p - q| / (p + q) at the character that came; lower is more reproducible"),
+    )
+}
+TRIAL_METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("val_loss", "validation loss (nats per character)", "cross-entropy on the whole validation split at the end; lower is better"),
+        Metric("val_accuracy", "validation accuracy (%)", "share of positions whose most probable character came; higher is better"),
+        Metric("best_val_loss", "best validation loss (nats per character)", "the lowest of the evaluations during training; lower is better"),
+    )
+}
+METRICS = PAIR_METRICS | TRIAL_METRICS
+
+
+@dataclass(frozen=True)
+class ArmResults:
+    """One arm: its record, and its noise floor's record where there is one."""
+
+    record: Record
+    floor: Record | None = None
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return str(self.record["model_name"])
+
+    @property
+    def activation(self) -> str:
+        """Name of the activation."""
+        return str(self.record["activation"])
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of all trials, ended well or not."""
+        return [trial["label"] for trial in self.record["trials"]]
+
+    @property
+    def n_parameters(self) -> int:
+        """Trainable parameters."""
+        return next((int(t["n_parameters"]) for t in self.record["trials"] if "n_parameters" in t), 0)
+
+    @property
+    def not_done(self) -> list[str]:
+        """``label: status`` of every trial that diverged or failed."""
+        return [f"{t['label']}: {t['status']}" for t in self.record["trials"] if t["status"] != "done"]
+
+    def values(self, metric: str) -> NDArray[np.float64]:
+        """(M,) a trial metric, one value a trial; NaN for a trial that is not done."""
+        which, name = ("best", "val_loss") if metric == "best_val_loss" else ("final", metric)
+        return np.array([t[which][name] if t["status"] == "done" else np.nan for t in self.record["trials"]])
+
+    def matrix(self, metric: str) -> Matrix:
+        """(M, M) symmetric: a pair metric of every two trials; NaN on the diagonal and where a trial is not done."""
+        place = {label: i for i, label in enumerate(self.labels)}
+        out = np.full((len(place), len(place)), np.nan)
+        for pair in self.record["reproducibility_metrics"]:
+            i, j = (place[label] for label in pair["between"])
+            out[i, j] = out[j, i] = pair[metric]
+        return out
+
+    def estimate(self, metric: str) -> Estimate:
+        """Mean with a 95% interval over trials (t for trial metrics, jackknife over trials for pair metrics)."""
+        return pair_mean(self.matrix(metric)) if metric in PAIR_METRICS else mean_interval(self.values(metric))
+
+    def minus(self, other: ArmResults, metric: str) -> Estimate:
+        """This arm less another, paired by seed."""
+        if metric in PAIR_METRICS:
+            return pair_mean_difference(self.matrix(metric), other.matrix(metric))
+        return paired_difference(self.values(metric), other.values(metric))
+
+    def floor_of(self, metric: str, variant: str) -> float:
+        """The metric between the first trial and the same seed run again (``repeat``) or nudged by one ULP (``nudge``); NaN if not run."""
+        pairs = self.floor["reproducibility_metrics"] if self.floor else []
+        return next((float(p[metric]) for p in pairs if p["between"][1].endswith(f"-{variant}")), float("nan"))
+
+    def curve(self, name: str) -> tuple[NDArray[np.float64], Matrix]:
+        """((E,) iterations, (M, E) a history column of every trial); NaN after a trial that stopped early."""
+        histories = [t.get("history", []) for t in self.record["trials"]]
+        steps = sorted({entry["iteration"] for history in histories for entry in history})
+        values = [[{e["iteration"]: e[name] for e in history}.get(step, np.nan) for step in steps] for history in histories]
+        return np.array(steps, float), np.array(values, float)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The arms of a study by (model, activation), in the order asked for. What has no record is in ``missing``."""
+
+    study: str
+    models: tuple[str, ...]
+    activations: tuple[str, ...]
+    arms: dict[tuple[str, str], ArmResults]
+    baseline: Record
+    """The study's baseline record; empty where it has none."""
+
+    @property
+    def missing(self) -> list[tuple[str, str]]:
+        """(model, activation) of every arm without a record."""
+        return [(m, a) for m in self.models for a in self.activations if (m, a) not in self.arms]
+
+    def of_model(self, model: str) -> list[ArmResults]:
+        """The recorded arms of a model."""
+        return [self.arms[model, a] for a in self.activations if (model, a) in self.arms]
+
+    def only(self, model: str) -> Grid:
+        """The same grid with one model."""
+        return replace(self, models=(model,), arms={key: arm for key, arm in self.arms.items() if key[0] == model})
+
+    def sensitivity(self, model: str, metric: str) -> Estimate:
+        """The published sensitivity: CV% of the arms' means (standard deviation over activations / mean, ddof = 0), here with an interval.
+
+        The interval leaves one seed at a time out of all arms.  The CV mixes the activations' effect with trial noise, which inflates it.
+        """
+        matrices = [pair_values(arm.matrix(metric)) for arm in self.of_model(model)]
+        sizes = {len(values) for values in matrices}
+        if len(matrices) < 2 or len(sizes) != 1 or min(sizes) < 2:
+            return t_interval(float("nan"), float("nan"), 0, 0, 0.95, "CV%")
+        size = sizes.pop()
+        error = jackknife_variance(_cv(np.array([leave_one_out(v) for v in matrices]))) ** 0.5 if size > 2 else float("nan")
+        value = float(_cv(np.array([[pair_average(v)] for v in matrices]))[0])
+        return t_interval(value, error, size, size - 1, 0.95, "CV% of the means, jackknife over seeds")
+
+    def estimates(self, metric: str) -> dict[tuple[str, str], Estimate]:
+        """The metric's estimate in every recorded arm."""
+        return {key: arm.estimate(metric) for key, arm in self.arms.items()}
+
+
+def _cv(means: Matrix) -> NDArray[np.float64]:
+    """(A, K) means of A arms -> (K,) CV% over arms."""
+    return np.asarray(100 * means.std(axis=0) / means.mean(axis=0))
+
+
+def read(records: Iterable[Record], models: Sequence[str] | None = None, activations: Sequence[str] | None = None) -> Grid:
+    """A grid from records; ``models`` and ``activations`` choose and order, everything in the records unless given."""
+    records = list(records)
+    baseline = next((r for r in records if r["kind"] == "baseline"), {})
+    records = [r for r in records if r["kind"] in ("trials", "floor")]
+    study = records[0]["study"] if records else ""
+    chosen_models = _chosen([r["model_name"] for r in records], models)
+    chosen_activations = _chosen([r["activation"] for r in records], activations)
+    main = {(r["model_name"], r["activation"]): r for r in records if r["kind"] == "trials"}
+    floors = {(r["model_name"], r["activation"]): r for r in records if r["kind"] == "floor"}
+    wanted = [(m, a) for m in chosen_models for a in chosen_activations if (m, a) in main]
+    return Grid(study, chosen_models, chosen_activations, {key: ArmResults(main[key], floors.get(key)) for key in wanted}, baseline)
+
+
+ORDER = ("charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm", "relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
+"""The studies' own order, in tables and figures."""
+
+
+def _chosen(present: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:
+    if wanted is None:
+        return tuple(sorted(set(present), key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name)))
+    return tuple(wanted)

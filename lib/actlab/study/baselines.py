@@ -1,0 +1,51 @@
+"""What a text gives away without a network: unigram and bigram tables of the training split, measured on the validation split."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from actlab import store
+from actlab.data.text import Corpus, load_text
+
+SMOOTHING = 0.1
+"""Added to every count of the bigram table, so that an unseen pair does not cost infinity."""
+
+
+def unigram(corpus: Corpus) -> dict[str, float]:
+    """Every character drawn from the training frequencies: val_loss in nats, val_accuracy in %."""
+    counts = torch.bincount(corpus.train.long(), minlength=corpus.vocab_size).double()
+    return _measure(counts.log() - counts.sum().log(), corpus.validation[1:].long())
+
+
+def bigram(corpus: Corpus) -> dict[str, float]:
+    """Every character drawn from the training frequencies after the one before it (add-0.1 smoothing)."""
+    v, text, validation = corpus.vocab_size, corpus.train.long(), corpus.validation.long()
+    counts = torch.bincount(text[:-1] * v + text[1:], minlength=v * v).double().view(v, v) + SMOOTHING
+    table = (counts / counts.sum(dim=1, keepdim=True)).log()
+    return _measure(table[validation[:-1]], validation[1:])
+
+
+def _measure(log_probabilities: Tensor, targets: Tensor) -> dict[str, float]:
+    """Loss and accuracy of (V,) or (N, V) log probabilities on (N,) targets."""
+    rows = log_probabilities.expand(len(targets), -1)
+    loss = -rows.gather(1, targets[:, None]).mean()
+    return {"val_loss": loss.item(), "val_accuracy": 100 * (rows.argmax(dim=1) == targets).double().mean().item()}
+
+
+def record_of(study: str, dataset: str) -> dict[str, Any]:
+    """The baselines as a record of the study."""
+    corpus = load_text(dataset)
+    measured = {"unigram": unigram(corpus), "bigram": bigram(corpus)}
+    data = {"name": dataset, "sha256": corpus.sha256, "vocab_size": corpus.vocab_size, "validation_positions": len(corpus.validation) - 1}
+    return {"kind": "baseline", "study": study, **measured, "provenance": {"data": data}}
+
+
+def ensure(study: str, dataset: str) -> None:
+    """Write the study's baseline record if it has none."""
+    record = record_of(study, dataset)
+    path = store.path_of(study, f"baseline-{dataset}-{record['provenance']['data']['sha256'][:10]}")
+    if not path.exists():
+        store.save(path, record)

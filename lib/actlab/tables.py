@@ -1,0 +1,109 @@
+"""Tables for notebooks, the book and summary.txt: estimates in, data frames of text out. Computes no statistic of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Grid
+from actlab.statistics.intervals import Estimate
+
+MISSING = "not run"
+
+
+def with_interval(estimate: Estimate, digits: int = 4) -> str:
+    """``0.1234 [0.1200, 0.1270]``; the value alone where there is no interval."""
+    if np.isnan(estimate.value):
+        return "no pair" if estimate.n < 2 else "NaN"
+    if np.isnan(estimate.low):
+        return f"{estimate.value:.{digits}f}"
+    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+
+
+def every_metric(grid: Grid) -> pd.DataFrame:
+    """One row an arm: parameters, trials, every metric with its 95% interval. Missing arms say so."""
+    rows = {(model, activation): _row(grid.arms.get((model, activation))) for model in grid.models for activation in grid.activations}
+    return _frame(rows, ("model", "activation")).rename(columns={name: metric.label for name, metric in METRICS.items()})
+
+
+def _row(arm: ArmResults | None) -> dict[str, str]:
+    if arm is None:
+        return dict.fromkeys(["parameters", "trials", *METRICS], MISSING)
+    done = len(arm.labels) - len(arm.not_done)
+    trials = f"{done}" if not arm.not_done else f"{done} of {len(arm.labels)} ({', '.join(arm.not_done)})"
+    return {"parameters": f"{arm.n_parameters:,}", "trials": trials} | {name: with_interval(arm.estimate(name)) for name in METRICS}
+
+
+def _frame(rows: Mapping[tuple[str, str], dict[str, str]], names: tuple[str, str]) -> pd.DataFrame:
+    """Rows keyed by two names; the first is left out where it is always the same."""
+    frame = pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=names) if rows else None)
+    return frame.droplevel(0) if len({first for first, _ in rows}) == 1 else frame
+
+
+def losses(grid: Grid) -> pd.DataFrame:
+    """The part of ``every_metric`` that says how well the models learned."""
+    return every_metric(grid)[["parameters", "trials", *(METRICS[name].label for name in METRICS if name not in PAIR_METRICS)]]
+
+
+def differences(grid: Grid) -> pd.DataFrame:
+    """The part of ``every_metric`` that says how far trials differ, with the number of trials."""
+    return every_metric(grid)[["trials", *(METRICS[name].label for name in PAIR_METRICS)]]
+
+
+def baselines(grid: Grid) -> pd.DataFrame:
+    """What tables of character counts reach on the same validation text."""
+    known = {name: grid.baseline[name] for name in ("unigram", "bigram") if name in grid.baseline}
+    rows = {f"{name} table": {METRICS[key].label: f"{value:.4f}" for key, value in values.items()} for name, values in known.items()}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def floors(grid: Grid) -> pd.DataFrame:
+    """The noise floor: the same seed run twice, and with one weight moved by one unit in the last place."""
+    rows = {}
+    for key, arm in grid.arms.items():
+        for variant, words in (("repeat", "same seed again"), ("nudge", "one weight moved by one ULP")):
+            name = f"{key[0]}, {key[1]}" if len(grid.models) > 1 else key[1]
+            rows[name, words] = {m.label: _scientific(arm.floor_of(metric, variant)) for metric, m in PAIR_METRICS.items()}
+    return _frame(rows, ("arm", "change"))
+
+
+def _scientific(value: float) -> str:
+    return MISSING if np.isnan(value) else "0" if value == 0 else f"{value:.1e}"
+
+
+def across(grid: Grid, metric: str, digits: int = 3) -> pd.DataFrame:
+    """One metric over the whole grid: models down, activations across, each with its 95% interval and n."""
+    estimates = grid.estimates(metric)
+    rows = {
+        model: {
+            a: f"{with_interval(estimates[model, a], digits)}, n={estimates[model, a].n}" if (model, a) in estimates else MISSING
+            for a in grid.activations
+        }
+        for model in grid.models
+    }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    frame.index.name = METRICS[metric].label
+    return frame
+
+
+def against(grid: Grid, metric: str, reference: str = "relu") -> pd.DataFrame:
+    """Paired difference of each activation from ``reference``, with a 95% interval; a star marks an interval that excludes 0 (not adjusted)."""
+    rows = {}
+    for model in grid.models:
+        base = grid.arms.get((model, reference))
+        cells = {}
+        for activation in grid.activations:
+            arm = grid.arms.get((model, activation))
+            if activation != reference:
+                cells[activation] = _difference(arm.minus(base, metric)) if arm and base else MISSING
+        rows[model] = cells
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    frame.index.name = f"{METRICS[metric].label}, less {reference}"
+    return frame
+
+
+def _difference(estimate: Estimate) -> str:
+    star = " *" if estimate.low > 0 or estimate.high < 0 else ""
+    return f"{estimate.value:+.4f} [{estimate.low:+.4f}, {estimate.high:+.4f}]{star}"
