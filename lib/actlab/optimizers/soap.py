@@ -1,0 +1,176 @@
+"""SOAP: Adam in the slowly moving eigenbasis of Shampoo's preconditioner.
+
+Vyas et al. 2024, arXiv 2409.11321. A tensor of more than two axes is treated as the matrix of its first axis and the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import torch
+from torch import Tensor
+from torch.optim.optimizer import ParamsT
+
+from actlab.errors import BadInput
+
+SIDES = ("left", "right")
+
+
+@final
+class SOAP(torch.optim.Optimizer):
+    r"""Per matrix W (m, n) with gradient G, at update t (the first call makes none):
+
+    .. math::
+        G' &= Q_L^T G Q_R \\
+        M' &\leftarrow \beta_1 M' + (1 - \beta_1) G', \qquad V' \leftarrow \beta_2 V' + (1 - \beta_2) G'^2 \\
+        W &\leftarrow W - lr \frac{\sqrt{1 - \beta_2^t}}{1 - \beta_1^t}\, Q_L \frac{M'}{\sqrt{V'} + \epsilon} Q_R^T \\
+        W &\leftarrow W - lr\, w\, W \\
+        L &\leftarrow \beta L + (1 - \beta) G G^T, \qquad R \leftarrow \beta R + (1 - \beta) G^T G
+
+    Every ``precondition_frequency`` updates Q_L and Q_R follow the eigenvectors of L and R by one power iteration and a QR decomposition.
+    The first call builds L, R and their eigenvectors from the first gradient and leaves the parameters as they are.
+    A vector, and a side longer than ``max_precondition_dim``, keeps the identity as its basis.
+
+    Args:
+        params: tensors or parameter groups; every setting is a group's own.
+        lr: step size, about the change of a weight per update.
+        betas: decay of M' and V'.
+        eps: added to the square root of V' before bias correction.
+        weight_decay: w, decoupled and applied after the step.
+        precondition_frequency: updates between two refreshes of the bases.
+        max_precondition_dim: longest side that gets a basis (memory: 8 bytes times the side squared).
+        precondition_1d: also give vectors a basis.
+        correct_bias: whether the factors with beta^t stand in the step.
+        shampoo_beta: decay of L and R; beta_2 where negative.
+
+    State: 8 bytes a parameter (float32), and 8 bytes times the square of each preconditioned side.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float = 3e-3,
+        betas: tuple[float, float] = (0.95, 0.95),
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+        precondition_frequency: int = 10,
+        max_precondition_dim: int = 10_000,
+        precondition_1d: bool = False,
+        correct_bias: bool = True,
+        shampoo_beta: float = -1.0,
+    ) -> None:
+        for name, value in (("lr", lr), ("eps", eps), ("weight_decay", weight_decay), ("max_precondition_dim", max_precondition_dim)):
+            if not value >= 0:
+                raise BadInput(f"SOAP needs {name} >= 0, got {value}")
+        if not all(0 <= beta < 1 for beta in betas):
+            raise BadInput(f"SOAP needs betas in [0, 1), got {betas}")
+        if precondition_frequency < 1:
+            raise BadInput(f"SOAP needs precondition_frequency >= 1, got {precondition_frequency}")
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "precondition_frequency": precondition_frequency,
+            "max_precondition_dim": max_precondition_dim,
+            "precondition_1d": precondition_1d,
+            "correct_bias": correct_bias,
+            "shampoo_beta": shampoo_beta,
+        }
+        super().__init__(params, defaults)
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One update of every parameter that has a gradient; returns what ``closure`` returns."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is None:
+                    continue
+                state, gradient = self.state[parameter], as_matrix(parameter.grad)
+                if state:
+                    _update(parameter, gradient, state, group)
+                else:
+                    _start(parameter, gradient, state, group)
+        return loss
+
+
+State = dict[str, Tensor]
+
+
+def as_matrix(tensor: Tensor) -> Tensor:
+    """(m, ...) -> (m, n); a vector (m,) -> (m, 1), a number -> (1, 1)."""
+    return tensor.reshape(tensor.shape[0] if tensor.dim() else 1, -1)
+
+
+def preconditioned_sides(shape: torch.Size, group: dict[str, Any]) -> dict[str, int]:
+    """The sides of a tensor of that shape that get a basis, with their lengths."""
+    if len(shape) < 2 and not (group["precondition_1d"] and len(shape) == 1):
+        return {}
+    lengths = (shape[0], shape[1:].numel())
+    return {side: n for side, n in zip(SIDES[: len(shape)], lengths, strict=False) if n <= group["max_precondition_dim"]}
+
+
+def _start(parameter: Tensor, gradient: Tensor, state: State, group: dict[str, Any]) -> None:
+    state["step"] = torch.zeros((), dtype=torch.float32)
+    state["mean"], state["square"] = torch.zeros_like(gradient), torch.zeros_like(gradient)
+    for side, length in preconditioned_sides(parameter.shape, group).items():
+        state[f"gram_{side}"] = gradient.new_zeros(length, length)
+    _update_grams(gradient, state, group)
+    for side in SIDES:
+        if f"gram_{side}" in state:
+            state[f"basis_{side}"] = torch.linalg.eigh(state[f"gram_{side}"]).eigenvectors.flip(1).contiguous()
+
+
+def _update(parameter: Tensor, gradient: Tensor, state: State, group: dict[str, Any]) -> None:
+    beta_1, beta_2 = group["betas"]
+    state["step"] += 1
+    t = int(state["step"])
+    rotated = _into_basis(gradient, state)  # G'
+    state["mean"].lerp_(rotated, 1 - beta_1)
+    state["square"].mul_(beta_2).addcmul_(rotated, rotated, value=1 - beta_2)
+    size = group["lr"] * ((1 - beta_2**t) ** 0.5 / (1 - beta_1**t) if group["correct_bias"] else 1.0)
+    direction = _out_of_basis(state["mean"] / state["square"].sqrt().add_(group["eps"]), state)
+    parameter.sub_(direction.view(parameter.shape), alpha=size)
+    if group["weight_decay"]:
+        parameter.mul_(1 - group["lr"] * group["weight_decay"])
+    _update_grams(gradient, state, group)
+    if t % group["precondition_frequency"] == 0:
+        _refresh(state)
+
+
+def _into_basis(x: Tensor, state: State) -> Tensor:
+    if "basis_left" in state:
+        x = state["basis_left"].T @ x
+    return x @ state["basis_right"] if "basis_right" in state else x
+
+
+def _out_of_basis(x: Tensor, state: State) -> Tensor:
+    if "basis_left" in state:
+        x = state["basis_left"] @ x
+    return x @ state["basis_right"].T if "basis_right" in state else x
+
+
+def _update_grams(gradient: Tensor, state: State, group: dict[str, Any]) -> None:
+    beta = group["shampoo_beta"] if group["shampoo_beta"] >= 0 else group["betas"][1]
+    for side, g in zip(SIDES, (gradient, gradient.T), strict=True):
+        if f"gram_{side}" in state:
+            state[f"gram_{side}"].addmm_(g, g.T, beta=beta, alpha=1 - beta)
+
+
+def _refresh(state: State) -> None:
+    """Sort the bases by estimated eigenvalue and turn them towards the eigenvectors. V' is sorted along, not rotated; M' is rotated."""
+    mean = _out_of_basis(state["mean"], state)
+    for axis, side in enumerate(SIDES):
+        if f"basis_{side}" not in state:
+            continue
+        gram, basis = state[f"gram_{side}"], state[f"basis_{side}"]
+        turned = gram @ basis
+        order = torch.argsort((basis * turned).sum(dim=0), descending=True)  # diag(Q^T P Q)
+        state["square"] = state["square"].index_select(axis, order)
+        state[f"basis_{side}"] = torch.linalg.qr(turned[:, order]).Q
+    state["mean"] = _into_basis(mean, state)

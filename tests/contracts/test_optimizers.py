@@ -1,0 +1,263 @@
+"""One list of properties over every optimizer of the table."""
+
+from __future__ import annotations
+
+import copy
+import io
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from actlab.errors import BadInput, UnknownName
+from actlab.optimizers import OPTIMIZERS, build_optimizer, check_complete
+
+NAMES = tuple(OPTIMIZERS)
+TAME: dict[str, dict[str, Any]] = {
+    "ecd": {"lr": 0.3, "eta": 25.0, "F0": -0.5},
+    "adamw": {"lr": 0.02},
+    "sgdm": {"lr": 0.01},
+    "soap": {"lr": 0.02},
+}
+"""Rates at which a small quadratic converges within 200 steps."""
+
+
+@pytest.fixture(params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def net(seed: int = 0) -> nn.Module:
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
+
+
+def build(name: str, params: Any, seed: int = 1, **settings: Any) -> torch.optim.Optimizer:
+    return build_optimizer(name, params, torch.Generator().manual_seed(seed), **{**TAME[name], **settings})
+
+
+def batch(index: int) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(index)
+    return torch.randn(16, 6, generator=generator), torch.randn(16, 3, generator=generator)
+
+
+def train(model: nn.Module, optimizer: torch.optim.Optimizer, steps: range, scheduler: Any = None) -> list[float]:
+    losses = []
+    for index in steps:
+        inputs, targets = batch(index)
+
+        def closure(inputs: Tensor = inputs, targets: Tensor = targets) -> Tensor:
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(inputs), targets)
+            loss.backward()
+            return loss
+
+        losses.append(optimizer.step(closure).item())
+        if scheduler is not None:
+            scheduler.step()
+    return losses
+
+
+def weights(model: nn.Module) -> Tensor:
+    return torch.cat([p.detach().reshape(-1) for p in model.parameters()])
+
+
+def quadratic(params: list[nn.Parameter], optimizer: torch.optim.Optimizer, steps: int) -> list[float]:
+    """Losses of steps on sum of h x^2 / 2, h from 0.5 to 2."""
+
+    def closure() -> Tensor:
+        optimizer.zero_grad()
+        loss = sum(((torch.linspace(0.5, 2, p.numel()).view_as(p)) * p * p).sum() / 2 for p in params)
+        loss.backward()
+        return loss
+
+    return [optimizer.step(closure).item() for _ in range(steps)]
+
+
+def still(params: list[nn.Parameter], optimizer: torch.optim.Optimizer, steps: int) -> None:
+    """Steps with zero gradients and loss 1."""
+
+    def closure() -> Tensor:
+        for p in params:
+            p.grad = torch.zeros_like(p)
+        return torch.tensor(1.0)
+
+    for _ in range(steps):
+        optimizer.step(closure)
+
+
+def test_decreases_a_convex_quadratic(name):
+    params = [nn.Parameter(torch.full((3, 4), 1.0)), nn.Parameter(torch.full((5,), -1.0))]
+    losses = quadratic(params, build(name, params), 200)
+    assert min(losses) < 0.05 * losses[0]
+
+
+def test_same_seed_same_bits(name):
+    """And the global random stream has no part in it."""
+    runs = []
+    for noise in (1, 2):
+        model = net()
+        optimizer = build(name, model.parameters(), **({"nu": 0.5} if name == "ecd" else {}))
+        torch.rand(noise)
+        train(model, optimizer, range(12))
+        runs.append(weights(model))
+    assert runs[0].equal(runs[1])
+
+
+def test_the_seed_matters_where_there_is_randomness(name):
+    runs = []
+    for seed in (1, 2):
+        model = net()
+        train(model, build(name, model.parameters(), seed=seed, **({"nu": 0.5} if name == "ecd" else {})), range(3))
+        runs.append(weights(model))
+    assert runs[0].equal(runs[1]) == (name in ("adamw", "soap"))
+
+
+@pytest.mark.parametrize("stop", [1, 7, 13])
+def test_resumes_bit_equal_from_its_state_dict(name, stop):
+    """Through a file, into an optimizer that was made with another seed and other rates."""
+    settings = {"nu": 0.5} if name == "ecd" else {}
+    model = net()
+    optimizer = build(name, model.parameters(), **settings)
+    train(model, optimizer, range(stop))
+    file = io.BytesIO()
+    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, file)
+    train(model, optimizer, range(stop, 25))
+
+    file.seek(0)
+    saved = torch.load(file, weights_only=True)
+    other = net(seed=5)
+    other.load_state_dict(saved["model"])
+    resumed = build(name, other.parameters(), seed=99, lr=0.123, **settings)
+    resumed.load_state_dict(saved["optimizer"])
+    train(other, resumed, range(stop, 25))
+    assert weights(other).equal(weights(model))
+
+
+def test_a_copy_goes_the_same_way(name):
+    model = net()
+    optimizer = build(name, model.parameters(), **({"nu": 0.5} if name == "ecd" else {}))
+    train(model, optimizer, range(5))
+    twin, twin_optimizer = copy.deepcopy((model, optimizer))
+    train(model, optimizer, range(5, 10))
+    train(twin, twin_optimizer, range(5, 10))
+    assert weights(twin).equal(weights(model))
+
+
+def test_a_group_has_its_own_rate(name):
+    model = net()
+    before = weights(model)
+    optimizer = build(name, [{"params": list(model[0].parameters())}, {"params": list(model[2].parameters()), "lr": 0.0}])
+    train(model, optimizer, range(3))
+    moved = weights(model) != before
+    assert moved[:56].any()
+    assert not moved[56:].any()
+
+
+def test_splitting_into_equal_groups_changes_nothing(name):
+    whole, split = net(), net()
+    settings = {"inner_product": "global"} if name == "ecd" else {}
+    train(whole, build(name, whole.parameters(), **settings), range(6))
+    train(split, build(name, [{"params": list(layer.parameters())} for layer in (split[0], split[2])], **settings), range(6))
+    torch.testing.assert_close(weights(split), weights(whole), rtol=1e-5, atol=1e-6)
+
+
+def test_a_group_can_be_added_later(name):
+    model = net()
+    optimizer = build(name, model[0].parameters())
+    train(model, optimizer, range(2))
+    before = model[2].weight.detach().clone()
+    optimizer.add_param_group({"params": list(model[2].parameters())})
+    train(model, optimizer, range(2, 5))
+    assert not model[2].weight.equal(before)
+
+
+def test_schedulers_take_effect(name):
+    """A rate of zero stops everything; half the rate gives another path."""
+    model = net()
+    optimizer = build(name, model.parameters())
+    train(model, optimizer, range(3), torch.optim.lr_scheduler.LambdaLR(optimizer, lambda i: float(i < 3)))
+    stopped = weights(model)
+    train(model, optimizer, range(3, 6))
+    assert weights(model).equal(stopped)
+
+
+def test_parameters_without_gradient_stay(name):
+    model = net()
+    model[0].weight.requires_grad_(False)
+    before = model[0].weight.clone()
+    losses = train(model, build(name, model.parameters()), range(3))
+    assert model[0].weight.equal(before)
+    assert all(loss == loss for loss in losses)
+
+
+def test_zero_grad_forgets_the_gradients(name):
+    model = net()
+    optimizer = build(name, model.parameters())
+    train(model, optimizer, range(1))
+    optimizer.zero_grad()
+    assert all(p.grad is None for p in model.parameters())
+
+
+def test_weight_decay_shrinks(name):
+    """With zero gradients: decoupled in AdamW and SOAP (a factor a step), a force in ECD and SGD."""
+    parameter = nn.Parameter(torch.full((3, 4), 2.0))
+    more = {"init_velocity_std": 0.0} if name == "sgdm" else {}
+    optimizer = build(name, [parameter], weight_decay=0.5, **more)
+    still([parameter], optimizer, 4)
+    updates = 3 if name == "soap" else 4
+    if name in ("adamw", "soap"):
+        torch.testing.assert_close(parameter.detach(), torch.full((3, 4), 2.0 * (1 - 0.02 * 0.5) ** updates))
+    assert parameter.norm() < 2 * 12**0.5
+
+
+def test_without_weight_decay_zero_gradients_change_nothing(name):
+    parameter = nn.Parameter(torch.full((3, 4), 2.0))
+    more = {"init_velocity_std": 0.0} if name == "sgdm" else {}
+    still([parameter], build(name, [parameter], weight_decay=0.0, **more), 4)
+    assert parameter.detach().equal(torch.full((3, 4), 2.0))
+
+
+def test_state_is_as_large_as_the_table_says(name):
+    model = net()
+    optimizer = build(name, model.parameters())
+    train(model, optimizer, range(3))
+    tensors = [t for state in optimizer.state.values() for t in state.values() if isinstance(t, Tensor) and t.dim()]
+    assert sum(t.nbytes for t in tensors) == OPTIMIZERS[name].state_bytes([p.shape for p in model.parameters()], {})
+
+
+def test_step_returns_the_loss(name):
+    model = net()
+    (loss,) = train(model, build(name, model.parameters()), range(1))
+    inputs, targets = batch(0)
+    assert loss == nn.functional.mse_loss(net()(inputs), targets).item()
+
+
+def test_published_settings_are_the_defaults(name):
+    entry = OPTIMIZERS[name]
+    optimizer = build_optimizer(name, net().parameters(), torch.Generator())
+    group = optimizer.param_groups[0]
+    assert {key: group[key] for key in entry.defaults if key in group} == {k: v for k, v in entry.defaults.items() if k != "init_velocity_std"}
+    assert entry.formula
+    assert entry.source
+
+
+def test_every_parameter_is_optimised(name):
+    """The completeness guard passes for a whole model, and names what is forgotten."""
+    model = net()
+    check_complete(build(name, model.parameters()), model)
+    with pytest.raises(BadInput, match=r"misses 2\.bias, 2\.weight"):
+        check_complete(build(name, model[0].parameters()), model)
+    with pytest.raises(BadInput, match="holds 1 tensors"):
+        check_complete(build(name, [*model.parameters(), nn.Parameter(torch.ones(1))]), model)
+
+
+def test_refuses_a_setting_it_does_not_have(name):
+    with pytest.raises(BadInput, match=f"optimizer '{name}' cannot take"):
+        build_optimizer(name, net().parameters(), torch.Generator(), learning=1.0)
+
+
+def test_unknown_name_lists_the_known_ones():
+    with pytest.raises(UnknownName, match=r"unknown optimizer 'adam': did you mean 'adamw'\? known are adamw, ecd, sgdm, soap"):
+        build_optimizer("adam", net().parameters(), torch.Generator())
