@@ -107,3 +107,28 @@ def against(grid: Grid, metric: str, reference: str = "relu") -> pd.DataFrame:
 def _difference(estimate: Estimate) -> str:
     star = " *" if estimate.low > 0 or estimate.high < 0 else ""
     return f"{estimate.value:+.4f} [{estimate.low:+.4f}, {estimate.high:+.4f}]{star}"
+
+
+def missing(grid: Grid) -> pd.DataFrame:
+    """Arms without a record, and trials that did not end well."""
+    rows = [(model, activation, "no record") for model, activation in grid.missing]
+    rows += [(*key, f"trial {trial}") for key, arm in grid.arms.items() for trial in arm.not_done]
+    return pd.DataFrame(rows or [("all", "all", "nothing is missing")], columns=["model", "activation", "what"]).set_index("model")
+
+
+def provenance(grid: Grid) -> pd.DataFrame:
+    """Where the records come from: date, commit, machine, versions, data; one row for each that differs."""
+    rows = {}
+    for arm in grid.arms.values():
+        origin = arm.record["provenance"]
+        machine, data = origin["machine"], origin["data"]
+        about = {
+            "commit": (origin["git_commit"] or "none")[:10] + (" (changed)" if origin["git_dirty"] else ""),
+            "processor": machine["gpu"] if str(arm.record["config"]["recipe"]["device"]).startswith("cuda") else machine["processor"],
+            "torch": machine["torch"],
+            "data": f"{data['name']} {data['sha256'][:10]}",
+            "positions compared": f"{data['prediction_positions']:,}",
+        }
+        row = rows.setdefault(tuple(about.values()), about | {"records": 0, "from": origin["date"], "to": origin["date"]})
+        row |= {"records": row["records"] + 1, "from": min(row["from"], origin["date"]), "to": max(row["to"], origin["date"])}
+    return pd.DataFrame(list(rows.values()))

@@ -49,3 +49,9 @@ def ensure(study: str, dataset: str) -> None:
     path = store.path_of(study, f"baseline-{dataset}-{record['provenance']['data']['sha256'][:10]}")
     if not path.exists():
         store.save(path, record)
+
+
+def recorded(study: str, dataset: str) -> store.Record | None:
+    """The study's baseline record, if it has one."""
+    found = sorted(store.path_of(study, "any").parent.glob(f"baseline-{dataset}-*.json"))
+    return store.load(found[0]) if found else None

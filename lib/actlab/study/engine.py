@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import queue
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -40,11 +41,12 @@ class Outcome:
 
     arms: list[Arm]
     records: list[store.Record | None]
+    baseline: store.Record | None = None
 
     @property
     def present(self) -> list[store.Record]:
         """The records that there are."""
-        return [record for record in self.records if record is not None]
+        return [record for record in [self.baseline, *self.records] if record is not None]
 
     @property
     def missing(self) -> list[Arm]:
@@ -61,7 +63,12 @@ class Outcome:
 def load_study(params: Params) -> Outcome:
     """What is recorded of a study; trains nothing."""
     arms = arms_of(params)
-    return Outcome(arms, [recorded(arm) for arm in arms])
+    return Outcome(arms, [recorded(arm) for arm in arms], baselines.recorded(params.study, params.dataset))
+
+
+def bring(params: Params, train_missing: bool, workers: int = 0) -> Outcome:
+    """A study for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a core."""
+    return run_study(params, workers or os.cpu_count() or 1) if train_missing else load_study(params)
 
 
 def run_study(params: Params, workers: int = 1, watch: Watch | None = None) -> Outcome:
@@ -92,7 +99,8 @@ def run_study(params: Params, workers: int = 1, watch: Watch | None = None) -> O
             place = [trial.label for trial in arm.trials].index
             fresh[arm.id] = finish(arm, sorted(ended[arm.id], key=lambda r: place(r["label"])))
             tell(Event("arm", arm, record=fresh[arm.id]))
-    return Outcome(outcome.arms, [record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)])
+    records = [record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)]
+    return Outcome(outcome.arms, records, outcome.baseline)
 
 
 Todo = list[tuple[Arm, TrialSpec]]
