@@ -46,7 +46,7 @@ def total_variation_rows(p: Tensor, q: Tensor) -> Tensor:
 def relative_pd_rows(p: Tensor, q: Tensor) -> Tensor:
     """Mean over labels of 2 |p_l - q_l| / (p_l + q_l) of each row: (N,), in [0, 2]; 0 / 0 counts as 0."""
     difference, total = (p - q).abs(), p + q
-    return 2 * torch.where(total > 0, difference / total, 0.0).mean(dim=1)
+    return 2 * torch.where(total == 0, 0.0, difference / total).mean(dim=1)
 
 
 def churn_rows(p: Tensor, q: Tensor) -> Tensor:

@@ -1,0 +1,66 @@
+"""One list of properties over every prediction-difference metric."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from actlab import metrics
+
+LARGEST = {"total_variation": 1.0, "relative_pd": 2.0, "churn": 1.0, "jensen_shannon": 1.0, "label_pd": 2.0}
+TRUTH = torch.arange(400) % 7
+NAMES = sorted(LARGEST)
+
+
+def predictions(seed: int, noise: float = 0.3) -> Tensor:
+    """Two trials of one arm: both near one truth, each with noise of its own."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.softmax(3 * torch.eye(7)[TRUTH] + noise * torch.randn(400, 7, generator=generator), dim=1)
+
+
+def measure(name: str, p: Tensor, q: Tensor) -> float:
+    return metrics.label_pd(p, q, TRUTH) if name == "label_pd" else getattr(metrics, name)(p, q)
+
+
+def test_every_metric_is_here() -> None:
+    """No row-wise metric escapes these properties."""
+    assert set(metrics.ROWS) == set(LARGEST) - {"label_pd"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_identity(name: str) -> None:
+    """A trial differs from itself by exactly 0."""
+    assert measure(name, predictions(0), predictions(0)) == 0.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_symmetry(name: str) -> None:
+    """Which trial comes first does not matter, to the last bit."""
+    p, q = predictions(0, 3.0), predictions(1, 3.0)
+    assert measure(name, p, q) == measure(name, q, p) > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_range(name: str) -> None:
+    """Values lie in [0, largest], and trials that noise moves further apart differ more."""
+    near, far = (measure(name, predictions(0, noise), predictions(1, noise)) for noise in (0.5, 4.0))
+    assert 0 <= near < far <= LARGEST[name]
+    assert isinstance(near, float)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shuffling_one_side_raises_it(name: str) -> None:
+    """Comparing predictions made on different inputs gives a larger number: the inputs must be aligned."""
+    p, q = predictions(0), predictions(1)
+    order = torch.randperm(400, generator=torch.Generator().manual_seed(2))
+    assert measure(name, p, q[order]) > 1.4 * measure(name, p, q)
+
+
+@pytest.mark.parametrize("name", sorted(metrics.ROWS))
+def test_the_metric_is_the_mean_of_its_rows(name: str) -> None:
+    """The number for a pair of trials is the mean of one number an input."""
+    p, q = predictions(0), predictions(1)
+    rows = metrics.ROWS[name](p, q)
+    assert rows.shape == (400,)
+    assert measure(name, p, q) == pytest.approx(rows.double().mean().item(), abs=1e-12)

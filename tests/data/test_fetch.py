@@ -1,0 +1,126 @@
+"""Data files: verified on every use, downloaded only where missing, and errors that say the ways out."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from actlab import paths
+from actlab.data.fetch import DATASETS, SHAKESPEARE, Source, fetch, find_dataset, sha256
+from actlab.data.text import load_text
+from actlab.errors import DataError, UnknownName
+
+CONTENT = b"To be, or not to be\n"
+SOURCE = Source("shakespeare", "folder/play.txt", "https://example.org/play.txt", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty data folder."""
+    monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def place(folder: Path, content: bytes) -> Path:
+    path = folder / SOURCE.file
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    return path
+
+
+def test_a_file_that_is_there_is_not_downloaded(folder: Path) -> None:
+    """The right bytes in the data folder are enough: no network is touched."""
+    path = place(folder, CONTENT)
+    assert fetch(SOURCE) == path
+
+
+@pytest.mark.parametrize("content", [CONTENT[:-1], CONTENT + b"x", CONTENT.replace(b"To", b"to"), b""])
+def test_wrong_bytes_are_refused(folder: Path, content: bytes) -> None:
+    """A truncated, extended, altered or empty file is an error with both checksums, sizes and the command that helps."""
+    path = place(folder, content)
+    with pytest.raises(DataError) as caught:
+        fetch(SOURCE)
+    message = str(caught.value)
+    for part in (str(path), SOURCE.sha256, hashlib.sha256(content).hexdigest(), f"{len(content)} bytes", "actlab data get shakespeare"):
+        assert part in message
+
+
+def test_missing_data_says_the_three_ways_out(folder: Path) -> None:
+    """Without file and network: the cause, ACTLAB_DATA, the download elsewhere, and the data sets that need none."""
+    with pytest.raises(DataError) as caught:
+        fetch(SOURCE)
+    message = str(caught.value)
+    for part in (SOURCE.file, str(folder), "ConnectionError", "ACTLAB_DATA", "actlab data get shakespeare", "pydoc", "digits"):
+        assert part in message
+
+
+def test_a_download_is_asked_for_by_checksum(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The downloader is given the address, the sha256 and the file's place in the data folder."""
+    asked = []
+
+    def retrieve(url: str, known_hash: str, fname: str, path: Path, progressbar: bool) -> None:
+        asked.append((url, known_hash))
+        path.mkdir(parents=True)
+        (path / fname).write_bytes(CONTENT)
+
+    monkeypatch.setattr("pooch.retrieve", retrieve)
+    assert fetch(SOURCE).read_bytes() == CONTENT
+    assert fetch(SOURCE) == folder / SOURCE.file
+    assert asked == [(SOURCE.url, f"sha256:{SOURCE.sha256}")]
+
+
+def test_a_wrong_download_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes that came over the network are checked like any others."""
+
+    def retrieve(url: str, known_hash: str, fname: str, path: Path, progressbar: bool) -> None:
+        path.mkdir(parents=True)
+        (path / fname).write_bytes(b"<html>try again later</html>")
+
+    monkeypatch.setattr("pooch.retrieve", retrieve)
+    with pytest.raises(DataError, match="damaged or another version"):
+        fetch(SOURCE)
+
+
+def test_no_silent_fallback(folder: Path, fresh_texts: None) -> None:
+    """A study of shakespeare without shakespeare stops; it never runs on another text."""
+    with pytest.raises(DataError, match="shakespeare"):
+        load_text("shakespeare")
+
+
+def test_sha256_of_a_large_file(tmp_path: Path) -> None:
+    """The digest is over all blocks of a file."""
+    content = bytes(range(256)) * 12_000
+    (tmp_path / "large").write_bytes(content)
+    assert sha256(tmp_path / "large") == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.data("tinyshakespeare/input.txt")
+def test_the_real_file_fits_its_source() -> None:
+    """Size and checksum in the table are those of the published file, and one changed digit is noticed."""
+    assert fetch(SHAKESPEARE).stat().st_size == SHAKESPEARE.size
+    with pytest.raises(DataError, match="damaged or another version"):
+        fetch(replace(SHAKESPEARE, sha256="0" * 64))
+
+
+def test_datasets() -> None:
+    """Every data set of the studies is listed; two need no download; an unknown one lists them."""
+    assert {"pydoc", "shakespeare", "novels", "digits", "mnist"} <= set(DATASETS)
+    assert {name for name, row in DATASETS.items() if row.embedded} == {"pydoc", "digits"}
+    with pytest.raises(UnknownName, match=r"unknown dataset 'imagenet'.*digits, mnist, novels"):
+        find_dataset("imagenet")
+
+
+def test_folders_follow_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ACTLAB_DATA, ACTLAB_RESULTS and ACTLAB_CACHE move the folders; empty or unset, they lie in the repository."""
+    folders = (("ACTLAB_DATA", paths.data, "data"), ("ACTLAB_RESULTS", paths.results, "results"), ("ACTLAB_CACHE", paths.cache, ".cache"))
+    for variable, folder, default in folders:
+        monkeypatch.setenv(variable, str(tmp_path / "elsewhere"))
+        assert folder() == tmp_path / "elsewhere"
+        for nothing in (lambda v=variable: monkeypatch.setenv(v, ""), lambda v=variable: monkeypatch.delenv(v)):
+            nothing()
+            assert folder() == paths.ROOT / default
+    monkeypatch.setenv("ACTLAB_DATA", "~/somewhere")
+    assert paths.data() == Path.home() / "somewhere"

@@ -1,0 +1,135 @@
+"""Character text: vocabulary, encoding, the split by position, and the real corpora's published numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actlab.data import novels
+from actlab.data.fetch import fetch
+from actlab.data.text import TEXTS, Corpus, corpus_of, load_text
+from actlab.errors import BadInput, UnknownName
+
+SHAKESPEARE = pytest.mark.data("tinyshakespeare/input.txt")
+any_text = st.text(st.characters(exclude_categories=["Cs"]), min_size=100, max_size=300)
+
+
+@given(text=any_text)
+def test_round_trip(text: str) -> None:
+    """Decoding the two splits, one after the other, gives the text back, and encoding gives their numbers."""
+    corpus = corpus_of("any", text)
+    numbers = torch.cat([corpus.train, corpus.validation])
+    assert corpus.decode(numbers) == text
+    assert torch.equal(corpus.encode(text), numbers.long())
+
+
+@given(text=any_text)
+def test_split_is_by_position(text: str) -> None:
+    """The first 90% of the characters (rounded down) train, the rest validate; the vocabulary is that of both, sorted."""
+    corpus = corpus_of("any", text)
+    assert len(corpus.train) == len(text) * 9 // 10
+    assert len(corpus.train) + len(corpus.validation) == len(text)
+    assert list(corpus.vocabulary) == sorted(set(text))
+    assert corpus.vocab_size == len(set(text))
+    assert corpus.sha256 == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_more_than_256_characters() -> None:
+    """A large alphabet is counted in more than a byte."""
+    text = "".join(chr(0x4E00 + i) for i in range(400)) * 2
+    corpus = corpus_of("hanzi", text)
+    assert corpus.vocab_size == 400
+    assert corpus.decode(torch.cat([corpus.train, corpus.validation])) == text
+    assert int(corpus.train.max()) == 399
+
+
+def toy() -> Corpus:
+    return corpus_of("toy", "hello world " * 10)
+
+
+def test_encoding_is_int64_also_when_empty() -> None:
+    """Encoded text indexes an embedding, whatever its length."""
+    assert toy().encode("").dtype == toy().encode("ow").dtype == torch.int64
+    assert toy().decode(toy().encode("")) == ""
+
+
+def test_unknown_characters_are_named() -> None:
+    """A prompt with characters that the corpus lacks is refused, and the message shows them."""
+    with pytest.raises(BadInput, match="the vocabulary of toy has no '!', 'Z'"):
+        toy().encode("hello Z!")
+
+
+def test_a_corpus_needs_text() -> None:
+    """Fewer than 100 characters are no corpus."""
+    with pytest.raises(BadInput, match="toy: a corpus needs at least 100 characters, got 99"):
+        corpus_of("toy", "x" * 99)
+
+
+def test_unknown_corpus() -> None:
+    """An unknown text lists the known ones; images are not text."""
+    with pytest.raises(UnknownName, match=r"unknown dataset 'shakespear'.*did you mean 'shakespeare'.*novels, pydoc, shakespeare"):
+        load_text("shakespear")
+    with pytest.raises(UnknownName, match="unknown dataset 'mnist'"):
+        load_text("mnist")
+    assert set(TEXTS) == {"pydoc", "shakespeare", "novels"}
+
+
+def test_pydoc_needs_no_data() -> None:
+    """The embedded text is English of some size, and loads where there is no data folder."""
+    corpus = load_text("pydoc")
+    assert len(corpus.train) > 300_000
+    assert 80 <= corpus.vocab_size <= 256
+    assert "the" in corpus.decode(corpus.train[:2000])
+
+
+@SHAKESPEARE
+def test_shakespeare_is_the_published_split() -> None:
+    """1,003,854 characters train, 111,540 validate, 65 are distinct."""
+    corpus = load_text("shakespeare")
+    assert (len(corpus.train), len(corpus.validation), corpus.vocab_size) == (1_003_854, 111_540, 65)
+    assert corpus.decode(corpus.train[:14]) == "First Citizen:"
+    assert corpus.vocabulary.startswith("\n !$&',-.3:;?ABC")
+
+
+@SHAKESPEARE
+def test_unigram_and_bigram_baselines() -> None:
+    """What a trained model must beat: 3.347 nats and 14.9% without context, 2.484 nats and 27.0% with one character of it."""
+    corpus = load_text("shakespeare")
+    train, validation, size = corpus.train.long(), corpus.validation.long(), corpus.vocab_size
+    unigram = torch.bincount(train, minlength=size).double() / len(train)
+    assert -unigram[validation].log().mean().item() == pytest.approx(3.347, abs=5e-4)
+    assert corpus.vocabulary[int(unigram.argmax())] == " "
+    assert (validation == unigram.argmax()).double().mean().item() == pytest.approx(0.149, abs=5e-4)
+    counts = torch.bincount(train[:-1] * size + train[1:], minlength=size * size).view(size, size).double() + 0.1
+    bigram = counts / counts.sum(1, keepdim=True)
+    before, after = validation[:-1], validation[1:]
+    assert -bigram[before, after].log().mean().item() == pytest.approx(2.484, abs=5e-4)
+    assert (bigram.argmax(1)[before] == after).double().mean().item() == pytest.approx(0.270, abs=5e-4)
+    assert math.log(size) > 3.347
+
+
+@pytest.mark.data("english-novels/corpus/Anon_Clara_1864.txt")
+def test_a_novel_without_byte_order_mark_and_carriage_returns() -> None:
+    """The file has both (as published); the text that is read has neither, and no other change."""
+    source = novels.sources()[0]
+    raw = fetch(source).read_bytes()
+    assert raw.startswith(b"\xef\xbb\xbf")
+    assert b"\r\n" in raw
+    text = novels.read(source)
+    assert not text.startswith("\ufeff")
+    assert "\r" not in text
+    assert text == raw[3:].decode("utf-8").replace("\r\n", "\n")
+
+
+def test_a_hundred_novels_are_listed() -> None:
+    """100 files, each with its checksum, in the order of their names."""
+    sources = novels.sources()
+    files = [source.file for source in sources]
+    assert len(set(files)) == len(files) == 100
+    assert files == sorted(files)
+    assert all(len(source.sha256) == 64 and source.url.startswith("https://") for source in sources)

@@ -1,0 +1,194 @@
+"""Prediction-difference metrics: against NumPy and SciPy, known answers, and the inequalities that tie them together."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.spatial.distance import jensenshannon
+from torch import Tensor
+
+from actlab import metrics
+from actlab.errors import BadInput
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
+    """Two float64 probability tensors (N, V) of one shape, zeros and ties among their entries."""
+    shape = (draw(st.integers(1, 8)), draw(st.integers(2, 6)))
+    weights = st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0))
+    p, q = (draw(hnp.arrays(np.float64, shape, elements=weights)) for _ in range(2))
+    return tuple(torch.from_numpy((w + (w.sum(1, keepdims=True) == 0)) / (w + (w.sum(1, keepdims=True) == 0)).sum(1, keepdims=True)) for w in (p, q))
+
+
+@st.composite
+def labelled(draw: st.DrawFn) -> tuple[Tensor, Tensor, Tensor]:
+    """A pair and a true label for each of its rows."""
+    p, q = draw(pairs())
+    return p, q, torch.tensor(draw(st.lists(st.integers(0, p.shape[1] - 1), min_size=len(p), max_size=len(p))))
+
+
+def softmax(seed: int, rows: int = 200, classes: int = 9, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.softmax(2 * torch.randn(rows, classes, generator=torch.Generator().manual_seed(seed), dtype=dtype), dim=1)
+
+
+def relative(p: np.ndarray, q: np.ndarray) -> float:
+    """2 |p - q| / (p + q), one element at a time; 0 where both are 0."""
+    terms = [2 * abs(a - b) / (a + b) if a + b > 0 else 0.0 for a, b in zip(p.ravel(), q.ravel(), strict=True)]
+    return sum(terms) / len(terms)
+
+
+@given(pair=pairs())
+def test_against_numpy(pair: tuple[Tensor, Tensor]) -> None:
+    """Each metric equals its definition written with NumPy and SciPy."""
+    p, q = (t.numpy() for t in pair)
+    assert metrics.total_variation(*pair) == pytest.approx(np.mean(0.5 * np.abs(p - q).sum(1)), abs=1e-12)
+    assert metrics.relative_pd(*pair) == pytest.approx(relative(p, q), abs=1e-12)
+    assert metrics.churn(*pair) == np.mean(p.argmax(1) != q.argmax(1))
+    assert metrics.jensen_shannon(*pair) == pytest.approx(np.mean(jensenshannon(p, q, base=2, axis=1) ** 2), abs=1e-9)
+
+
+@given(pair=pairs())
+def test_divergence_is_bounded_by_total_variation(pair: tuple[Tensor, Tensor]) -> None:
+    """In each row TV^2 / (2 ln 2) <= JSD <= TV: Pinsker's inequality below, Lin's above."""
+    distance, divergence = metrics.total_variation_rows(*pair), metrics.jensen_shannon_rows(*pair)
+    assert (distance**2 / (2 * math.log(2)) <= divergence + 1e-12).all()
+    assert (divergence <= distance + 1e-12).all()
+
+
+@given(pair=pairs())
+def test_the_global_form_is_total_variation(pair: tuple[Tensor, Tensor]) -> None:
+    """mean|p - q| / (mean p + mean q), the reference study's code, is mean TV where rows sum to 1."""
+    p, q = pair
+    coded = (p - q).abs().mean() / (p.mean() + q.mean())
+    assert coded.item() == pytest.approx(metrics.total_variation(p, q), abs=1e-12)
+
+
+@given(pair=pairs())
+def test_total_variation_weighs_the_relative_difference(pair: tuple[Tensor, Tensor]) -> None:
+    """TV is the mean of |p - q| / (p + q) weighted by the mixture (p + q) / 2."""
+    p, q = pair
+    ratio = torch.where(p + q > 0, (p - q).abs() / (p + q), 0.0)
+    assert ((p + q) / 2 * ratio).sum(1).mean().item() == pytest.approx(metrics.total_variation(p, q), abs=1e-12)
+
+
+@given(case=labelled())
+def test_churn_bounds(case: tuple[Tensor, Tensor, Tensor]) -> None:
+    """|e1 - e2| <= C <= min(1, e1 + e2) for the error rates e1 and e2."""
+    p, q, truth = case
+    e1, e2 = ((t.argmax(1) != truth).double().mean().item() for t in (p, q))
+    assert abs(e1 - e2) - 1e-12 <= metrics.churn(p, q) <= min(1.0, e1 + e2) + 1e-12
+
+
+@given(case=labelled())
+def test_churn_split(case: tuple[Tensor, Tensor, Tensor]) -> None:
+    """Win + loss + neutral = churn; win - loss = accuracy of the second minus the first; exchanging the two exchanges win and loss."""
+    p, q, truth = case
+    win, loss, neutral = split = metrics.churn_split(p, q, truth)
+    assert min(split) >= 0
+    assert sum(split) == pytest.approx(metrics.churn(p, q), abs=1e-12)
+    accuracies = [(t.argmax(1) == truth).double().mean().item() for t in (p, q)]
+    assert win - loss == pytest.approx(accuracies[1] - accuracies[0], abs=1e-12)
+    assert metrics.churn_split(q, p, truth) == (loss, win, neutral)
+
+
+def test_churn_split_names_the_right_side() -> None:
+    """A win is: first wrong, second right."""
+    p, q = torch.eye(3)[[1, 0, 1, 0]], torch.eye(3)[[0, 1, 2, 0]]
+    assert metrics.churn_split(p, q, torch.zeros(4, dtype=torch.int64)) == (0.25, 0.25, 0.25)
+    assert metrics.churn_split(p[:1], q[:1], torch.zeros(1, dtype=torch.int64)) == metrics.ChurnSplit(win=1.0, loss=0.0, neutral=0.0)
+
+
+@given(case=labelled())
+def test_label_pd(case: tuple[Tensor, Tensor, Tensor]) -> None:
+    """label_pd looks at the true label only: its definition, one row at a time."""
+    p, q, truth = case
+    rows = [relative(p[i, truth[i]].numpy(), q[i, truth[i]].numpy()) for i in range(len(p))]
+    assert metrics.label_pd(p, q, truth) == pytest.approx(np.mean(rows), abs=1e-12)
+
+
+def test_disjoint_one_hot() -> None:
+    """Certain and never agreeing: TV 1, JSD 1 bit, churn 1, relative PD 4 / L, label PD 2."""
+    labels = 5
+    p, q = torch.eye(labels), torch.eye(labels).roll(1, 1)
+    assert metrics.total_variation(p, q) == 1
+    assert metrics.jensen_shannon(p, q) == pytest.approx(1, abs=1e-7)
+    assert metrics.churn(p, q) == 1
+    assert metrics.relative_pd(p, q) == pytest.approx(4 / labels)
+    assert metrics.label_pd(p, q, torch.arange(labels)) == 2
+
+
+def test_a_known_pair() -> None:
+    """(1/2, 1/2) against (1/4, 3/4): TV 1/4, relative PD (2/3 + 2/5) / 2, JSD 0.0488 bits."""
+    p, q = torch.tensor([[0.5, 0.5]], dtype=torch.float64), torch.tensor([[0.25, 0.75]], dtype=torch.float64)
+    middle = [0.375, 0.625]
+    bits = sum(0.5 * a * math.log2(a / m) for row in (p, q) for a, m in zip(row[0].tolist(), middle, strict=True))
+    assert metrics.total_variation(p, q) == 0.25
+    assert metrics.relative_pd(p, q) == pytest.approx((2 / 3 + 2 / 5) / 2)
+    assert metrics.jensen_shannon(p, q) == pytest.approx(bits)
+    assert bits == pytest.approx(0.0488, abs=1e-4)
+
+
+@given(pair=pairs(), seed=st.integers(0, 1000))
+def test_order_of_inputs_does_not_matter(pair: tuple[Tensor, Tensor], seed: int) -> None:
+    """Permuting the inputs of both sides alike changes nothing."""
+    p, q = pair
+    order = torch.randperm(len(p), generator=torch.Generator().manual_seed(seed))
+    for function in (metrics.total_variation, metrics.relative_pd, metrics.churn, metrics.jensen_shannon):
+        assert function(p[order], q[order]) == pytest.approx(function(p, q), abs=1e-12)
+
+
+def test_float32_is_enough() -> None:
+    """Float32 predictions, as trials keep them, give the float64 metrics to six digits, on 16,384 rows of 65 classes."""
+    p, q = softmax(0, 16384, 65), softmax(1, 16384, 65)
+    for function in (metrics.total_variation, metrics.relative_pd, metrics.jensen_shannon):
+        assert function(p.float(), q.float()) == pytest.approx(function(p, q), rel=1e-6)
+
+
+def test_underflow_and_confidence_give_no_nan() -> None:
+    """Float32 rows with exact zeros and subnormal numbers give finite metrics in range."""
+    p = torch.tensor([[1.0, 0.0, 0.0], [1.0, 1e-45, 0.0], [0.0, 0.0, 1.0]])
+    q = torch.tensor([[1.0, 1e-45, 0.0], [0.0, 1.0, 1e-40], [1e-45, 1e-38, 1.0]])
+    for name, upper in (("total_variation", 1), ("relative_pd", 2), ("churn", 1), ("jensen_shannon", 1)):
+        assert 0 <= getattr(metrics, name)(p, q) <= upper
+
+
+def test_nan_stays_nan() -> None:
+    """A NaN prediction gives a NaN distance, never a number."""
+    p, q = softmax(0), softmax(1)
+    p[3, 4] = math.nan
+    for function in (metrics.total_variation, metrics.jensen_shannon, metrics.relative_pd):
+        assert math.isnan(function(p, q)), function.__name__
+
+
+@pytest.mark.parametrize("name", ["total_variation", "relative_pd", "churn", "jensen_shannon"])
+def test_inputs_that_do_not_fit_are_refused(name: str) -> None:
+    """Different shapes, missing rows, vectors and empty tensors are errors that give both shapes."""
+    p = softmax(0, 4, 3)
+    for bad in (softmax(0, 5, 3), softmax(0, 4, 2), p[0], p[:0], p[None]):
+        with pytest.raises(BadInput, match=r"one shape \(N, V\), got \(4, 3\) and"):
+            getattr(metrics, name)(p, bad)
+    with pytest.raises(BadInput, match="one shape"):
+        getattr(metrics, name)(p[:0], p[:0])
+
+
+@pytest.mark.parametrize("name", ["churn_split", "label_pd"])
+def test_targets_that_do_not_fit_are_refused(name: str) -> None:
+    """One target an input."""
+    with pytest.raises(BadInput, match=r"expected 4 targets, one for each input, got shape \(3,\)"):
+        getattr(metrics, name)(softmax(0, 4, 3), softmax(1, 4, 3), torch.zeros(3, dtype=torch.int64))
+
+
+@given(n=st.integers(1, 100), blocks=st.integers(1, 30))
+def test_block_means(n: int, blocks: int) -> None:
+    """Blocks are consecutive, cover every row once, differ by one row at most; their weighted mean is the mean."""
+    rows = torch.arange(n, dtype=torch.float32) ** 2
+    means = metrics.block_means(rows, blocks)
+    parts = np.array_split(rows.numpy().astype(np.float64), min(blocks, n))
+    assert means == pytest.approx([part.mean() for part in parts])
+    assert sum(m * len(part) for m, part in zip(means, parts, strict=True)) / n == pytest.approx(rows.double().mean().item())
