@@ -1,0 +1,46 @@
+"""Measurements of speed as records below results/performance: measured once on a quiet machine, shown by the notebook."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from actlab import store
+from actlab.study import provenance
+
+STUDY = "performance"
+
+
+def save(name: str, measured: dict[str, Any]) -> store.Record:
+    """Write one set of measurements with the machine and the moment; every run makes a record of its own."""
+    now = datetime.now(UTC)
+    origin = {"date": now.isoformat(timespec="seconds"), **provenance.code(), "machine": provenance.machine(), "threads": 1}
+    record = {"kind": "performance", "study": STUDY, "name": name, "measured": measured, "provenance": origin}
+    store.save(store.path_of(STUDY, f"{name}-{now:%Y%m%dT%H%M%S}"), record)
+    return record
+
+
+def newest(name: str) -> store.Record | None:
+    """The last record of that name; ``None`` where nothing was measured."""
+    found = [record for record in store.load_study(STUDY) if record["name"] == name]
+    return max(found, key=lambda record: str(record["provenance"]["date"])) if found else None
+
+
+def measure_or_load(name: str, measure: bool, work: Any, **settings: Any) -> store.Record | None:
+    """For a notebook: ``work(**settings)`` recorded if ``measure``, else the newest record."""
+    return save(name, work(**settings)) if measure else newest(name)
+
+
+def origin(record: store.Record) -> pd.DataFrame:
+    """Where a record's numbers come from, with the machine's matrix rate."""
+    machine, made = record["provenance"]["machine"], record["provenance"]
+    rows = {
+        "processor": machine["processor"],
+        "float32 matrix product": f"{record['measured']['matmul_gflops']:.0f} GFLOP/s on one thread",
+        "torch": machine["torch"],
+        "date": made["date"],
+        "commit": (made["git_commit"] or "none")[:10],
+    }
+    return pd.DataFrame({"": rows})

@@ -1,0 +1,105 @@
+"""The plain way to do what our loop does: the peer of the measurements, and a slow reference of the models for the tests.
+
+Written as a first implementation would be: one head of attention at a time with a mask, PyTorch's own dropout and stacked LSTM,
+batches cut out of the text one by one, and 200 random batches of each split at every evaluation (as the reference study evaluated).
+"""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from actlab.models.charlm import SeparateAttention
+from actlab.models.layers import CausalSelfAttention, Dropout, LSTMStack
+
+EVALUATION_BATCHES = 200
+
+
+class NaiveAttention(nn.Module):
+    """Causal attention head by head: softmax(q k^T / sqrt(hs) + mask), dropout, times v."""
+
+    def __init__(self, attention: nn.Module, n_head: int, dropout: float) -> None:
+        super().__init__()
+        self.attention, self.n_head, self.drop = attention, n_head, nn.Dropout(dropout)
+
+    def _projections(self, x: Tensor) -> tuple[Tensor, ...]:
+        if isinstance(self.attention, SeparateAttention):
+            return self.attention.query(x), self.attention.key(x), self.attention.value(x)
+        return self.attention.qkv(x).chunk(3, dim=-1)  # type: ignore[operator]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, C) -> (B, T, C)."""
+        time = x.shape[1]
+        allowed = torch.tril(torch.ones(time, time, dtype=torch.bool, device=x.device))
+        heads = []
+        for q, k, v in zip(*(p.chunk(self.n_head, dim=-1) for p in self._projections(x)), strict=True):
+            scores = q @ k.transpose(1, 2) * q.shape[-1] ** -0.5  # (B, T, T)
+            weights = self.drop(torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=-1))
+            heads.append(weights @ v)
+        return self.attention.out(torch.cat(heads, dim=-1))  # type: ignore[operator]
+
+
+class StackedLSTM(nn.Module):
+    """PyTorch's own multi-layer LSTM with its built-in dropout."""
+
+    def __init__(self, stack: LSTMStack) -> None:
+        super().__init__()
+        first = stack.layers[0]
+        assert isinstance(first, nn.LSTM)
+        self.lstm = nn.LSTM(first.input_size, first.hidden_size, len(stack.layers), batch_first=True, dropout=stack.drop.p)
+        for i, layer in enumerate(stack.layers):
+            for name, value in layer.named_parameters():
+                getattr(self.lstm, name.replace("_l0", f"_l{i}")).data.copy_(value)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, C) -> (B, T, hidden)."""
+        return self.lstm(x)[0]
+
+
+def naive(model: nn.Module) -> nn.Module:
+    """A copy of a model with the same weights whose attention, dropout and LSTM are the plain ones."""
+    plain = copy.deepcopy(model)
+    for parent in list(plain.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, SeparateAttention):
+                setattr(parent, name, NaiveAttention(child, child.n_head, child.dropout))
+            elif isinstance(child, CausalSelfAttention):
+                setattr(parent, name, NaiveAttention(child, child.n_head, child.attention_dropout))
+            elif isinstance(child, LSTMStack):
+                setattr(parent, name, StackedLSTM(child))
+            elif isinstance(child, Dropout):
+                setattr(parent, name, nn.Dropout(child.p))
+    return plain
+
+
+def random_batch(text: Tensor, block_size: int, batch_size: int) -> tuple[Tensor, Tensor]:
+    """Inputs and targets (B, T), cut out one window at a time."""
+    starts = torch.randint(len(text) - block_size, (batch_size,))
+    inputs = torch.stack([text[i : i + block_size].long() for i in starts])
+    targets = torch.stack([text[i + 1 : i + block_size + 1].long() for i in starts])
+    return inputs, targets
+
+
+def training_step(model: nn.Module, optimizer: torch.optim.Optimizer, text: Tensor, block_size: int, batch_size: int) -> float:
+    """One step on a random batch; returns its loss in nats."""
+    inputs, targets = random_batch(text, block_size, batch_size)
+    loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+    return loss.item()
+
+
+@torch.no_grad()
+def evaluate(model: nn.Module, texts: tuple[Tensor, ...], block_size: int, batch_size: int, batches: int = EVALUATION_BATCHES) -> list[float]:
+    """Mean loss on random batches of each text, as the reference study estimated it."""
+    model.eval()
+    losses = []
+    for text in texts:
+        pairs = (random_batch(text, block_size, batch_size) for _ in range(batches))
+        losses.append(sum(F.cross_entropy(model(x).flatten(0, 1), y.flatten()).item() for x, y in pairs) / batches)
+    model.train()
+    return losses
