@@ -7,7 +7,7 @@ Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Literal, final
 
 import torch
@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
 from actlab.errors import BadInput
+from actlab.optimizers.pieces import Bundle, bundles, dots, numbers
 
 INNER_PRODUCTS = ("per_tensor", "global")
 SMALLEST_POTENTIAL = 1e-40
@@ -105,50 +106,60 @@ class ECD(torch.optim.Optimizer):
             raise BadInput("ECD.step needs a closure that returns the loss: its force depends on the loss's value, not only on its gradient")
         with torch.enable_grad():
             loss = closure()
-        parts = [part for group in self.param_groups if (part := _Part(group)).params]
-        if not parts:
+        active = [p for group in self.param_groups for p in group["params"] if p.grad is not None]
+        if not active:
             return loss
         if not self._dimensions:
-            self._start(parts)
-        for part in parts:
-            part.attach(self.state)
+            self._start(active)
+        for parameter in active:
+            if "momentum" not in self.state[parameter]:  # its first gradient comes late: it starts at rest
+                self.state[parameter]["momentum"] = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
         value = loss.item() if isinstance(loss, Tensor) else float(loss)
-        potential = value + sum(part.decay_energy() for part in parts) - self.param_groups[0]["F0"]
+        potential = value + self._decay_energy() - self.param_groups[0]["F0"]
         if not potential <= SMALLEST_POTENTIAL:
-            self._move(parts, potential)
+            self._move(potential)
         return loss
 
-    def _start(self, parts: list[_Part]) -> None:
+    def _start(self, active: list[Tensor]) -> None:
         """Count the dimensions and set off along the steepest descent, at speed 1. Once."""
         self._dimensions = sum(p.numel() for group in self.param_groups for p in group["params"])
-        norm = _norm(gradient for part in parts for gradient in part.gradients)
+        gradients = [p.grad for p in active if p.grad is not None]
+        norm = _norm(gradients)
+        for parameter, gradient in zip(active, gradients, strict=True):
+            self.state[parameter]["momentum"] = (-gradient / norm if norm else torch.zeros_like(parameter)).contiguous()
+
+    def _decay_energy(self) -> float:
+        decayed = [(group["weight_decay"], [p for p in group["params"] if p.grad is not None]) for group in self.param_groups]
+        return sum(0.5 * decay * _norm(params) ** 2 for decay, params in decayed if decay and params)
+
+    def _bundles(self) -> list[Bundle]:
+        found: list[Bundle] = []
+        for group in self.param_groups:
+            momenta = [self.state[p]["momentum"] for p in group["params"] if p.grad is not None]
+            found += bundles(group, momenta, found[-1].owners[-1] + 1 if found else 0)
+        return found
+
+    def _move(self, potential: float) -> None:
+        shared, d = self.param_groups[0], self._dimensions
+        parts = self._bundles()
+        scale, overlaps = _overlaps(parts, shared["conserve_energy"], shared["inner_product"])
+        bend = shared["eta"] * d / (d - 1) / potential / 2 if d > 1 else 0.0
         for part in parts:
-            for parameter, gradient in zip(part.params, part.gradients, strict=True):
-                self.state[parameter]["momentum"] = (-gradient / norm if norm else torch.zeros_like(parameter)).contiguous()
+            dt = float(part.group["lr"]) / math.sqrt(shared["eta"])
+            kick = -dt * bend  # c
+            torch._foreach_add_(_scaled(part, [scale * (1 - kick * overlaps[i]) for i in part.owners]), part.forces(), alpha=kick)
+            torch._foreach_add_(part.params, part.momenta, alpha=dt)
+        if shared["nu"]:
+            self._turn([self.state[p]["momentum"] for group in self.param_groups for p in group["params"] if p.grad is not None])
 
-    def _move(self, parts: list[_Part], potential: float) -> None:
-        group, d = self.param_groups[0], self._dimensions
-        forces = [part.forces() for part in parts]
-        norm = _norm(p for part in parts for p in part.momenta) if group["conserve_energy"] else 1.0
-        scale = 1 / norm if norm else 1.0
-        overlaps = _overlaps(parts, forces, scale, group["inner_product"])  # p . g
-        bend = group["eta"] * d / (d - 1) / potential / 2 if d > 1 else 0.0
-        for part, force, overlap in zip(parts, forces, overlaps, strict=True):
-            kick = -part.dt * bend
-            torch._foreach_mul_(part.momenta, [scale * (1 - kick * dot) for dot in overlap])
-            torch._foreach_add_(part.momenta, force, alpha=kick)
-            torch._foreach_add_(part.params, part.momenta, alpha=part.dt)
-        if group["nu"]:
-            self._turn([p for part in parts for p in part.momenta], group["nu"] / math.sqrt(d))
-
-    def _turn(self, momenta: list[Tensor], angle: float) -> None:
+    def _turn(self, momenta: list[Tensor]) -> None:
         norm = _norm(momenta)
         if not norm:
             return
         generator = self._generator(momenta[0].device)
         noise = [torch.randn(p.shape, generator=generator, device=p.device, dtype=p.dtype) for p in momenta]
         torch._foreach_mul_(momenta, 1 / norm)
-        torch._foreach_add_(momenta, noise, alpha=angle)
+        torch._foreach_add_(momenta, noise, alpha=self.param_groups[0]["nu"] / math.sqrt(self._dimensions))
         torch._foreach_mul_(momenta, norm / _norm(momenta))
 
     def _generator(self, device: torch.device) -> torch.Generator:
@@ -177,41 +188,25 @@ class ECD(torch.optim.Optimizer):
         self._turns, self._stream = None, turns if turns.dim() else int(turns)
 
 
-class _Part:
-    """What one parameter group contributes to a step: the parameters that have a gradient, and their momenta."""
-
-    def __init__(self, group: dict[str, Any]) -> None:
-        self.params = [p for p in group["params"] if p.grad is not None]
-        self.gradients: list[Tensor] = [p.grad for p in self.params]
-        self.momenta: list[Tensor] = []
-        self.dt = float(group["lr"]) / math.sqrt(group["eta"])
-        self.weight_decay = group["weight_decay"]
-
-    def attach(self, state: dict[Tensor, dict[str, Tensor]]) -> None:
-        """Find the momenta; a parameter that had no gradient so far starts at rest."""
-        for p in self.params:
-            if "momentum" not in state[p]:
-                state[p]["momentum"] = torch.zeros_like(p, memory_format=torch.contiguous_format)
-        self.momenta = [state[p]["momentum"] for p in self.params]
-
-    def decay_energy(self) -> float:
-        return 0.5 * self.weight_decay * _norm(self.params) ** 2 if self.weight_decay else 0.0
-
-    def forces(self) -> list[Tensor]:
-        """grad F + w Theta."""
-        return list(torch._foreach_add(self.gradients, self.params, alpha=self.weight_decay)) if self.weight_decay else self.gradients
+def _norm(tensors: list[Tensor]) -> float:
+    return math.hypot(*numbers([n.double() for n in torch._foreach_norm(tensors)]))
 
 
-def _norm(tensors: Iterable[Tensor]) -> float:
-    norms = torch._foreach_norm(list(tensors))
-    return math.hypot(*torch.stack([n.double() for n in norms]).tolist())
+def _scaled(part: Bundle, factors: list[float]) -> list[Tensor]:
+    torch._foreach_mul_(part.momenta, factors)
+    return part.momenta
 
 
-def _overlaps(parts: list[_Part], forces: list[list[Tensor]], scale: float, inner_product: str) -> list[list[float]]:
-    """p . g for each tensor of each part: its own, or for ``global`` the sum of all, with p = ``scale`` times the momentum."""
-    pairs = [(p, g) for part, force in zip(parts, forces, strict=True) for p, g in zip(part.momenta, force, strict=True)]
-    dots = [scale * dot for dot in torch.stack([torch.dot(p.reshape(-1), g.reshape(-1)).double() for p, g in pairs]).tolist()]
-    if inner_product == "global":
-        dots = [math.fsum(dots)] * len(dots)
-    rest = iter(dots)
-    return [[next(rest) for _ in force] for force in forces]
+def _overlaps(parts: list[Bundle], conserve_energy: bool, inner_product: str) -> tuple[float, list[float]]:
+    """The factor that makes the momentum p, and for every tensor the p . g of its projection: its own, or for ``global`` the sum of all."""
+    squares: list[Tensor] = []
+    products: list[Tensor] = []
+    for part in parts:  # both sums while the bundle is in the cache
+        products += dots(part.momenta, part.forces())
+        squares += dots(part.momenta, part.momenta) if conserve_energy else []
+    norm = math.sqrt(math.fsum(numbers(squares))) if conserve_energy else 1.0
+    scale = 1 / norm if norm else 1.0
+    sums = [0.0] * (parts[-1].owners[-1] + 1)
+    for owner, product in zip((owner for part in parts for owner in part.owners), numbers(products), strict=True):
+        sums[owner] += scale * product
+    return scale, sums if inner_product == "per_tensor" else [math.fsum(sums)] * len(sums)
