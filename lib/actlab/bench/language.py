@@ -20,6 +20,7 @@ from actlab.training.streams import init_streams
 from actlab.training.windows import cover
 
 Timing = dict[str, Any]
+Two = dict[str, Callable[[], object]]
 
 
 def matmul_rate(size: int = 1024, repeats: int = 20) -> float:
@@ -44,20 +45,19 @@ def measure(name: str, corpus: Corpus, recipe: Recipe, scale: str = "lite", acti
     config = replace(SCALES[scale], vocab_size=corpus.vocab_size)
     model = build_model(name, config, activation, generator_for=init_streams(0))
     plain = reference.naive(model)
-    ours, theirs = _our_step(model, corpus, recipe), _reference_step(plain, corpus, recipe)
+    ours, theirs = _our_step(model, corpus, recipe, config.block_size), _reference_step(plain, corpus, recipe, config.block_size)
     validation = cover(corpus.validation, config.block_size)
     texts, sizes = (corpus.train, corpus.validation), (config.block_size, recipe.batch_size)
-    evaluations = {
+    evaluations: Two = {
         "ours": lambda: evaluate(model, validation, recipe),
         "reference": lambda: reference.evaluate(plain, texts, *sizes, batches=2),
     }
-    work = {"training": {"ours": ours, "reference": theirs}, "evaluation": evaluations}
-    times = {part: {who: _alternate(two, rounds, steps if part == "training" else 1)[who] for who in two} for part, two in work.items()}
+    times = {"training": _alternate({"ours": ours, "reference": theirs}, rounds, steps), "evaluation": _alternate(evaluations, rounds, 1)}
     times["evaluation"]["reference"] *= reference.EVALUATION_BATCHES / 2
     return {"model": name, "scale": scale, "activation": activation, **times, **_trial(times, recipe)}
 
 
-def _alternate(two: dict[str, Callable[[], object]], rounds: int, steps: int) -> dict[str, float]:
+def _alternate(two: Two, rounds: int, steps: int) -> dict[str, float]:
     """Median seconds of each, taken in turn so that a slow spell of the machine meets both."""
     for work in two.values():
         work()
@@ -74,12 +74,11 @@ def _trial(times: dict[str, dict[str, float]], recipe: Recipe) -> dict[str, Any]
     return {"trial_seconds": total, "ratio": total["reference"] / total["ours"]}
 
 
-def _our_step(model: torch.nn.Module, corpus: Corpus, recipe: Recipe) -> Callable[[], None]:
+def _our_step(model: torch.nn.Module, corpus: Corpus, recipe: Recipe, block_size: int) -> Callable[[], None]:
     """The body of ``training.loop.train`` for one batch."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
-    block_size = model.config.block_size
-    starts = torch.randint(len(corpus.train) - block_size, (recipe.batch_size,))  # type: ignore[operator]
-    span = torch.arange(block_size + 1)  # type: ignore[operator]
+    starts = torch.randint(len(corpus.train) - block_size, (recipe.batch_size,))
+    span = torch.arange(block_size + 1)
 
     def step() -> None:
         windows = corpus.train[starts[:, None] + span].long()
@@ -91,12 +90,11 @@ def _our_step(model: torch.nn.Module, corpus: Corpus, recipe: Recipe) -> Callabl
     return step
 
 
-def _reference_step(model: torch.nn.Module, corpus: Corpus, recipe: Recipe) -> Callable[[], None]:
+def _reference_step(model: torch.nn.Module, corpus: Corpus, recipe: Recipe, block_size: int) -> Callable[[], None]:
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
-    block_size = model.config.block_size
 
     def step() -> None:
-        reference.training_step(model, optimizer, corpus.train, block_size, recipe.batch_size)  # type: ignore[arg-type]
+        reference.training_step(model, optimizer, corpus.train, block_size, recipe.batch_size)
 
     return step
 

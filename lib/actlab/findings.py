@@ -1,0 +1,155 @@
+"""What the grid says, as sentences whose every number is computed from records; the book and the README quote them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from actlab.grid import METRICS, ArmResults, Grid
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.tests import holm
+
+Comparison = tuple[ArmResults, Estimate, float]
+"""An arm, its paired difference from relu, and the p-value after Holm."""
+
+
+def sentences(grid: Grid) -> dict[str, str]:
+    """Name -> sentence, in Markdown without headings. A study without records says so in every sentence."""
+    if not grid.arms:
+        return dict.fromkeys(("extent", "seeds", "models", "activations", "losses", "floor", "baselines"), "No record yet.")
+    return {
+        "extent": extent(grid),
+        "seeds": seeds(grid),
+        "models": models(grid),
+        "activations": compared(grid, "total_variation"),
+        "losses": compared(grid, "val_loss"),
+        "floor": floor(grid),
+        "baselines": baselines(grid),
+    }
+
+
+def publish(named: dict[str, Any]) -> None:
+    """Hand values to the book's pages under their names (myst-nb's glue)."""
+    from myst_nb import glue
+
+    for name, value in named.items():
+        glue(name, value, display=False)
+
+
+def listed(grid: Grid) -> Any:
+    """The sentences as a bulleted list for a notebook."""
+    from IPython.display import Markdown
+
+    return Markdown("\n".join(f"- {text[0].upper()}{text[1:]}." for text in sentences(grid).values() if text))
+
+
+def extent(grid: Grid) -> str:
+    """How much of the grid has records."""
+    arms, planned = len(grid.arms), len(grid.models) * len(grid.activations)
+    trials = [len(arm.labels) for arm in grid.arms.values()]
+    ended = sum(len(arm.labels) - len(arm.not_done) for arm in grid.arms.values())
+    missing = "" if arms == planned else f"; {planned - arms} arms are still to be run"
+    return f"{arms} of {planned} arms (model and activation) have records, {ended} of {sum(trials)} trials done{missing}"
+
+
+def _span(grid: Grid, metric: str) -> tuple[ArmResults, ArmResults]:
+    """The arms with the lowest and the highest mean."""
+    ordered = sorted(grid.arms.values(), key=lambda arm: arm.estimate(metric).value)
+    return ordered[0], ordered[-1]
+
+
+def seeds(grid: Grid) -> str:
+    """What changing only the seed does."""
+    low, high = _span(grid, "churn")
+    return (
+        f"Two runs that differ only in the seed choose another most probable next character at {_percent(low)} ({low.model}, {low.activation}) "
+        f"to {_percent(high)} ({high.model}, {high.activation}) of the positions"
+    )
+
+
+def _percent(arm: ArmResults) -> str:
+    found = arm.estimate("churn")
+    return f"{100 * found.value:.1f}% [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+
+
+def models(grid: Grid) -> str:
+    """How far architectures differ, beside how far activations do; nothing for one architecture."""
+    means = {m: [arm.estimate("total_variation").value for arm in grid.of_model(m)] for m in grid.models if grid.of_model(m)}
+    averages = {m: float(np.mean(values)) for m, values in means.items()}
+    if len(averages) < 2:
+        return ""
+    low, high = min(averages, key=lambda m: averages[m]), max(averages, key=lambda m: averages[m])
+    widest = max(max(values) - min(values) for values in means.values())
+    return (
+        f"Mean total variation between seeds runs from {averages[low]:.3f} ({low}) to {averages[high]:.3f} ({high}) over architectures; "
+        f"over the activations of one architecture it spans at most {widest:.3f}"
+    )
+
+
+def against_relu(grid: Grid, metric: str) -> list[Comparison]:
+    """Every arm less relu of the same model, paired by seed, with p-values adjusted by Holm over all of them."""
+    arms = [arm for arm in grid.arms.values() if arm.activation != "relu" and (arm.model, "relu") in grid.arms]
+    found = [arm.minus(grid.arms[arm.model, "relu"], metric) for arm in arms]
+    adjusted = holm([p_value(estimate) for estimate in found]) if found else []
+    return list(zip(arms, found, map(float, adjusted), strict=True))
+
+
+def p_value(estimate: Estimate) -> float:
+    """Two-sided p-value of 0 that belongs to a t interval with n - 1 degrees of freedom; NaN where there is no interval."""
+    half = (estimate.high - estimate.low) / 2
+    if not half > 0:
+        return float("nan")
+    quantile = stats.t.ppf((1 + estimate.level) / 2, estimate.n - 1)
+    return float(2 * stats.t.sf(abs(estimate.value) / half * quantile, estimate.n - 1))
+
+
+def compared(grid: Grid, metric: str) -> str:
+    """How many arms differ from relu in a metric after Holm's correction, and which; nothing where there is no pair of arms."""
+    tests = against_relu(grid, metric)
+    if not tests:
+        return ""
+    sure = [(arm, estimate) for arm, estimate, p in tests if p < 0.05]
+    label = METRICS[metric].label.split(" (")[0]
+    head = f"Of {len(tests)} comparisons of an activation with relu in {label}, {len(sure)} differ from 0 after Holm's correction at 5%"
+    return head + ("" if not sure else ": " + "; ".join(f"{a.model} {a.activation} {e.value:+.3f} [{e.low:+.3f}, {e.high:+.3f}]" for a, e in sure))
+
+
+def floor(grid: Grid) -> str:
+    """The noise floor in one sentence."""
+    nudges = {key: arm.floor_of("total_variation", "nudge") for key, arm in grid.arms.items() if arm.floor}
+    repeats = [arm.floor_of("total_variation", "repeat") for arm in grid.arms.values() if arm.floor]
+    if not nudges:
+        return "The noise floor has no record yet"
+    worst = max(nudges, key=lambda key: nudges[key])
+    again = "all identical bit for bit" if not any(repeats) else f"{sum(r != 0 for r in repeats)} of them NOT identical"
+    return (
+        f"In {len(nudges)} arms the first seed ran twice more: unchanged ({again}), and with one weight moved by one unit in the last place, "
+        f"which moved total variation by at most {nudges[worst]:.1e} ({worst[0]}, {worst[1]})"
+    )
+
+
+def baselines(grid: Grid) -> str:
+    """Which models do not beat the character tables."""
+    if not grid.baseline:
+        return "The character tables have no record yet"
+    levels = {name: grid.baseline[name]["val_loss"] for name in ("unigram", "bigram")}
+    return "; ".join(_failing(grid, name, level) for name, level in levels.items())
+
+
+def _failing(grid: Grid, name: str, level: float) -> str:
+    """Arms whose interval does not lie below the level."""
+    arms = [arm for arm in grid.arms.values() if not arm.estimate("val_loss").value < level]
+    names = ", ".join(_names(arms))
+    return (
+        f"every recorded arm beats the {name} table ({level:.3f} nats)"
+        if not arms
+        else f"not better than the {name} table ({level:.3f} nats): {names}"
+    )
+
+
+def _names(arms: list[ArmResults]) -> Iterator[str]:
+    for model in dict.fromkeys(arm.model for arm in arms):
+        yield f"{model} ({', '.join(arm.activation for arm in arms if arm.model == model)})"
