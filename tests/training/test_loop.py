@@ -1,0 +1,271 @@
+"""The training loop: the seed decides the bits, each stream alone matters, and the caller's state stays untouched."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from itertools import count
+
+import pytest
+import tiny
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from actlab.models import MODELS
+from actlab.training import loop
+from actlab.training.loop import Recipe, evaluate, nudge, predict, reproducible, weights_sha256
+from actlab.training.streams import derive, generator
+from actlab.training.windows import SKIP, batch_starts, cover, spread
+
+NO_DROPOUT = replace(tiny.CONFIG, dropout=0.0)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_same_seed_gives_same_bits(name: str) -> None:
+    """The seed is the only source of randomness."""
+    assert tiny.outcome(tiny.run(tiny.model(name))) == tiny.outcome(tiny.run(tiny.model(name)))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_another_seed_gives_other_bits(name: str) -> None:
+    """Two seeds share neither weights, losses nor predictions, though both start from the same weights here."""
+    one, two = (tiny.outcome(tiny.run(tiny.model(name), seed=seed)) for seed in (1, 2))
+    assert all(a != b for a, b in zip(one[1:], two[1:], strict=True))
+
+
+def test_init_alone_matters() -> None:
+    """Other starting weights, same order and dropout: another trial."""
+    one, two = (tiny.run(tiny.model(seed=s), seed=42) for s in (1, 2))
+    assert one.weights_sha256 != two.weights_sha256
+
+
+def test_order_alone_matters() -> None:
+    """Without dropout and from the same weights, the seed acts through the order of batches."""
+    one, two = (tiny.run(tiny.model(config=NO_DROPOUT), seed=s) for s in (1, 2))
+    assert one.weights_sha256 != two.weights_sha256
+
+
+def test_dropout_alone_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another dropout stream, everything else equal: another trial; and none where nothing is dropped."""
+
+    def hashes(config: object) -> set[str]:
+        found = set()
+        for other in (0, 1):
+            monkeypatch.setattr(loop, "derive", lambda seed, stream, other=other: derive(seed + other, stream))
+            found.add(tiny.run(tiny.model(config=config)).weights_sha256)
+        return found
+
+    assert len(hashes(tiny.CONFIG)) == 2
+    assert len(hashes(NO_DROPOUT)) == 1
+
+
+def test_nothing_else_matters() -> None:
+    """The state of the global streams, the grad mode's caller and the model's mode change no bit."""
+    reference = tiny.outcome(tiny.run(tiny.model()))
+    torch.manual_seed(12345)
+    torch.rand(17)
+    assert tiny.outcome(tiny.run(tiny.model().eval())) == reference
+
+
+def raise_while_reproducible() -> None:
+    with reproducible(3):
+        torch.rand(3)
+        raise RuntimeError("stop")
+
+
+@pytest.mark.parametrize(("deterministic", "warn_only"), [(False, False), (True, False), (True, True)])
+def test_the_callers_state_comes_back(deterministic: bool, warn_only: bool) -> None:
+    """Global stream and determinism settings are what they were, also when training raises."""
+    was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    fills, seen = torch.utils.deterministic.fill_uninitialized_memory, []
+    torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
+    try:
+        model, state = tiny.model(), torch.get_rng_state()
+        model.register_forward_hook(lambda *_: seen.append(torch.are_deterministic_algorithms_enabled()))
+        tiny.run(model)
+        with pytest.raises(RuntimeError, match="stop"):
+            raise_while_reproducible()
+        assert set(seen) == {True}
+        assert torch.equal(torch.get_rng_state(), state)
+        assert torch.are_deterministic_algorithms_enabled() == deterministic
+        assert torch.is_deterministic_algorithms_warn_only_enabled() == warn_only
+        assert torch.utils.deterministic.fill_uninitialized_memory == fills
+    finally:
+        torch.use_deterministic_algorithms(was[0], warn_only=was[1])
+
+
+def test_against_a_plain_loop() -> None:
+    """The loop is AdamW on mean cross-entropy over the announced batches: a reference of ten lines ends in the same weights."""
+    ours, plain, text = tiny.model("nanotransformer"), tiny.model("nanotransformer"), tiny.text()
+    recipe = replace(tiny.RECIPE, learning_rate=1e-2, weight_decay=0.1)
+    trial = tiny.run(ours, recipe)
+    optimizer = torch.optim.AdamW(plain.parameters(), lr=1e-2, weight_decay=0.1)
+    losses = []
+    for starts in batch_starts(len(text), 8, recipe.batch_size, recipe.iterations, generator(42, "order")):
+        batch = torch.stack([text[s : s + 9] for s in starts]).long()
+        loss = F.cross_entropy(plain(batch[:, :-1]).reshape(-1, 11), batch[:, 1:].reshape(-1))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    for a, b in zip(ours.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+    means = [sum(losses[i : i + 3]) / 3 for i in (0, 3, 6)]
+    assert [entry["train_loss"] for entry in trial.progress.history[1:]] == pytest.approx(means, rel=1e-4)
+
+
+def test_history() -> None:
+    """One entry before training, one every ``evaluate_every`` and one at the end; the first has no training loss."""
+    history = tiny.run(tiny.model(), Recipe(iterations=7, evaluate_every=3, batch_size=2)).progress.history
+    assert [entry["iteration"] for entry in history] == [0, 3, 6, 7]
+    assert math.isnan(history[0]["train_loss"])
+    assert all(math.isfinite(entry["train_loss"]) for entry in history[1:])
+    assert set(history[0]) == {"iteration", "train_loss", "val_loss", "val_accuracy"}
+
+
+def test_evaluating_more_often_changes_nothing_but_the_history() -> None:
+    """Evaluation draws nothing and changes nothing: the final weights do not depend on how often it happens."""
+    hashes = {tiny.run(tiny.model(), replace(tiny.RECIPE, evaluate_every=every)).weights_sha256 for every in (1, 3, 100)}
+    assert len(hashes) == 1
+
+
+class Table(nn.Module):
+    """Logits that depend on the current token alone; dropout while training."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(11, 11)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return F.dropout(self.table(tokens), 0.5, self.training)
+
+
+@pytest.mark.parametrize("length", [9, 33, 70, 1003])
+def test_evaluation_is_the_mean_over_every_position(length: int) -> None:
+    """Loss and accuracy equal a direct computation over all characters but the first, whatever mode the model is in."""
+    model, text = Table(), tiny.text(length).long()
+    logits = model.eval()(text[:-1])
+    expected = F.cross_entropy(logits, text[1:]).item(), 100 * (logits.argmax(1) == text[1:]).double().mean().item()
+    for training in (True, False):
+        model.train(training)
+        assert evaluate(model, cover(text, 8), tiny.RECIPE) == pytest.approx(expected, rel=1e-6)
+        assert model.training == training
+
+
+def test_evaluation_does_not_depend_on_how_windows_are_batched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One window at a time or all at once: the same numbers to rounding."""
+    model, windows = tiny.model(), cover(tiny.text(200), 8)
+    whole = evaluate(model, windows, tiny.RECIPE)
+    monkeypatch.setitem(loop.EVALUATION_POSITIONS, "cpu", 1)
+    assert evaluate(model, windows, tiny.RECIPE) == pytest.approx(whole, rel=1e-6)
+
+
+def test_predictions_are_probabilities_in_the_windows_order() -> None:
+    """Row w * T + t is softmax of the logits at position t of window w; rows sum to 1; float32."""
+    model, windows = tiny.model().eval(), spread(tiny.text(200), 8, 5)
+    probabilities = predict(model, windows, tiny.RECIPE)
+    assert probabilities.shape == (40, 11)
+    assert probabilities.dtype == torch.float32
+    torch.testing.assert_close(probabilities.sum(1), torch.ones(40))
+    torch.testing.assert_close(probabilities.view(5, 8, 11), torch.softmax(model(windows.inputs), -1).detach())
+
+
+def test_a_trials_numbers_belong_to_its_weights() -> None:
+    """Final loss, predictions and hash are those of the model that the caller holds afterwards."""
+    model = tiny.model()
+    trial = tiny.run(model)
+    validation = tiny.text(70, seed=1)
+    assert (trial.final["val_loss"], trial.final["val_accuracy"]) == evaluate(model, cover(validation, 8), tiny.RECIPE)
+    assert torch.equal(trial.probabilities, predict(model, spread(validation, 8, 4), tiny.RECIPE))
+    assert trial.weights_sha256 == weights_sha256(model)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_divergence_is_a_status(name: str) -> None:
+    """A learning rate of 1e9 ends as ``diverged``, at the evaluation that saw it, with the NaN or infinity kept in the history."""
+    trial = tiny.run(tiny.model(name), replace(tiny.RECIPE, learning_rate=1e9, iterations=30))
+    assert trial.status == "diverged"
+    assert trial.progress.iteration < 30
+    assert not (math.isfinite(trial.final["val_loss"]) and math.isfinite(trial.final["train_loss"]))
+    assert all(math.isfinite(entry["val_loss"]) for entry in trial.progress.history[:-1])
+    assert math.isfinite(trial.best["val_loss"])
+
+
+def test_best_is_the_first_lowest_and_never_nan() -> None:
+    """Best and final are two things: the lowest validation loss (first of equals), and the last one."""
+    losses = [3.0, 2.0, 2.5, 2.0, math.nan]
+    history = [{"iteration": i, "val_loss": loss} for i, loss in enumerate(losses)]
+    trial = loop.Trial("diverged", loop.Progress(4, history), torch.empty(0), "")
+    assert trial.best["iteration"] == 1
+    assert trial.final["iteration"] == 4
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_bfloat16_autocast(name: str) -> None:
+    """Mixed precision trains, keeps weights and predictions in float32, and gives other bits than float32."""
+    model = tiny.model(name)
+    trial = tiny.run(model, replace(tiny.RECIPE, dtype="bfloat16"))
+    assert trial.status == "done"
+    assert {p.dtype for p in model.parameters()} == {torch.float32}
+    assert trial.probabilities.dtype == torch.float32
+    reference = tiny.run(tiny.model(name))
+    assert trial.weights_sha256 != reference.weights_sha256
+    assert trial.final["val_loss"] == pytest.approx(reference.final["val_loss"], rel=0.02)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_learns_a_simple_text(name: str) -> None:
+    """A text of period four is learnt well below what its characters' frequencies give (1.386 nats)."""
+    text, recipe = torch.arange(4).repeat(50), Recipe(iterations=60, evaluate_every=60, batch_size=8, learning_rate=3e-2)
+    config = replace(tiny.CONFIG, n_embd=32, n_layer=1) if name == "tinylstm" else tiny.CONFIG  # two LSTM layers stay on the plateau for longer
+    trial = loop.train(tiny.model(name, config=config), text, cover(text, 8), spread(text, 8, 2), recipe, 42)
+    assert trial.final["val_loss"] < 0.7
+
+
+def test_weights_hash_sees_every_bit() -> None:
+    """One unit in the last place of one weight, or one renamed parameter, gives another hash."""
+    model, nudged = tiny.model(), tiny.model()
+    nudge(nudged)
+    assert weights_sha256(model) == weights_sha256(tiny.model()) != weights_sha256(nudged)
+    assert weights_sha256(nn.ModuleDict({"a": nn.Identity()})) == weights_sha256(nn.Identity())
+    layer = nn.Linear(2, 2)
+    assert weights_sha256(nn.ModuleDict({"a": layer})) != weights_sha256(nn.ModuleDict({"b": layer}))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_nudge_is_one_ulp_of_one_weight(name: str) -> None:
+    """It moves a single number of the last matrix to its float neighbour."""
+    before, after = tiny.model(name), tiny.model(name)
+    nudge(after)
+    pairs = [(key, a, b) for (key, a), b in zip(before.named_parameters(), after.parameters(), strict=True)]
+    moved = [(key, a[a != b], b[a != b]) for key, a, b in pairs if not torch.equal(a, b)]
+    assert [(k, len(a)) for k, a, _ in moved] == [("head.weight", 1)]
+    assert torch.equal(torch.nextafter(moved[0][1], torch.tensor([math.inf])), moved[0][2])
+
+
+def test_progress_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The display hears of iterations in order with the training loss, a tenth of a second apart at least; here the clock ticks 0.06 s a look."""
+    heard, ticks = [], count()
+    monkeypatch.setattr(loop.time, "perf_counter", lambda: 0.06 * next(ticks))
+    tiny.run(tiny.model(), replace(tiny.RECIPE, iterations=9, evaluate_every=9), on_progress=lambda *report: heard.append(report))
+    iterations = [i for i, _ in heard]
+    assert 2 <= len(iterations) < 9
+    assert iterations == sorted(set(iterations))
+    assert all(1 <= i <= 9 and 1 < loss < 5 for i, loss in heard)
+
+
+def test_seconds_are_split() -> None:
+    """Training and evaluation are timed apart, and both take time."""
+    seconds = tiny.run(tiny.model()).progress.seconds
+    assert set(seconds) == {"training", "evaluation"}
+    assert min(seconds.values()) > 0
+    assert json.loads(json.dumps(seconds)) == seconds
+
+
+def test_skipped_targets_are_never_right() -> None:
+    """A window of skipped targets adds nothing to loss or accuracy."""
+    model, windows = Table().eval(), cover(tiny.text(17), 8)
+    padded = type(windows)(torch.cat([windows.inputs, windows.inputs]), torch.cat([windows.targets, torch.full_like(windows.targets, SKIP)]))
+    assert evaluate(model, padded, tiny.RECIPE) == pytest.approx(evaluate(model, windows, tiny.RECIPE))

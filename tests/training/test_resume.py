@@ -1,0 +1,165 @@
+"""Checkpoints: an interrupted trial that goes on ends in the bits of an uninterrupted one; a damaged file says so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tiny
+import torch
+from torch import nn
+
+from actlab.errors import DataError
+from actlab.models import MODELS
+from actlab.training import checkpoint
+from actlab.training.checkpoint import read_tensors, write_tensors
+
+
+class Interrupted(BaseException):
+    """Stands for Ctrl-C."""
+
+
+def interrupt_after_saves(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """The trial is killed right after its ``count``-th checkpoint."""
+    real, saves = checkpoint.save, []
+
+    def save(*args: object) -> None:
+        real(*args)  # type: ignore[arg-type]
+        saves.append(args)
+        if len(saves) == count:
+            raise Interrupted
+
+    monkeypatch.setattr(checkpoint, "save", save)
+
+
+def interrupt_after_steps(model: nn.Module, count: int) -> nn.Module:
+    """The trial is killed in the forward pass of its ``count``-th training step."""
+    steps = []
+
+    def stop(module: nn.Module, _: object) -> None:
+        if module.training:
+            steps.append(1)
+            if len(steps) == count:
+                raise Interrupted
+
+    model.register_forward_pre_hook(stop)
+    return model
+
+
+@pytest.mark.parametrize("saves", [1, 2, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_resumed_is_uninterrupted(name: str, saves: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed after any of its evaluations and started again, a trial gives the same weights, history and predictions, bit for bit."""
+    recipe = replace(tiny.RECIPE, iterations=11)
+    whole = tiny.outcome(tiny.run(tiny.model(name), recipe))
+    with monkeypatch.context() as patch:
+        interrupt_after_saves(patch, saves)
+        with pytest.raises(Interrupted):
+            tiny.run(tiny.model(name), recipe, saved_at=tmp_path / "t")
+    assert tiny.outcome(tiny.run(tiny.model(name), recipe, saved_at=tmp_path / "t")) == whole
+
+
+@pytest.mark.parametrize("name", ["charlm", "tinylstm"])
+def test_killed_again_and_again(name: str, tmp_path: Path) -> None:
+    """Killed in the middle of a step, many times, from another starting model: the checkpoint holds everything that matters."""
+    whole = tiny.outcome(tiny.run(tiny.model(name)))
+    for steps in (2, 5, 4, 2):
+        with pytest.raises(Interrupted):
+            tiny.run(interrupt_after_steps(tiny.model(name, seed=42 if steps == 2 else 99), steps), saved_at=tmp_path / "t")
+    assert tiny.outcome(tiny.run(tiny.model(name, seed=99), saved_at=tmp_path / "t")) == whole
+
+
+def test_seconds_add_up_over_interruptions(tmp_path: Path) -> None:
+    """Time spent before the interruption is not lost."""
+    with pytest.raises(Interrupted):
+        tiny.run(interrupt_after_steps(tiny.model(), 8), saved_at=tmp_path / "t")
+    before = read_tensors(tmp_path / "t")[1]["seconds"]
+    after = tiny.run(tiny.model(), saved_at=tmp_path / "t").progress.seconds
+    assert all(after[kind] > before[kind] > 0 for kind in ("training", "evaluation"))
+
+
+def test_the_last_evaluation_leaves_no_new_checkpoint(tmp_path: Path) -> None:
+    """A checkpoint is for going on: the last one written is from before the end."""
+    tiny.run(tiny.model(), saved_at=tmp_path / "t")
+    assert read_tensors(tmp_path / "t")[1]["iteration"] == 6
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[2] ^= 0xFF
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(path.read_bytes()[:-7]),
+        lambda path: path.write_bytes(path.read_bytes()[:5]),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_text("not a checkpoint at all, whatever its name"),
+        flip,
+    ],
+    ids=["end missing", "header missing", "empty", "text", "header damaged"],
+)
+def test_a_damaged_checkpoint_is_named(damage: Callable[[Path], object], tmp_path: Path) -> None:
+    """Damage is a ``DataError`` with the file's name and what to do, never a silent new start."""
+    path = tmp_path / "t.checkpoint"
+    with pytest.raises(Interrupted):
+        tiny.run(interrupt_after_steps(tiny.model(), 5), saved_at=path)
+    damage(path)
+    with pytest.raises(DataError, match=r"t\.checkpoint is damaged .*delete it and run again"):
+        tiny.run(tiny.model(), saved_at=path)
+
+
+def test_a_safetensors_file_of_someone_else_is_refused(tmp_path: Path) -> None:
+    """A file without our metadata is damaged for us."""
+    from safetensors.torch import save_file
+
+    save_file({"x": torch.zeros(2)}, tmp_path / "foreign")
+    with pytest.raises(DataError, match="foreign is damaged"):
+        read_tensors(tmp_path / "foreign")
+
+
+def test_round_trip_of_tensors_and_words(tmp_path: Path) -> None:
+    """Tensors keep their bits, dtype and shape; NaN, infinity and nesting survive in the metadata."""
+    tensors = {
+        "a/b": torch.tensor([math.nan, -0.0, math.inf]),
+        "c": torch.arange(6, dtype=torch.uint8).view(2, 3).T,
+        "d": torch.tensor(3.0, dtype=torch.bfloat16),
+        "e": torch.empty(0, 4),
+    }
+    about = {"history": [{"loss": math.nan}, {"loss": math.inf}], "text": "é\n"}
+    write_tensors(tmp_path / "deep" / "file", tensors, about)
+    read, words = read_tensors(tmp_path / "deep" / "file")
+    assert read.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        assert read[name].dtype == tensor.dtype
+        assert torch.equal(read[name].nan_to_num(nan=7.0), tensor.nan_to_num(nan=7.0))
+    assert repr(words) == repr(about)
+
+
+def test_writing_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception while writing leaves the old file as it was, and no other file."""
+    path = tmp_path / "t"
+    write_tensors(path, {"x": torch.zeros(3)}, {"version": 1})
+    before = path.read_bytes()
+
+    def half(tensors: object, work: Path, metadata: object) -> None:
+        Path(work).write_bytes(b"half")
+        raise OSError("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "save_file", half)
+        with pytest.raises(OSError, match="disk full"):
+            write_tensors(path, {"x": torch.ones(3)}, {"version": 2})
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["t"]
+    with pytest.raises(TypeError):
+        write_tensors(path, {"x": torch.ones(3)}, {"version": object()})
+    assert [file.name for file in tmp_path.iterdir()] == ["t"]
+    write_tensors(path, {"x": torch.ones(3)}, {"version": 2})
+    assert read_tensors(path)[1] == {"version": 2}
+    assert [file.name for file in tmp_path.iterdir()] == ["t"]

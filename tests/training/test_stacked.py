@@ -1,0 +1,162 @@
+"""The stacked program against a slow reference that trains one network alone, and what its bits may depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from actlab.activations import ACTIVATIONS
+from actlab.errors import BadInput
+from actlab.models.ffn import FFN
+from actlab.training.stacked import Stack, batches, evaluate, train
+from actlab.training.streams import generator, init_streams
+
+K, C = 48, 10
+RATES = (1e-1, 1e-2, 1e-3)
+SHAPES = (("relu", 2), ("geglu", 2), ("geglu", 1), ("relu", 5), ("geglu", 5), ("gelu", 3), ("swiglu", 17))
+TOLERANCE = 1e-5
+"""Largest difference of a weight from the reference's after 100 steps at a rate of at most 1e-2 (weights are of size 0.1)."""
+
+
+def network(activation: str, width: int, seed: int = 0, features: int = K, init: str = "published") -> FFN:
+    net = FFN(features, width, C, ACTIVATIONS[activation])
+    net.initialise(init_streams(seed), init)
+    return net
+
+
+def images(n: int = 400, features: int = K) -> tuple[Tensor, Tensor]:
+    """Sparse pixels, some of them black in every image, and labels that can be learned from them."""
+    source = torch.Generator().manual_seed(1)
+    labels = torch.randint(C, (n,), generator=source)
+    prototypes = torch.rand(C, features, generator=source)
+    pixels = (prototypes[labels] + 0.3 * torch.randn(n, features, generator=source)).clamp_(0, 1)
+    pixels[:, : features // 8] = 0
+    return pixels, labels
+
+
+def alone(net: FFN, rate: float, pixels: Tensor, labels: Tensor, order: Sequence[Tensor]) -> list[float]:
+    """The slow reference: autograd and ``torch.optim.Adam`` on one network, changed in place. Returns the loss before each step."""
+    optimizer = torch.optim.Adam(net.parameters(), lr=rate, betas=(0.9, 0.999), eps=1e-8)
+    losses = []
+    for places in order:
+        loss = nn.functional.cross_entropy(net(pixels[places]), labels[places])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def trained(shapes: Sequence[tuple[str, int]], rates: Sequence[float], batch_size: int = 8, features: int = K) -> tuple[Stack, Tensor]:
+    """A stack after 100 batches, and the mean losses."""
+    pixels, labels = images(100 * batch_size, features)
+    stack = Stack([network(*shape, features=features) for shape in shapes], rates)
+    return stack, train(stack, pixels, labels, batch_size, 1, generator(0, "order"))
+
+
+@pytest.mark.parametrize("batch_size", [8, 64])
+@pytest.mark.parametrize("shape", range(len(SHAPES)))
+def test_agrees_with_one_network_alone(shape: int, batch_size: int) -> None:
+    stack, losses = trained(SHAPES, (1e-2, 1e-3), batch_size)
+    pixels, labels = images(100 * batch_size)
+    for rate, value in enumerate(stack.learning_rates):
+        net = network(*SHAPES[shape])
+        order = list(batches(len(pixels), batch_size, 1, generator(0, "order")))
+        reference = alone(net, value, pixels, labels, order)
+        for name, weight in stack.weights(shape, rate).items():
+            torch.testing.assert_close(weight, net.get_parameter(name).detach(), rtol=0, atol=TOLERANCE)
+        assert losses[rate, shape].item() == pytest.approx(sum(reference) / len(reference), abs=1e-5)
+        scores = stack.logits(pixels[:20])[rate, shape]
+        torch.testing.assert_close(scores, net(pixels[:20]).detach(), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("batch_size", [8, 64])
+@pytest.mark.parametrize("features", [64, 784])
+def test_result_does_not_depend_on_the_other_networks(features: int, batch_size: int) -> None:
+    """Bit for bit: no sum runs across networks, and every product has at least eight columns."""
+    everything, losses = trained(SHAPES, RATES, batch_size, features)
+    for shape, rate in ((0, 1), (2, 0), (4, 2), (6, 1)):
+        one, loss = trained(SHAPES[shape : shape + 1], RATES[rate : rate + 1], batch_size, features)
+        for name, weight in one.weights(0, 0).items():
+            assert torch.equal(weight, everything.weights(shape, rate)[name])
+        assert loss[0, 0] == losses[rate, shape]
+
+
+def test_result_does_not_depend_on_the_order_of_the_networks() -> None:
+    forward, backward = trained(SHAPES, RATES)[0], trained(SHAPES[::-1], RATES[::-1])[0]
+    for shape in range(len(SHAPES)):
+        for rate in range(len(RATES)):
+            mirrored = backward.weights(len(SHAPES) - 1 - shape, len(RATES) - 1 - rate)
+            assert all(torch.equal(weight, mirrored[name]) for name, weight in forward.weights(shape, rate).items())
+
+
+def test_a_diverging_network_leaves_the_others_alone() -> None:
+    """A learning rate that overflows gives NaN in its own row only."""
+    calm = trained(SHAPES[:2], (1e-3,))[0]
+    mixed, losses = trained(SHAPES[:2], (1e-3, 1e38))
+    assert not losses[1].isfinite().any()
+    assert losses[0].isfinite().all()
+    assert all(torch.equal(weight, mixed.weights(1, 0)[name]) for name, weight in calm.weights(1, 0).items())
+
+
+def test_same_start_for_every_learning_rate() -> None:
+    stack = Stack([network("geglu", 3)], RATES)
+    for rate in range(len(RATES)):
+        for name, weight in stack.weights(0, rate).items():
+            assert torch.equal(weight, network("geglu", 3).get_parameter(name).detach())
+
+
+def test_a_pixel_that_is_always_black_keeps_its_weights() -> None:
+    stack, _ = trained(SHAPES[:2], RATES)
+    start = network(*SHAPES[1])
+    assert torch.equal(stack.weights(1, 0)["w_in"][: K // 8], start.w_in.detach()[: K // 8])
+
+
+@given(n=st.integers(1, 50), batch_size=st.integers(1, 20), epochs=st.integers(1, 3))
+def test_every_epoch_shows_every_image_once(n: int, batch_size: int, epochs: int) -> None:
+    order = list(batches(n, batch_size, epochs, generator(3, "order")))
+    assert all(len(places) <= batch_size for places in order)
+    assert torch.cat(order).sort().values.tolist() == sorted(list(range(n)) * epochs)
+
+
+def test_the_seed_decides_the_order() -> None:
+    first, again, other = (next(batches(100, 10, 1, generator(seed, "order"))) for seed in (1, 1, 2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_evaluation_counts_every_image_once() -> None:
+    """Against the plain definition; the last piece is smaller than the others."""
+    stack, _ = trained(SHAPES, RATES)
+    pixels, labels = images(250)
+    measured = evaluate(stack, pixels, labels, rows=100)
+    for shape, rate in ((0, 0), (4, 2)):
+        scores = stack.logits(pixels)[rate, shape]
+        predicted = scores.argmax(1)
+        assert measured["loss"][rate, shape].item() == pytest.approx(nn.functional.cross_entropy(scores, labels).item(), rel=1e-5)
+        assert measured["accuracy"][rate, shape] == 100 * (predicted == labels).double().mean()
+        assert measured["largest_class_share"][rate, shape] == predicted.bincount().max() / len(labels)
+
+
+def test_collapse_to_one_class_is_a_share_of_one() -> None:
+    net = network("relu", 2)
+    with torch.no_grad():
+        net.w_in.fill_(1.0)
+        net.w_out.zero_()
+        net.w_out[:, 3] = 1.0
+    pixels, labels = images(50)
+    assert evaluate(Stack([net], [1e-3]), pixels, labels)["largest_class_share"].item() == 1.0
+
+
+def test_what_cannot_be_stacked_is_said() -> None:
+    with pytest.raises(BadInput, match="at least one network"):
+        Stack([], [1e-3])
+    with pytest.raises(BadInput, match="'prelu' learns parameters"):
+        Stack([network("prelu", 2)], [1e-3])
+    with pytest.raises(BadInput, match="sizes of input and output"):
+        Stack([network("relu", 2), network("relu", 2, features=9)], [1e-3])
