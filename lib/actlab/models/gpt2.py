@@ -1,0 +1,207 @@
+"""gpt2: pre-norm GPT-2 with a tied head, learned or rotary positions, and symmetry-breaking attention. The ablation's model, not the grid's.
+
+Radford et al. 2019; the ablation: Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
+Shapes: B sequences, T positions, C features (``n_embd``), V tokens, nh heads of size hs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from actlab.activations import Activation, find_activation
+from actlab.errors import BadInput, UnknownName
+from actlab.models.layers import Block, Dropout, FeedForward, LanguageModel, ModelConfig
+from actlab.models.rotary import RotaryPositions
+from actlab.models.symmetry import SymmetryBreaking, check_policy
+
+POSITIONS = ("learned", "rope")
+
+
+@dataclass(frozen=True)
+class GPT2Config(ModelConfig):
+    """Size and variant of a GPT-2. ``symmetry`` is a key of ``symmetry.MODES``."""
+
+    positions: str = "learned"
+    rope_share: float = 0.5
+    """Share of each head's features that rotate."""
+    qkv_bias: bool = True
+    """Whether the qkv projection has a learned bias, which can cancel the mean of bQ; without it only the attention biases break the symmetry."""
+    symmetry: str = "symmetric"
+    value_mean: float = 0.0
+    evaluation: str = "mean"
+    """A key of ``symmetry.POLICIES``. The published code evaluates with the ``last`` draw."""
+    evaluation_draws: int = 8
+    """Draws of ``resample``, whose probabilities are averaged."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.positions not in POSITIONS:
+            raise UnknownName("positions", self.positions, POSITIONS)
+        if self.positions == "rope" and not (0 < self.rope_share <= 1 and self.rotated % 2 == 0 and self.rotated > 0):
+            raise BadInput(f"rope_share {self.rope_share} of a head of {self.head_size} features is not an even number of them")
+        check_policy(self.evaluation, self.evaluation_draws)
+
+    @property
+    def head_size(self) -> int:
+        return self.n_embd // self.n_head
+
+    @property
+    def rotated(self) -> int:
+        """Features of a head that rotate."""
+        return round(self.rope_share * self.head_size)
+
+
+GPT2_SCALES: dict[str, GPT2Config] = {
+    "quick": GPT2Config(vocab_size=512, n_layer=2, n_embd=64, n_head=4, block_size=64, dropout=0.0),  # 0.14M parameters
+    "mini": GPT2Config(vocab_size=4096, n_layer=7, n_embd=320, n_head=5, block_size=256, dropout=0.0),  # 10.02M
+    "124m": GPT2Config(vocab_size=50304, n_layer=12, n_embd=768, n_head=12, block_size=512, dropout=0.0),  # 124,082,688, as published
+    "355m": GPT2Config(vocab_size=50304, n_layer=24, n_embd=1024, n_head=16, block_size=512, dropout=0.0),
+    "774m": GPT2Config(vocab_size=50304, n_layer=36, n_embd=1280, n_head=20, block_size=512, dropout=0.0),
+    "1.3b": GPT2Config(vocab_size=50304, n_layer=24, n_embd=2048, n_head=16, block_size=512, dropout=0.0),
+}
+"""50,304 is GPT-2's 50,257 rounded up to a multiple of 64. A study replaces the vocabulary by its shards'."""
+
+
+class SymmetryBreakingAttention(nn.Module):
+    """Causal attention; after the qkv projection and after rotation, the layer's vectors are added to q, k and v of every head."""
+
+    def __init__(self, config: GPT2Config) -> None:
+        super().__init__()
+        self.n_head, self.dropout = config.n_head, config.dropout
+        self.qkv = nn.Linear(config.n_embd, 3 * config.n_embd, bias=config.qkv_bias)
+        self.out = nn.Linear(config.n_embd, config.n_embd)
+        self.rotary = RotaryPositions(config.rotated, config.block_size) if config.positions == "rope" else None
+        self.symmetry = SymmetryBreaking(config.symmetry, config.head_size, config.value_mean)
+
+    def heads(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """(B, T, C) -> q, k, v as they enter the softmax, each (B, nh, T, hs)."""
+        batch, time, width = x.shape
+        q, k, v = self.qkv(x).view(batch, time, 3, self.n_head, width // self.n_head).permute(2, 0, 3, 1, 4)
+        if self.rotary is not None:
+            q, k = self.rotary(q), self.rotary(k)
+        added = self.symmetry.vectors()
+        q, k, v = (p + added[role].to(p.dtype) if role in added else p for role, p in (("query", q), ("key", k), ("value", v)))
+        return q, k, v
+
+    def forward(self, x: Tensor) -> Tensor:
+        mixed = F.scaled_dot_product_attention(*self.heads(x), dropout_p=self.dropout if self.training else 0.0, is_causal=True)
+        return self.out(mixed.transpose(1, 2).reshape(x.shape))
+
+
+@final
+class GPT2(LanguageModel):
+    """124,082,688 parameters at the published size with GELU; ``random_prelu`` adds 36,864 slopes.
+
+    Every forward in training mode draws each layer's vectors anew. In evaluation mode ``config.evaluation`` decides: ``last`` leaves
+    the last draw, ``mean`` uses the expectation, ``resample`` averages the probabilities over ``evaluation_draws`` draws, which are the
+    same at every call and take nothing from the training streams (its output is then the logarithm of the mean probability).
+    """
+
+    def __init__(self, config: GPT2Config, activation: Activation, gated_width: str = "matched") -> None:
+        super().__init__(config)
+        c = self.settings = config
+        self.tokens = nn.Embedding(c.vocab_size, c.n_embd)
+        self.positions = nn.Embedding(c.block_size, c.n_embd) if c.positions == "learned" else None
+        self.drop = Dropout(c.dropout)
+        self.blocks = nn.ModuleList(
+            Block(SymmetryBreakingAttention(c), FeedForward(c.n_embd, 4 * c.n_embd, activation, gated_width), c.n_embd, (c.dropout, c.dropout))
+            for _ in range(c.n_layer)
+        )
+        self.norm = nn.LayerNorm(c.n_embd)
+
+    def initialise(self, generator_for: Callable[[str], torch.Generator]) -> None:
+        super().initialise(generator_for)
+        for name, layer in self.symmetry_layers():
+            layer.set(layer.means())
+            layer.generator.set_state(generator_for(name).get_state())
+
+    def symmetry_layers(self) -> Iterator[tuple[str, SymmetryBreaking]]:
+        """(name, layer) of each attention's random vectors."""
+        return ((name, module) for name, module in self.named_modules() if isinstance(module, SymmetryBreaking))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        if self.settings.symmetry == "symmetric":
+            return self.logits(tokens)
+        if self.training:
+            self.draw()
+            return self.logits(tokens)
+        kept = self._vectors()
+        try:
+            return self._evaluate(tokens)
+        finally:
+            self._put(kept)
+
+    def _evaluate(self, tokens: Tensor) -> Tensor:
+        if self.settings.evaluation == "resample":
+            return self._average(tokens)
+        if self.settings.evaluation == "mean":
+            self._put([layer.means() for _, layer in self.symmetry_layers()])
+        return self.logits(tokens)
+
+    def _average(self, tokens: Tensor) -> Tensor:
+        own, draws = torch.Generator().manual_seed(0), self.settings.evaluation_draws
+        total = None
+        for _ in range(draws):
+            self.draw(own)
+            one = torch.log_softmax(self.logits(tokens).float(), dim=-1)
+            total = one if total is None else torch.logaddexp(total, one)
+        assert total is not None
+        return total - math.log(draws)
+
+    def logits(self, tokens: Tensor) -> Tensor:
+        """(B, T) -> (B, T, V) with the vectors as they stand."""
+        x = self.tokens(tokens)  # (B, T, C)
+        if self.positions is not None:
+            x = x + self.positions.weight[: tokens.shape[1]]
+        x = self.drop(x)
+        for block in self.blocks:
+            x = block(x)
+        return F.linear(self.norm(x), self.tokens.weight)  # (B, T, V)
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def draw(self, generator: torch.Generator | None = None) -> None:
+        """New vectors in every layer: from its own stream, or all from one given generator."""
+        for _, layer in self.symmetry_layers():
+            layer.draw(generator)
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def _vectors(self) -> list[dict[str, Tensor]]:
+        return [{role: vector.clone() for role, vector in layer.vectors().items()} for _, layer in self.symmetry_layers()]
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def _put(self, vectors: list[dict[str, Tensor]]) -> None:
+        for (_, layer), mine in zip(self.symmetry_layers(), vectors, strict=True):
+            layer.set(mine)
+
+
+def build_gpt2(
+    config: GPT2Config,
+    activation: str,
+    *,
+    gated_width: str = "matched",
+    generator_for: Callable[[str], torch.Generator] | None = None,
+) -> GPT2:
+    """A freshly initialised GPT-2: all matrices N(0, 0.02^2), biases 0, as the other models.
+
+    Args:
+        config: its size and variant; see ``GPT2_SCALES``.
+        activation: a key of ``ACTIVATIONS``.
+        gated_width: as in ``build_model``.
+        generator_for: name of a parameter, or of a layer's symmetry breaking -> its random stream; else each is seeded from torch's global one.
+    """
+    model = GPT2(config, find_activation(activation), gated_width)
+    model.initialise(generator_for or (lambda _: torch.Generator().manual_seed(int(torch.randint(2**62, ())))))
+    return model
+
+
+def flops_per_token(config: GPT2Config, parameters: int) -> int:
+    """Floating-point operations a token of one training step: 6 N + 12 L C T, N without positions (Chowdhery et al. 2022, appendix B)."""
+    positions = config.block_size * config.n_embd if config.positions == "learned" else 0
+    return 6 * (parameters - positions) + 12 * config.n_layer * config.n_embd * config.block_size

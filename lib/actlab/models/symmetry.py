@@ -1,0 +1,92 @@
+"""Symmetry breaking in attention: random, unlearned vectors added to queries, keys and values. Knows nothing of attention itself.
+
+Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from torch import Tensor, nn
+
+from actlab.errors import BadInput, UnknownName
+
+MODES: dict[str, tuple[str, ...]] = {"symmetric": (), "bQ": ("query",), "bQbV": ("query", "value"), "bQbKbV": ("query", "key", "value")}
+"""What each mode adds to. A vector on the keys cancels in the softmax; it is there to show that."""
+
+POLICIES = ("last", "mean", "resample")
+"""In evaluation: the last training draw, the mean of the distribution, or several draws from a stream of their own."""
+
+
+def distributions(head_size: int, value_mean: float) -> dict[str, tuple[Tensor, Tensor]]:
+    """(mean, standard deviation) of the vector of each role, (head_size,) each, as published."""
+    return {
+        "query": (torch.full((head_size,), 0.5), torch.linspace(0.05, 0.15, head_size)),
+        "key": (torch.full((head_size,), 0.3), torch.linspace(0.12, 0.08, head_size)),
+        "value": (torch.full((head_size,), value_mean), torch.full((head_size,), 0.05)),
+    }
+
+
+@final
+class SymmetryBreaking(nn.Module):
+    """The vectors of one layer, one a role, shared by its heads and by all sequences of a batch; never learned.
+
+    ``draw`` replaces them from the layer's own generator; the last draw and the generator's place go through ``state_dict``,
+    so a resumed run draws what an uninterrupted one would have. Before the first draw the vectors are their means.
+
+    Args:
+        mode: a key of ``MODES``.
+        head_size: hs, the length of a vector.
+        value_mean: mean of bV (0 or 0.5 in the published runs).
+    """
+
+    def __init__(self, mode: str, head_size: int, value_mean: float = 0.0) -> None:
+        super().__init__()
+        if mode not in MODES:
+            raise UnknownName("symmetry mode", mode, MODES)
+        self.mode, self.head_size, self.value_mean = mode, head_size, value_mean
+        self.generator = torch.Generator()
+        for role in MODES[mode]:
+            self.register_buffer(role, distributions(head_size, value_mean)[role][0])
+
+    def vectors(self) -> dict[str, Tensor]:
+        """role -> (hs,) as it stands now."""
+        return {role: self.get_buffer(role) for role in MODES[self.mode]}
+
+    def set(self, vectors: dict[str, Tensor]) -> None:
+        """Put given vectors in place."""
+        for role, vector in vectors.items():
+            self.get_buffer(role).copy_(vector)
+
+    def draw(self, generator: torch.Generator | None = None) -> None:
+        """New vectors, from the layer's own stream where no other is given."""
+        known = distributions(self.head_size, self.value_mean)
+        for role in MODES[self.mode]:
+            mean, spread = known[role]
+            noise = torch.randn(self.head_size, generator=self.generator if generator is None else generator)
+            self.get_buffer(role).copy_(mean + spread * noise)
+
+    def means(self) -> dict[str, Tensor]:
+        """role -> (hs,), the expectation of a draw."""
+        known = distributions(self.head_size, self.value_mean)
+        return {role: known[role][0] for role in MODES[self.mode]}
+
+    def get_extra_state(self) -> Tensor:
+        """The generator's place in its stream."""
+        return self.generator.get_state()
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """Go to a saved place in the stream."""
+        self.generator.set_state(state.cpu())
+
+    def extra_repr(self) -> str:
+        return f"mode={self.mode}, head_size={self.head_size}, value_mean={self.value_mean}"
+
+
+def check_policy(policy: str, draws: int) -> None:
+    """An evaluation policy that exists, with at least one draw."""
+    if policy not in POLICIES:
+        raise UnknownName("evaluation policy", policy, POLICIES)
+    if draws < 1:
+        raise BadInput(f"evaluation_draws must be at least 1, got {draws}")

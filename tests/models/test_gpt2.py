@@ -1,0 +1,329 @@
+"""GPT-2: sizes, causality, and every numeric fact about symmetry-breaking attention."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from actlab.errors import BadInput, UnknownName
+from actlab.models import count_parameters
+from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config, SymmetryBreakingAttention, build_gpt2, flops_per_token
+from actlab.models.symmetry import MODES, distributions
+from actlab.training.streams import init_streams
+
+TINY = GPT2Config(vocab_size=11, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.0)
+
+
+def model(seed: int = 42, activation: str = "gelu", **changes) -> GPT2:
+    return build_gpt2(replace(TINY, **changes), activation, generator_for=init_streams(seed))
+
+
+def lively(net: GPT2) -> GPT2:
+    """Larger matrices and biases: far from the near-uniform attention of the start."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for p in net.parameters():
+            p.copy_(torch.randn(p.shape, generator=generator) * 0.4)
+    return net
+
+
+def tokens(batch: int = 2, time: int = 8) -> Tensor:
+    return torch.randint(11, (batch, time), generator=torch.Generator().manual_seed(1))
+
+
+def attention(**changes) -> SymmetryBreakingAttention:
+    layer = SymmetryBreakingAttention(replace(TINY, **changes)).double()
+    generator = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for p in layer.parameters():
+            p.copy_(torch.randn(p.shape, generator=generator, dtype=torch.float64) * 0.5)
+    return layer
+
+
+def inputs() -> Tensor:
+    return torch.randn(2, 8, 24, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+
+
+@pytest.mark.parametrize(("activation", "count"), [("gelu", 124_082_688), ("random_prelu", 124_082_688 + 36_864)])
+def test_published_size_has_the_published_parameters(activation, count):
+    with torch.device("meta"):
+        net = build_gpt2_without_numbers(GPT2_SCALES["124m"], activation)
+    assert count_parameters(net) == count
+
+
+def build_gpt2_without_numbers(config: GPT2Config, activation: str) -> GPT2:
+    from actlab.activations import find_activation
+
+    return GPT2(config, find_activation(activation))
+
+
+@pytest.mark.parametrize(
+    ("scale", "millions"), [("quick", 0.137), ("mini", 10.02), ("124m", 124.08), ("355m", 354.33), ("774m", 773.43), ("1.3b", 1312.61)]
+)
+def test_presets_have_about_their_names_parameters(scale, millions):
+    with torch.device("meta"):
+        net = build_gpt2_without_numbers(GPT2_SCALES[scale], "gelu")
+    assert count_parameters(net) / 1e6 == pytest.approx(millions, rel=0.005)
+
+
+def test_gated_arms_match_in_size():
+    plain, gated = (count_parameters(model(activation=name, n_embd=48)) for name in ("gelu", "swiglu"))
+    assert gated == pytest.approx(plain, rel=0.01)
+
+
+def test_head_is_tied():
+    net = model()
+    names = [name for name, _ in net.named_parameters()]
+    assert "tokens.weight" in names
+    assert not any("head" in name for name in names)
+
+
+@pytest.mark.parametrize("evaluation", ["last", "mean", "resample"])
+@pytest.mark.parametrize("positions", ["learned", "rope"])
+@pytest.mark.parametrize("mode", list(MODES))
+def test_no_position_sees_the_future(mode, positions, evaluation):
+    net = lively(model(symmetry=mode, positions=positions, evaluation=evaluation)).eval()
+    one, two = tokens(), tokens()
+    two[:, 5:] = (two[:, 5:] + 3) % 11
+    assert net(one)[:, :5].equal(net(two)[:, :5])
+    assert not net(one)[:, 5:].equal(net(two)[:, 5:])
+
+
+@pytest.mark.parametrize("rope_share", [0.5, 1.0])
+def test_rotary_scores_depend_on_distance_only(rope_share):
+    """The same vectors at every position: the score of a pair is a function of their distance, and not constant."""
+    layer = attention(positions="rope", rope_share=rope_share)
+    x = inputs()[:, :1].expand(-1, 8, -1)
+    q, k, _ = layer.heads(x)
+    scores = (q @ k.transpose(-1, -2))[0, 0]
+    torch.testing.assert_close(scores[2:, 2:], scores[:-2, :-2], rtol=0, atol=1e-5)
+    assert not scores[0].allclose(scores[0, :1])
+
+
+def test_rotary_leaves_the_other_half_alone():
+    plain, rotated = attention(), attention(positions="rope", rope_share=0.5)
+    q, p = plain.heads(inputs())[0], rotated.heads(inputs())[0]
+    assert q[..., 4:].equal(p[..., 4:])
+    assert not q[..., :4].allclose(p[..., :4])
+    torch.testing.assert_close(q.norm(dim=-1), p.norm(dim=-1), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("positions", ["learned", "rope"])
+@pytest.mark.parametrize("with_query", [True, False])
+def test_a_vector_on_all_keys_cancels_in_the_softmax(positions, with_query):
+    """q . bK is the same for every key; since the vector is added after rotation, with rotary positions too."""
+    layer = attention(symmetry="bQbKbV", positions=positions)
+    layer.symmetry.set({"value": torch.zeros(8), "query": torch.full((8,), 0.5 * with_query)})
+    layer.symmetry.set({"key": torch.zeros(8)})
+    without = layer(inputs())
+    layer.symmetry.set({"key": torch.linspace(-3, 3, 8)})
+    torch.testing.assert_close(layer(inputs()), without, rtol=0, atol=1e-12)
+
+
+def test_a_vector_on_the_keys_before_rotation_would_not_cancel():
+    layer = attention(positions="rope", rope_share=1.0)
+    without = layer(inputs())
+    with torch.no_grad():
+        layer.qkv.bias[24:48] += torch.linspace(-3, 3, 8, dtype=torch.float64).repeat(3)  # the learned bias stands before rotation
+    assert (layer(inputs()) - without).abs().max() > 1e-2
+
+
+def test_a_vector_on_the_values_shifts_every_head_by_exactly_itself():
+    """Rows of attention sum to 1, so the output moves by the projection of the repeated vector, at every position."""
+    layer = attention(symmetry="bQbV")
+    layer.symmetry.set({"value": torch.zeros(8)})
+    without, shift = layer(inputs()), torch.linspace(-1, 2, 8)
+    layer.symmetry.set({"value": shift})
+    expected = layer.out.weight @ shift.double().repeat(3)
+    torch.testing.assert_close(layer(inputs()) - without, expected.expand(2, 8, 24), rtol=0, atol=1e-12)
+
+
+def test_a_vector_on_the_queries_adds_one_number_a_key():
+    layer = attention(symmetry="bQ")
+    layer.symmetry.set({"query": torch.zeros(8)})
+    q, k, _ = layer.heads(inputs())
+    shift = torch.linspace(-1, 2, 8)
+    layer.symmetry.set({"query": shift})
+    moved, same, _ = layer.heads(inputs())
+    assert same.equal(k)
+    per_key = (shift.double() * k).sum(-1)[..., None, :].expand(2, 3, 8, 8)
+    torch.testing.assert_close(moved @ k.transpose(-1, -2) - q @ k.transpose(-1, -2), per_key)
+
+
+@pytest.mark.parametrize(("mode", "positions", "invariant"), [("symmetric", "learned", True), ("bQ", "learned", False), ("symmetric", "rope", False)])
+def test_scores_are_invariant_under_any_linear_map_unless_the_symmetry_is_broken(mode, positions, invariant):
+    """(Q, K) -> (Q M, K M^-T) for any invertible M, within each head; bQ breaks it, and rotary positions do too."""
+    layer = attention(symmetry=mode, positions=positions)
+    before = layer(inputs())
+    m = torch.eye(8, dtype=torch.float64) + 0.4 * torch.randn(8, 8, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    with torch.no_grad():
+        for block, matrix in ((0, m), (1, torch.linalg.inv(m).T)):
+            for head in range(3):
+                rows = slice(24 * block + 8 * head, 24 * block + 8 * head + 8)
+                layer.qkv.weight[rows] = matrix.T @ layer.qkv.weight[rows]
+                layer.qkv.bias[rows] = matrix.T @ layer.qkv.bias[rows]
+    change = (layer(inputs()) - before).abs().max()
+    assert change < 1e-11 if invariant else change > 1e-3
+
+
+def test_rotary_positions_leave_the_rotations_of_the_unrotated_half():
+    layer = attention(positions="rope", rope_share=0.5)
+    before = layer(inputs())
+    m = torch.eye(8, dtype=torch.float64)
+    m[4:, 4:] = torch.linalg.qr(torch.randn(4, 4, generator=torch.Generator().manual_seed(5), dtype=torch.float64)).Q
+    with torch.no_grad():
+        for start in range(0, 48, 8):
+            layer.qkv.weight[start : start + 8] = m.T @ layer.qkv.weight[start : start + 8]
+            layer.qkv.bias[start : start + 8] = m.T @ layer.qkv.bias[start : start + 8]
+    torch.testing.assert_close(layer(inputs()), before, rtol=0, atol=1e-11)
+
+
+def test_a_learned_bias_can_cancel_the_mean_of_the_query_vector():
+    """So only its fluctuation is never learned away, and an arm without the qkv bias is needed."""
+    broken, plain = attention(symmetry="bQ"), attention()
+    with torch.no_grad():
+        broken.qkv.bias[:24] -= broken.symmetry.means()["query"].double().repeat(3)
+    torch.testing.assert_close(broken(inputs()), plain(inputs()))
+    assert model(qkv_bias=False).blocks[0].attention.qkv.bias is None
+
+
+def test_draws_follow_the_published_distributions():
+    net = model(symmetry="bQbKbV", value_mean=0.5)
+    layer = net.blocks[0].attention.symmetry
+    draws = {role: [] for role in MODES["bQbKbV"]}
+    for _ in range(1500):
+        layer.draw()
+        for role, vector in layer.vectors().items():
+            draws[role].append(vector.clone())
+    for role, (mean, spread) in distributions(8, 0.5).items():
+        seen = torch.stack(draws[role])
+        torch.testing.assert_close(seen.mean(0), mean, rtol=0, atol=0.02)
+        torch.testing.assert_close(seen.std(0), spread, rtol=0.08, atol=0)
+    assert distributions(8, 0.0)["query"][1][[0, -1]].tolist() == pytest.approx([0.05, 0.15])
+    assert distributions(8, 0.0)["key"][1][[0, -1]].tolist() == pytest.approx([0.12, 0.08])
+
+
+def test_every_training_forward_draws_anew_and_layers_draw_apart():
+    net = model(symmetry="bQbV").train()
+    seen = []
+    for _ in range(2):
+        net(tokens())
+        seen += [layer.vectors()["query"].clone() for _, layer in net.symmetry_layers()]
+    assert len({tuple(vector.tolist()) for vector in seen}) == 4
+
+
+def test_one_vector_is_shared_by_heads_and_sequences():
+    assert model(symmetry="bQ").blocks[0].attention.symmetry.vectors()["query"].shape == (8,)
+
+
+def test_draws_depend_on_the_seed_alone_and_are_no_parameters():
+    runs = []
+    for seed in (1, 1, 2):
+        torch.rand(3)
+        net = model(seed=seed, symmetry="bQbV").train()
+        net(tokens())
+        runs.append(net.blocks[1].attention.symmetry.vectors()["value"].clone())
+    assert runs[0].equal(runs[1])
+    assert not runs[0].equal(runs[2])
+    assert count_parameters(net) == count_parameters(model())
+
+
+def test_breaking_the_symmetry_changes_no_initial_weight():
+    """A paired design: the arms start from the same parameters."""
+    broken, plain = dict(model(symmetry="bQbV").named_parameters()), dict(model().named_parameters())
+    assert all(broken[name].equal(plain[name]) for name in plain)
+
+
+def test_state_carries_the_streams():
+    """Resumed from its state, a model draws what it would have drawn."""
+    net = model(symmetry="bQbV").train()
+    net(tokens())
+    saved = {name: t.clone() for name, t in net.state_dict().items()}
+    expected = [net(tokens()) for _ in range(3)]
+    other = model(seed=7, symmetry="bQbV").train()
+    other.load_state_dict(saved)
+    assert all(other(tokens()).equal(logits) for logits in expected)
+
+
+@pytest.mark.parametrize("evaluation", ["last", "mean", "resample"])
+def test_evaluation_draws_nothing_from_the_training_streams(evaluation):
+    net, other = (lively(model(symmetry="bQbV", evaluation=evaluation)).train() for _ in range(2))
+    net(tokens()), other(tokens())
+    net.eval()
+    assert net(tokens()).equal(net(tokens())), "evaluation is deterministic"
+    net.train()
+    assert net(tokens()).equal(other(tokens()))
+
+
+def test_evaluation_policies():
+    net = lively(model(symmetry="bQbV", evaluation="last")).train()
+    last = net(tokens())
+    assert net.eval()(tokens()).equal(last)
+    states = {}
+    for policy in ("last", "mean", "resample"):
+        other = model(symmetry="bQbV", evaluation=policy)
+        other.load_state_dict(net.state_dict())
+        states[policy] = torch.log_softmax(other.eval()(tokens()), -1)
+    for _, layer in net.symmetry_layers():
+        layer.set(layer.means())
+    torch.testing.assert_close(states["mean"], torch.log_softmax(net(tokens()), -1))
+    assert len({s.sum().item() for s in states.values()}) == 3
+    torch.testing.assert_close(states["resample"].exp().sum(-1), torch.ones(2, 8))
+
+
+def test_resampling_is_the_mean_of_probabilities():
+    net = lively(model(symmetry="bQ", evaluation="resample", evaluation_draws=3)).eval()
+    got, own = net(tokens()).exp(), torch.Generator().manual_seed(0)
+    total = torch.zeros_like(got)
+    for _ in range(3):
+        net.draw(own)
+        total += torch.softmax(net.logits(tokens()), -1)
+    torch.testing.assert_close(got, total / 3)
+
+
+def test_symmetric_model_needs_no_policy():
+    outputs = [lively(model(evaluation=policy)).eval()(tokens()) for policy in ("last", "mean", "resample")]
+    assert outputs[0].equal(outputs[1])
+    assert outputs[0].equal(outputs[2])
+
+
+def test_autocast_keeps_the_narrow_type():
+    """The float32 vectors do not widen queries and values."""
+    net = model(symmetry="bQbV").train()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert net.blocks[0].attention.heads(torch.randn(1, 8, 24))[0].dtype == torch.bfloat16
+        assert net(tokens()).dtype == torch.bfloat16
+
+
+@pytest.mark.slow
+def test_compiled_agrees():
+    net = lively(model(symmetry="bQbV")).train()
+    other = lively(model(symmetry="bQbV")).train()
+    compiled = torch.compile(other, backend="eager")
+    for _ in range(2):
+        torch.testing.assert_close(compiled(tokens()), net(tokens()))
+    net.eval(), other.eval()
+    torch.testing.assert_close(compiled(tokens()), net(tokens()))
+
+
+def test_flops_are_about_six_a_parameter():
+    config = GPT2_SCALES["124m"]
+    assert flops_per_token(config, 124_082_688) == 6 * (124_082_688 - 512 * 768) + 12 * 12 * 768 * 512
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"symmetry": "bqbv"}, UnknownName, "unknown symmetry mode 'bqbv'.*known are bQ, bQbKbV, bQbV, symmetric"),
+        ({"evaluation": "average"}, UnknownName, "known are last, mean, resample"),
+        ({"positions": "absolute"}, UnknownName, "known are learned, rope"),
+        ({"positions": "rope", "rope_share": 0.1}, BadInput, "rope_share 0.1 of a head of 8 features"),
+        ({"evaluation_draws": 0}, BadInput, "at least 1, got 0"),
+    ],
+)
+def test_refuses_what_it_does_not_know(changes, error, message):
+    with pytest.raises(error, match=message):
+        model(**changes)
