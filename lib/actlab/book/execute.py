@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,17 +57,18 @@ def _execute(page: Page, work: Path) -> Any:
     from traitlets.config import Config
 
     _check_names(page, declared(page.notebook))
-    transport = {"transport": "ipc"} if os.name == "posix" else {}
-    return papermill.execute_notebook(
-        str(page.notebook),
-        str(work),
-        page.params,
-        kernel_name="python3",
-        cwd=str(page.notebook.parent),
-        progress_bar=False,
-        execution_timeout=TIMEOUT,
-        config=Config({"KernelManager": transport}),
-    )
+    with tempfile.TemporaryDirectory(prefix="actlab-") as sockets:  # of its own: kernels in one folder would share them
+        private = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
+        return papermill.execute_notebook(
+            str(page.notebook),
+            str(work),
+            page.params,
+            kernel_name="python3",
+            cwd=str(page.notebook.parent),
+            progress_bar=False,
+            execution_timeout=TIMEOUT,
+            config=Config({"KernelManager": private if os.name == "posix" else {}}),
+        )
 
 
 def declared(notebook: Path) -> dict[str, Any]:

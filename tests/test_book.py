@@ -1,0 +1,217 @@
+"""The book's machinery: a page is executed when and only when one of its inputs changed; a failure is named and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from actlab import paths
+from actlab.book import BookError, execute_stale
+from actlab.book.execute import declared
+from actlab.book.keys import changed, code_key, key_of
+from actlab.book.mathml import to_mathml
+from actlab.book.pages import load_pages, replaced
+from actlab.errors import BadInput
+
+PAGES = """
+- page: studies/tiny-{{model}}
+  notebook: tiny
+  each: [{model: red}, {model: blue}]
+  reads: [results/colours]
+- page: studies/alone
+  notebook: tiny
+  params: {model: green}
+"""
+CONFIG = {
+    "title": "Tiny",
+    "execute": {"execute_notebooks": "off"},
+    "sphinx": {"extra_extensions": ["actlab.book"], "config": {"html_math_renderer": "mathml"}},
+}
+QUOTE = "# Intro\n\nThe number is {glue:text}`studies/tiny-red.ipynb::number:.2f`, and $\\beta > 0$.\n"
+
+
+def notebook(code: str) -> nbformat.NotebookNode:
+    cells = [
+        new_markdown_cell("# The model {{model}}\n\n(label-{{page}})="),
+        new_code_cell('model = "none"  # which\nscale = 2', metadata={"tags": ["parameters"]}),
+        new_code_cell(code),
+    ]
+    return new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}})
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A repository with one notebook, three pages and one record."""
+    for folder in ("book", "notebooks", "results/colours"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "book/pages.yaml").write_text(PAGES)
+    (tmp_path / "book/_config.yml").write_text(yaml.safe_dump(CONFIG))
+    (tmp_path / "book/_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n" + "".join(f"- file: {p}\n" for p in NAMES))
+    (tmp_path / "book/intro.md").write_text(QUOTE)
+    (tmp_path / "results/colours/red.json").write_text("0.25")
+    code = f"import json\nfrom myst_nb import glue\nglue('number', json.load(open({str(tmp_path / 'results/colours/red.json')!r})), display=False)"
+    nbformat.write(notebook(code), tmp_path / "notebooks/tiny.ipynb")
+    return tmp_path
+
+
+NAMES = ("studies/tiny-red", "studies/tiny-blue", "studies/alone")
+
+
+def keys(root: Path, code: str = "code") -> dict[str, dict[str, str]]:
+    return {page.name: key_of(page, code) for page in load_pages(root)}
+
+
+def differing(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]]) -> set[tuple[str, str]]:
+    return {(name, part) for name in before for part in before[name] if before[name][part] != after[name][part]}
+
+
+def test_key_changes_when_and_only_when_an_input_changes(root: Path) -> None:
+    """Notebook, parameters, records and code each reach the key of the pages that depend on them, and of no other page."""
+    before = keys(root)
+    (root / "notebooks/other.ipynb").write_text("{}")
+    (root / "results/other.json").write_text("1")
+    assert differing(before, keys(root)) == set()
+    (root / "results/colours/blue.json").write_text("0.5")
+    assert differing(before, keys(root)) == {("studies/tiny-red", "records"), ("studies/tiny-blue", "records")}
+    (root / "results/colours/blue.json").unlink()
+    nbformat.write(notebook("2"), root / "notebooks/tiny.ipynb")
+    assert differing(before, keys(root)) == {(name, "notebook") for name in NAMES}
+    assert differing(before, keys(root, "other code")) >= {(name, "code") for name in NAMES}
+    before = keys(root)
+    (root / "book/pages.yaml").write_text(PAGES.replace("green", "grey"))
+    assert differing(before, keys(root)) == {("studies/alone", "parameters")}
+
+
+def test_code_key_covers_the_sources_of_the_package(tmp_path: Path) -> None:
+    """A changed or a renamed source file changes the key; bytecode does not."""
+    (tmp_path / "a.py").write_text("1")
+    before = code_key(tmp_path)
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__/a.pyc").write_text("2")
+    assert code_key(tmp_path) == before
+    (tmp_path / "a.py").rename(tmp_path / "b.py")
+    renamed = code_key(tmp_path)
+    (tmp_path / "b.py").write_text("2")
+    assert len({before, renamed, code_key(tmp_path)}) == 3
+
+
+def test_only_what_is_stale_is_executed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From nothing to all pages; then none; then those that read the changed record; what no entry names goes."""
+    monkeypatch.setattr("actlab.book.stitch.code_key", lambda: "code")  # somebody may be editing the package
+    assert {path.stem for path in execute_stale(2, root=root)} == {"tiny-red", "tiny-blue", "alone"}
+    page = json.loads((root / "book/studies/tiny-red.ipynb").read_text())
+    assert "".join(page["cells"][0]["source"]) == "# The model red\n\n(label-tiny-red)="
+    assert [cell["metadata"].get("tags") for cell in page["cells"]].count(["hide-input", "injected-parameters"]) == 1
+    assert str(root) not in json.dumps(page["metadata"])
+    assert execute_stale(2, root=root) == []
+    (root / "results/colours/red.json").write_text("0.75")
+    red = next(page for page in load_pages(root) if page.name == "studies/tiny-red")
+    assert changed(red, key_of(red, "code")) == ["records"]
+    (root / "book/pages.yaml").write_text(PAGES.replace("[{model: red}, {model: blue}]", "[{model: red}]"))
+    assert [path.stem for path in execute_stale(2, root=root)] == ["tiny-red"]
+    assert sorted(path.name for path in (root / "book/studies").iterdir()) == ["alone.ipynb", "tiny-red.ipynb"]
+
+
+def test_a_failing_notebook_is_named_with_its_cell_and_error(root: Path) -> None:
+    """The other page is made all the same, and of the failed one there is nothing, not even a part."""
+    nbformat.write(notebook("\nif model == 'blue': raise ValueError('no such colour')"), root / "notebooks/tiny.ipynb")
+    with pytest.raises(BookError, match=r"studies/tiny-blue \(notebooks/tiny.ipynb\): cell 4 \(`if model == .*`\): ValueError: no such colour"):
+        execute_stale(2, root=root)
+    assert sorted(path.name for path in (root / "book/studies").iterdir()) == ["alone.ipynb", "tiny-red.ipynb"]
+
+
+def test_a_parameter_that_the_notebook_does_not_declare_is_refused(root: Path) -> None:
+    """Papermill alone would only log it."""
+    (root / "book/pages.yaml").write_text("- {page: studies/tiny, notebook: tiny, params: {modle: red}}")
+    with pytest.raises(BookError, match=r"declares no parameter modle: known are model, scale"):
+        execute_stale(1, root=root)
+    assert declared(root / "notebooks/tiny.ipynb") == {"model": "none", "scale": 2}
+
+
+def jupyter_book(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    code = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "build", "book", *arguments]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": "ignore"})
+
+
+def test_the_plain_command_builds_and_never_shows_an_old_number(root: Path) -> None:
+    """`jupyter-book build book/` executes what is stale; a page that quotes a notebook follows it; a fault is not forgotten."""
+    (root / "book/pages.yaml").write_text("- {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [results/colours]}")
+    (root / "book/_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n- file: studies/tiny-red\n")
+    first = jupyter_book(root, "-W", "--keep-going")
+    assert first.returncode == 0, first.stdout + first.stderr
+    page = root / "book/_build/html/intro.html"
+    assert ">0.25<" in page.read_text()
+    assert "<math" in page.read_text()
+    assert "mathjax" not in page.read_text().lower()
+    (root / "results/colours/red.json").write_text("0.75")
+    assert jupyter_book(root).returncode == 0
+    assert ">0.75<" in page.read_text()
+    (root / "book/intro.md").write_text(QUOTE + "\n[nowhere](nowhere.md)\n")
+    for _ in range(2):
+        assert jupyter_book(root, "-W", "--keep-going").returncode != 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("page: studies/x", "must hold a list, found dict"),
+        ("- {page: studies/x, notebok: tiny}", "entry 1: notebook: Field required; .*notebok: Extra inputs"),
+        ("- {page: x, notebook: tiny}", "entry 1: page: String should match pattern"),
+        ("- {page: studies/x, notebook: none}", "entry 1: there is no notebooks/none.ipynb"),
+        ("- {page: studies/x, notebook: tiny, file: params/none.yaml}", "entry 1: there is no params/none.yaml"),
+        ("- {page: studies/x, notebook: tiny, reads: [claims.csv]}", "entry 1: there is no claims.csv"),
+        ("- {page: 'studies/{{modle}}', notebook: tiny, params: {model: red}}", r"\{\{modle\}\} has no value: known are model"),
+        ("- {page: studies/x, notebook: tiny, each: [{model: red}, {model: blue}]}", "names a page twice: studies/x"),
+    ],
+)
+def test_a_wrong_entry_is_named(root: Path, text: str, message: str) -> None:
+    """Each fault of the declarative file is told with its place."""
+    (root / "book/pages.yaml").write_text(text)
+    with pytest.raises(BadInput, match=message):
+        load_pages(root)
+
+
+def test_a_params_file_comes_first(root: Path) -> None:
+    """An entry's own values override the file's; the file's kind is not a parameter."""
+    (root / "params").mkdir()
+    (root / "params/a.yaml").write_text("kind: repro\nmodel: red\nscale: 3\n")
+    (root / "book/pages.yaml").write_text("- {page: studies/x, notebook: tiny, file: params/a.yaml, params: {model: blue}}")
+    assert [page.params for page in load_pages(root)] == [{"model": "blue", "scale": 3}]
+
+
+def test_words_are_replaced() -> None:
+    """A list is joined; what has no value is an error."""
+    assert replaced("{{a}} of {{ b }}", {"a": ["x", "y"], "b": 2}, "here") == "x, y of 2"
+    with pytest.raises(BadInput, match=r"here: \{\{c\}\} has no value"):
+        replaced("{{c}}", {}, "here")
+
+
+def test_formulas_are_mathml_or_an_error() -> None:
+    """Known LaTeX becomes MathML that keeps its source; an unknown command is never shown raw."""
+    markup = to_mathml(r"\begin{aligned} a &= \tfrac12 \\ b &< 1 \end{aligned}", "block")
+    assert markup.count("<mtr>") == 2
+    assert "application/x-tex" in markup
+    with pytest.raises(BadInput, match="nosuchcommand"):
+        to_mathml(r"\nosuchcommand{x}", "inline")
+
+
+def test_the_repository_has_its_book_in_order() -> None:
+    """The links lead to the real files at the root; every page of the table of contents has a source."""
+    for name in ("_config.yml", "_toc.yml"):
+        link = paths.ROOT / "book" / name
+        assert link.is_symlink()
+        assert link.resolve() == paths.ROOT / name
+    toc = yaml.safe_load((paths.ROOT / "_toc.yml").read_text())
+    files = [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+    made = {page.name for page in load_pages()}
+    assert [file for file in files if file not in made and not (paths.ROOT / "book" / f"{file}.md").exists()] == []
+    assert made <= set(files)
