@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from actlab.errors import BadInput
 from actlab.statistics.estimate import Array, Estimate, check_level, finite
@@ -69,7 +69,7 @@ def jackknife_limits(values: Array, level: float) -> tuple[Array, Array]:
     left_out = np.stack([np.delete(values, seed, axis=2) for seed in range(seeds)])
     angle, angles = (signed_angle(proportions(components(part))) for part in (values[None], left_out))
     error = np.sqrt((seeds - 1) / seeds * ((angles - angles.mean(axis=0)) ** 2).sum(axis=0))
-    reach = float(stats.t.ppf((1 + level) / 2, seeds - 1)) * error
+    reach = float(special.stdtrit(seeds - 1, (1 + level) / 2)) * error
     low, high = (np.sin(np.clip(angle[0] + shift, 0, np.pi / 2)) ** 2 for shift in (-reach, reach))
     return low, high
 
@@ -120,5 +120,5 @@ def shared_luck(values: Array, level: float) -> Estimate:
     def share(quantile: float) -> float:
         return float(np.clip((ratio / quantile - 1) / (ratio / quantile + arms - 1), 0, 1))
 
-    low, high = (share(float(stats.f.isf(tail, *degrees))) for tail in ((1 - level) / 2, (1 + level) / 2))
+    low, high = (share(float(special.fdtri(*degrees, chance))) for chance in ((1 + level) / 2, (1 - level) / 2))
     return Estimate(share(1.0), low, high, seeds, level, nothing.method)

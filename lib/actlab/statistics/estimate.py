@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from actlab.errors import BadInput
 
@@ -71,7 +71,7 @@ def check_level(level: float) -> float:
 def t_interval(value: float, error: float, n: int, degrees: float, level: float, method: str) -> Estimate:
     """``value`` +- t quantile x ``error`` (a standard error); NaN limits where the error is NaN."""
     tail = (1 + check_level(level)) / 2
-    quantile = float(stats.t.ppf(tail, degrees)) if degrees > 0 else math.nan
+    quantile = float(special.stdtrit(degrees, tail)) if degrees > 0 else math.nan
     return Estimate(value, value - quantile * error, value + quantile * error, n, level, method)
 
 

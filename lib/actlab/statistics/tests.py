@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special, stats
 
 from actlab.errors import BadInput
 from actlab.statistics.estimate import Array, Estimate, check_level, finite, t_interval, trials
@@ -64,7 +64,7 @@ def f_test(between: float, within: float, degrees: tuple[int, int], n: int, meth
     if min(degrees) < 1 or (between <= 0 and within <= 0):
         return Outcome(math.nan, math.nan, n, method, degrees)
     statistic = (between / degrees[0]) / (within / degrees[1]) if within > 0 else math.inf
-    return Outcome(statistic, float(stats.f.sf(statistic, *degrees)), n, method, degrees)
+    return Outcome(statistic, float(special.fdtrc(*degrees, statistic)), n, method, degrees)
 
 
 def shifted(groups: list[Array]) -> list[Array]:
@@ -147,12 +147,12 @@ def welch(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> tuple[Est
     value = float(groups[0].mean() - groups[1].mean()) if all(map(len, groups)) else math.nan
     if min(map(len, groups)) < 2:
         return t_interval(value, math.nan, n, 0, level, method), math.nan
-    variances = np.array([float(group.var(ddof=1)) / len(group) for group in groups])
+    variances = np.array([float((group - group[0]).var(ddof=1)) / len(group) for group in groups])
     error = math.sqrt(variances.sum())
     if error == 0:
         return t_interval(value, 0.0, n, n - 2, level, method), math.nan if value == 0 else 0.0
     degrees = error**4 / float(sum(variance**2 / (len(group) - 1) for variance, group in zip(variances, groups, strict=True)))
-    return t_interval(value, error, n, degrees, level, method), float(2 * stats.t.sf(abs(value) / error, degrees))
+    return t_interval(value, error, n, degrees, level, method), float(2 * special.stdtr(degrees, -abs(value) / error))
 
 
 def welch_pairs(arms: Arms, level: float = 0.95) -> list[Comparison]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special
 
 from actlab.statistics.estimate import Estimate, check_level
 from actlab.statistics.tests import Arms, one_way_anova, present
@@ -42,7 +42,7 @@ def noncentrality(statistic: float, df1: float, df2: float, chance: float) -> fl
     """The lambda at which F' stays below ``statistic`` with this chance; 0 where none does."""
 
     def above(value: float) -> float:
-        return float(stats.ncf.cdf(statistic, df1, df2, value) if value else stats.f.cdf(statistic, df1, df2)) - chance
+        return float(special.ncfdtr(df1, df2, value, statistic)) - chance
 
     if above(0.0) <= 0:
         return 0.0
@@ -78,5 +78,5 @@ def variance_share(arms: Arms, level: float = 0.95) -> Estimate:
     def share(ratio: float) -> float:
         return (ratio - 1) / (ratio + size - 1)
 
-    low, high = (share(test.statistic / float(stats.f.isf(chance, *test.degrees))) for chance in (tail, 1 - tail))
+    low, high = (share(test.statistic / float(special.fdtri(*test.degrees, chance))) for chance in (1 - tail, tail))
     return Estimate(share(test.statistic), low, high, test.n, level, method)

@@ -1,0 +1,146 @@
+"""Do the intervals keep their word? Simulated: those that claim 95% must, the published foils must be seen to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from actlab import statistics
+from actlab.errors import BadInput
+from actlab.statistics import Estimate, interval_coverage
+
+TRUE_MEAN = 2 / np.sqrt(np.pi)
+"""E|x - y| of two standard normal values."""
+EXPECTED_MAXIMUM = {1: 0.0, 2: 0.5641896, 4: 1.0293754, 8: 1.4236003}
+"""E max of k standard normal values (Harter 1961)."""
+
+
+def pairs(trials: int, inputs: int = 20) -> Callable[[np.random.Generator], np.ndarray]:
+    """Draw PD-like values: h_ij = mean over inputs of |x_i - x_j|, additive parts of the trials and interactions both."""
+
+    def draw(generator: np.random.Generator) -> np.ndarray:
+        points = generator.normal(size=(trials, inputs))
+        return np.abs(points[:, None] - points[None]).mean(axis=-1)
+
+    return draw
+
+
+def measured(draw: Callable, method: Callable[..., Estimate], truth: float, repeats: int = 1500) -> float:
+    return interval_coverage(draw, method, truth, np.random.default_rng(0), repeats).value
+
+
+def test_coverage_of_known_methods() -> None:
+    """A t interval of normal values is exact; an interval that is never there never covers."""
+    found = interval_coverage(lambda g: g.normal(size=4), statistics.mean_interval, 0.0, np.random.default_rng(1), 2000)
+    assert found.low < 0.95 < found.high
+    assert interval_coverage(lambda g: g.normal(size=1), statistics.mean_interval, 0.0, np.random.default_rng(1), 10).value == 0.0
+    with pytest.raises(BadInput, match="got 0"):
+        interval_coverage(lambda g: g.normal(size=3), statistics.mean_interval, 0.0, np.random.default_rng(1), 0)
+
+
+@pytest.mark.parametrize(("trials", "lowest", "highest"), [(3, 0.96, 0.995), (5, 0.95, 0.985), (10, 0.935, 0.975)])
+def test_jackknife_over_trials_covers_at_least_its_claim(trials: int, lowest: float, highest: float) -> None:
+    """Claim: at least about 95%; conservative at small M."""
+    assert lowest <= measured(pairs(trials), statistics.pair_mean, TRUE_MEAN) <= highest
+
+
+@pytest.mark.parametrize(("trials", "highest"), [(3, 0.935), (5, 0.84), (10, 0.70)])
+def test_naive_pair_interval_fails(trials: int, highest: float) -> None:
+    """Taking pairs for independent gets worse with more trials."""
+    assert measured(pairs(trials), statistics.naive_pair_interval, TRUE_MEAN, 800) < highest
+
+
+@pytest.mark.parametrize(("trials", "factor"), [(3, 2.2), (5, 1.4), (10, 1.2)])
+def test_jackknife_variance_is_too_large_by_the_factor_it_states(trials: int, factor: float) -> None:
+    generator, draw = np.random.default_rng(0), pairs(trials)
+    found = [statistics.pair_mean(draw(generator)) for _ in range(1500)]
+    quantile = stats.t.ppf(0.975, trials - 1)
+    estimated = np.mean([((estimate.high - estimate.value) / quantile) ** 2 for estimate in found])
+    assert estimated / np.var([estimate.value for estimate in found]) == pytest.approx(factor, rel=0.15)
+
+
+def test_difference_of_two_arms_with_shared_seeds_covers() -> None:
+    """The second arm repeats half of the first arm's luck and differs by 0.1 in the mean."""
+
+    def draw(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        luck, own = generator.normal(size=(2, 5, 20))
+        first, second = (np.abs(points[:, None] - points[None]).mean(axis=-1) for points in (luck, (luck + own) / np.sqrt(2)))
+        return first + 0.1, second
+
+    assert 0.94 <= measured(draw, lambda arms: statistics.pair_mean_difference(*arms), 0.1) <= 0.985
+
+
+def test_bootstrap_over_trials_is_short_at_small_m_and_better_at_twenty() -> None:
+    """No claim below ten trials: 63% at three."""
+    generator = np.random.default_rng(0)
+    three, twenty = (measured(pairs(m), lambda h: statistics.pair_bootstrap(h, generator, resamples=400), TRUE_MEAN, 400) for m in (3, 20))
+    assert three < 0.75
+    assert twenty > 0.89
+
+
+def test_blocks_of_text_must_be_counted() -> None:
+    """Text whose blocks differ in difficulty: trials alone cover too little, trials and blocks at least 95%."""
+
+    def draw(generator: np.random.Generator) -> np.ndarray:
+        difficulty = generator.lognormal(-0.125, 0.5, size=20)
+        return pairs(5)(generator)[:, :, None] * difficulty
+
+    assert 0.93 <= measured(draw, statistics.pair_mean_blocks, TRUE_MEAN, 1000) <= 0.985
+    assert measured(draw, lambda h: statistics.pair_mean(h.mean(axis=2)), TRUE_MEAN, 500) < 0.88
+
+
+@pytest.mark.parametrize(("draws", "k", "lowest"), [(20, 2, 0.93), (40, 4, 0.93), (20, 4, 0.91)])
+def test_expected_best_of_k_covers_where_draws_are_many(draws: int, k: int, lowest: float) -> None:
+    """Claim: about 95% where k <= B / 10, a little less at B / 5."""
+    generator = np.random.default_rng(0)
+
+    def method(values: np.ndarray) -> Estimate:
+        return statistics.best_of_k_curve(values, [k], generator, resamples=400)[0]
+
+    assert lowest <= measured(lambda g: g.normal(size=draws), method, EXPECTED_MAXIMUM[k], 800) <= 0.97
+
+
+@pytest.mark.parametrize("k", [2, 4, 8])
+def test_bootstrap_of_the_maximum_fails(k: int) -> None:
+    """The published interval covers 40 to 48%."""
+    generator = np.random.default_rng(0)
+    found = measured(lambda g: g.normal(size=k), lambda v: statistics.bootstrap_maximum(v, generator, resamples=500), EXPECTED_MAXIMUM[k], 1000)
+    assert 0.36 < found < 0.52
+
+
+def test_share_of_variance_between_arms_is_exact() -> None:
+    """Arms with variance 1, trials with variance 1: the share is 1/2."""
+
+    def draw(generator: np.random.Generator) -> dict[str, np.ndarray]:
+        return dict(zip("abcde", generator.normal(size=(5, 1)) + generator.normal(size=(5, 4)), strict=True))
+
+    assert 0.93 <= measured(draw, statistics.variance_share, 0.5) <= 0.97
+
+
+def test_omega_squared_covers() -> None:
+    means = np.array([-0.5, 0.0, 0.5])[:, None]
+    truth = float(means.var() / (means.var() + 1))
+
+    def draw(generator: np.random.Generator) -> dict[str, np.ndarray]:
+        return dict(zip("abc", means + generator.normal(size=(3, 8)), strict=True))
+
+    assert 0.93 <= measured(draw, statistics.omega_squared, truth, 600) <= 0.97
+
+
+@pytest.mark.parametrize("seeds", [3, 5])
+def test_crossed_shares_cover(seeds: int) -> None:
+    rows, columns = np.linspace(-1, 1, 6)[:, None, None], np.linspace(-1, 1, 5)[None, :, None]
+    parts = np.array([rows.var(), columns.var(), (rows * columns).var() * 0.25, 0.3**2 + 0.6**2])
+    truth = [*(parts / parts.sum()), 0.2]
+    generator, names = np.random.default_rng(0), ["architecture", "activation", "interaction", "seed", "shared"]
+    inside, repeats = np.zeros(5), 400
+    for _ in range(repeats):
+        luck = 0.3 * generator.normal(size=(1, 1, seeds)) + 0.6 * generator.normal(size=(6, 5, seeds))
+        found = statistics.crossed_shares(rows + columns + 0.5 * rows * columns + luck)
+        estimates = [getattr(found, name) for name in names]
+        inside += [estimate.low <= share <= estimate.high for estimate, share in zip(estimates, truth, strict=True)]
+    assert (inside / repeats).min() >= 0.92
+    assert (inside / repeats).max() <= 0.995
