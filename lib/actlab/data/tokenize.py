@@ -1,0 +1,153 @@
+"""From a text to token shards: a byte-level BPE trained on its training part, and the split. Reads no shards and trains no model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from actlab.data import novels
+from actlab.data.fetch import find_dataset, sha256
+from actlab.data.text import TEXTS, TRAIN_SHARE
+from actlab.data.tokens import LARGEST, write_shard
+from actlab.errors import BadInput, DataError
+
+END_OF_TEXT = "<|endoftext|>"
+"""Stands before each document; token 0."""
+SMALLEST_VOCABULARY = 257
+"""256 bytes and the end of text."""
+SHARD_TOKENS = 100_000_000
+VALIDATION_EVERY = 10
+"""Of the novels in the order of their file names (author, title), the 5th, 15th, ... 95th are for validation: ten books that training never sees."""
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A text cut into documents, split for training and validation."""
+
+    train: tuple[str, ...]
+    validation: tuple[str, ...]
+
+    @property
+    def sha256(self) -> str:
+        """Of both splits, documents in order."""
+        digest = hashlib.sha256()
+        for document in (*self.train, "", *self.validation):
+            digest.update(hashlib.sha256(document.encode()).digest())
+        return digest.hexdigest()
+
+
+def documents_of(name: str) -> Documents:
+    """Novels split by book; every other text 90/10 by position, as for the character models."""
+    find_dataset(name, tuple(TEXTS))
+    if name == "novels":
+        books = [novels.read(source) for source in novels.sources()]
+        unseen = set(range(VALIDATION_EVERY // 2 - 1, len(books), VALIDATION_EVERY))
+        return Documents(tuple(b for i, b in enumerate(books) if i not in unseen), tuple(books[i] for i in sorted(unseen)))
+    text = TEXTS[name]()
+    cut = int(len(text) * TRAIN_SHARE)
+    return Documents((text[:cut],), (text[cut:],))
+
+
+def train_bpe(documents: Iterable[str], vocab_size: int) -> Tokenizer:
+    """A byte-level byte-pair encoding (Sennrich et al. 2016; bytes: Radford et al. 2019), of at most ``vocab_size`` tokens.
+
+    The same documents give the same tokenizer, and every text goes through it and back unchanged.
+    """
+    if not SMALLEST_VOCABULARY <= vocab_size <= LARGEST:
+        raise BadInput(f"vocab_size must lie in {SMALLEST_VOCABULARY}..{LARGEST}, got {vocab_size}")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size,
+        special_tokens=[END_OF_TEXT],
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(documents, trainer)
+    return tokenizer
+
+
+def load_tokenizer(path: Path) -> Tokenizer:
+    """A saved tokenizer; ``DataError`` if it is missing or damaged."""
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises bare exceptions
+        raise DataError(f"cannot read the tokenizer {path}: {error}") from error
+
+
+def encode(tokenizer: Tokenizer, documents: Iterable[str]) -> np.ndarray[Any, np.dtype[np.uint16]]:
+    """All documents as tokens, (n,) uint16, each after an end-of-text token."""
+    end = tokenizer.token_to_id(END_OF_TEXT)
+    parts = [np.array([end, *tokenizer.encode(document, add_special_tokens=False).ids], dtype=np.uint16) for document in documents]
+    return np.concatenate(parts)
+
+
+def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
+    """Train a tokenizer on the training part of a text and write its shards; what is there already, of the same text and size, is kept.
+
+    Args:
+        name: a text (``TEXTS``): ``novels``, ``shakespeare``, ``pydoc``.
+        vocab_size: at most so many tokens (257 to 65,536); a short text may give fewer.
+        out: folder for ``tokenizer.json``, ``train_000.bin`` ..., ``val_000.bin`` and ``manifest.json``, which is written last.
+
+    Returns:
+        The manifest: name, vocab_size (actual), requested, text_sha256, characters, and for each split its files with tokens and sha256.
+    """
+    documents = documents_of(name)
+    about = {"name": name, "requested": vocab_size, "text_sha256": documents.sha256}
+    if (existing := _manifest(out, about)) is not None:
+        return existing
+    tokenizer = train_bpe(documents.train, vocab_size)
+    out.mkdir(parents=True, exist_ok=True)
+    _write(out / "tokenizer.json", tokenizer.to_str())
+    splits = {
+        split: _write_split(out, split, encode(tokenizer, texts)) for split, texts in (("train", documents.train), ("val", documents.validation))
+    }
+    manifest = {
+        **about,
+        "vocab_size": tokenizer.get_vocab_size(),
+        "tokenizer_sha256": sha256(out / "tokenizer.json"),
+        "characters": {"train": sum(map(len, documents.train)), "val": sum(map(len, documents.validation))},
+        "splits": splits,
+    }
+    _write(out / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+    return manifest
+
+
+def _write_split(out: Path, split: str, tokens: np.ndarray[Any, np.dtype[np.uint16]]) -> list[dict[str, Any]]:
+    paths = [
+        write_shard(out / f"{split}_{i:03d}.bin", tokens[start : start + SHARD_TOKENS]) for i, start in enumerate(range(0, len(tokens), SHARD_TOKENS))
+    ]
+    return [{"file": path.name, "tokens": (path.stat().st_size - 1024) // 2, "sha256": sha256(path)} for path in paths]
+
+
+def _manifest(out: Path, about: dict[str, Any]) -> dict[str, Any] | None:
+    """The manifest in ``out`` if it is of the wanted text and size and all its files are there unchanged."""
+    try:
+        manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+        files = [entry for split in manifest["splits"].values() for entry in split]
+        same = all(manifest[key] == value for key, value in about.items())
+        whole = all(sha256(out / entry["file"]) == entry["sha256"] for entry in files) and (
+            sha256(out / "tokenizer.json") == manifest["tokenizer_sha256"]
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return manifest if same and whole else None
+
+
+def _write(path: Path, text: str) -> None:
+    work = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        work.write_text(text, encoding="utf-8")
+        os.replace(work, path)
+    finally:
+        work.unlink(missing_ok=True)

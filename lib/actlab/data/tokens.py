@@ -1,0 +1,134 @@
+"""Token shards: ``.bin`` files as of llm.c and modded-nanogpt, and a stream of training batches over them. Knows no tokenizer.
+
+A shard is 256 int32 (magic 20240520, version 1, number of tokens, zeros), then that many uint16 tokens, little-endian.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from actlab.errors import BadInput, DataError
+
+MAGIC, VERSION, HEADER = 20240520, 1, 256
+LARGEST = 65536
+"""Tokens are below this: they are stored in 16 bits."""
+
+Tokens = NDArray[np.uint16]
+
+
+def write_shard(path: Path, tokens: ArrayLike) -> Path:
+    """One shard, in place all at once or not at all. A token that does not fit 16 bits is a ``BadInput``."""
+    values = np.asarray(tokens)
+    if values.ndim != 1 or not np.issubdtype(values.dtype, np.integer):
+        raise BadInput(f"{path}: tokens must be a list of integers, got {values.ndim} axes of {values.dtype}")
+    if len(values) and not 0 <= values.min() <= values.max() < LARGEST:
+        raise BadInput(f"{path}: tokens must lie in 0..{LARGEST - 1}, found {values.min()}..{values.max()}")
+    header = np.zeros(HEADER, dtype="<i4")
+    header[:3] = MAGIC, VERSION, len(values)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    work = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with work.open("wb") as file:
+            file.write(header.tobytes())
+            file.write(values.astype("<u2").tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(work, path)
+    finally:
+        work.unlink(missing_ok=True)
+    return path
+
+
+def read_shard(path: Path) -> Tokens:
+    """The tokens of a shard, (n,) uint16, mapped from the file: nothing is read before it is used.
+
+    Raises:
+        DataError: no such file, another format or version, or another length than the header says.
+    """
+    try:
+        header = np.fromfile(path, dtype="<i4", count=HEADER)
+        size = path.stat().st_size
+    except OSError as error:
+        raise DataError(f"cannot read the token shard {path}: {error}") from error
+    if len(header) < HEADER or header[0] != MAGIC:
+        found = f"it begins with {header[0]}, not {MAGIC}" if len(header) else "it is empty"
+        raise DataError(f"{path} is not a token shard: {found}; `actlab data tokenize` writes them")
+    if header[1] != VERSION:
+        raise DataError(f"{path} has version {header[1]}, known is {VERSION}")
+    count, expected = int(header[2]), 4 * HEADER + 2 * int(header[2])
+    if count < 0 or size != expected:
+        raise DataError(f"{path} is damaged: its header says {count:,} tokens ({expected:,} bytes), it has {size:,} bytes")
+    if count == 0:
+        return np.empty(0, dtype=np.uint16)
+    return np.memmap(path, dtype="<u2", mode="r", offset=4 * HEADER, shape=(count,))
+
+
+def check_range(path: Path, vocab_size: int) -> None:
+    """``DataError`` if the shard holds a token that a model of ``vocab_size`` has no embedding for."""
+    tokens = read_shard(path)
+    largest = max((int(part.max()) for part in np.array_split(tokens, len(tokens) // 2**24 + 1) if len(part)), default=0)
+    if largest >= vocab_size:
+        raise DataError(f"{path} holds token {largest}, but the vocabulary has {vocab_size}: it was made with another tokenizer")
+
+
+def find_shards(folder: Path, split: str) -> list[Path]:
+    """The shards of a split, in the order of their names: ``*train*.bin`` or ``*val*.bin`` (FineWeb's names fit too)."""
+    found = sorted(folder.glob(f"*{split}*.bin"))
+    if not found:
+        raise DataError(f"no *{split}*.bin in {folder}: make shards with `actlab data tokenize`, or put FineWeb's there")
+    return found
+
+
+def load_tokens(files: Sequence[Path]) -> Tensor:
+    """All tokens of the shards, (n,) int32: for validation splits, which fit memory."""
+    return torch.from_numpy(np.concatenate([read_shard(path).astype(np.int32) for path in files]))
+
+
+class TokenStream:
+    """Batches over shards, window after window, epoch after epoch; its whole state is ``cursor``, the number of windows given out.
+
+    A window is T + 1 tokens, of which the next one repeats the last; none crosses the end of a shard. An epoch is every window once.
+
+    Args:
+        files: the shards.
+        block_size: T.
+        batch_size: B.
+        order: epoch -> the generator that shuffles its windows; ``None`` keeps the order of the files (as published).
+    """
+
+    def __init__(self, files: Sequence[Path], block_size: int, batch_size: int, order: Callable[[int], torch.Generator] | None = None) -> None:
+        self.shards = [read_shard(path) for path in files]
+        self.block_size, self.batch_size, self.order = block_size, batch_size, order
+        self.ends = np.cumsum([max(len(shard) - 1, 0) // block_size for shard in self.shards])
+        self.windows = int(self.ends[-1]) if len(self.ends) else 0
+        """Windows of an epoch."""
+        if not self.windows:
+            raise BadInput(f"no window of {block_size + 1} tokens in {len(self.shards)} shards of {sum(map(len, self.shards)):,} tokens")
+        self.cursor = 0
+        self._permutation = lru_cache(maxsize=2)(self._shuffled)
+
+    def next_batch(self) -> tuple[Tensor, Tensor]:
+        """(inputs, targets), both (B, T) int64, targets one token ahead; the cursor moves on by B."""
+        rows = np.stack([self._window(self.cursor + i) for i in range(self.batch_size)]).astype(np.int64)
+        self.cursor += self.batch_size
+        tokens = torch.from_numpy(rows)
+        return tokens[:, :-1], tokens[:, 1:]
+
+    def _window(self, number: int) -> Tokens:
+        epoch, place = divmod(number, self.windows)
+        index = place if self.order is None else int(self._permutation(epoch)[place])
+        shard = int(np.searchsorted(self.ends, index, side="right"))
+        start = (index - (int(self.ends[shard - 1]) if shard else 0)) * self.block_size
+        return self.shards[shard][start : start + self.block_size + 1]
+
+    def _shuffled(self, epoch: int) -> NDArray[np.int64]:
+        assert self.order is not None
+        return torch.randperm(self.windows, generator=self.order(epoch)).numpy()

@@ -1,0 +1,219 @@
+"""Token shards, the stream of batches over them, and the tokenizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actlab.data import tokenize
+from actlab.data.tokenize import END_OF_TEXT, documents_of, load_tokenizer, tokenize_dataset, train_bpe
+from actlab.data.tokens import HEADER, TokenStream, check_range, find_shards, load_tokens, read_shard, write_shard
+from actlab.errors import BadInput, DataError, UnknownName
+from actlab.training.streams import generator
+
+
+@pytest.fixture
+def shards(tmp_path: Path) -> list[Path]:
+    """Tokens 0, 1, 2, ... over three shards of 23, 4 and 41."""
+    cuts = np.split(np.arange(68), [23, 27])
+    return [write_shard(tmp_path / f"train_{i:03d}.bin", part) for i, part in enumerate(cuts)]
+
+
+def test_a_shard_comes_back(tmp_path):
+    values = [0, 5, 65535, 7]
+    path = write_shard(tmp_path / "deep" / "train_000.bin", values)
+    assert read_shard(path).tolist() == values
+    assert path.stat().st_size == 1024 + 8
+    assert np.fromfile(path, dtype="<i4", count=3).tolist() == [20240520, 1, 4]
+
+
+def test_an_empty_shard_is_a_shard(tmp_path):
+    assert len(read_shard(write_shard(tmp_path / "a.bin", np.zeros(0, dtype=int)))) == 0
+
+
+@pytest.mark.parametrize(("values", "message"), [([70000], "0..65535, found 70000"), ([-1, 3], "found -1..3"), ([0.5], "float64"), ([[1]], "2 axes")])
+def test_refuses_tokens_that_do_not_fit(tmp_path, values, message):
+    with pytest.raises(BadInput, match=message):
+        write_shard(tmp_path / "a.bin", values)
+    assert not list(tmp_path.iterdir())
+
+
+def damaged(path: Path, place: int, value: int) -> Path:
+    header = np.fromfile(path, dtype="<i4", count=HEADER)
+    header[place] = value
+    path.write_bytes(header.tobytes() + path.read_bytes()[4 * HEADER :])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [(0, 1, "begins with 1, not 20240520"), (1, 2, "version 2, known is 1"), (2, 99, "says 99 tokens"), (2, -5, "says -5 tokens")],
+)
+def test_a_damaged_header_is_named(tmp_path, place, value, message):
+    path = damaged(write_shard(tmp_path / "a.bin", [1, 2, 3]), place, value)
+    with pytest.raises(DataError, match=message):
+        read_shard(path)
+
+
+def test_a_cut_file_is_named(tmp_path):
+    path = write_shard(tmp_path / "a.bin", [1, 2, 3])
+    path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(DataError, match=r"says 3 tokens \(1,030 bytes\), it has 1,028 bytes"):
+        read_shard(path)
+    path.write_bytes(b"")
+    with pytest.raises(DataError, match="it is empty"):
+        read_shard(path)
+    with pytest.raises(DataError, match="cannot read"):
+        read_shard(tmp_path / "absent.bin")
+
+
+def test_a_token_outside_the_vocabulary_is_named(tmp_path):
+    path = write_shard(tmp_path / "a.bin", [1, 50256])
+    check_range(path, 50257)
+    with pytest.raises(DataError, match="token 50256, but the vocabulary has 4096"):
+        check_range(path, 4096)
+
+
+def test_shards_are_found_in_order(shards):
+    assert find_shards(shards[0].parent, "train") == shards
+    with pytest.raises(DataError, match=r"no \*val\*\.bin"):
+        find_shards(shards[0].parent, "val")
+    assert load_tokens(shards).equal(torch.arange(68, dtype=torch.int32))
+
+
+def test_windows_follow_each_other_within_shards(shards):
+    """Five windows of 4 + 1 in the first shard, none in the second, ten in the third."""
+    stream = TokenStream(shards, block_size=4, batch_size=5)
+    assert stream.windows == 15
+    inputs, targets = stream.next_batch()
+    assert inputs[:, 0].tolist() == [0, 4, 8, 12, 16]
+    assert targets.equal(inputs + 1)
+    assert inputs.dtype == torch.int64
+    assert stream.next_batch()[0][:, 0].tolist() == [27, 31, 35, 39, 43]
+
+
+@pytest.mark.parametrize("shuffled", [True, False])
+def test_an_epoch_is_every_window_once(shards, shuffled):
+    stream = TokenStream(shards, 4, 5, (lambda epoch: generator(1, f"order/{epoch}")) if shuffled else None)
+    epochs = [torch.cat([stream.next_batch()[0][:, 0] for _ in range(3)]) for _ in range(2)]
+    assert epochs[0].sort().values.equal(epochs[1].sort().values)
+    assert len(set(epochs[0].tolist())) == 15
+    assert epochs[0].equal(epochs[1]) != shuffled
+
+
+def test_the_seed_decides_the_order(shards):
+    firsts = [TokenStream(shards, 4, 15, lambda epoch, s=s: generator(s, f"order/{epoch}")).next_batch()[0] for s in (1, 1, 2)]
+    assert firsts[0].equal(firsts[1])
+    assert not firsts[0].equal(firsts[2])
+
+
+@given(stop=st.integers(0, 12), batch=st.integers(1, 20))
+def test_a_stream_goes_on_from_its_cursor(tmp_path_factory, stop, batch):
+    path = write_shard(tmp_path_factory.mktemp("stream") / "train.bin", np.arange(60))
+
+    def fresh() -> TokenStream:
+        return TokenStream([path], 4, batch, lambda epoch: generator(3, f"order/{epoch}"))
+
+    whole, resumed = fresh(), fresh()
+    for _ in range(stop):
+        whole.next_batch()
+    resumed.cursor = whole.cursor
+    for _ in range(3):
+        assert whole.next_batch()[0].equal(resumed.next_batch()[0])
+
+
+def test_a_stream_needs_one_window(tmp_path):
+    with pytest.raises(BadInput, match="no window of 9 tokens in 1 shards of 8 tokens"):
+        TokenStream([write_shard(tmp_path / "a.bin", np.arange(8))], 8, 1)
+
+
+TEXT = "naïve 漢字 🙂\n\tdef f(x): return x\r\n" + " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(300))
+
+
+def test_every_text_goes_through_and_back():
+    tokenizer = train_bpe([TEXT], 300)
+    for text in (TEXT, "Ünseen bytes \x00\x7f 🧪", ""):
+        assert tokenizer.decode(tokenizer.encode(text).ids) == text
+    assert tokenizer.token_to_id(END_OF_TEXT) == 0
+    assert tokenizer.get_vocab_size() == 300
+    assert len(tokenizer.encode(TEXT).ids) < len(TEXT.encode()) / 2
+
+
+@pytest.mark.parametrize("size", [256, 65537])
+def test_refuses_a_vocabulary_that_cannot_be(size):
+    with pytest.raises(BadInput, match=rf"257\.\.65536, got {size}"):
+        train_bpe([TEXT], size)
+
+
+@pytest.fixture
+def tiny_text(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setitem(tokenize.TEXTS, "pydoc", lambda: TEXT)
+    return TEXT
+
+
+def test_a_dataset_becomes_shards(tiny_text, tmp_path):
+    manifest = tokenize_dataset("pydoc", 300, tmp_path)
+    tokenizer = load_tokenizer(tmp_path / "tokenizer.json")
+    for split, text in (("train", tiny_text[: int(len(tiny_text) * 0.9)]), ("val", tiny_text[int(len(tiny_text) * 0.9) :])):
+        tokens = load_tokens(find_shards(tmp_path, split))
+        assert tokens[0] == 0
+        assert tokenizer.decode(tokens[1:].tolist()) == text
+        assert sum(entry["tokens"] for entry in manifest["splits"][split]) == len(tokens)
+    assert manifest["vocab_size"] == 300
+    check_range(tmp_path / "train_000.bin", manifest["vocab_size"])
+
+
+def test_the_tokenizer_sees_the_training_part_only(monkeypatch, tmp_path):
+    """Another validation text leaves the tokenizer as it is."""
+    digests = set()
+    for i, ending in enumerate(("zyx" * 120, "abc" * 120)):
+        monkeypatch.setitem(tokenize.TEXTS, "pydoc", lambda e=ending: TEXT + e)
+        digests.add(tokenize_dataset("pydoc", 300, tmp_path / str(i))["tokenizer_sha256"])
+    assert len(digests) == 1
+
+
+def test_the_same_text_gives_the_same_files_and_is_not_done_twice(tiny_text, tmp_path):
+    first = tokenize_dataset("pydoc", 300, tmp_path / "a")
+    assert tokenize_dataset("pydoc", 300, tmp_path / "b") == first
+    before = (tmp_path / "a" / "train_000.bin").stat().st_mtime_ns
+    assert tokenize_dataset("pydoc", 300, tmp_path / "a") == first
+    assert (tmp_path / "a" / "train_000.bin").stat().st_mtime_ns == before
+
+
+def test_a_damaged_or_other_folder_is_made_anew(tiny_text, tmp_path):
+    first = tokenize_dataset("pydoc", 300, tmp_path)
+    (tmp_path / "val_000.bin").write_bytes(b"broken")
+    assert tokenize_dataset("pydoc", 300, tmp_path) == first
+    assert tokenize_dataset("pydoc", 280, tmp_path)["vocab_size"] == 280
+
+
+def test_long_splits_take_several_shards(tiny_text, tmp_path, monkeypatch):
+    whole = load_tokens([tmp_path / f["file"] for f in tokenize_dataset("pydoc", 300, tmp_path)["splits"]["train"]])
+    monkeypatch.setattr(tokenize, "SHARD_TOKENS", 100)
+    tokenize_dataset("pydoc", 300, tmp_path / "small")
+    files = find_shards(tmp_path / "small", "train")
+    assert len(files) == -(-len(whole) // 100)
+    assert load_tokens(files).equal(whole)
+
+
+def test_unknown_text_lists_the_known_ones(tmp_path):
+    with pytest.raises(UnknownName, match="known are novels, pydoc, shakespeare"):
+        tokenize_dataset("fineweb", 300, tmp_path)
+
+
+def test_a_missing_tokenizer_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"cannot read the tokenizer .*absent\.json"):
+        load_tokenizer(tmp_path / "absent.json")
+
+
+@pytest.mark.data("english-novels/corpus")
+def test_validation_novels_are_unseen_books():
+    documents = documents_of("novels")
+    assert (len(documents.train), len(documents.validation)) == (90, 10)
+    assert not set(documents.train) & set(documents.validation)
+    assert min(map(len, documents.validation)) > 10_000
