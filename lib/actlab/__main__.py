@@ -1,0 +1,5 @@
+"""`python -m actlab`: the command line."""
+
+from actlab.cli import main
+
+main()

@@ -1,0 +1,52 @@
+"""The reference loop computes the same function as ours, slowly; a measurement reports what it measured."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from tests.support import tiny
+
+from actlab.bench import language, records, reference
+from actlab.models import MODELS, build_model
+
+
+@pytest.mark.parametrize("activation", ["gelu", "swiglu"])
+@pytest.mark.parametrize("name", MODELS)
+def test_naive_models_compute_the_same_function(name: str, activation: str) -> None:
+    """Head-by-head attention and the stacked LSTM agree with ours, logits and gradients."""
+    ours = build_model(name, tiny.CONFIG, activation).double().eval()
+    plain = reference.naive(ours).double().eval()
+    tokens = tiny.tokens()
+    ours(tokens).square().sum().backward()
+    plain(tokens).square().sum().backward()
+    torch.testing.assert_close(plain(tokens), ours(tokens))
+    first = sum(p.grad.square().sum() for p in ours.parameters())
+    second = sum(p.grad.square().sum() for p in plain.parameters())
+    torch.testing.assert_close(second, first)
+
+
+def test_reference_dropout_is_on_in_training() -> None:
+    """The plain copy drops as often as ours: two training passes differ."""
+    plain = reference.naive(tiny.model("charlm")).train()
+    assert not torch.equal(plain(tiny.tokens()), plain(tiny.tokens()))
+
+
+def test_measurement_covers_every_model() -> None:
+    """Quick scale, one round: each row has both parts for both peers and a ratio of the trial's seconds."""
+    measured = language.measure_all("pydoc", "quick", names=("charlm", "tinylstm"), rounds=1, steps=1)
+    assert [row["model"] for row in measured["models"]] == ["charlm", "tinylstm"]
+    for row in measured["models"]:
+        assert row["ratio"] == pytest.approx(row["trial_seconds"]["reference"] / row["trial_seconds"]["ours"])
+        assert all(row[part][who] > 0 for part in ("training", "evaluation") for who in ("ours", "reference"))
+    assert list(language.table(measured).index) == ["charlm", "tinylstm"]
+
+
+def test_records_keep_the_newest() -> None:
+    """A measurement is a record; the notebook shows the newest of its name."""
+    assert records.newest("language") is None
+    records.save("language", {"matmul_gflops": 1.0})
+    found = records.newest("language")
+    assert found is not None
+    assert found["measured"] == {"matmul_gflops": 1.0}
+    assert records.measure_or_load("language", False, None) == found
+    assert "1 GFLOP/s" in str(records.origin(found))

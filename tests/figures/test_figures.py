@@ -1,0 +1,88 @@
+"""Figures show what they are given, with units and intervals, and draw the same bytes twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from tests.support import grids
+
+from actlab.figures import grid as figures
+from actlab.figures.activations import functions_and_slopes
+from actlab.figures.style import COLOURS, colour, show
+from actlab.grid import METRICS, Grid, read
+
+DRAWINGS = {
+    "bars": lambda g: figures.bars(g, "total_variation"),
+    "bars of one model": lambda g: figures.bars(g.only("tinylstm"), "val_accuracy"),
+    "curves": figures.curves,
+    "scatter": figures.scatter,
+    "four panels": figures.four_panels,
+    "floors": figures.floors,
+    "pair heat": lambda g: figures.pair_heat(g.arms["charlm", "relu"]),
+}
+
+
+def words(figure: Figure) -> str:
+    """Every text in a figure."""
+    figure.draw_without_rendering()
+    return " | ".join(t.get_text() for t in figure.findobj(lambda artist: hasattr(artist, "get_text")))
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_same_figure_same_bytes(name: str) -> None:
+    """A figure depends on its data alone."""
+    assert show(DRAWINGS[name](grids.grid())).data == show(DRAWINGS[name](grids.grid())).data
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_axes_carry_labels_and_no_title(name: str) -> None:
+    """What is measured stands on an axis; titles belong to the caption."""
+    figure = DRAWINGS[name](grids.grid())
+    assert any(metric.label in words(figure) for metric in METRICS.values()) or "loss (nats)" in words(figure)
+    assert not any(axes.get_title() for axes in figure.axes)
+
+
+def test_missing_arm_is_written_out() -> None:
+    """An arm without a record is named in the picture, not left blank."""
+    assert "not run" in words(figures.bars(grids.grid().only("tinylstm"), "churn"))
+    assert "not run" in words(figures.four_panels(grids.grid()))
+
+
+def test_bars_have_the_estimates_heights_and_intervals() -> None:
+    """Bar and error bar are the estimate that the tables print."""
+    results = grids.grid().only("charlm")
+    (axes,) = figures.bars(results, "churn").axes
+    assert [bar.get_height() for bar in axes.patches] == [results.arms["charlm", a].estimate("churn").value for a in results.activations]
+    low, high = axes.collections[0].get_segments()[0][:, 1]
+    estimate = results.arms["charlm", "relu"].estimate("churn")
+    assert (low, high) == (pytest.approx(estimate.low), pytest.approx(estimate.high))
+
+
+def test_an_empty_grid_still_draws() -> None:
+    """No record, no exception."""
+    empty = Grid("none", ("charlm",), ("relu",), {}, {})
+    for draw in (figures.four_panels, figures.scatter, figures.floors, figures.curves):
+        assert isinstance(draw(empty), Figure)
+
+
+def test_the_studies_activations_have_colours_of_their_own() -> None:
+    """The six activations of the grid are told apart; any other name has a fixed colour too."""
+    six = [COLOURS[name] for name in ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")]
+    assert len(set(six)) == 6
+    assert colour("mish") == colour("mish")
+
+
+def test_activation_panels() -> None:
+    """One panel an activation, with its name."""
+    x = np.linspace(-3, 3, 7)
+    figure = functions_and_slopes({name: (x, x, np.ones(7)) for name in ("identity", "relu")}, columns=5)
+    assert "identity" in words(figure)
+    assert "relu" in words(figure)
+
+
+def test_nudges_of_zero_have_no_place_on_a_logarithmic_axis() -> None:
+    """A nudge that changed nothing is left out of the picture rather than drawn at a made-up height."""
+    results = read([grids.record(), grids.floor(nudge=0.0)])
+    heights = np.concatenate([line.get_ydata() for line in figures.floors(results).axes[0].lines])
+    assert np.nanmin(heights) > 0

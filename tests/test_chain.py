@@ -1,0 +1,96 @@
+"""The whole way on a tiny study: params -> training -> records -> notebook -> book, and what a deleted record does to the page."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+
+from actlab import paths
+
+STUDY = {
+    "study": "chain-quick",
+    "model": "convlm",
+    "activations": ["relu", "swiglu"],
+    "trials": 3,
+    "dataset": "pydoc",
+    "scale": "quick",
+    "iterations": 4,
+    "evaluate_every": 2,
+    "batch_size": 4,
+    "prediction_windows": 16,
+    "noise_floor": True,
+}
+PAGES = [
+    {
+        "page": "studies/chain",
+        "notebook": "repro",
+        "file": "params/chain.yaml",
+        "params": {"train_missing": False, "title": "The chain"},
+        "reads": ["results/chain-quick"],
+    }
+]
+INTRO = "# Intro\n\n{glue:text}`studies/chain.ipynb::extent:s`\n"
+
+
+class Words(HTMLParser):
+    """The visible text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self.feed(page)
+        self.text = " ".join(" ".join(self.parts).split())
+
+    def handle_data(self, data: str) -> None:
+        self.parts.append(data)
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of one study, with the real notebook."""
+    monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path / "results"))
+    for folder in ("book", "notebooks", "params", "results"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+    shutil.copy(paths.ROOT / "notebooks" / "repro.ipynb", tmp_path / "notebooks")
+    shutil.copy(paths.ROOT / "_config.yml", tmp_path / "book")
+    shutil.copy(paths.ROOT / "book" / "references.bib", tmp_path / "book")
+    (tmp_path / "params" / "chain.yaml").write_text(yaml.safe_dump(STUDY))
+    (tmp_path / "book" / "pages.yaml").write_text(yaml.safe_dump(PAGES))
+    (tmp_path / "book" / "_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n- file: studies/chain\n- file: methods\n")
+    (tmp_path / "book" / "intro.md").write_text(INTRO)
+    (tmp_path / "book" / "methods.md").write_text("# Methods\n\nNone here.\n")
+    return tmp_path
+
+
+def command(root: Path, *words: str) -> None:
+    """Run one of the package's programs in the repository; its output is the failure's message."""
+    done = subprocess.run([sys.executable, "-m", *words], cwd=root, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+def page(root: Path, name: str) -> str:
+    return Words((root / "book" / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8")).text
+
+
+@pytest.mark.slow
+def test_from_params_to_page(root: Path) -> None:
+    """The page shows the numbers of the records that training wrote; without a record it says so, and so does the page that quotes it."""
+    command(root, "actlab", "run", "params/chain.yaml", "--workers", "2")
+    records = {path.name: json.loads(path.read_text()) for path in (root / "results" / "chain-quick").glob("convlm*.json")}
+    assert len(records) == 4
+    command(root, "jupyter_book", "build", "book", "-W", "--keep-going")
+    mine = next(r for r in records.values() if r["kind"] == "trials" and r["activation"] == "swiglu")
+    assert f"{mine['avg_total_variation']:.4f} [" in page(root, "studies/chain")
+    assert f"{mine['avg_val_loss']:.4f} [" in page(root, "studies/chain")
+    assert "2 of 2 arms (model and activation) have records, 6 of 6 trials done" in page(root, "intro")
+    next((root / "results" / "chain-quick").glob("convlm-swiglu-[0-9a-f]*.json")).unlink()
+    command(root, "jupyter_book", "build", "book", "-W", "--keep-going")
+    assert "no record" in page(root, "studies/chain")
+    assert "1 of 2 arms (model and activation) have records" in page(root, "intro")

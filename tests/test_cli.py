@@ -1,0 +1,127 @@
+"""The command line, as typed: what it prints, what it exits with."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from actlab import cli, paths, store
+
+TINY = {
+    "study": "tiny-quick",
+    "model": "nanotransformer",
+    "activations": ["relu", "gelu"],
+    "trials": 2,
+    "iterations": 4,
+    "evaluate_every": 2,
+    "batch_size": 2,
+    "prediction_windows": 8,
+    "noise_floor": False,
+}
+
+
+@pytest.fixture
+def params(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.yaml"
+    path.write_text(yaml.safe_dump(TINY))
+    return path
+
+
+def run(*words: object) -> int:
+    """Exit code of ``actlab WORDS``."""
+    sys.argv = ["actlab", *map(str, words)]
+    try:
+        cli.main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+def test_run_report_replay(params: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A study is trained, reported and replayed bit for bit by three commands."""
+    assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
+    assert "nanotransformer-gelu-" in capsys.readouterr().out
+    assert run("report", "tiny-quick", "--no-plots", "--out", tmp_path / "out") == 0
+    assert "MODEL nanotransformer" in (tmp_path / "out" / "summary.txt").read_text()
+    (record,) = (paths.results() / "tiny-quick").glob("nano*.json")
+    capsys.readouterr()
+    assert run("replay", record, "--trial", 43) == 0
+    assert "equal bit for bit" in capsys.readouterr().out
+
+
+def test_options_override_the_file(params: Path) -> None:
+    """--trials, --max-iters and --model change what runs."""
+    assert run("run", params, "--workers", 1, "--activation", "relu", "--trials", 1, "--max-iters", 2, "--model", "convlm") == 0
+    (record,) = [r for r in store.load_study("tiny-quick") if r["kind"] == "trials"]
+    assert (record["model_name"], len(record["trials"]), record["config"]["recipe"]["iterations"]) == ("convlm", 1, 2)
+
+
+def test_a_finished_study_is_loaded_not_trained(params: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second run of a study trains nothing."""
+    assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
+    monkeypatch.setattr("actlab.study.engine.run_trial", lambda *a, **k: pytest.fail("trained again"))
+    assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("run", "nowhere.yaml"), "cannot read nowhere.yaml"),
+        (("run", "PARAMS", "--activation", "rleu"), "unknown activation 'rleu'"),
+        (("run", "PARAMS", "--model", "convml"), "did you mean 'convlm'?"),
+        (("run", "PARAMS", "--device", "tpu"), "device='tpu'"),
+        (("report", "nothing"), "results/nothing has no records"),
+        (("replay", "nowhere.json"), "cannot be read as a record"),
+        (("data", "get", "shakespear"), "did you mean 'shakespeare'?"),
+        (("data", "get", "pydoc"), "needs no download"),
+    ],
+)
+def test_a_mistake_ends_in_one_line_and_code_2(words: tuple[str, ...], message: str, params: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was given and what is allowed, without a traceback."""
+    assert run(*[params if word == "PARAMS" else word for word in words]) == 2
+    said = capsys.readouterr().err
+    assert message in " ".join(said.split())
+    assert "Traceback" not in said
+
+
+def test_replay_tells_an_edited_record(params: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A record changed by hand is refused by its checksum."""
+    assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
+    (record,) = (paths.results() / "tiny-quick").glob("nano*.json")
+    record.write_text(record.read_text().replace('"val_loss": 4', '"val_loss": 3'))
+    assert run("replay", record) == 2
+    assert "was changed after it was written" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_failed_trial_is_told_and_exits_1(params: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A trial that raises is named with its error; the other trials finish; the arm has no record, so that it can be run again."""
+    from actlab.study import run as study_run
+
+    def explode(model: object, *args: object, **kwargs: object) -> object:
+        raise RuntimeError("no more memory")
+
+    monkeypatch.setattr(study_run, "train", explode)
+    assert run("run", params, "--workers", 1) == 1
+    said = capsys.readouterr()
+    assert "no more memory" in said.err
+    assert not list((paths.results() / "tiny-quick").glob("nano*.json"))
+
+
+def test_data_list_says_where(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every data set and the folder are listed."""
+    assert run("data", "list") == 0
+    said = capsys.readouterr().out
+    assert "pydoc" in said
+    assert "mnist" in said
+    assert "ACTLAB_DATA" in said
+
+
+def test_help_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command has a sentence."""
+    assert run("--help") == 0
+    said = capsys.readouterr().out
+    for command in ("run", "report", "replay", "data", "book"):
+        assert command in said

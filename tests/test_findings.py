@@ -1,0 +1,61 @@
+"""Sentences say what the records say, and change when a record goes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.support import grids
+
+from actlab import findings
+from actlab.grid import read
+from actlab.statistics.intervals import paired_difference
+
+
+def test_p_value_of_an_interval_is_the_t_tests() -> None:
+    """Inverting the paired t interval gives SciPy's paired t test."""
+    generator = np.random.default_rng(1)
+    a, b = generator.normal(0.8, 1, 8), generator.normal(0, 1, 8)
+    assert findings.p_value(paired_difference(a, b)) == pytest.approx(stats.ttest_rel(a, b).pvalue)
+    assert np.isnan(findings.p_value(paired_difference([1.0], [2.0])))
+
+
+def test_every_sentence_is_made_from_records() -> None:
+    """Numbers of the made-up grid appear in the sentences."""
+    found = findings.sentences(grids.grid())
+    assert found["extent"] == "5 of 6 arms (model and activation) have records, 19 of 20 trials done; 1 arms are still to be run"
+    assert "13.0%" in found["seeds"]
+    assert "1.0e-06 (charlm, relu)" in found["floor"]
+    assert "all identical bit for bit" in found["floor"]
+    assert found["baselines"].startswith("every recorded arm beats the unigram table (3.300 nats); not better than the bigram table")
+
+
+def test_a_deleted_record_changes_the_sentence() -> None:
+    """Without its records a study says so."""
+    assert set(findings.sentences(read([])).values()) == {"No record yet."}
+    alone = findings.sentences(read([grids.record()]))
+    assert alone["floor"] == "The noise floor has no record yet"
+    assert alone["activations"] == alone["models"] == ""
+
+
+def test_a_repeat_that_differs_is_shouted() -> None:
+    """Same seed, other bits: the sentence does not hide it."""
+    floor = grids.floor()
+    floor["reproducibility_metrics"][0]["total_variation"] = 1e-9
+    assert "1 of them NOT identical" in findings.floor(read([grids.record(), floor]))
+
+
+def test_holm_covers_all_comparisons() -> None:
+    """Two true differences among noise are found and named, and the count is of all comparisons."""
+    arms = [grids.record(), grids.record(activation="gelu", losses=(2.5, 2.601, 2.7)), grids.record(activation="swish", losses=(2.0, 2.3, 2.1))]
+    sentence = findings.compared(read(arms), "val_loss")
+    assert sentence.startswith("Of 2 comparisons of an activation with relu in validation loss, 1 differ")
+    assert "charlm gelu +0.500" in sentence
+    assert "swish" not in sentence
+
+
+def test_listed_shows_no_empty_sentence() -> None:
+    """One bullet a sentence that has something to say."""
+    text = findings.listed(read([grids.record()])).data
+    assert len(text.splitlines()) == 4
+    assert all(line.startswith("- ") and line.endswith(".") for line in text.splitlines())

@@ -1,0 +1,90 @@
+"""Reading the grid: records become matrices and estimates, and nothing is made up on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.support import grids
+
+from actlab.grid import METRICS, PAIR_METRICS, read
+from actlab.statistics.intervals import mean_interval, pair_mean
+
+
+def test_matrix_holds_every_pair_twice_and_no_diagonal() -> None:
+    """The matrix of a pair metric is symmetric, and its diagonal is NaN."""
+    matrix = read([grids.record()]).arms["charlm", "relu"].matrix("churn")
+    expected = np.array([[np.nan, 0.11, 0.12], [0.11, np.nan, 0.13], [0.12, 0.13, np.nan]])
+    np.testing.assert_allclose(matrix, expected)
+
+
+def test_estimates_are_those_of_the_statistics_package() -> None:
+    """A trial metric gets a t interval, a pair metric a jackknife over trials."""
+    arm = read([grids.record(losses=(1.0, 2.0, 4.0))]).arms["charlm", "relu"]
+    assert arm.estimate("val_loss") == mean_interval([1.0, 2.0, 4.0])
+    assert arm.estimate("total_variation") == pair_mean(arm.matrix("total_variation"))
+    assert arm.estimate("best_val_loss").value == pytest.approx(7 / 3 - 0.05)
+
+
+def test_a_diverged_trial_is_nan_and_named() -> None:
+    """A trial that is not done counts in no mean and is listed."""
+    arm = read([grids.record(losses=(1.0, 2.0, 3.0, 99.0), status={3: "diverged"})]).arms["charlm", "relu"]
+    assert arm.not_done == ["45: diverged"]
+    assert arm.estimate("val_loss").n == 3
+    assert arm.estimate("val_loss").value == pytest.approx(2.0)
+    assert np.isnan(arm.matrix("churn")[3]).all()
+    assert arm.estimate("churn").n == 3
+
+
+def test_differences_are_paired_by_seed() -> None:
+    """Trials that all shift by the same amount differ by it exactly, however much they scatter."""
+    results = read([grids.record(losses=(1.0, 5.0, 9.0)), grids.record(activation="gelu", losses=(1.5, 5.5, 9.5), pd=0.3)])
+    gelu, relu = results.arms["charlm", "gelu"], results.arms["charlm", "relu"]
+    loss, churn = gelu.minus(relu, "val_loss"), gelu.minus(relu, "churn")
+    assert (loss.value, loss.high - loss.low) == (pytest.approx(0.5), pytest.approx(0, abs=1e-9))
+    assert (churn.value, churn.high - churn.low) == (pytest.approx(0.2), pytest.approx(0, abs=1e-9))
+
+
+def test_missing_arms_are_missing() -> None:
+    """An arm without a record appears in ``missing`` and nowhere else."""
+    results = grids.grid()
+    assert results.missing == [("tinylstm", "swiglu")]
+    assert ("tinylstm", "swiglu") not in results.estimates("churn")
+    assert read([]).arms == {}
+
+
+def test_floor_tells_repeat_from_nudge() -> None:
+    """The same seed again and the nudge are two different rows of the floor record; without one the value is NaN."""
+    results = grids.grid()
+    assert results.arms["charlm", "relu"].floor_of("churn", "repeat") == 0
+    assert results.arms["charlm", "relu"].floor_of("churn", "nudge") == 1e-6
+    assert np.isnan(results.arms["charlm", "gelu"].floor_of("churn", "nudge"))
+
+
+def test_sensitivity_is_the_cv_of_the_means() -> None:
+    """Population CV% over activations, with an interval that widens with the trials' noise."""
+    arms = [grids.record(pd=0.1), grids.record(activation="gelu", pd=0.3)]
+    found = read(arms).sensitivity("charlm", "churn")
+    means = np.array([0.12, 0.32])
+    assert found.value == pytest.approx(100 * means.std() / means.mean())
+    assert found.low < found.value < found.high
+    assert np.isnan(read(arms[:1]).sensitivity("charlm", "churn").value)
+
+
+def test_studies_order_wins_over_the_alphabet() -> None:
+    """Models and activations come in the order of the studies, unknown names last."""
+    names = ["swiglu", "abc", "relu", "gelu"]
+    assert read([grids.record(activation=a) for a in names]).activations == ("relu", "gelu", "swiglu", "abc")
+
+
+def test_curves_line_up_by_iteration() -> None:
+    """A curve has one row a trial and one column an evaluation."""
+    steps, values = read([grids.record()]).arms["charlm", "relu"].curve("val_loss")
+    assert steps.tolist() == [0, 5, 10]
+    assert values.shape == (3, 3)
+
+
+def test_every_metric_says_unit_and_direction() -> None:
+    """Axis labels carry a unit or range, notes a direction."""
+    for metric in METRICS.values():
+        assert "(" in metric.label, metric.name
+        assert "lower" in metric.note or "higher" in metric.note or metric.name in PAIR_METRICS

@@ -1,0 +1,68 @@
+"""Tables show estimates, intervals and n, and say what is missing."""
+
+from __future__ import annotations
+
+from tests.support import grids
+
+from actlab import tables
+from actlab.grid import METRICS, read
+from actlab.statistics.estimate import Estimate
+
+NAN = float("nan")
+
+
+def test_intervals_in_text() -> None:
+    """Value and limits; the value alone without limits; words without a value."""
+    assert tables.with_interval(Estimate(0.12345, 0.1, 0.2, 5, 0.95, "m")) == "0.1235 [0.1000, 0.2000]"
+    assert tables.with_interval(Estimate(0.12345, NAN, NAN, 2, 0.95, "m"), 2) == "0.12"
+    assert tables.with_interval(Estimate(NAN, NAN, NAN, 1, 0.95, "m")) == "no pair"
+    assert tables.with_interval(Estimate(NAN, NAN, NAN, 4, 0.95, "m")) == "NaN"
+
+
+def test_every_arm_has_a_row_and_a_missing_one_says_so() -> None:
+    """Six cells of the grid, six rows; the arm without a record reads `not run` throughout."""
+    frame = tables.every_metric(grids.grid())
+    assert len(frame) == 6
+    assert set(frame.loc[("tinylstm", "swiglu")]) == {tables.MISSING}
+    assert frame.loc[("tinylstm", "gelu"), "trials"] == "3 of 4 (45: diverged)"
+
+
+def test_one_model_needs_no_model_column() -> None:
+    """The index is the activation alone where there is one model."""
+    assert list(tables.losses(grids.grid().only("charlm")).index) == ["relu", "gelu", "swiglu"]
+
+
+def test_across_shows_n() -> None:
+    """Every recorded cell of the grid carries n."""
+    frame = tables.across(grids.grid(), "total_variation")
+    assert frame.loc["charlm", "relu"].endswith("n=4")
+    assert frame.loc["tinylstm", "gelu"].endswith("n=3")
+    assert frame.loc["tinylstm", "swiglu"] == tables.MISSING
+
+
+def test_stars_mark_intervals_that_exclude_zero() -> None:
+    """A difference without noise is starred, an arm without a partner is missing."""
+    results = read([grids.record(), grids.record(activation="gelu", losses=(2.5, 2.6, 2.7))])
+    frame = tables.against(results, "val_loss")
+    assert frame.loc["charlm", "gelu"].endswith("*")
+    assert tables.against(results, "val_loss", reference="swish").loc["charlm", "gelu"] == tables.MISSING
+    assert METRICS["val_loss"].label in str(frame.index.name)
+
+
+def test_floor_prints_exact_zero_and_powers_of_ten() -> None:
+    """The repeat is `0`, the nudge a power of ten, an arm without a floor `not run`."""
+    frame = tables.floors(grids.grid())
+    rows = {key: row.iloc[0] for key, row in frame.iterrows()}
+    assert rows["charlm, relu", "same seed again"] == "0"
+    assert rows["charlm, relu", "one weight moved by one ULP"] == "1.0e-06"
+    assert rows["charlm, gelu", "same seed again"] == tables.MISSING
+
+
+def test_missing_and_provenance_list_what_there_is() -> None:
+    """One line for a missing arm, one for a diverged trial; records of one origin share a row."""
+    results = grids.grid()
+    assert list(tables.missing(results)["what"]) == ["no record", "trial 45: diverged"]
+    assert tables.missing(read([grids.record()]))["what"].tolist() == ["nothing is missing"]
+    assert tables.provenance(results)["records"].tolist() == [5]
+    assert len(tables.baselines(results)) == 2
+    assert tables.baselines(read([grids.record()])).empty
