@@ -78,7 +78,7 @@ def test_agrees_with_one_network_alone(shape: int, batch_size: int) -> None:
 @pytest.mark.parametrize("batch_size", [8, 64])
 @pytest.mark.parametrize("features", [64, 784])
 def test_result_does_not_depend_on_the_other_networks(features: int, batch_size: int) -> None:
-    """Bit for bit: no sum runs across networks, and every product has at least eight columns."""
+    """Bit for bit: no sum runs across networks, and no kernel is chosen by how many there are."""
     everything, losses = trained(SHAPES, RATES, batch_size, features)
     for shape, rate in ((0, 1), (2, 0), (4, 2), (6, 1)):
         one, loss = trained(SHAPES[shape : shape + 1], RATES[rate : rate + 1], batch_size, features)
@@ -139,8 +139,8 @@ def test_evaluation_counts_every_image_once() -> None:
         scores = stack.logits(pixels)[rate, shape]
         predicted = scores.argmax(1)
         assert measured["loss"][rate, shape].item() == pytest.approx(nn.functional.cross_entropy(scores, labels).item(), rel=1e-5)
-        assert measured["accuracy"][rate, shape] == 100 * (predicted == labels).double().mean()
-        assert measured["largest_class_share"][rate, shape] == predicted.bincount().max() / len(labels)
+        assert measured["accuracy"][rate, shape].item() == 100 * (predicted == labels).sum().item() / len(labels)
+        assert measured["largest_class_share"][rate, shape].item() == predicted.bincount().max().item() / len(labels)
 
 
 def test_collapse_to_one_class_is_a_share_of_one() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import pooch
 
@@ -14,7 +17,10 @@ from actlab.errors import DataError, UnknownName
 
 @dataclass(frozen=True)
 class Source:
-    """One downloadable file. ``sha256`` is of the file's bytes as stored in the data folder."""
+    """One downloadable file.
+
+    ``sha256`` is of its content: of the uncompressed bytes where it is a gzip file, since mirrors wrap the same bytes differently.
+    """
 
     dataset: str
     file: str
@@ -22,7 +28,12 @@ class Source:
     url: str
     sha256: str
     size: int
-    """Bytes."""
+    """Bytes of the content."""
+
+    @property
+    def compressed(self) -> bool:
+        """Whether the file is a gzip file."""
+        return self.file.endswith(".gz")
 
 
 @dataclass(frozen=True)
@@ -44,10 +55,15 @@ SHAKESPEARE = Source(
 )
 
 
+def _open(path: Path) -> BinaryIO:
+    """The file's content as a stream, uncompressed where it is a gzip file."""
+    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
 def sha256(path: Path) -> str:
-    """Hex digest of a file's bytes."""
+    """Hex digest of a file's content (uncompressed where it is a gzip file)."""
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with _open(path) as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
@@ -57,22 +73,33 @@ def fetch(source: Source) -> Path:
     """The file of ``source`` in the data folder, downloaded over https if it is missing, verified in either case.
 
     Raises:
-        DataError: it cannot be had, or its bytes are not the expected ones. The message gives the ways out.
+        DataError: it cannot be had, or its content is not the expected one. The message gives the ways out.
     """
     folder = paths.data()
     path = folder / source.file
     if not path.exists():
+        known = None if source.compressed else f"sha256:{source.sha256}"  # pooch can only check the wrapper
         try:
-            pooch.retrieve(source.url, f"sha256:{source.sha256}", fname=path.name, path=path.parent, progressbar=False)
+            pooch.retrieve(source.url, known, fname=path.name, path=path.parent, progressbar=False)
         except Exception as error:  # requests' and pooch's errors share no base class
             raise DataError(missing(source, folder, error)) from error
-    found = sha256(path)
-    if found != source.sha256:
+    try:
+        found = f"found {sha256(path)}"
+    except (OSError, EOFError, zlib.error) as error:
+        found = f"found no readable file ({type(error).__name__}: {error})"
+    if found != f"found {source.sha256}":
+        of = " of the uncompressed content" if source.compressed else ""
         raise DataError(
-            f"{path} is damaged or another version: expected sha256 {source.sha256} ({source.size:,} bytes), "
-            f"found {found} ({path.stat().st_size:,} bytes); delete it and run `actlab data get {source.dataset}`"
+            f"{path} is damaged or another version: expected sha256 {source.sha256}{of} ({source.size:,} bytes), "
+            f"{found} (file of {path.stat().st_size:,} bytes); delete it and run `actlab data get {source.dataset}`"
         )
     return path
+
+
+def content(source: Source) -> bytes:
+    """The verified content of ``source``, uncompressed; downloaded if it is missing."""
+    with _open(fetch(source)) as file:
+        return file.read()
 
 
 def missing(source: Source, folder: Path, error: object) -> str:

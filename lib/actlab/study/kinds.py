@@ -9,6 +9,8 @@ from typing import Any
 
 from actlab.errors import BadInput, UnknownName
 from actlab.study.engine import run_study
+from actlab.study.mnist import MnistParams
+from actlab.study.mnist_run import run_mnist
 from actlab.study.params import Params, StudyParams, read_yaml
 
 
@@ -21,7 +23,7 @@ class Kind:
     run: Callable[..., Any]
 
 
-_ROWS = (Kind("repro", Params, run_study),)
+_ROWS = (Kind("repro", Params, run_study), Kind("mnist", MnistParams, run_mnist))
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 
 

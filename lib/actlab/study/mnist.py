@@ -1,0 +1,159 @@
+"""The sweep of feed-forward image classifiers as data: its parameters, its arms and the programs that train them. Trains nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pydantic import Field, field_validator, model_validator
+
+from actlab import store
+from actlab.activations import ACTIVATIONS
+from actlab.data.fetch import find_dataset
+from actlab.data.images import CLASSES, IMAGES, PROTOCOLS
+from actlab.errors import BadInput, UnknownName
+from actlab.models.ffn import INITS, equal_parameters, equal_width
+from actlab.study.params import StudyParams
+
+
+@dataclass(frozen=True)
+class Network:
+    """One row of the table of arms: an activation, and what ``hidden`` units of a plain network mean for it."""
+
+    name: str
+    activation: str
+    width: Callable[[int, int, int], int]
+    """(pixels, hidden, classes) -> its own hidden units."""
+
+
+def _rows() -> list[Network]:
+    stackable = [a for a in ACTIVATIONS.values() if not a.per_feature]  # a learned slope would need a training of its own
+    plain = [Network(a.name, a.name, equal_width) for a in stackable if not a.gated]
+    widths = (("equal_width", equal_width), ("equal_parameters", equal_parameters))
+    return plain + [Network(f"{a.name}_{rule}", a.name, width) for a in stackable if a.gated for rule, width in widths]
+
+
+NETWORKS: dict[str, Network] = {row.name: row for row in _rows()}
+"""``relu``, ``geglu_equal_width``, ``geglu_equal_parameters``, and the same for every activation without parameters of its own."""
+
+
+class MnistParams(StudyParams):
+    """One sweep: every arm x hidden x learning rate x batch size, ``trials`` seeds each. Lists make the factors."""
+
+    study: str = Field("mnist-quick", pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/")
+    arms: tuple[str, ...] = Field(("relu", "geglu_equal_width", "geglu_equal_parameters"), min_length=1, description="networks")
+    hidden: tuple[int, ...] = Field((2, 4, 8, 16), min_length=1, description="hidden units of the plain network")
+    learning_rates: tuple[float, ...] = Field((1e-1, 1e-2, 1e-3, 1e-4), min_length=1, description="Adam's rates")
+    batch_sizes: tuple[int, ...] = Field((8, 64), min_length=1, description="images in a batch")
+    trials: int = Field(10, ge=1, le=1000, description="independently seeded training runs of each arm")
+    seed: int = Field(42, ge=0, lt=2**31, description="seed of the first trial; the others follow it")
+    epochs: int = Field(1, ge=1, le=1000, description="passes over the training images")
+    dataset: str = Field("digits", description="images")
+    protocol: str = Field("corrected", description="corrected: validation images held out of training; as_published: the test images")
+    init: str = Field("published", description="published: N(0, 0.02^2) everywhere; variance: every layer's output starts with variance 1")
+
+    @field_validator("arms", "hidden", "learning_rates", "batch_sizes", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value if isinstance(value, tuple) else (value,)
+
+    @field_validator("hidden", "learning_rates", "batch_sizes")
+    @classmethod
+    def _positive(cls, values: tuple[float, ...]) -> tuple[float, ...]:
+        if not all(0 < value < float("inf") for value in values):
+            raise BadInput("every value must be positive and finite")
+        return values
+
+    @model_validator(mode="after")
+    def _known(self) -> MnistParams:
+        find_dataset(self.dataset, tuple(IMAGES))
+        for name, value, known in (
+            ("protocol", self.protocol, PROTOCOLS),
+            ("init", self.init, INITS),
+            *(("arm", arm, tuple(NETWORKS)) for arm in self.arms),
+        ):
+            if value not in known:
+                raise UnknownName(name, value, known)
+        for field in ("arms", "hidden", "learning_rates", "batch_sizes"):
+            values = getattr(self, field)
+            if len(set(values)) < len(values):
+                raise BadInput(f"{field} names one thing twice: {', '.join(map(str, values))}")
+        return self
+
+
+@dataclass(frozen=True)
+class MnistArm:
+    """One network at one width, learning rate and batch size, and the seeds of its trials: what one record holds."""
+
+    study: str
+    network: str
+    hidden: int
+    learning_rate: float
+    batch_size: int
+    seeds: tuple[int, ...]
+    dataset: str
+    protocol: str
+    init: str
+    epochs: int
+
+    @property
+    def activation(self) -> str:
+        """Name of the activation."""
+        return NETWORKS[self.network].activation
+
+    def width(self, features: int) -> int:
+        """Hidden units of this arm's own network (after the gate) on images of that many pixels."""
+        return NETWORKS[self.network].width(features, self.hidden, CLASSES)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What the arm's hash covers, as plain values."""
+        values = asdict(self)
+        return {**{key: value for key, value in values.items() if key != "study"}, "seeds": list(self.seeds), "optimizer": "adam"}
+
+    @property
+    def id(self) -> str:
+        """``geglu_equal_width-h8-lr0.001-b64-<hash>``."""
+        return f"{self.network}-h{self.hidden}-lr{self.learning_rate:g}-b{self.batch_size}-{store.digest(self.config)[:10]}"
+
+
+@dataclass(frozen=True)
+class Program:
+    """What trains together: all networks, widths and learning rates of one seed and batch size."""
+
+    seed: int
+    batch_size: int
+    cells: tuple[tuple[str, int], ...]
+    """(network, hidden)."""
+    learning_rates: tuple[float, ...]
+    dataset: str
+    protocol: str
+    init: str
+    epochs: int
+
+    @property
+    def label(self) -> str:
+        """``b64-s42``."""
+        return f"b{self.batch_size}-s{self.seed}"
+
+
+def arms_of(params: MnistParams) -> list[MnistArm]:
+    """The arms of a sweep, batch size slowest, network fastest."""
+    seeds = tuple(range(params.seed, params.seed + params.trials))
+    common = (seeds, params.dataset, params.protocol, params.init, params.epochs)
+    return [
+        MnistArm(params.study, network, hidden, rate, batch, *common)
+        for batch in params.batch_sizes
+        for rate in params.learning_rates
+        for hidden in params.hidden
+        for network in params.arms
+    ]
+
+
+def programs_of(params: MnistParams) -> list[Program]:
+    """The programs that train a sweep, the longest (smallest batches) first."""
+    cells = tuple((network, hidden) for hidden in params.hidden for network in params.arms)
+    common = (cells, params.learning_rates, params.dataset, params.protocol, params.init, params.epochs)
+    seeds = range(params.seed, params.seed + params.trials)
+    return [Program(seed, batch, *common) for batch in sorted(params.batch_sizes) for seed in seeds]

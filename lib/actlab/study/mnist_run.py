@@ -1,0 +1,262 @@
+"""Runs the sweep of image classifiers: programs in processes, finished ones in the cache, one record an arm."""
+
+from __future__ import annotations
+
+import json
+import math
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from filelock import FileLock
+from torch import Tensor
+
+from actlab import paths, store
+from actlab.activations import find_activation
+from actlab.data.images import CLASSES, Part, load_images
+from actlab.models.ffn import FFN, count
+from actlab.study import provenance
+from actlab.study.mnist import NETWORKS, MnistArm, MnistParams, Program, arms_of, programs_of
+from actlab.training.stacked import Stack, evaluate, train
+from actlab.training.streams import generator, init_streams
+
+Results = dict[str, Any]
+"""What a trial leaves for the record: plain values."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Names a trial for a display."""
+
+    label: str
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that a display may show, as ``engine.Event``: ``start`` (with ``total`` trials), ``trial``, ``arm`` (with its record)."""
+
+    kind: str
+    arm: MnistArm
+    trial: Trial | None = None
+    record: store.Record | None = None
+    total: int = 0
+
+
+Watch = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class MnistOutcome:
+    """The records of a sweep in the order of its arms; ``None`` where an arm has none."""
+
+    arms: list[MnistArm]
+    records: list[store.Record | None]
+
+    @property
+    def present(self) -> list[store.Record]:
+        """The records that there are."""
+        return [record for record in self.records if record is not None]
+
+    @property
+    def missing(self) -> list[MnistArm]:
+        """The arms without a record."""
+        return [arm for arm, record in zip(self.arms, self.records, strict=True) if record is None]
+
+    @property
+    def failed(self) -> list[tuple[MnistArm, Results]]:
+        """Trials that raised: none, since a program that raises ends the run."""
+        return []
+
+
+def load_mnist(params: MnistParams) -> MnistOutcome:
+    """What is recorded of a sweep; trains nothing."""
+    arms = arms_of(params)
+    found = [store.path_of(arm.study, arm.id) for arm in arms]
+    return MnistOutcome(arms, [store.load(path) if path.exists() else None for path in found])
+
+
+def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None) -> MnistOutcome:
+    """Bring a sweep to its end: arms with a record are loaded, finished programs come from the cache, the rest is trained.
+
+    Args:
+        params: the sweep.
+        workers: processes, each on one thread; 1 runs in this process. The results are the same bits.
+        watch: called with every ``Event``, in this process.
+    """
+    tell = watch or (lambda event: None)
+    provenance.code()  # before anything can change the files that this process has loaded
+    outcome = load_mnist(params)
+    todo = programs_of(params) if outcome.missing else []
+    if todo:
+        tell(Event("start", outcome.arms[0], total=sum(len(p.cells) * len(p.learning_rates) for p in todo)))
+    ended: dict[tuple[int, int], dict[str, Results]] = {}
+    records: list[store.Record | None] = []
+    for program, trials in _run(todo, workers):
+        ended[program.batch_size, program.seed] = trials
+        for name in trials:
+            tell(Event("trial", outcome.arms[0], Trial(f"{program.label}-{name}")))
+    for arm, record in zip(outcome.arms, outcome.records, strict=True):
+        done = record or finish(arm, [ended[arm.batch_size, seed][_key(arm.network, arm.hidden, arm.learning_rate)] for seed in arm.seeds])
+        tell(Event("arm", arm, record=done))
+        records.append(done)
+    return MnistOutcome(outcome.arms, records)
+
+
+def _run(todo: list[Program], workers: int) -> Iterator[tuple[Program, dict[str, Results]]]:
+    if workers == 1 or len(todo) < 2:
+        yield from ((program, run_program(program)) for program in todo)
+        return
+    with ProcessPoolExecutor(min(workers, len(todo)), multiprocessing.get_context("spawn"), _end_with_the_parent) as pool:
+        futures = {pool.submit(run_program, program): program for program in todo}
+        try:
+            yield from ((futures[future], future.result()) for future in as_completed(futures))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _end_with_the_parent() -> None:
+    """A worker whose parent was killed would wait for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_exit_after, args=(parent,), daemon=True).start()
+
+
+def _exit_after(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def _key(network: str, hidden: int, learning_rate: float) -> str:
+    return f"{network}/{hidden}/{learning_rate!r}"
+
+
+@lru_cache(maxsize=2)
+def about_data(dataset: str, protocol: str) -> dict[str, Any]:
+    """Name, sizes and hashes of a data set's parts."""
+    images = load_images(dataset, protocol)
+    parts: dict[str, Part] = {name: getattr(images, name) for name in ("train", "validation", "test")}
+    sizes = {name: {"images": len(part), "sha256": part.sha256} for name, part in parts.items()}
+    return {"name": dataset, "protocol": protocol, "features": images.features, **sizes}
+
+
+def cached(program: Program) -> Path:
+    """The file of a finished program: the results of its trials."""
+    about = {
+        **asdict(program),
+        "data": about_data(program.dataset, program.protocol),
+        "code": provenance.code()["trial_code_sha256"],
+        "machine": provenance.machine(),
+    }
+    return paths.cache() / "programs" / f"{program.label}-{store.digest(about)[:16]}.json"
+
+
+def run_program(program: Program) -> dict[str, Results]:
+    """Train one program, or take it from the cache. On one thread: the bits of a result then depend on no core count."""
+    torch.set_num_threads(1)
+    path = cached(program)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_suffix(".lock")):
+        if not path.exists():
+            store.save(path, {"trials": train_program(program)})
+        return store.load(path)["trials"]
+
+
+def shape_of(program: Program, network: str, hidden: int) -> tuple[str, int]:
+    """(activation, width) of a cell: all that a network's start depends on, the program apart."""
+    row = NETWORKS[network]
+    return row.activation, row.width(load_images(program.dataset, program.protocol).features, hidden, CLASSES)
+
+
+def network_of(program: Program, activation: str, width: int) -> FFN:
+    """A freshly initialised network of the program."""
+    images = load_images(program.dataset, program.protocol)
+    net = FFN(images.features, width, CLASSES, find_activation(activation))
+    net.initialise(init_streams(program.seed), program.init, images.pixel_power)
+    return net
+
+
+def train_program(program: Program) -> dict[str, Results]:
+    """Results by ``network/hidden/learning rate``. Losses in nats, accuracies in %, seconds per training (the program's, shared evenly).
+
+    Cells of one shape are one training: 16 units of GeGLU at equal parameters are 8 units at equal width, bit for bit.
+    """
+    images = load_images(program.dataset, program.protocol)
+    shapes = list(dict.fromkeys(shape_of(program, *cell) for cell in program.cells))
+    stack = Stack([network_of(program, *shape) for shape in shapes], program.learning_rates)
+    since = time.perf_counter()
+    order = generator(program.seed, "order")
+    train_loss = train(stack, images.train.pixels, images.train.labels, program.batch_size, program.epochs, order)
+    seconds = (time.perf_counter() - since) / train_loss.numel()
+    parts = {"val": images.validation, "test": images.test}
+    measured = {"train_loss": train_loss} | {
+        f"{name}_{what}": values for name, part in parts.items() for what, values in evaluate(stack, part.pixels, part.labels).items()
+    }
+    results = {}
+    for cell in program.cells:
+        index = shapes.index(shape_of(program, *cell))
+        for r, rate in enumerate(program.learning_rates):
+            results[_key(*cell, rate)] = {"label": str(program.seed), "seed": program.seed, **_results(measured, r, index), "seconds": seconds}
+    return results
+
+
+def _results(measured: dict[str, Tensor], rate: int, cell: int) -> Results:
+    """One trial's numbers. ``diverged``: a loss is not finite (its accuracies are NaN). ``collapsed``: one class for every validation image."""
+    values = {name: tensor[rate, cell].item() for name, tensor in measured.items()}
+    status = "done" if all(math.isfinite(values[f"{name}_loss"]) for name in ("train", "val", "test")) else "diverged"
+    if status == "diverged":
+        values |= {"val_accuracy": math.nan, "test_accuracy": math.nan}
+    return {"status": status, "collapsed": values["val_largest_class_share"] == 1.0, **values}
+
+
+def _mean(values: Iterable[float]) -> float:
+    numbers = list(values)
+    return math.fsum(numbers) / len(numbers) if numbers else math.nan
+
+
+MEANS = ("train_loss", "val_loss", "val_accuracy", "test_loss", "test_accuracy")
+
+
+def record_of(arm: MnistArm, trials: list[Results]) -> store.Record:
+    """The record of an arm whose trials have all ended. Means are over the trials that are done."""
+    data = about_data(arm.dataset, arm.protocol)
+    width = arm.width(data["features"])
+    done = [trial for trial in trials if trial["status"] == "done"]
+    return {
+        "model_name": "ffn",
+        "activation": arm.activation,
+        "network": arm.network,
+        "width": width,
+        "n_parameters": count(data["features"], width, CLASSES, find_activation(arm.activation).gated),
+        **{f"avg_{name}": _mean(trial[name] for trial in done) for name in MEANS},
+        "collapsed": sum(trial["collapsed"] for trial in trials),
+        "trials": trials,
+        "config": arm.config,
+        "study": arm.study,
+        "arm": arm.id,
+        "kind": "mnist",
+        "provenance": {
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            **provenance.code(),
+            "machine": provenance.machine(),
+            "threads": 1,
+            "path": "stacked",
+            "data": data,
+        },
+    }
+
+
+def finish(arm: MnistArm, trials: list[Results]) -> store.Record:
+    """Write the arm's record and return it."""
+    record = record_of(arm, trials)
+    store.save(store.path_of(arm.study, arm.id), record)
+    return json.loads(json.dumps(record))
