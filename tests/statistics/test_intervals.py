@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -80,7 +80,6 @@ def test_jackknife_of_three_trials_is_four_times_the_naive_variance() -> None:
 
 
 @given(arrays(float, (4, 3), elements=FINITE))
-@settings(deadline=None)
 def test_sum_kernel_is_twice_the_mean(points: np.ndarray) -> None:
     """For h_ij = x_i + x_j the U-statistic is twice the mean, and its jackknife twice the t interval, exactly."""
     x = points[:, 0]
@@ -89,7 +88,6 @@ def test_sum_kernel_is_twice_the_mean(points: np.ndarray) -> None:
 
 
 @given(st.permutations(range(5)), st.floats(0.1, 10.0))
-@settings(deadline=None)
 def test_pair_mean_ignores_order_and_follows_the_unit(order: list[int], unit: float) -> None:
     matrix = distances(np.random.default_rng(0).normal(size=(5, 4)))
     first, second = pair_mean(matrix), pair_mean(unit * matrix[np.ix_(order, order)])

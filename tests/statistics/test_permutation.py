@@ -61,7 +61,7 @@ def test_floors() -> None:
 
 
 @given(SMALL, SMALL)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_two_sample_is_the_one_of_scipy(a: list[int], b: list[int]) -> None:
     """Integers bring ties, which rounding must not part."""
 
@@ -73,7 +73,7 @@ def test_two_sample_is_the_one_of_scipy(a: list[int], b: list[int]) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=7))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_p_values_lie_between_floor_and_one_and_do_not_depend_on_the_order_of_arms(pairs: list[tuple[int, int]]) -> None:
     a, b = np.array(pairs, dtype=float).T
     for test in (permutation_two_sample, permutation_paired):

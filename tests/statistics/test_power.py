@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -45,7 +45,6 @@ def test_table_of_cohen(effect: float, n: int) -> None:
 
 
 @given(st.floats(0.1, 3), st.integers(3, 20))
-@settings(deadline=None)
 def test_two_sample_power_is_that_of_the_noncentral_t(effect: float, n: int) -> None:
     degrees, shift = 2 * n - 2, effect * math.sqrt(n / 2)
     quantile = stats.t.ppf(0.975, degrees)
@@ -54,7 +53,6 @@ def test_two_sample_power_is_that_of_the_noncentral_t(effect: float, n: int) -> 
 
 
 @given(st.integers(2, 40), st.sampled_from([0.5, 0.8, 0.95]))
-@settings(deadline=None)
 def test_detectable_effect_has_the_power_asked_for(n: int, power: float) -> None:
     assert power_two_sample(detectable_two_sample(n, power=power), n) == pytest.approx(power, abs=1e-6)
     assert power_paired(detectable_paired(n, power=power), n) == pytest.approx(power, abs=1e-6)

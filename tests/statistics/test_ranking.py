@@ -7,7 +7,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.errors import BadInput
@@ -18,21 +18,18 @@ SCORES = st.lists(st.floats(-100, 100), min_size=1, max_size=7)
 
 
 @given(SCORES, st.integers(1, 7))
-@settings(deadline=None)
 def test_best_of_k_is_the_mean_over_all_subsets(values: list[float], k: int) -> None:
     expected = float(np.mean([max(chosen) for chosen in combinations(values, k)])) if k <= len(values) else math.nan
     assert best_of_k(values, k) == pytest.approx(expected, nan_ok=True, abs=1e-9)
 
 
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=4), st.integers(1, 4))
-@settings(deadline=None)
 def test_with_replacement_is_the_mean_over_all_tuples(values: list[float], k: int) -> None:
     expected = float(np.mean([max(chosen) for chosen in product(values, repeat=k)]))
     assert best_of_k_with_replacement(values, k) == pytest.approx(expected, abs=1e-9)
 
 
 @given(SCORES)
-@settings(deadline=None)
 def test_curve_runs_from_the_mean_to_the_maximum_and_never_falls(values: list[float]) -> None:
     curve = [best_of_k(values, k) for k in range(1, len(values) + 1)]
     assert (curve[0], curve[-1]) == pytest.approx((np.mean(values), max(values)), abs=1e-9)

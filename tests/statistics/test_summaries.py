@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -53,7 +53,6 @@ def test_interquartile_mean_interval_agrees_with_scipy_bootstrap() -> None:
 
 
 @given(ARM, ARM)
-@settings(deadline=None)
 def test_probability_of_improvement_is_mann_whitney(a: list[int], b: list[int]) -> None:
     expected = stats.mannwhitneyu(a, b, method="asymptotic").statistic / (len(a) * len(b)) if len(set(a + b)) > 1 else 0.5
     assert probability_of_improvement(a, b) == pytest.approx(expected)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -94,7 +94,6 @@ def test_holm_leaves_out_tests_that_could_not_be_made() -> None:
 
 
 @given(P_VALUES)
-@settings(deadline=None)
 def test_holm_lies_between_raw_and_bonferroni_and_keeps_the_order(p_values: list[float]) -> None:
     raw, adjusted = np.array(p_values), holm(p_values)
     assert (adjusted >= raw).all()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.errors import BadInput
@@ -77,7 +77,6 @@ def test_components_are_unbiased() -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None)
 def test_mean_squares_sum_to_the_variance(seed: int) -> None:
     values = np.random.default_rng(seed).normal(size=(3, 4, 5))
     assert mean_squares(values[None]).sum() == pytest.approx(values.var())

@@ -62,6 +62,7 @@ def pair_mean(matrix: ArrayLike, level: float = 0.95) -> Estimate:
 
     U_(-i) leaves trial i out; variance = (M - 1) / M sum_i (U_(-i) - U)^2, and a t interval with M - 1 degrees of freedom.  The variance is too large
     on average (about 2.2 times at M = 3, 1.4 at 5, 1.2 at 10), so the claim is coverage of *at least* about ``level``: conservative at small M.
+    Measured, nominal 95%, values averaged over 20 inputs: 98% at M = 3, 97% at 5, 96% at 10 and 20 (over one input, heavily skewed: 92% at worst).
 
     Args:
         matrix: (M, M) symmetric, one value per pair (a prediction difference, say); the diagonal is not read; NaN on the whole row and column of a
