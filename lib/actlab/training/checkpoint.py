@@ -14,6 +14,9 @@ from torch import Tensor, nn
 
 from actlab.errors import DataError
 
+WHOLE = "global"
+"""Key of what an optimizer's state holds beside that of single parameters (ECD's number of dimensions, its random stream)."""
+
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
     """A safetensors file with JSON metadata, in place all at once or not at all."""
@@ -27,10 +30,12 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, Any])
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """What ``write_tensors`` wrote; ``DataError`` names a damaged file."""
+    """What ``write_tensors`` wrote; ``DataError`` names a missing or damaged file."""
     try:
         with safe_open(path, framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["about"])  # noqa: SIM118
+    except FileNotFoundError as error:
+        raise DataError(f"{path} is not there: its trial was trained elsewhere, by other code, or not at all; run its study") from error
     except (SafetensorError, OSError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise DataError(f"{path} is damaged ({error}); delete it and run again") from error
 
@@ -38,7 +43,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: dict[str, Any]) -> None:
     """Write the state of a trial."""
     tensors = {f"model/{name}": value for name, value in model.state_dict().items()}
-    for index, state in optimizer.state_dict()["state"].items():
+    saved = optimizer.state_dict()
+    for index, state in [*saved["state"].items(), (WHOLE, saved.get(WHOLE, {}))]:
         tensors |= {f"optimizer/{index}/{name}": value for name, value in state.items()}
     tensors["random/cpu"] = torch.get_rng_state()
     if torch.cuda.is_available():
@@ -54,7 +60,8 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict
     for name, value in tensors.items():
         if name.startswith("optimizer/"):
             _, index, key = name.split("/")
-            state["state"].setdefault(int(index), {})[key] = value
+            place = state[WHOLE] if index == WHOLE else state["state"].setdefault(int(index), {})
+            place[key] = value
     optimizer.load_state_dict(state)
     torch.set_rng_state(tensors["random/cpu"])
     if "random/cuda" in tensors and torch.cuda.is_available():

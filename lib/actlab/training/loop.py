@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +22,15 @@ from actlab.training.windows import SKIP, Windows, batch_starts
 DTYPES = ("float32", "bfloat16")
 EVALUATION_POSITIONS = {"cpu": 4096, "cuda": 131072}
 """Positions evaluated at once: what fits the cache of a CPU, what fills a GPU. Part of the bits of a result, so fixed."""
+
+
+class Placed(Protocol):
+    """Where and in which type a recipe computes."""
+
+    @property
+    def device(self) -> str: ...  # noqa: D102
+    @property
+    def dtype(self) -> str: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -151,7 +160,7 @@ def evaluate(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Recipe
     """(mean cross-entropy in nats, accuracy in %) over every counted position of ``windows``."""
     loss = torch.zeros((), dtype=torch.float64, device=recipe.device)
     right = torch.zeros((), dtype=torch.int64, device=recipe.device)
-    for logits, targets in _logits(model, windows, recipe):
+    for logits, targets in logits_of(model, windows, recipe):
         loss += F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="sum").double()
         right += (logits.argmax(dim=1) == targets).sum()
     return (loss / windows.positions).item(), 100 * right.item() / windows.positions
@@ -159,12 +168,12 @@ def evaluate(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Recipe
 
 def predict(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Recipe) -> Tensor:
     """Probabilities at every position of ``windows``: (W * T, V) float32 on the CPU."""
-    return torch.cat([torch.softmax(logits, dim=1).cpu() for logits, _ in _logits(model, windows, recipe)])
+    return torch.cat([torch.softmax(logits, dim=1).cpu() for logits, _ in logits_of(model, windows, recipe)])
 
 
-def _logits(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Recipe) -> Iterator[tuple[Tensor, Tensor]]:
-    """Float32 logits (n, V) and targets (n,) of successive batches of windows, in evaluation mode."""
-    rows = max(1, EVALUATION_POSITIONS[torch.device(recipe.device).type] // windows.inputs.shape[1])
+def logits_of(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Placed, positions: int | None = None) -> Iterator[tuple[Tensor, Tensor]]:
+    """Float32 logits (n, V) and targets (n,) of successive batches of about ``positions`` positions, in evaluation mode."""
+    rows = max(1, (positions or EVALUATION_POSITIONS[torch.device(recipe.device).type]) // windows.inputs.shape[1])
     module = model if isinstance(model, nn.Module) else None
     was_training = module is not None and module.training
     if module is not None:
@@ -176,7 +185,7 @@ def _logits(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Recipe)
         module.train(was_training)
 
 
-def autocast(recipe: Recipe) -> AbstractContextManager[Any]:
+def autocast(recipe: Placed) -> AbstractContextManager[Any]:
     """bfloat16 autocast where the recipe asks for it."""
     if recipe.dtype == "float32":
         return nullcontext()

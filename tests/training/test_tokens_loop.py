@@ -1,0 +1,175 @@
+"""Training on token shards: every optimizer, resumption bit for bit, accumulation, schedules, and the standard error of a loss."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from actlab.data.tokens import TokenStream, write_shard
+from actlab.errors import BadInput, UnknownName
+from actlab.models.gpt2 import GPT2, GPT2Config, build_gpt2
+from actlab.optimizers import OPTIMIZERS, build_optimizer
+from actlab.training.loop import evaluate
+from actlab.training.measure import measure
+from actlab.training.streams import generator, init_streams
+from actlab.training.tokens_loop import TokenRecipe, TokenTrial, train_tokens
+from actlab.training.windows import Windows, cover
+
+CONFIG = GPT2Config(vocab_size=29, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.1, symmetry="bQbV", evaluation="mean")
+RECIPE = TokenRecipe(iterations=12, evaluate_every=4)
+TOKENS = (np.arange(3000) * 7 + np.arange(3000) // 11 * 3) % 29
+"""A text with structure: half of it follows from the token before."""
+
+
+@pytest.fixture(scope="module")
+def shard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_shard(tmp_path_factory.mktemp("shards") / "train_000.bin", TOKENS)
+
+
+def windows() -> Windows:
+    return cover(torch.from_numpy(TOKENS[:333]), CONFIG.block_size)
+
+
+def model(seed: int = 1, activation: str = "random_prelu", **changes) -> GPT2:
+    return build_gpt2(replace(CONFIG, **changes), activation, generator_for=init_streams(seed))
+
+
+def run(shard: Path, name: str = "adamw", recipe: TokenRecipe = RECIPE, seed: int = 1, batch: int = 4, net: GPT2 | None = None, **more) -> TokenTrial:
+    net = net or model(seed)
+    settings = more.pop("settings", {"nu": 0.3, "F0": 0.0} if name == "ecd" else {})
+    optimizer = build_optimizer(name, net.parameters(), generator(seed, "optimizer"), **settings)
+    stream = TokenStream([shard], CONFIG.block_size, batch, lambda epoch: generator(seed, f"order/{epoch}"))
+    return train_tokens(net, optimizer, stream, windows(), recipe, seed, **more)
+
+
+def outcome(trial: TokenTrial) -> tuple[str, str, str]:
+    return trial.status, json.dumps(trial.progress.history), trial.weights_sha256
+
+
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
+def test_every_optimizer_learns(shard, name):
+    settings = {"ecd": {"lr": 1.0, "F0": 0.0}, "adamw": {"lr": 3e-3}, "sgdm": {"init_velocity_std": 0.0}, "soap": {"lr": 3e-3}}[name]
+    trial = run(shard, name, TokenRecipe(iterations=40, evaluate_every=20), settings=settings)
+    assert trial.status == "done"
+    assert trial.final["val_loss"] < trial.progress.history[0]["val_loss"] - 0.005
+    assert trial.final["tokens"] == 40 * 4 * 8
+    assert trial.tokens_per_second > 0
+
+
+class InterruptedTrialError(Exception):
+    pass
+
+
+def interrupting(at: int) -> Callable[[int, float], None]:
+    def report(iteration: int, loss: float) -> None:
+        if iteration >= at:
+            raise InterruptedTrialError
+
+    return report
+
+
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
+def test_resumes_bit_equal(shard, name, tmp_path, monkeypatch):
+    """Optimizer, symmetry-breaking streams, dropout, order and schedule all go on; accumulation too."""
+    monkeypatch.setattr("actlab.training.tokens_loop._Clock.report", lambda self: True)
+    recipe = replace(RECIPE, micro_batches=2, schedule="cosine", warmup=3)
+    whole = run(shard, name, recipe)
+    saved_at = tmp_path / "trial.checkpoint"
+    for at in (6, 10):
+        with pytest.raises(InterruptedTrialError):
+            run(shard, name, recipe, saved_at=saved_at, on_progress=interrupting(at))
+    torch.rand(5)
+    assert outcome(run(shard, name, recipe, saved_at=saved_at)) == outcome(whole)
+
+
+def test_the_seed_is_the_only_source_of_randomness(shard):
+    one, two, other = run(shard), run(shard), run(shard, seed=2)
+    assert outcome(one) == outcome(two)
+    assert one.weights_sha256 != other.weights_sha256
+
+
+def test_evaluating_more_often_changes_no_weight(shard):
+    """Evaluation draws nothing from the training streams."""
+    assert run(shard, recipe=replace(RECIPE, evaluate_every=1)).weights_sha256 == run(shard).weights_sha256
+
+
+@pytest.mark.parametrize("name", ["adamw", "ecd"])
+def test_accumulation_is_a_larger_batch(shard, name):
+    """Without randomness inside the model, two micro-batches of 4 are one batch of 8, up to rounding."""
+    still = {"dropout": 0.0, "symmetry": "symmetric"}
+    small, large = (run(shard, name, replace(RECIPE, micro_batches=m), batch=b, net=model(**still), settings={}) for m, b in ((2, 4), (1, 8)))
+    assert small.final["tokens"] == large.final["tokens"]
+    assert small.final["val_loss"] == pytest.approx(large.final["val_loss"], rel=1e-4)
+
+
+def test_a_loss_that_is_not_finite_ends_the_trial(shard):
+    trial = run(shard, "adamw", replace(RECIPE, iterations=100), settings={"lr": 1e20})
+    assert trial.status == "diverged"
+    assert trial.final["iteration"] < 100
+    assert not math.isfinite(trial.final["val_loss"])
+
+
+def test_rates_rise_then_fall():
+    recipe = TokenRecipe(iterations=110, evaluate_every=10, schedule="cosine", warmup=10, final_share=0.2)
+    rates = [recipe.rate(i) for i in range(111)]
+    assert rates[:10] == pytest.approx([(i + 1) / 10 for i in range(10)])
+    assert rates[10] == 1
+    assert rates[60] == pytest.approx(0.6)
+    assert rates[110] == pytest.approx(0.2)
+    assert TokenRecipe(iterations=9, evaluate_every=3).rate(8) == 1
+
+
+def test_a_rate_of_zero_share_stops(shard):
+    """The schedule reaches the optimizer: with a final share of 0 the last step is tiny."""
+    constant, falling = run(shard), run(shard, recipe=replace(RECIPE, schedule="cosine"))
+    assert constant.weights_sha256 != falling.weights_sha256
+
+
+def test_bfloat16_trains_float32_weights(shard):
+    net = model()
+    trial = run(shard, recipe=replace(RECIPE, dtype="bfloat16"), net=net)
+    assert trial.status == "done"
+    assert all(p.dtype == torch.float32 for p in net.parameters())
+    assert trial.final["val_loss"] == pytest.approx(run(shard).final["val_loss"], rel=0.02)
+
+
+def test_measure_agrees_with_the_other_loop_and_a_slow_standard_error():
+    net, fixed = model().eval(), windows()
+    got = measure(net, fixed, RECIPE, CONFIG.vocab_size)
+    loss, accuracy = evaluate(net, fixed, RECIPE)
+    assert got.loss == pytest.approx(loss, rel=1e-6)
+    assert got.accuracy == accuracy
+    losses = []
+    with torch.no_grad():
+        for inputs, targets in zip(fixed.inputs, fixed.targets, strict=True):
+            losses.append(nn.functional.cross_entropy(net(inputs[None])[0], targets, ignore_index=-100).item())
+    assert got.standard_error == pytest.approx(np.std(losses, ddof=1) / math.sqrt(len(losses)), rel=0.02)
+
+
+def test_the_optimizer_must_hold_every_parameter(shard):
+    net = model()
+    optimizer = build_optimizer("adamw", [net.tokens.weight], torch.Generator())
+    with pytest.raises(BadInput, match="the optimizer misses blocks"):
+        train_tokens(net, optimizer, TokenStream([shard], 8, 4), windows(), RECIPE, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"iterations": 0}, BadInput, "iterations must be at least 1"),
+        ({"micro_batches": 0}, BadInput, "micro_batches must be at least 1"),
+        ({"schedule": "linear"}, UnknownName, "known are constant, cosine"),
+        ({"dtype": "float16"}, UnknownName, "known are bfloat16, float32"),
+    ],
+)
+def test_refuses_a_recipe_that_cannot_be(changes, error, message):
+    with pytest.raises(error, match=message):
+        replace(RECIPE, **changes)
