@@ -56,7 +56,6 @@ def _execute(page: Page, work: Path) -> Any:
     import papermill
     from traitlets.config import Config
 
-    _check_names(page, declared(page.notebook))
     with tempfile.TemporaryDirectory(prefix="actlab-") as sockets:  # of its own: kernels in one folder would share them
         private = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
         return papermill.execute_notebook(
@@ -84,9 +83,11 @@ def declared(notebook: Path) -> dict[str, Any]:
         raise BadInput(f"{notebook.name}: the parameters cell may hold literals only") from None
 
 
-def _check_names(page: Page, known: dict[str, Any]) -> None:
+def check_names(page: Page) -> None:
+    """Refuse a parameter that the notebook does not declare; papermill alone would only log it."""
+    known = declared(page.notebook)
     if unknown := sorted(set(page.params) - set(known)):
-        raise BadInput(f"{page.notebook.name} declares no parameter {', '.join(unknown)}: known are {', '.join(sorted(known))}")
+        raise BadInput(f"{page.name}: {page.notebook.name} declares no parameter {', '.join(unknown)}: known are {', '.join(sorted(known))}")
 
 
 def _clean(notebook: Any, page: Page, key: Key) -> None:

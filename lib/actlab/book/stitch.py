@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from actlab import paths
-from actlab.book.execute import Made, make, one_thread
+from actlab.book.execute import Made, check_names, make, one_thread
 from actlab.book.keys import Key, changed, code_key, key_of
 from actlab.book.pages import FOLDER, Page, load_pages
 from actlab.errors import ActlabError
@@ -53,6 +53,7 @@ def execute_stale(workers: int = os.cpu_count() or 1, watch: Watch | None = None
     """Execute what is stale, ``workers`` notebooks at once on one thread each; returns the pages written.
 
     Raises:
+        BadInput: an entry of ``pages.yaml`` gives what it cannot; nothing has been executed.
         BookError: one or more notebooks failed; the other pages are written all the same.
     """
     paths.cache().mkdir(parents=True, exist_ok=True)
@@ -62,6 +63,8 @@ def execute_stale(workers: int = os.cpu_count() or 1, watch: Watch | None = None
 
 
 def _execute(stale: list[Stale], workers: int, tell: Watch) -> list[Path]:
+    for one in stale:
+        check_names(one.page)
     tell(Event(stale=tuple(stale)))
     if not stale:
         return []
