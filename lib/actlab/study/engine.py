@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from actlab import store
+from actlab.errors import BadInput
 from actlab.study import baselines, provenance
 from actlab.study.arms import Arm, TrialSpec, arms_of
 from actlab.study.params import Params
@@ -99,7 +100,7 @@ def run_study(params: Params, workers: int = 1, watch: Watch | None = None) -> O
             place = [trial.label for trial in arm.trials].index
             fresh[arm.id] = finish(arm, sorted(ended[arm.id], key=lambda r: place(r["label"])))
             tell(Event("arm", arm, record=fresh[arm.id]))
-    records = [record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)]
+    records: list[store.Record | None] = [record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)]
     return Outcome(outcome.arms, records, outcome.baseline)
 
 
@@ -115,14 +116,17 @@ def _in_this_process(todo: Todo, workers: int, tell: Watch) -> Iterator[tuple[Ar
 
 
 _reports: Any = None
+_code: object = None
 
 
-def _start(reports: Any) -> None:
-    global _reports
-    _reports = reports
+def _start(reports: Any, code: object) -> None:
+    global _reports, _code
+    _reports, _code = reports, code
 
 
 def _report_and_run(index: int, spec: TrialSpec) -> Results:
+    if provenance.code()["trial_code_sha256"] != _code:
+        raise BadInput("the files in lib/actlab changed while the study was starting; start it again")
     return run_trial(spec, lambda iteration, loss: _reports.put((index, iteration, loss)))
 
 
@@ -142,7 +146,7 @@ def _in_processes(todo: Todo, workers: int, tell: Watch) -> Iterator[tuple[Arm, 
 @contextmanager
 def _pool(workers: int, context: Any, reports: Any) -> Iterator[ProcessPoolExecutor]:
     """A process pool that an interruption ends at once: the trials' checkpoints make that safe."""
-    pool = ProcessPoolExecutor(workers, context, _start, (reports,))
+    pool = ProcessPoolExecutor(workers, context, _start, (reports, provenance.code()["trial_code_sha256"]))
     try:
         yield pool
     except BaseException:

@@ -1,0 +1,123 @@
+"""Arms: which there are, in which order, and ids that name everything that a result depends on and nothing else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from actlab import paths, store
+from actlab.models import SCALES
+from actlab.study import kinds
+from actlab.study.arms import Arm, arm, arms_of
+from actlab.study.params import Params
+
+PUBLISHED = Params(
+    study="repro-lite",
+    model=("charlm",),
+    activations=("gelu",),
+    trials=5,
+    seed=42,
+    dataset="shakespeare",
+    scale="lite",
+    batch_size=32,
+    learning_rate=3e-4,
+    iterations=500,
+    evaluate_every=50,
+)
+
+
+def test_ids_of_committed_records_stay() -> None:
+    """Records are found by these names: a change of ``Arm.config`` would orphan every published result."""
+    assert [a.id for a in arms_of(PUBLISHED)] == ["charlm-gelu-a336a0a884", "charlm-gelu-floor-478c95d266"]
+
+
+def test_the_params_file_makes_the_published_arms() -> None:
+    """params/repro-lite.yaml is that study: 36 arms and 36 noise floors, the pinned id among them."""
+    arms = arms_of(kinds.load_repro(paths.ROOT / "params" / "repro-lite.yaml"))
+    assert [a.kind for a in arms] == ["trials"] * 36 + ["floor"] * 36
+    assert "charlm-gelu-a336a0a884" in [a.id for a in arms]
+    assert len({a.id for a in arms}) == 72
+
+
+CHANGES = {
+    "trials": 4,
+    "seed": 43,
+    "dataset": "pydoc",
+    "scale": "partial",
+    "batch_size": 16,
+    "learning_rate": 1e-3,
+    "weight_decay": 0.1,
+    "iterations": 501,
+    "evaluate_every": 25,
+    "prediction_windows": 128,
+    "gated_width": "doubled",
+    "device": "cuda",
+    "dtype": "bfloat16",
+    "compiled": True,
+    "model": "minigpt",
+    "activations": "relu",
+}
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_every_setting_that_matters_is_in_the_id(field: str) -> None:
+    """Results made under different settings never share a file."""
+    assert arms_of(PUBLISHED.replace(**{field: CHANGES[field]}))[0].id != arms_of(PUBLISHED)[0].id
+
+
+def test_settings_that_do_not_matter_are_not_in_the_id() -> None:
+    """The study's name, what else it runs and in which order change no id; these and ``CHANGES`` are all settings."""
+    for change in ({"study": "other"}, {"order": "activation"}, {"noise_floor": False}, {"activations": ("gelu", "relu")}):
+        assert arms_of(PUBLISHED.replace(**change))[0].id == "charlm-gelu-a336a0a884"
+    assert set(CHANGES) | {"study", "order", "noise_floor"} == set(Params.model_fields)
+
+
+def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were a scale ever redefined, old records would not be taken for new ones."""
+    monkeypatch.setitem(SCALES, "lite", replace(SCALES["lite"], n_layer=3))
+    assert arms_of(PUBLISHED)[0].id != "charlm-gelu-a336a0a884"
+
+
+def names(params: Params) -> list[tuple[str, str, str]]:
+    return [(a.kind, a.model, a.activation) for a in arms_of(params)]
+
+
+def test_order() -> None:
+    """``model``: one model's activations after another; ``activation``: one activation's models; floors always last."""
+    params = Params(model=("charlm", "convlm"), activations=("relu", "gelu"))
+    by_model = [("charlm", "relu"), ("charlm", "gelu"), ("convlm", "relu"), ("convlm", "gelu")]
+    by_activation = [("charlm", "relu"), ("convlm", "relu"), ("charlm", "gelu"), ("convlm", "gelu")]
+    assert names(params) == [(kind, *cell) for kind in ("trials", "floor") for cell in by_model]
+    assert names(params.replace(order="activation")) == [(kind, *cell) for kind in ("trials", "floor") for cell in by_activation]
+    assert names(params.replace(noise_floor=False)) == [("trials", *cell) for cell in by_model]
+
+
+def test_trials_follow_the_seed() -> None:
+    """Trials have consecutive seeds; a floor has the first seed plain, repeated and nudged; the plain one is the arm's first trial."""
+    ordinary, floor = arms_of(PUBLISHED)
+    assert [(spec.seed, spec.variant) for spec in ordinary.trials] == [(seed, "") for seed in range(42, 47)]
+    assert [spec.label for spec in floor.trials] == ["42", "42-repeat", "42-nudge"]
+    assert floor.trials[0] == ordinary.trials[0]
+
+
+def test_config_is_plain_and_complete() -> None:
+    """``Arm.config`` survives JSON, and holds the recipe, the trials' labels and the size."""
+    config = arms_of(PUBLISHED)[0].config
+    assert store.canonical(config) == store.canonical(json.loads(store.canonical(config)))
+    assert config["trials"] == ["42", "43", "44", "45", "46"]
+    assert config["recipe"]["iterations"] == 500
+    assert config["model_size"] == {"n_layer": 2, "n_embd": 128, "n_head": 4, "block_size": 128, "dropout": 0.2}
+
+
+def test_one_arm_alone_is_the_studys() -> None:
+    """``arm`` gives what ``arms_of`` lists."""
+    assert [arm(PUBLISHED, "charlm", "gelu", kind) for kind in ("trials", "floor")] == arms_of(PUBLISHED)
+    assert isinstance(arm(PUBLISHED, "charlm", "gelu"), Arm)
+
+
+def test_vocabulary_comes_from_the_text() -> None:
+    """A spec's model has its scale's size over the text's own vocabulary."""
+    config = arms_of(PUBLISHED)[0].trials[0].model_config(99)
+    assert config == replace(SCALES["lite"], vocab_size=99)

@@ -1,0 +1,131 @@
+"""The arrows of the house: who may import whom, read from the source, so that none runs back."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actlab import paths
+
+PACKAGE = paths.ROOT / "lib" / "actlab"
+NUMERIC = {"torch", "numpy"}
+MAY = {
+    # room: (rooms of the package, packages from outside; None: any)
+    "errors": (set(), set()),
+    "paths": (set(), set()),
+    "activations": ({"errors"}, {"torch"}),
+    "models": ({"activations", "errors"}, {"torch"}),
+    "optimizers": ({"activations", "errors"}, {"torch"}),
+    "data": ({"errors", "paths"}, NUMERIC | {"pooch", "sklearn", "tokenizers"}),
+    "metrics": ({"errors"}, {"torch"}),
+    "training": ({"models", "metrics", "activations", "errors"}, NUMERIC | {"safetensors"}),
+    "study": ({"models", "optimizers", "activations", "data", "metrics", "training", "store", "errors", "paths"}, None),
+    "store": ({"paths", "errors"}, set()),
+    "statistics": ({"errors"}, {"numpy", "scipy"}),
+    "figures": ({"statistics", "errors"}, {"numpy", "matplotlib", "mpl_toolkits", "IPython"}),
+    "tables": ({"statistics", "errors"}, {"numpy", "pandas"}),
+    "claims": ({"store", "statistics", "errors", "paths"}, {"numpy", "pandas"}),
+}
+"""DESIGN's arrows. What has no row (command line, book, reports) stands at the end: it may import anything, and nothing here may import it."""
+READERS = {"grid"}
+"""Rooms between the records and figures, tables, claims: they may use store and statistics, and no torch."""
+NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "find_model", "ACTIVATIONS", "MODELS"}
+
+
+def imports(source: str, package: str) -> list[str]:
+    """Dotted names that a module imports, anywhere in it; ``package`` resolves relative imports."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parents = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            base = ".".join([*parents, *([node.module] if node.module else [])])
+            found += [f"{base}.{alias.name}" for alias in node.names]
+    return found
+
+
+def wrong(room: str, names: list[str]) -> list[str]:
+    """The imports that a room may not have."""
+    rooms, outside = MAY[room]
+    bad = []
+    for name in names:
+        head, *rest = name.split(".")
+        if head == "actlab":
+            target = rest[0] if rest else "actlab"
+            if target not in rooms | {room} | (READERS if room in ("figures", "tables", "claims") else set()):
+                bad.append(name)
+        elif head not in sys.stdlib_module_names and outside is not None and head not in outside:
+            bad.append(name)
+    return bad
+
+
+def files_of(room: str) -> list[Path]:
+    """A room is a folder or a single file."""
+    return sorted((PACKAGE / room).rglob("*.py")) or [path for path in [PACKAGE / f"{room}.py"] if path.exists()]
+
+
+@pytest.mark.parametrize("room", MAY)
+def test_no_arrow_runs_back(room: str) -> None:
+    """Every import of every file of the room is one that the design allows."""
+    for file in files_of(room):
+        package = ".".join(["actlab", *file.relative_to(PACKAGE).parts[:-1]])
+        assert wrong(room, imports(file.read_text(encoding="utf-8"), package)) == [], file.relative_to(PACKAGE)
+
+
+def test_the_rooms_are_found() -> None:
+    """The rooms of the core hold files: a renamed folder does not escape."""
+    assert all(files_of(room) for room in MAY if room != "claims")
+
+
+@pytest.mark.parametrize(
+    ("room", "source"),
+    [
+        ("statistics", "import torch"),
+        ("statistics", "from actlab.metrics import churn"),
+        ("store", "import numpy as np"),
+        ("training", "from actlab.study.arms import Arm"),
+        ("training", "def f():\n    from actlab import study"),
+        ("models", "from ..data import text"),
+        ("figures", "from actlab import training"),
+        ("tables", "import torch.nn"),
+        ("errors", "from actlab import paths"),
+        ("study", "from actlab.cli import app"),
+        ("metrics", "if True:\n    import actlab"),
+    ],
+)
+def test_a_wrong_import_is_caught(room: str, source: str) -> None:
+    """The check itself sees imports in functions, of submodules, relative ones and plain ones."""
+    assert len(wrong(room, imports(source, f"actlab.{room}"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("room", "source"),
+    [
+        ("statistics", "import math\nfrom scipy import stats"),
+        ("training", "from .streams import derive"),
+        ("study", "import yaml\nfrom actlab import store, paths"),
+    ],
+)
+def test_a_right_import_passes(room: str, source: str) -> None:
+    """The check does not cry wolf."""
+    assert wrong(room, imports(source, f"actlab.{room}")) == []
+
+
+def test_names_become_objects_in_the_study_only() -> None:
+    """Training never looks a model or an activation up by name."""
+    for file in files_of("training"):
+        found = {name.rsplit(".", 1)[-1] for name in imports(file.read_text(encoding="utf-8"), "actlab.training")}
+        assert not found & NAMES_TO_OBJECTS, file.name
+
+
+def test_reading_results_needs_no_torch() -> None:
+    """The package, store, statistics, tables and figures load without importing torch."""
+    files = [file.relative_to(PACKAGE).with_suffix("") for room in ("statistics", "tables", "figures") for file in files_of(room)]
+    modules = ", ".join(["actlab", "actlab.store", *(".".join(["actlab", *file.parts]).removesuffix(".__init__") for file in files)])
+    code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False).returncode == 0

@@ -1,0 +1,79 @@
+"""The house's own rules: no machine's paths, a docstring for every public name, one list of dependencies."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from actlab import paths
+
+SOURCES = sorted((paths.ROOT / "lib" / "actlab").rglob("*.py"))
+WRITTEN = ("*.md", "*.toml", "*.yml", "*.yaml", "*.py", "*.ipynb", "*.txt", "*.cff", "*.css", "*.js", "Makefile")
+MACHINE = re.compile("|".join(["/" + "work/", "/" + "home/" + r"\w", "/" + "Users/" + r"\w", "/" + "root/", r"\b[A-Z]:" + r"\\\\"]))
+
+
+def texts() -> list[Path]:
+    """Every text that people write: at the root and in the folders of the layout, not what is built or downloaded."""
+    root = paths.ROOT
+    folders = [root / name for name in ("lib", "tests", "params", "notebooks", "book", "results", ".ci", ".github")]
+    built = {"_build", "_generated", "studies", "__pycache__"}
+    found = [path for pattern in WRITTEN for path in root.glob(pattern)]
+    found += [path for folder in folders for pattern in (*WRITTEN, "*.json", "run") for path in folder.rglob(pattern)]
+    return [path for path in found if path.is_file() and not built & set(path.parts) and "egg-info" not in str(path)]
+
+
+def test_no_path_of_a_machine() -> None:
+    """No committed text names a folder that exists on one machine only."""
+    assert len(texts()) > 50
+    found = [f"{path.relative_to(paths.ROOT)}: {m.group()}" for path in texts() if (m := MACHINE.search(path.read_text(encoding="utf-8")))]
+    assert found == []
+
+
+def test_the_check_for_paths_sees_them() -> None:
+    """The pattern finds what it looks for, and leaves addresses alone."""
+    for text in ("/" + "home/jo/x", "see /" + "Users/jo", "/" + "work/main", "C:" + r"\\temp"):
+        assert MACHINE.search(text), text
+    for text in ("https://example.org/homepage/x", "n_head/2", "results/repro-lite", "~/data"):
+        assert not MACHINE.search(text), text
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(paths.ROOT / "lib")))
+def test_public_names_have_a_docstring(file: Path) -> None:
+    """Modules, public classes and public functions say what they are for."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    nodes = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")]
+    silent = [node.name for node in nodes if not ast.get_docstring(node)]
+    assert silent == []
+    assert ast.get_docstring(tree) or not tree.body, "the first line of a file says what it is for"
+
+
+def bare(requirement: str) -> str:
+    """A requirement's package name, normalised."""
+    return re.split(r"[<>=!~\[; ]", requirement.strip(), maxsplit=1)[0].lower().replace("_", "-")
+
+
+def test_environment_yml_names_the_packages_of_pyproject() -> None:
+    """conda's list and pip's list cannot drift apart: dependencies and the extra ``test``, no more and no less."""
+    file = paths.ROOT / "environment.yml"
+    if not file.exists():
+        pytest.skip("there is no environment.yml yet")
+    entries = yaml.safe_load(file.read_text(encoding="utf-8"))["dependencies"]
+    conda = [entry for entry in entries if isinstance(entry, str)]
+    pip = [entry for group in entries if isinstance(group, dict) for entry in group["pip"] if not entry.startswith("-")]
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {bare(name) for name in project["dependencies"] + project["optional-dependencies"]["test"]}
+    assert {bare(name) for name in conda + pip} - {"python", "pip"} == declared
+
+
+def test_every_dependency_has_an_exact_version() -> None:
+    """constraints.txt pins each declared package."""
+    lines = (paths.ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {bare(line) for line in lines if "==" in line}
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {bare(name) for name in project["dependencies"] + project["optional-dependencies"]["test"]}
+    assert declared - pinned == set()
