@@ -23,7 +23,7 @@ def test_p_value_of_an_interval_is_the_t_tests() -> None:
 def test_every_sentence_is_made_from_records() -> None:
     """Numbers of the made-up grid appear in the sentences."""
     found = findings.sentences(grids.grid())
-    assert found["extent"] == "5 of 6 arms (model and activation) have records, 19 of 20 trials done; 1 arms are still to be run"
+    assert found["extent"] == "5 of 6 arms (model and activation) have records, 19 of 20 trials done; 1 still to be run"
     assert "13.0%" in found["seeds"]
     assert "1.0e-06 (charlm, relu)" in found["floor"]
     assert "all identical bit for bit" in found["floor"]
@@ -49,7 +49,7 @@ def test_holm_covers_all_comparisons() -> None:
     """Two true differences among noise are found and named, and the count is of all comparisons."""
     arms = [grids.record(), grids.record(activation="gelu", losses=(2.5, 2.601, 2.7)), grids.record(activation="swish", losses=(2.0, 2.3, 2.1))]
     sentence = findings.compared(read(arms), "val_loss")
-    assert sentence.startswith("Of 2 comparisons of an activation with relu in validation loss, 1 differ")
+    assert sentence.startswith("1 of 2 comparisons of an activation with relu in validation loss stay apart")
     assert "charlm gelu +0.500" in sentence
     assert "swish" not in sentence
 

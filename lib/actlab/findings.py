@@ -12,6 +12,8 @@ from actlab.grid import METRICS, ArmResults, Grid
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
 
+LISTED = 6
+"""How many differences a sentence names, the largest."""
 Comparison = tuple[ArmResults, Estimate, float]
 """An arm, its paired difference from relu, and the p-value after Holm."""
 
@@ -51,7 +53,7 @@ def extent(grid: Grid) -> str:
     arms, planned = len(grid.arms), len(grid.models) * len(grid.activations)
     trials = [len(arm.labels) for arm in grid.arms.values()]
     ended = sum(len(arm.labels) - len(arm.not_done) for arm in grid.arms.values())
-    missing = "" if arms == planned else f"; {planned - arms} arms are still to be run"
+    missing = "" if arms == planned else f"; {planned - arms} still to be run"
     return f"{arms} of {planned} arms (model and activation) have records, {ended} of {sum(trials)} trials done{missing}"
 
 
@@ -113,8 +115,10 @@ def compared(grid: Grid, metric: str) -> str:
         return ""
     sure = [(arm, estimate) for arm, estimate, p in tests if p < 0.05]
     label = METRICS[metric].label.split(" (")[0]
-    head = f"Of {len(tests)} comparisons of an activation with relu in {label}, {len(sure)} differ from 0 after Holm's correction at 5%"
-    return head + ("" if not sure else ": " + "; ".join(f"{a.model} {a.activation} {e.value:+.3f} [{e.low:+.3f}, {e.high:+.3f}]" for a, e in sure))
+    head = f"{len(sure)} of {len(tests)} comparisons of an activation with relu in {label} stay apart from 0 after Holm's correction at 5%"
+    largest = sorted(sure, key=lambda pair: -abs(pair[1].value))[:LISTED]
+    named = [f"{arm.model} {arm.activation} {e.value:+.3f} [{e.low:+.3f}, {e.high:+.3f}]" for arm, e in largest]
+    return head + (": " if named else "") + "; ".join(named) + ("; and smaller ones" if len(sure) > LISTED else "")
 
 
 def floor(grid: Grid) -> str:
