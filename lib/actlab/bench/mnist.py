@@ -1,0 +1,191 @@
+"""Seconds per trial of the image sweep, one thread: PyTorch Lightning, a plain PyTorch loop, the stacked program; and what the machine allows.
+
+Measured on some steps of an epoch and extrapolated to 55,000 images.  The ways take turns in short pieces and the smallest CPU time of a
+piece counts, so that other work on the machine disturbs all of them alike and little.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from actlab.activations import find_activation
+from actlab.data.images import CLASSES, load_images
+from actlab.models.ffn import FFN, equal_parameters, equal_width
+from actlab.training.stacked import Stack, denormals_flushed
+from actlab.training.streams import init_streams
+
+HIDDEN, RATES, EPOCH = (2, 4, 8, 16), (1e-1, 1e-2, 1e-3, 1e-4), 55_000
+ADAM_ARRAYS = 7
+"""Reads of weight, gradient and two moments, writes of weight and two moments."""
+
+Piece = Callable[[], int]
+"""Trains some steps and returns how many."""
+
+
+def network(activation: str, width: int, features: int, seed: int = 0) -> FFN:
+    """A freshly initialised network of the sweep."""
+    net = FFN(features, width, CLASSES, find_activation(activation))
+    net.initialise(init_streams(seed))
+    return net
+
+
+def shapes(features: int) -> list[tuple[str, int]]:
+    """(activation, width) of the twelve networks of the sweep; the equal ones are one training."""
+    rows = [("relu", h) for h in HIDDEN] + [("geglu", width(features, h, CLASSES)) for width in (equal_width, equal_parameters) for h in HIDDEN]
+    return list(dict.fromkeys(rows))
+
+
+def plain(pixels: Tensor, labels: Tensor, batch_size: int, activation: str = "relu", hidden: int = 8) -> Piece:
+    """A PyTorch loop over one network with fused Adam, tensors in memory."""
+    net = network(activation, hidden, pixels.shape[1])
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3, fused=True)
+
+    def piece() -> int:
+        for places in (order := torch.split(torch.randperm(len(labels)), batch_size)):
+            loss = F.cross_entropy(net(pixels[places]), labels[places])
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+        return len(order)
+
+    return piece
+
+
+def stacked(pixels: Tensor, labels: Tensor, batch_size: int) -> Piece:
+    """Every network of the sweep at every learning rate, in one program."""
+    stack = Stack([network(*shape, pixels.shape[1]) for shape in shapes(pixels.shape[1])], RATES)
+
+    def piece() -> int:
+        with denormals_flushed():
+            for places in (order := torch.split(torch.randperm(len(labels)), batch_size)):
+                stack.step(pixels.index_select(0, places), labels[places])
+        return len(order)
+
+    return piece
+
+
+def lightning(pixels: Tensor, labels: Tensor, batch_size: int, activation: str = "relu", hidden: int = 8) -> Piece:
+    """One network under ``lightning.Trainer``: no progress bar, logger, checkpoints or summary; a data loader over tensors in memory."""
+    import lightning as pl
+
+    class Module(pl.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.net = network(activation, hidden, pixels.shape[1])
+
+        def training_step(self, batch: tuple[Tensor, Tensor], index: int) -> Tensor:
+            return F.cross_entropy(self.net(batch[0]), batch[1])
+
+        def configure_optimizers(self) -> torch.optim.Optimizer:
+            return torch.optim.Adam(self.parameters(), lr=1e-3)
+
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    off: dict[str, Any] = {
+        "logger": False,
+        "enable_progress_bar": False,
+        "enable_checkpointing": False,
+        "enable_model_summary": False,
+        "accelerator": "cpu",
+    }
+    dataset = torch.utils.data.TensorDataset(pixels, labels)
+    module = Module()
+
+    def piece() -> int:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            loader = torch.utils.data.DataLoader(dataset, batch_size=batch_size, shuffle=True)
+            pl.Trainer(max_epochs=1, **off).fit(module, loader)
+        return len(loader)
+
+    return piece
+
+
+WAYS: dict[str, Callable[[Tensor, Tensor, int], Piece]] = {"lightning": lightning, "plain": plain, "stacked": stacked}
+
+
+def measure(steps: int = 150, rounds: int = 5, batch_sizes: tuple[int, ...] = (8, 64), ways: tuple[str, ...] = tuple(WAYS)) -> list[dict[str, Any]]:
+    """One row a way and batch size: microseconds and trainings a step, seconds a trial (an epoch), and how many times the stacked one's.
+
+    A stacked step trains 36 networks (9 distinct shapes at 4 learning rates; the sweep counts 48, since equal shapes have two names).
+    """
+    torch.set_num_threads(1)
+    train = load_images("mnist").train
+    rows = []
+    for batch_size in batch_sizes:
+        n = steps * batch_size
+        pieces = {way: WAYS[way](train.pixels[:n], train.labels[:n], batch_size) for way in ways}
+        best = _take_turns(pieces, rounds)
+        trainings = {"stacked": len(shapes(train.pixels.shape[1])) * len(RATES)}
+        seconds = {way: step * EPOCH / batch_size / trainings.get(way, 1) for way, step in best.items()}
+        rows += [
+            {
+                "batch_size": batch_size,
+                "way": way,
+                "microseconds_a_step": 1e6 * best[way],
+                "trainings_a_step": trainings.get(way, 1),
+                "seconds_a_trial": seconds[way],
+                "times_stacked": seconds[way] / seconds["stacked"] if "stacked" in seconds else None,
+            }
+            for way in ways
+        ]
+    return rows
+
+
+def _take_turns(pieces: dict[str, Piece], rounds: int) -> dict[str, float]:
+    """Smallest CPU seconds a step of each way; the first round warms up."""
+    best = dict.fromkeys(pieces, float("inf"))
+    for turn in range(rounds + 1):
+        for way, piece in pieces.items():
+            since = time.process_time()
+            steps = piece()
+            if turn:
+                best[way] = min(best[way], (time.process_time() - since) / steps)
+    return best
+
+
+def limits(batch_size: int, rounds: int = 20) -> dict[str, float]:
+    """What a stacked step must do at least, in microseconds on this machine: the two products alone, and Adam alone, each at its own best.
+
+    ``bytes``: Adam's traffic a step; ``adam_gigabytes_a_second`` and ``gigaflops`` say how fast this machine moves and multiplies here.
+    """
+    torch.set_num_threads(1)
+    features = load_images("mnist").features
+    stack = Stack([network(*shape, features) for shape in shapes(features)], RATES)
+    x = torch.rand(batch_size, features)
+    images = x.expand(len(RATES), *x.shape)
+    delta = torch.randn(len(RATES), batch_size, stack.first.shape[2])
+    out = torch.empty_like(stack.first)
+
+    def products() -> int:
+        torch.bmm(images, stack.first)
+        torch.bmm(images.transpose(1, 2), delta, out=out)
+        return 1
+
+    def both() -> int:
+        stack._update(x, delta)
+        return 1
+
+    def gradients() -> int:
+        for part in delta:
+            torch.mm(x.T, part, out=stack._gradients[0])
+        return 1
+
+    best = _take_turns({"products": products, "both": both, "gradients": gradients}, rounds)
+    adam = best["both"] - best["gradients"]
+    size = 4 * ADAM_ARRAYS * (stack.first.numel() + stack.last.numel())
+    return {
+        "products_microseconds": 1e6 * best["products"],
+        "adam_microseconds": 1e6 * adam,
+        "limit_microseconds": 1e6 * (best["products"] + adam),
+        "adam_bytes": float(size),
+        "adam_gigabytes_a_second": size / adam / 1e9,
+        "gigaflops": 4 * batch_size * stack.first.numel() / best["products"] / 1e9,
+    }

@@ -1,0 +1,143 @@
+"""Images: splits, and what a missing, damaged or wrong file is answered with."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from actlab.data import images as module
+from actlab.data.fetch import Source
+from actlab.data.images import MNIST, Part, load_images, parse_idx, scattered
+from actlab.errors import DataError, UnknownName
+
+
+def idx(values: torch.Tensor, kind: int = 8) -> bytes:
+    """An idx file's bytes, written independently of the reader."""
+    return bytes([0, 0, kind, values.dim()]) + b"".join(struct.pack(">i", n) for n in values.shape) + bytes(values.flatten().int().tolist())
+
+
+@pytest.fixture
+def small_mnist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A data folder with four idx files of 60 + 20 tiny images, and the table that describes them."""
+    source = torch.Generator().manual_seed(0)
+    table = {}
+    for (real, shape), n in zip(MNIST.items(), (60, 60, 20, 20), strict=True):
+        size = (n, 4, 4) if len(shape) == 3 else (n,)
+        raw = idx(torch.randint(10, size, generator=source))
+        path = tmp_path / real.file
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(gzip.compress(raw))
+        table[Source("mnist", real.file, real.url, hashlib.sha256(raw).hexdigest(), len(raw))] = size
+    monkeypatch.setenv("ACTLAB_DATA", str(tmp_path))
+    monkeypatch.setattr(module, "MNIST", table)
+    monkeypatch.setitem(module.HELD_OUT, "mnist", (5, 0))
+    load_images.cache_clear()
+    yield tmp_path / "mnist"
+    load_images.cache_clear()
+
+
+def rows(part: Part) -> set[tuple[float, ...]]:
+    return {tuple(row) for row in part.pixels.tolist()}
+
+
+def test_reads_what_was_written() -> None:
+    values = torch.arange(24, dtype=torch.uint8).view(2, 3, 4)
+    assert torch.equal(parse_idx(idx(values), (2, 3, 4), "x"), values)
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "x is not an idx file of 1 dimensions: expected it to start with 00000801, found ;"),
+        (b"not idx at all", "expected it to start with 00000801, found 6e6f7420"),
+        (idx(torch.zeros(5), kind=13), "found 00000d01"),
+        (idx(torch.zeros(5, 2)), "found 00000802"),
+        (idx(torch.zeros(5))[:6], "x is truncated: expected a header of 8 bytes, found 6"),
+        (idx(torch.zeros(4)), r"expected dimensions \(5,\), found \(4,\)"),
+        (idx(torch.zeros(5))[:-1], "expected 5 values, found 4; delete it and run `actlab data get mnist`"),
+        (idx(torch.zeros(5)) + b"\0", "expected 5 values, found 6"),
+    ],
+)
+def test_damaged_idx_names_file_expected_and_found(raw: bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        parse_idx(raw, (5,), "x")
+
+
+def test_split_of_mnist(small_mnist: Path) -> None:
+    images = load_images("mnist")
+    assert [len(part) for part in (images.train, images.validation, images.test)] == [55, 5, 20]
+    assert images.features == 16
+    assert images.train.pixels.max() <= 1
+    assert not rows(images.train) & rows(images.validation)
+
+
+def test_as_published_selects_on_the_test_images(small_mnist: Path) -> None:
+    images = load_images("mnist", "as_published")
+    assert len(images.train) == 60
+    assert images.validation is images.test
+
+
+def test_another_gzip_wrapper_is_the_same_data(small_mnist: Path) -> None:
+    """The checksum is of the uncompressed bytes."""
+    before = load_images("mnist").train.sha256
+    path = small_mnist / "train-images-idx3-ubyte.gz"
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()), compresslevel=1, mtime=7))
+    load_images.cache_clear()
+    assert load_images("mnist").train.sha256 == before
+
+
+@pytest.mark.parametrize("damage", ["flipped", "truncated", "other", "no gzip"])
+def test_damaged_file_is_refused(small_mnist: Path, damage: str) -> None:
+    path = small_mnist / "t10k-labels-idx1-ubyte.gz"
+    raw = path.read_bytes()
+    other = gzip.decompress(raw)[:-1] + b"\7"
+    path.write_bytes(
+        {"flipped": raw[:-9] + bytes([raw[-9] ^ 255]) + raw[-8:], "truncated": raw[:-12], "other": gzip.compress(other), "no gzip": other}[damage]
+    )
+    with pytest.raises(
+        DataError, match=r"t10k-labels-idx1-ubyte.gz is damaged.*expected sha256 .* found .*delete it and run `actlab data get mnist`"
+    ):
+        load_images("mnist")
+
+
+def test_missing_file_says_the_three_ways_out(small_mnist: Path) -> None:
+    (small_mnist / "train-labels-idx1-ubyte.gz").unlink()
+    with pytest.raises(DataError, match=r"train-labels-idx1-ubyte.gz is not in .*ACTLAB_DATA.*actlab data get mnist.*digits"):
+        load_images("mnist")
+
+
+def test_digits_need_no_file() -> None:
+    images = load_images("digits")
+    assert [len(part) for part in (images.train, images.validation, images.test)] == [1297, 200, 300]
+    assert images.features == 64
+    assert images.train.pixels.min() == 0
+    assert images.train.pixels.max() == 1
+    assert set(images.test.labels.tolist()) == set(range(10))
+
+
+def test_splits_are_fixed() -> None:
+    """By name, not by a random number generator, whose stream a new version may change."""
+    assert scattered("digits", 8).tolist() == [5, 1, 4, 0, 2, 7, 3, 6]
+    assert load_images("digits").test.sha256 == load_images("digits", "as_published").test.sha256
+
+
+def test_unknown_names_are_said() -> None:
+    with pytest.raises(UnknownName, match="unknown dataset 'mnits': did you mean 'mnist'"):
+        load_images("mnits")
+    with pytest.raises(UnknownName, match=r"unknown protocol 'fair'.*as_published, corrected"):
+        load_images("digits", "fair")
+
+
+@pytest.mark.data("mnist")
+def test_the_real_files() -> None:
+    """Counts per class of LeCun, Cortes & Burges' files."""
+    images = load_images("mnist", "as_published")
+    assert images.train.labels.bincount().tolist() == [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
+    assert images.test.labels.bincount().tolist() == [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
+    assert images.train.pixels.mean().item() == pytest.approx(0.1307, abs=1e-4)

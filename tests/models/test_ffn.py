@@ -1,0 +1,94 @@
+"""The image classifiers: formulas, counts, initialisation, and that the activation reaches the network."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from actlab.activations import ACTIVATIONS
+from actlab.errors import UnknownName
+from actlab.models.ffn import FFN, INITS, count, equal_parameters, equal_width
+from actlab.training.streams import init_streams
+
+K, C = 784, 10
+
+
+def network(activation: str, width: int = 8, seed: int = 0, init: str = "published", pixel_power: float = 1.0) -> FFN:
+    net = FFN(K, width, C, ACTIVATIONS[activation])
+    net.initialise(init_streams(seed), init, pixel_power)
+    return net
+
+
+def images(n: int = 2000, pixel_power: float = 1.0) -> torch.Tensor:
+    return torch.randn(n, K, generator=torch.Generator().manual_seed(5)) * math.sqrt(pixel_power)
+
+
+def test_plain_formula() -> None:
+    net, x = network("relu"), images(7)
+    torch.testing.assert_close(net(x), torch.relu(x @ net.w_in) @ net.w_out)
+
+
+def test_gated_formula() -> None:
+    net, x = network("geglu"), images(7)
+    torch.testing.assert_close(net(x), (F.gelu(x @ net.w_gate) * (x @ net.w_in)) @ net.w_out)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_every_activation_reaches_the_network(activation: str) -> None:
+    """Same numbers in, another function: other logits (identity apart)."""
+    x, net = images(5), network(activation)
+    assert net(x).shape == (5, C)
+    if activation != "identity":
+        other = network("bilinear" if net.activation.gated and activation != "bilinear" else "reglu" if net.activation.gated else "identity")
+        assert not torch.allclose(net(x), other(x), atol=1e-7)
+
+
+@pytest.mark.parametrize("hidden", [2, 4, 8, 16])
+def test_published_counts(hidden: int) -> None:
+    """784h + 10h against 2 x 784h + 10h: 1.987 times the parameters at equal width, within 1% at equal parameters."""
+    plain = sum(p.numel() for p in network("relu", hidden).parameters())
+    wide = sum(p.numel() for p in network("geglu", equal_width(K, hidden, C)).parameters())
+    fair = sum(p.numel() for p in network("geglu", equal_parameters(K, hidden, C)).parameters())
+    assert plain == count(K, hidden, C, gated=False) == 794 * hidden
+    assert wide == count(K, hidden, C, gated=True)
+    assert wide / plain == pytest.approx(1.987, abs=1e-3)
+    assert fair / plain == pytest.approx(1, abs=0.01)
+
+
+def test_one_seed_gives_plain_and_gated_networks_the_same_matrices() -> None:
+    """The paired design."""
+    plain, gated = network("relu"), network("geglu")
+    assert torch.equal(plain.w_in, gated.w_in)
+    assert torch.equal(plain.w_out, gated.w_out)
+    assert not torch.equal(gated.w_in, gated.w_gate)
+    assert not torch.equal(plain.w_in, network("relu", seed=1).w_in)
+
+
+@pytest.mark.parametrize("activation", ["relu", "geglu"])
+def test_published_init_is_small_everywhere(activation: str) -> None:
+    for parameter in network(activation, 64).parameters():
+        assert parameter.std().item() == pytest.approx(0.02, rel=0.1)
+
+
+@pytest.mark.parametrize("pixel_power", [1.0, 0.1])
+@pytest.mark.parametrize("activation", [name for name in ACTIVATIONS if name != "random_prelu"])
+def test_variance_init_gives_every_arm_the_same_scale(activation: str, pixel_power: float) -> None:
+    """Pre-activations and logits of variance 1, whatever the activation; the published start differs by two orders of magnitude."""
+    x = images(pixel_power=pixel_power)
+    nets = [network(activation, 256, seed, "variance", pixel_power) for seed in range(6)]
+    assert (x @ nets[0].w_in).var().item() == pytest.approx(1, rel=0.1)
+    assert sum(net(x).var().item() for net in nets) / len(nets) == pytest.approx(1, rel=0.25)
+
+
+def test_published_init_gives_a_gated_network_a_far_smaller_output() -> None:
+    x = images()
+    assert network("geglu")(x).std() < 0.6 * network("relu")(x).std()
+
+
+def test_unknown_init_is_said() -> None:
+    with pytest.raises(UnknownName, match=r"unknown init 'xavier'.*published, variance"):
+        network("relu", init="xavier")
+    assert INITS == ("published", "variance")
