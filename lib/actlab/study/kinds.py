@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from actlab.errors import BadInput, UnknownName
+from actlab.study.ablation import AblationParams
+from actlab.study.ablation_run import run_ablation
 from actlab.study.engine import run_study
 from actlab.study.mnist import MnistParams
 from actlab.study.mnist_run import run_mnist
@@ -23,7 +25,7 @@ class Kind:
     run: Callable[..., Any]
 
 
-_ROWS = (Kind("repro", Params, run_study), Kind("mnist", MnistParams, run_mnist))
+_ROWS = (Kind("repro", Params, run_study), Kind("mnist", MnistParams, run_mnist), Kind("ablation", AblationParams, run_ablation))
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 
 
