@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-from scipy import stats
 from tests.support import grids
 
 from actlab import findings
 from actlab.grid import read
-from actlab.statistics.intervals import paired_difference
-
-
-def test_p_value_of_an_interval_is_the_t_tests() -> None:
-    """Inverting the paired t interval gives SciPy's paired t test."""
-    generator = np.random.default_rng(1)
-    a, b = generator.normal(0.8, 1, 8), generator.normal(0, 1, 8)
-    assert findings.p_value(paired_difference(a, b)) == pytest.approx(stats.ttest_rel(a, b).pvalue)
-    assert np.isnan(findings.p_value(paired_difference([1.0], [2.0])))
 
 
 def test_every_sentence_is_made_from_records() -> None:

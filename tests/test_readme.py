@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.support import grids
 
 from actlab import paths, readme
 from actlab.errors import BadInput
-from tests.support import grids
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from actlab.grid import METRICS, ArmResults, Grid
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
+from actlab.wording import bullets, p_value
 
 LISTED = 6
 """How many differences a sentence names, the largest."""
@@ -33,19 +33,9 @@ def sentences(grid: Grid) -> dict[str, str]:
     }
 
 
-def publish(named: dict[str, Any]) -> None:
-    """Hand values to the book's pages under their names (myst-nb's glue)."""
-    from myst_nb import glue
-
-    for name, value in named.items():
-        glue(name, value, display=False)
-
-
 def listed(grid: Grid) -> Any:
     """The sentences as a bulleted list for a notebook."""
-    from IPython.display import Markdown
-
-    return Markdown("\n".join(f"- {text[0].upper()}{text[1:]}." for text in sentences(grid).values() if text))
+    return bullets(sentences(grid).values())
 
 
 def extent(grid: Grid) -> str:
@@ -95,17 +85,9 @@ def against_relu(grid: Grid, metric: str) -> list[Comparison]:
     """Every arm less relu of the same model, paired by seed, with p-values adjusted by Holm over all of them."""
     arms = [arm for arm in grid.arms.values() if arm.activation != "relu" and (arm.model, "relu") in grid.arms]
     found = [arm.minus(grid.arms[arm.model, "relu"], metric) for arm in arms]
-    adjusted = holm([p_value(estimate) for estimate in found]) if found else []
-    return list(zip(arms, found, map(float, adjusted), strict=True))
-
-
-def p_value(estimate: Estimate) -> float:
-    """Two-sided p-value of 0 that belongs to a t interval with n - 1 degrees of freedom; NaN where there is no interval."""
-    half = (estimate.high - estimate.low) / 2
-    if not half > 0:
-        return float("nan")
-    quantile = stats.t.ppf((1 + estimate.level) / 2, estimate.n - 1)
-    return float(2 * stats.t.sf(abs(estimate.value) / half * quantile, estimate.n - 1))
+    if not found:
+        return []
+    return list(zip(arms, found, map(float, holm([p_value(estimate) for estimate in found])), strict=True))
 
 
 def compared(grid: Grid, metric: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -118,7 +119,7 @@ def missing(grid: Grid) -> pd.DataFrame:
 
 def provenance(grid: Grid) -> pd.DataFrame:
     """Where the records come from: date, commit, machine, versions, data; one row for each that differs."""
-    rows = {}
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for arm in grid.arms.values():
         origin = arm.record["provenance"]
         machine, data = origin["machine"], origin["data"]

@@ -84,6 +84,11 @@ def load_mnist(params: MnistParams) -> MnistOutcome:
     return MnistOutcome(arms, [store.load(path) if path.exists() else None for path in found])
 
 
+def bring(params: MnistParams, train_missing: bool, workers: int = 0) -> MnistOutcome:
+    """A sweep for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a core."""
+    return run_mnist(params, workers or os.cpu_count() or 1) if train_missing else load_mnist(params)
+
+
 def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None) -> MnistOutcome:
     """Bring a sweep to its end: arms with a record are loaded, finished programs come from the cache, the rest is trained.
 

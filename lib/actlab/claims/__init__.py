@@ -1,0 +1,46 @@
+"""The claims of the reference studies and what our records say of them: every verdict is computed, none is typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+Verdict = Literal["replicated", "contradicted", "artefact", "arithmetic error", "self-contradiction", "not yet tested", "not testable"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a test found: our value in words, and the verdict that follows from it."""
+
+    verdict: Verdict
+    ours: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One published claim. ``test`` takes what its study's records are read into."""
+
+    id: str
+    statement: str
+    """In our words."""
+    reported: str
+    rule: str
+    """How the verdict follows from the numbers, written before they were known."""
+    test: Callable[[Any], Finding]
+
+
+def judged(claims: tuple[Claim, ...], evidence: Any) -> pd.DataFrame:
+    """One row a claim: what was said, what we found, and the verdict."""
+    rows = {}
+    for claim in claims:
+        found = claim.test(evidence)
+        rows[claim.id] = {"claim": claim.statement, "reported": claim.reported, "ours": found.ours, "rule": claim.rule, "verdict": found.verdict}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def counts(table: pd.DataFrame) -> pd.DataFrame:
+    """How many claims have each verdict."""
+    return table["verdict"].value_counts().rename_axis("verdict").to_frame("claims")

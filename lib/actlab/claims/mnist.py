@@ -1,0 +1,204 @@
+"""Claims M01 to M14: the first reference study, feed-forward networks on MNIST. Each test reads a ``Sweep``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from actlab.claims import Claim, Finding, Verdict
+from actlab.statistics.coverage import interval_coverage
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.foils import bootstrap_maximum
+from actlab.sweep import PUBLISHED_BATCH, PUBLISHED_RATE, Sweep, differences, optimism
+
+EQUAL_WIDTH, EQUAL_PARAMETERS = "geglu_equal_width", "geglu_equal_parameters"
+COVERAGE_SEED = 2026
+
+
+def _published(sweep: Sweep, network: str) -> dict[int, Estimate]:
+    """hidden -> paired difference from ReLU at the published rate and batch."""
+    return {hidden: e for (hidden, rate, batch), e in differences(sweep, network).items() if (rate, batch) == (PUBLISHED_RATE, PUBLISHED_BATCH)}
+
+
+def _score(found: dict[int, Estimate]) -> tuple[int, int, str]:
+    """(widths where GeGLU is surely better, surely worse, all in words)."""
+    better = sum(e.low > 0 for e in found.values())
+    worse = sum(e.high < 0 for e in found.values())
+    return better, worse, ", ".join(f"h={h}: {e.value:+.1f} [{e.low:+.1f}, {e.high:+.1f}]" for h, e in found.items())
+
+
+def needs_records(test: Callable[[Sweep], Finding]) -> Callable[[Sweep], Finding]:
+    """Without records of the published cells there is no verdict."""
+
+    def guarded(sweep: Sweep) -> Finding:
+        cells = [sweep.scores(n, h, PUBLISHED_RATE, PUBLISHED_BATCH) for n in ("relu", EQUAL_WIDTH, EQUAL_PARAMETERS) for h in (2, 4, 8, 16)]
+        if not all(len(scores) > 1 for scores in cells):
+            return Finding("not yet tested", "the sweep has no records of it")
+        return test(sweep)
+
+    return guarded
+
+
+@needs_records
+def geglu_wins(sweep: Sweep) -> Finding:
+    """M01: an artefact if GeGLU wins at equal width but not at equal parameters."""
+    wide, fair = _score(_published(sweep, EQUAL_WIDTH)), _score(_published(sweep, EQUAL_PARAMETERS))
+    if fair[0] > 2:
+        verdict: Verdict = "replicated"
+    else:
+        verdict = "artefact" if wide[0] > 2 else "contradicted"
+    return Finding(verdict, f"percentage points over ReLU, equal width {wide[2]}; equal parameters {fair[2]}")
+
+
+@needs_records
+def relu_wins(sweep: Sweep) -> Finding:
+    """M02: GeGLU as published is the equal-width arm."""
+    _, worse, said = _score(_published(sweep, EQUAL_WIDTH))
+    return Finding("replicated" if worse == 4 else "contradicted", f"GeGLU over ReLU at equal width, as published: {said}")
+
+
+@needs_records
+def small_widths_favour_relu(sweep: Sweep) -> Finding:
+    """M11: there must be an advantage of ReLU to explain."""
+    _, worse, said = _score(_published(sweep, EQUAL_WIDTH))
+    return Finding("replicated" if worse else "contradicted", f"widths with an advantage of ReLU at equal width: {worse} of 4 ({said})")
+
+
+def setting(factor: str, wanted: tuple[float, ...]) -> Callable[[Sweep], Finding]:
+    """A statement of a setting holds if our records have run it."""
+
+    def test(sweep: Sweep) -> Finding:
+        have = sweep.levels(factor) if len(sweep.trials) else []
+        ran = all(value in have for value in wanted)
+        return Finding("replicated" if ran else "not yet tested", f"recorded {factor}: {', '.join(f'{v:g}' for v in have) or 'none'}")
+
+    return test
+
+
+@needs_records
+def rates_as_a_lottery(sweep: Sweep) -> Finding:
+    """M06: the rates ran; what they do to the arms stands beside it."""
+    means = {rate: [np.nanmean(sweep.scores(n, 8, rate, PUBLISHED_BATCH)) for n in ("relu", EQUAL_WIDTH)] for rate in sweep.levels("rate")}
+    said = ", ".join(f"{rate:g}: {relu:.1f} / {geglu:.1f}" for rate, (relu, geglu) in means.items())
+    ran = set(means) >= {0.1, 0.01, 0.001, 0.0001}
+    return Finding("replicated" if ran else "not yet tested", f"mean accuracy at h=8, batch 64, ReLU / GeGLU, by rate: {said}")
+
+
+def one_value_a_trial(sweep: Sweep) -> Finding:
+    """M08: one epoch gives one validation accuracy."""
+    per_trial = sweep.trials.groupby(["network", "hidden", "rate", "batch", "seed"]).size()
+    if not len(per_trial):
+        return Finding("not yet tested", "the sweep has no records of it")
+    values = int(per_trial.max())
+    return Finding("self-contradiction" if values == 1 else "replicated", f"validation values in a one-epoch trial: {values}; a maximum needs two")
+
+
+def bootstrap_covers(sweep: Sweep, repeats: int = 400) -> Finding:
+    """M09: coverage of E[best of 8 normal scores] by simulation; it needs no record."""
+    generator = np.random.default_rng(COVERAGE_SEED)
+    truth = 1.423600306  # E of the largest of 8 standard normal values
+    found = interval_coverage(lambda g: g.normal(size=8), lambda s: bootstrap_maximum(s, generator, resamples=2000), truth, generator, repeats)
+    said = f"covers the expected best of k = 8 in {100 * found.value:.0f}% [{100 * found.low:.0f}, {100 * found.high:.0f}] of {repeats} simulations"
+    return Finding("contradicted" if found.high < 0.93 else "replicated", said)
+
+
+@needs_records
+def three_matrices(sweep: Sweep) -> Finding:
+    """M10: parameters of the equal-width GeGLU over ReLU's."""
+    t = sweep.trials
+    sizes = {h: [int(t[(t["network"] == n) & (t["hidden"] == h)]["n_parameters"].iloc[0]) for n in ("relu", EQUAL_WIDTH)] for h in (2, 16)}
+    ratios = [geglu / relu for relu, geglu in sizes.values()]
+    said = f"GeGLU at equal width has {ratios[0]:.3f} times ReLU's parameters at h=2, {ratios[1]:.3f} at h=16"
+    return Finding("replicated" if all(abs(r - 1.987) < 0.001 for r in ratios) else "contradicted", said)
+
+
+@needs_records
+def no_test_accuracy(sweep: Sweep) -> Finding:
+    """M12: the published validation images are MNIST's test images, so a test accuracy is what was reported."""
+    found = optimism(sweep)
+    points = f"{found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
+    said = f"its validation images are the test images; with images held out, the selected trial looks {points} points better than on test"
+    return Finding("self-contradiction", said)
+
+
+def plain_adam(sweep: Sweep) -> Finding:
+    """M14: Adam without decay, networks without dropout."""
+    used = sorted(sweep.trials["optimizer"].unique())
+    return Finding("replicated" if used == ["adam"] else "not yet tested", f"recorded optimizers: {', '.join(used) or 'none'}")
+
+
+def untested(why: str) -> Callable[[Sweep], Finding]:
+    """A claim whose runs do not exist yet."""
+    return lambda sweep: Finding("not yet tested", why)
+
+
+PAIRED = "paired by seed, 95% intervals, rate 1e-3, batch 64"
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "M01",
+        "GeGLU networks outperform ReLU networks in a short training",
+        "stated",
+        f"replicated if GeGLU's interval lies above 0 at 3 of 4 widths with equal parameters; artefact if only at equal width ({PAIRED})",
+        geglu_wins,
+    ),
+    Claim(
+        "M02",
+        "ReLU consistently outperforms GeGLU at one epoch and few parameters",
+        "stated, contrary to M01",
+        f"replicated if ReLU is above GeGLU at all 4 widths as published ({PAIRED})",
+        relu_wins,
+    ),
+    Claim("M03", "One epoch of training", "1", "replicated if a record of one epoch is there", setting("epochs", (1,))),
+    Claim("M04", "Hidden widths 2, 4, 8, 16", "2; 4; 8; 16", "replicated if all are recorded", setting("hidden", (2, 4, 8, 16))),
+    Claim("M05", "Batch sizes 8 and 64", "8; 64", "replicated if both are recorded", setting("batch", (8, 64))),
+    Claim("M06", "Learning rates 1e-1 to 1e-4", "1e-1 ... 1e-4", "replicated if all four are recorded", rates_as_a_lottery),
+    Claim(
+        "M07",
+        "Random search over rate and batch with k = 2, 4, 8",
+        "2; 4; 8",
+        "replicated if the space it draws from is recorded",
+        setting("rate", (0.1, 0.01, 0.001, 0.0001)),
+    ),
+    Claim(
+        "M08",
+        "The maximum validation accuracy of each trial is reported",
+        "one value a trial",
+        "self-contradiction if a trial has one value",
+        one_value_a_trial,
+    ),
+    Claim(
+        "M09", "A bootstrap gives a 95% interval of the maximum", "95%", "contradicted if simulated coverage lies surely below 93%", bootstrap_covers
+    ),
+    Claim(
+        "M10",
+        "GeGLU: three matrices without bias, against two",
+        "3 against 2",
+        "replicated if the parameter ratio is 1.987 at every width",
+        three_matrices,
+    ),
+    Claim(
+        "M11",
+        "Low widths may explain the advantage of ReLU",
+        "widths to 16",
+        f"contradicted if ReLU has no advantage to explain at any width ({PAIRED})",
+        small_widths_favour_relu,
+    ),
+    Claim(
+        "M12",
+        "Only validation accuracy was measured, no test accuracy",
+        "stated",
+        "self-contradiction: the published validation images are the test images",
+        no_test_accuracy,
+    ),
+    Claim(
+        "M13",
+        "One epoch does not suffice for convergence",
+        "stated",
+        "replicated if accuracy still rises after more epochs",
+        untested("needs runs of more than one epoch"),
+    ),
+    Claim(
+        "M14", "No dropout and no weight decay", "0", "replicated if the recorded optimizer is plain Adam (the networks have no dropout)", plain_adam
+    ),
+)
