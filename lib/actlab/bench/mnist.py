@@ -111,7 +111,7 @@ def lightning(pixels: Tensor, labels: Tensor, batch_size: int, activation: str =
 WAYS: dict[str, Callable[[Tensor, Tensor, int], Piece]] = {"lightning": lightning, "plain": plain, "stacked": stacked}
 
 
-def measure(steps: int = 150, rounds: int = 5, batch_sizes: tuple[int, ...] = (8, 64), ways: tuple[str, ...] = tuple(WAYS)) -> list[dict[str, Any]]:
+def measure(steps: int = 800, rounds: int = 3, batch_sizes: tuple[int, ...] = (8, 64), ways: tuple[str, ...] = tuple(WAYS)) -> list[dict[str, Any]]:
     """One row a way and batch size: microseconds and trainings a step, seconds a trial (an epoch), and how many times the stacked one's.
 
     A stacked step trains 36 networks (9 distinct shapes at 4 learning rates; the sweep counts 48, since equal shapes have two names).
