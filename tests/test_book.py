@@ -103,6 +103,7 @@ def test_code_key_covers_the_sources_of_the_package(tmp_path: Path) -> None:
     assert len({before, renamed, code_key(tmp_path)}) == 3
 
 
+@pytest.mark.slow
 def test_only_what_is_stale_is_executed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From nothing to all pages; then none; then those that read the changed record; what no entry names goes."""
     monkeypatch.setattr("actlab.book.stitch.code_key", lambda: "code")  # somebody may be editing the package
@@ -120,6 +121,7 @@ def test_only_what_is_stale_is_executed(root: Path, monkeypatch: pytest.MonkeyPa
     assert sorted(path.name for path in (root / "book/studies").iterdir()) == ["alone.ipynb", "tiny-red.ipynb"]
 
 
+@pytest.mark.slow
 def test_a_failing_notebook_is_named_with_its_cell_and_error(root: Path) -> None:
     """The other page is made all the same, and of the failed one there is nothing, not even a part."""
     (root / "book/pages.yaml").write_text(PAGES.split("- page: studies/alone")[0])
@@ -143,6 +145,7 @@ def jupyter_book(root: Path, *arguments: str) -> subprocess.CompletedProcess[str
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": "ignore"})
 
 
+@pytest.mark.slow
 def test_the_plain_command_builds_and_never_shows_an_old_number(root: Path) -> None:
     """`jupyter-book build book/` executes what is stale; a page that quotes a notebook follows it; a fault is not forgotten."""
     (root / "book/pages.yaml").write_text("- {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [results/colours]}")
