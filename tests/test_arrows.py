@@ -31,8 +31,9 @@ MAY = {
     "claims": ({"store", "statistics", "errors", "paths"}, {"numpy", "pandas"}),
 }
 """DESIGN's arrows. What has no row (command line, book, reports) stands at the end: it may import anything, and nothing here may import it."""
-READERS = {"grid"}
-"""Rooms between the records and figures, tables, claims: they may use store and statistics, and no torch."""
+READERS = {"grid", "sweep"}
+"""A study's records read into statistics: what figures, tables and claims draw, print and judge."""
+MAY |= {room: ({"store", "statistics", "errors", "paths"}, {"numpy", "pandas"}) for room in READERS}
 NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "find_model", "ACTIVATIONS", "MODELS"}
 
 
