@@ -1,39 +1,137 @@
-"""The sweep's records as a table."""
+"""The image sweep read from records: pairing by seed, searches that depend on their seed, honest sentences."""
 
 from __future__ import annotations
 
-import pandas as pd
+import numpy as np
 import pytest
 
-from actlab import store
-from actlab.errors import BadInput
-from actlab.study.mnist import MnistParams
-from actlab.study.mnist_run import run_mnist
-from actlab.sweep import paired, table
+from actlab import claims, sweep
+from actlab.claims.mnist import CLAIMS
+from actlab.figures import sweep as figures
+from actlab.figures.style import show
+from actlab.store import Record
+from actlab.sweep import Sweep
+
+LIFT = {"relu": 0.0, "geglu_equal_width": 3.0, "geglu_equal_parameters": -1.0}
+SIZE = {"relu": 794, "geglu_equal_width": 1578, "geglu_equal_parameters": 794}
 
 
-@pytest.fixture
-def trials() -> pd.DataFrame:
-    values = {"study": "tiny", "hidden": [2, 4], "learning_rates": [1e-2], "batch_sizes": [64], "trials": 3}
-    run_mnist(MnistParams.parse(values))
-    return table(store.load_study("tiny"))
+def record(network: str, hidden: int, rate: float, batch: int, dataset: str = "mnist", lift: dict[str, float] = LIFT) -> Record:
+    """Ten seeds; accuracy = 50 + hidden + lift + a luck that the arms of one seed share."""
+    luck = np.random.default_rng(batch).normal(0, 2, 10)
+    noise = np.random.default_rng(sum(map(ord, network)) + hidden).normal(0, 0.1, 10)
+    trials = [
+        {
+            "seed": 42 + i,
+            "status": "done",
+            "collapsed": rate == 0.1 and network != "relu",
+            "val_accuracy": 50 + hidden + lift[network] + luck[i] + noise[i],
+            "test_accuracy": 49.5 + hidden + lift[network] + luck[i] + noise[i],
+        }
+        for i in range(10)
+    ]
+    config = {"hidden": hidden, "learning_rate": rate, "batch_size": batch, "epochs": 1, "optimizer": "adam", "dataset": dataset}
+    return {"kind": "mnist", "network": network, "n_parameters": SIZE[network] * hidden, "config": config, "trials": trials}
 
 
-def test_one_row_a_trial(trials: pd.DataFrame) -> None:
-    assert len(trials) == 3 * 2 * 3
-    assert set(trials["network"]) == {"relu", "geglu_equal_width", "geglu_equal_parameters"}
-    assert trials["val_accuracy"].between(0, 100).all()
-    assert (trials[trials["network"] == "geglu_equal_parameters"]["width"] * 2 == trials[trials["network"] == "relu"]["hidden"].to_numpy()).all()
+def made_up(**more: object) -> Sweep:
+    cells = [(n, h, r, b) for n in LIFT for h in (2, 4, 8, 16) for r in (0.1, 0.01, 0.001, 0.0001) for b in (8, 64)]
+    return sweep.read([record(*cell, **more) for cell in cells])  # type: ignore[arg-type]
 
 
-def test_pairs_share_seed_and_cell(trials: pd.DataFrame) -> None:
-    both = paired(trials, "geglu_equal_width", "relu")
-    assert len(both) == 2 * 3
-    assert both["difference"].mean() == pytest.approx(both["geglu_equal_width"].mean() - both["relu"].mean())
+def test_differences_are_paired_by_seed() -> None:
+    """The luck that arms of one seed share cancels: the interval is far narrower than the scatter."""
+    found = sweep.differences(made_up(), "geglu_equal_width")[8, 0.001, 64]
+    assert found.value == pytest.approx(3.0, abs=0.2)
+    assert found.high - found.low < 0.5
 
 
-def test_what_is_missing_is_said(trials: pd.DataFrame) -> None:
-    with pytest.raises(BadInput, match="no trials of 'swish'; there are geglu_equal_parameters, "):
-        paired(trials, "swish", "relu")
-    with pytest.raises(BadInput, match=r"actlab run params/mnist-quick.yaml"):
-        table([])
+def test_pool_holds_every_rate_batch_and_seed() -> None:
+    """A random search at one width draws from 4 rates x 2 batches x 10 seeds."""
+    assert len(made_up().pool("relu", 8)) == 80
+
+
+def test_a_diverged_trial_is_the_worst_draw_and_no_mean() -> None:
+    """NaN stays NaN in the scores and counts as 0% in a search."""
+    broken = record("relu", 8, 0.1, 64)
+    broken["trials"][0] |= {"status": "diverged"}
+    results = sweep.read([broken])
+    assert np.isnan(results.scores("relu", 8, 0.1, 64)[0])
+    assert results.pool("relu", 8)[0] == 0
+
+
+def test_searches_depend_on_the_seed_and_on_nothing_else() -> None:
+    """The same seed draws the same configurations, another seed others."""
+    first, again, other = (sweep.published_searches(made_up(), seed) for seed in (0, 0, 1))
+    assert all(np.array_equal(a.scores, b.scores) for a, b in zip(first, again, strict=True))
+    assert any(not np.array_equal(a.scores, b.scores) for a, b in zip(first, other, strict=True))
+    assert [search.k for search in first] == [2, 2, 2, 4, 4, 4, 8, 8, 8]
+    assert all(search.bootstrap.high == pytest.approx(search.scores.max()) for search in first)
+
+
+def test_optimism_is_validation_less_test() -> None:
+    """The made-up test accuracies lie half a point lower."""
+    assert sweep.optimism(made_up()).value == pytest.approx(0.5)
+
+
+def test_sentences_count_cells() -> None:
+    """Equal width wins everywhere, equal parameters lose everywhere, and the collapsed are counted."""
+    found = sweep.sentences(made_up())
+    assert "960 networks were trained, 0 diverged, 160 collapsed" in found["mnist_extent"]
+    assert "better than ReLU in 32 and worse in 0 of 32" in found["mnist_equal_width"]
+    assert "better than ReLU in 0 and worse in 32 of 32" in found["mnist_equal_parameters"]
+    assert set(sweep.sentences(sweep.read([])).values()) == {"No record yet"}
+
+
+def verdicts(results: Sweep) -> dict[str, str]:
+    return dict(claims.judged(CLAIMS, results)["verdict"])
+
+
+def test_verdicts_follow_the_records() -> None:
+    """GeGLU better only at equal width: M01 is an artefact, M02 and M11 are contradicted."""
+    found = verdicts(made_up())
+    assert list(found) == [f"M{n:02d}" for n in range(1, 15)]
+    assert (found["M01"], found["M02"], found["M11"]) == ("artefact", "contradicted", "contradicted")
+    assert (found["M10"], found["M08"], found["M13"]) == ("replicated", "self-contradiction", "not yet tested")
+
+
+def test_other_records_give_other_verdicts() -> None:
+    """GeGLU better at equal parameters too: M01 is replicated; ReLU better everywhere: M02 is."""
+    assert verdicts(made_up(lift={**LIFT, "geglu_equal_parameters": 2.0}))["M01"] == "replicated"
+    worse = verdicts(made_up(lift={**LIFT, "geglu_equal_width": -3.0}))
+    assert (worse["M01"], worse["M02"], worse["M11"]) == ("contradicted", "replicated", "replicated")
+
+
+def test_no_verdict_without_mnist() -> None:
+    """Records of other images, or none, judge no claim but the one that simulation decides."""
+    for results in (made_up(dataset="digits"), sweep.read([])):
+        found = verdicts(results)
+        assert {v for claim, v in found.items() if claim != "M09"} == {"not yet tested"}
+        assert found["M09"] == "contradicted"
+
+
+def test_counts_add_up() -> None:
+    """Every claim is counted once."""
+    assert claims.counts(claims.judged(CLAIMS, made_up()))["claims"].sum() == 14
+
+
+def test_collapses_are_tabled() -> None:
+    """By network and rate."""
+    table = sweep.collapses(made_up())
+    assert table.loc["geglu_equal_width", "rate 0.1"] == 80
+    assert table.loc["relu", "rate 0.1"] == 0
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda s: figures.width_sweep(sweep.by_width(s)),
+        lambda s: figures.trials_of_searches(sweep.published_searches(s, 0)),
+        lambda s: figures.bootstrap_histograms(sweep.published_searches(s, 0)),
+        lambda s: figures.best_of_k(sweep.best_curves(s, np.random.default_rng(0), ks=range(1, 9)), range(1, 9)),
+        lambda s: figures.differences({"geglu_equal_width": sweep.differences(s, "geglu_equal_width")}),
+    ],
+)
+def test_figures_draw_the_same_bytes(draw: object) -> None:
+    """A figure depends on the records alone."""
+    assert show(draw(made_up())).data == show(draw(made_up())).data  # type: ignore[operator]

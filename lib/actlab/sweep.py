@@ -1,52 +1,183 @@
-"""The sweep of image classifiers as read from its records: one table, a row a trial. Draws nothing, trains nothing, needs no torch."""
+"""The feed-forward sweep as read from records: accuracies by network, width, rate and batch, and what statistics say of them. Draws nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from actlab.errors import BadInput
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.foils import bootstrap_maximum
+from actlab.statistics.intervals import mean_interval, paired_difference
+from actlab.statistics.ranking import best_of_k_curve, random_search
+from actlab.statistics.tests import holm
 from actlab.store import Record
+from actlab.wording import bullets, p_value
 
-FACTORS = ("network", "hidden", "learning_rate", "batch_size")
-"""What makes an arm; the trials of an arm differ in ``seed``."""
+PUBLISHED_RATE, PUBLISHED_BATCH, PUBLISHED_HIDDEN = 1e-3, 64, 8
+"""What the first reference study fixed: rate and batch in its width sweep, the width in its random search."""
+ACCURACY = "val_accuracy"
+LABELS = {"val_accuracy": "validation accuracy (%)", "test_accuracy": "test accuracy (%)"}
 
 
-def table(records: Iterable[Record]) -> pd.DataFrame:
-    """One row a trial.
+@dataclass(frozen=True)
+class Sweep:
+    """Every trial as a row: network, hidden, rate, batch, seed, status, collapsed, accuracies (%), n_parameters, epochs, optimizer, dataset."""
 
-    Columns: the ``FACTORS``, ``seed``, ``activation``, ``width`` (its own hidden units), ``n_parameters``, ``status`` (done or diverged),
-    ``collapsed`` (one class for every validation image), ``train_loss`` (nats, mean over the training steps), ``val_`` and ``test_`` ``loss`` (nats),
-    ``accuracy`` (%, higher is better; NaN where diverged) and ``largest_class_share``, and ``seconds``.
+    trials: pd.DataFrame
 
-    Raises:
-        BadInput: no record of this kind among them.
-    """
-    rows = [
-        {
-            **{factor: record["config"][factor] for factor in FACTORS},
-            **{name: record[name] for name in ("activation", "width", "n_parameters")},
-            **{name: value for name, value in trial.items() if name != "label"},
-        }
-        for record in records
-        if record["kind"] == "mnist"
-        for trial in record["trials"]
+    @property
+    def networks(self) -> list[str]:
+        """Names, relu first, the matched arm last."""
+        order = {"relu": 0, "geglu_equal_width": 1, "geglu_equal_parameters": 2}
+        return sorted(self.trials["network"].unique(), key=lambda name: (order.get(name, 9), name))
+
+    def levels(self, factor: str) -> list[float]:
+        """The values of a numeric column, rising: ``hidden``, ``rate``, ``batch`` or ``epochs``."""
+        return sorted(self.trials[factor].unique())
+
+    def scores(self, network: str, hidden: int, rate: float, batch: int, metric: str = ACCURACY) -> NDArray[np.float64]:
+        """(seeds,) the metric in the order of the seeds; NaN for a diverged trial; empty where there is no record."""
+        t = self.trials
+        chosen = t[(t["network"] == network) & (t["hidden"] == hidden) & (t["rate"] == rate) & (t["batch"] == batch)]
+        return chosen.sort_values("seed")[metric].to_numpy(float)
+
+    def pool(self, network: str, hidden: int, metric: str = ACCURACY) -> NDArray[np.float64]:
+        """Scores over all rates, batches and seeds: what a random search over rate and batch draws from; a diverged trial counts as the worst."""
+        t = self.trials
+        values = t[(t["network"] == network) & (t["hidden"] == hidden)].sort_values(["rate", "batch", "seed"])[metric].to_numpy(float)
+        return np.where(np.isnan(values), 0.0, values)
+
+
+def read(records: Iterable[Record]) -> Sweep:
+    """A sweep from the records of its arms; an empty one from none."""
+    columns = [
+        "network",
+        "hidden",
+        "rate",
+        "batch",
+        "seed",
+        "status",
+        "collapsed",
+        "val_accuracy",
+        "test_accuracy",
+        "n_parameters",
+        "epochs",
+        "optimizer",
     ]
-    if not rows:
-        raise BadInput("no record of an image sweep; run `actlab run params/mnist-quick.yaml`")
-    return pd.DataFrame(rows).sort_values([*FACTORS, "seed"], ignore_index=True)
+    return Sweep(pd.DataFrame([row for record in records if record["kind"] == "mnist" for row in _rows(record)], columns=columns))
 
 
-def paired(trials: pd.DataFrame, first: str, second: str, value: str = "val_accuracy") -> pd.DataFrame:
-    """``first`` and ``second`` network side by side: one row a seed and cell (hidden, learning rate, batch size), and their ``difference``.
+def _rows(record: Record) -> Iterator[tuple[object, ...]]:
+    config = record["config"]
+    place = (record["network"], config["hidden"], config["learning_rate"], config["batch_size"])
+    for trial in record["trials"]:
+        done = trial["status"] == "done"
+        accuracies = [trial[name] if done else np.nan for name in ("val_accuracy", "test_accuracy")]
+        yield (
+            *place,
+            trial["seed"],
+            trial["status"],
+            trial["collapsed"],
+            *accuracies,
+            record["n_parameters"],
+            config["epochs"],
+            config["optimizer"],
+            config["dataset"],
+        )
 
-    Trials of one seed and batch size share the order of the images, and the start where shapes agree, so differences are paired.
+
+def by_width(sweep: Sweep, metric: str = ACCURACY) -> dict[str, dict[int, Estimate]]:
+    """network -> hidden -> accuracy at the published rate and batch, with a t interval over seeds."""
+    widths = [int(h) for h in sweep.levels("hidden")]
+    return {n: {h: mean_interval(sweep.scores(n, h, PUBLISHED_RATE, PUBLISHED_BATCH, metric)) for h in widths} for n in sweep.networks}
+
+
+def differences(sweep: Sweep, network: str, reference: str = "relu") -> dict[tuple[int, float, int], Estimate]:
+    """(hidden, rate, batch) -> validation accuracy less the reference's (percentage points), paired by seed: same batches in the same order."""
+    cells = [(int(h), float(r), int(b)) for b in sweep.levels("batch") for r in sweep.levels("rate") for h in sweep.levels("hidden")]
+    return {cell: paired_difference(sweep.scores(network, *cell), sweep.scores(reference, *cell)) for cell in cells}
+
+
+def best_curves(
+    sweep: Sweep, generator: np.random.Generator, hidden: int = PUBLISHED_HIDDEN, ks: Sequence[int] = range(1, 65)
+) -> dict[str, list[Estimate]]:
+    """network -> expected best validation accuracy of a random search over rate and batch, for each budget k."""
+    return {network: best_of_k_curve(sweep.pool(network, hidden), ks, generator) for network in sweep.networks}
+
+
+@dataclass(frozen=True)
+class Search:
+    """One random search as published: k draws, and the interval that the study put around their best."""
+
+    network: str
+    k: int
+    scores: NDArray[np.float64]
+    """(k,) validation accuracies in the order of the draws."""
+    bootstrap: Estimate
+
+
+def published_searches(sweep: Sweep, seed: int, hidden: int = PUBLISHED_HIDDEN, budgets: Sequence[int] = (2, 4, 8)) -> list[Search]:
+    """The first study's random searches, drawn from the recorded factorial: arms draw independently, as published; ``seed`` makes the draws."""
+    generator = np.random.default_rng(seed)
+    found = []
+    for k in budgets:
+        for network in sweep.networks:
+            pool = sweep.pool(network, hidden)
+            scores = pool[random_search(generator, len(pool), k)]
+            found.append(Search(network, k, scores, bootstrap_maximum(scores, generator)))
+    return found
+
+
+def optimism(sweep: Sweep) -> Estimate:
+    """How much better the selected configuration looks on the images that selected it than on the test images (percentage points).
+
+    For each network and seed, the rate and batch with the best validation accuracy at hidden 8; validation less test accuracy of that trial.
     """
-    cells = ["hidden", "learning_rate", "batch_size", "seed"]
-    sides = [trials[trials["network"] == name].set_index(cells)[value].rename(name) for name in (first, second)]
-    for name, side in zip((first, second), sides, strict=True):
-        if side.empty:
-            raise BadInput(f"no trials of {name!r}; there are {', '.join(sorted(trials['network'].unique()))}")
-    both = pd.concat(sides, axis=1)
-    return both.assign(difference=both[first] - both[second]).reset_index()
+    t = sweep.trials[(sweep.trials["hidden"] == PUBLISHED_HIDDEN) & (sweep.trials["status"] == "done")]
+    best = t.loc[t.groupby(["network", "seed"])[ACCURACY].idxmax()]
+    by_seed = (best["val_accuracy"] - best["test_accuracy"]).groupby(best["seed"]).mean()
+    return mean_interval(by_seed.to_numpy(float))
+
+
+def sentences(sweep: Sweep) -> dict[str, str]:
+    """Name -> sentence with numbers from the records."""
+    if not len(sweep.trials):
+        return dict.fromkeys(("mnist_extent", "mnist_equal_width", "mnist_equal_parameters", "mnist_optimism"), "No record yet")
+    t = sweep.trials
+    collapsed = int(t["collapsed"].sum())
+    found = {"mnist_extent": f"{len(t)} networks were trained, {int((t['status'] == 'diverged').sum())} diverged, {collapsed} collapsed to one class"}
+    for network in sweep.networks:
+        if network != "relu":
+            found[f"mnist_{network.removeprefix('geglu_')}"] = _against_relu(sweep, network)
+    look = optimism(sweep)
+    found["mnist_optimism"] = (
+        f"The rate and batch that look best on the validation images are {look.value:+.2f} [{look.low:+.2f}, {look.high:+.2f}] points better there "
+        "than on the test images"
+    )
+    return found
+
+
+def _against_relu(sweep: Sweep, network: str) -> str:
+    found = list(differences(sweep, network).values())
+    adjusted = holm([p_value(estimate) for estimate in found])
+    better = sum(p < 0.05 and e.value > 0 for p, e in zip(adjusted, found, strict=True))
+    worse = sum(p < 0.05 and e.value < 0 for p, e in zip(adjusted, found, strict=True))
+    name = network.replace("_", " ").replace("geglu", "GeGLU at")
+    return f"{name} is better than ReLU in {better} and worse in {worse} of {len(found)} cells of width, rate and batch (Holm, 5%)"
+
+
+def listed(sweep: Sweep) -> Any:
+    """The sentences as a bulleted list for a notebook."""
+    return bullets(sentences(sweep).values())
+
+
+def collapses(sweep: Sweep) -> pd.DataFrame:
+    """How many trials gave one class to every validation image, by network and rate."""
+    table = sweep.trials.pivot_table(index="network", columns="rate", values="collapsed", aggfunc="sum", fill_value=0).astype(int)
+    table.columns = [f"rate {rate:g}" for rate in table.columns]
+    return table.assign(trials=sweep.trials.groupby("network").size())
