@@ -68,6 +68,7 @@ def read(records: Iterable[Record]) -> Sweep:
         "n_parameters",
         "epochs",
         "optimizer",
+        "dataset",
     ]
     return Sweep(pd.DataFrame([row for record in records if record["kind"] == "mnist" for row in _rows(record)], columns=columns))
 

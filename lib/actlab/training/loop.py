@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -198,6 +199,7 @@ def reproducible(seed: int) -> Iterator[None]:
     was, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     fills = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
     devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS refuses to be deterministic
     with torch.random.fork_rng(devices):
         torch.manual_seed(seed)
         torch.use_deterministic_algorithms(True)
