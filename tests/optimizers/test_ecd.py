@@ -77,7 +77,7 @@ def closure_of(optimizer: torch.optim.Optimizer, loss: Callable[[], Tensor]) -> 
 
 
 def momenta(optimizer: ECD) -> list[Tensor]:
-    return [optimizer.state[p]["momentum"] for group in optimizer.param_groups for p in group["params"]]
+    return [optimizer.momentum(p) for group in optimizer.param_groups for p in group["params"]]
 
 
 def length(tensors: list[Tensor]) -> float:
@@ -300,3 +300,36 @@ def test_a_gradient_that_comes_late_starts_from_rest():
     assert late.equal(before)
     optimizer.step(closure_of(optimizer, lambda: bowl([first, late])))
     assert not late.equal(before)
+
+
+def test_a_resting_parameter_keeps_its_momentum():
+    """While its gradient is missing the group's unit changes; p itself does not."""
+    first, resting = (nn.Parameter(t) for t in start((4,), (3,)))
+    optimizer = ECD([first, resting], lr=1.0, eta=100.0, F0=-1.0)
+    optimizer.step(closure_of(optimizer, lambda: bowl([first, resting])))
+    before = optimizer.momentum(resting).clone()
+    for _ in range(3):
+        optimizer.step(closure_of(optimizer, lambda: isotropic([first])))
+    torch.testing.assert_close(optimizer.momentum(resting), before)
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.4])
+def test_other_memory_layouts_give_the_same_path(decay):
+    """A transposed parameter cannot take the fused pass."""
+    theta = start((4, 5))[0]
+    plain, turned = nn.Parameter(theta.clone()), nn.Parameter(theta.T.contiguous().T)
+    for p in (plain, turned):
+        optimizer = ECD([p], lr=0.5, eta=25.0, F0=-0.5, weight_decay=decay)
+        for _ in range(20):
+            optimizer.step(closure_of(optimizer, lambda p=p: bowl([p])))
+    assert not turned.is_contiguous()
+    torch.testing.assert_close(turned, plain, rtol=1e-9, atol=1e-11)
+
+
+def test_large_tensors_go_in_pieces():
+    """More elements than a piece has: the same as the literal reference."""
+    theta = start((300, 500), (7,))
+    got, _ = drive(theta, bowl, 3, lr=0.3, eta=9.0, F0=-1.0)
+    want, _ = literal(theta, bowl, 3, 0.3, 9.0, -1.0)
+    for a, b in zip(got, want, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-11)

@@ -15,10 +15,11 @@ from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
 from actlab.errors import BadInput
-from actlab.optimizers.pieces import Bundle, bundles, dots, numbers
+from actlab.optimizers.pieces import accumulate_and_move, numbers, pieces
 
 INNER_PRODUCTS = ("per_tensor", "global")
 SMALLEST_POTENTIAL = 1e-40
+SMALLEST_UNIT = 1e-20
 SHARED = ("eta", "F0", "nu", "conserve_energy", "inner_product")
 """Settings of the whole system: every parameter group has to agree on them. ``lr`` and ``weight_decay`` are a group's own."""
 
@@ -65,6 +66,8 @@ class ECD(torch.optim.Optimizer):
         inner_product: Literal["per_tensor", "global"] = "per_tensor",
         seed: int = 0,
     ) -> None:
+        self._units: list[float] = []
+        """One number a group: its momenta are stored divided by it, so that a step is one fused pass."""
         self._dimensions = 0
         """d, counted at the first call; 0 before it."""
         self._turns: torch.Generator | None = None
@@ -92,6 +95,7 @@ class ECD(torch.optim.Optimizer):
             if group[name] != self.defaults[name]:
                 raise BadInput(f"{name} concerns all parameters at once: a group has {group[name]!r} where the others have {self.defaults[name]!r}")
         super().add_param_group(param_group)
+        self._units.append(1.0)
         if self._dimensions:
             self._dimensions += sum(p.numel() for p in self.param_groups[-1]["params"])
 
@@ -132,27 +136,54 @@ class ECD(torch.optim.Optimizer):
         decayed = [(group["weight_decay"], [p for p in group["params"] if p.grad is not None]) for group in self.param_groups]
         return sum(0.5 * decay * _norm(params) ** 2 for decay, params in decayed if decay and params)
 
-    def _bundles(self) -> list[Bundle]:
-        found: list[Bundle] = []
-        for group in self.param_groups:
-            momenta = [self.state[p]["momentum"] for p in group["params"] if p.grad is not None]
-            found += bundles(group, momenta, found[-1].owners[-1] + 1 if found else 0)
-        return found
-
     def _move(self, potential: float) -> None:
         shared, d = self.param_groups[0], self._dimensions
-        parts = self._bundles()
-        scale, overlaps = _overlaps(parts, shared["conserve_energy"], shared["inner_product"])
+        overlaps, scale = self._overlaps(shared["conserve_energy"], shared["inner_product"])
         bend = shared["eta"] * d / (d - 1) / potential / 2 if d > 1 else 0.0
-        for part in parts:
-            dt = float(part.group["lr"]) / math.sqrt(shared["eta"])
+        for index, group in enumerate(self.param_groups):
+            dt = float(group["lr"]) / math.sqrt(shared["eta"])
             kick = -dt * bend  # c
-            torch._foreach_add_(_scaled(part, [scale * (1 - kick * overlaps[i]) for i in part.owners]), part.forces(), alpha=kick)
-            torch._foreach_add_(part.params, part.momenta, alpha=dt)
+            unit = kick if abs(kick) > SMALLEST_UNIT else 1.0
+            for p in group["params"]:
+                momentum = self.state[p].get("momentum")
+                if momentum is None:
+                    continue
+                if p.grad is None:  # it rests, and only its unit changes
+                    momentum.mul_(self._units[index] / unit)
+                    continue
+                keep = scale * self._units[index] * (1 - kick * overlaps[p])
+                if unit == kick:
+                    accumulate_and_move(p, p.grad, momentum, group["weight_decay"], keep / kick, dt * kick)
+                else:
+                    p.add_(momentum.mul_(keep), alpha=dt)
+            self._units[index] = unit
         if shared["nu"]:
-            self._turn([self.state[p]["momentum"] for group in self.param_groups for p in group["params"] if p.grad is not None])
+            self._turn()
 
-    def _turn(self, momenta: list[Tensor]) -> None:
+    def _overlaps(self, conserve_energy: bool, inner_product: str) -> tuple[dict[Tensor, float], float]:
+        """For every tensor the p . g of its projection (its own, or for ``global`` the sum of all), and the factor that makes |p| = 1."""
+        owners, products, squares = [], [], []
+        for unit, group in zip(self._units, self.param_groups, strict=True):
+            for p in (p for p in group["params"] if p.grad is not None):
+                force = p.grad.add(p, alpha=group["weight_decay"]) if group["weight_decay"] else p.grad
+                for momentum, gradient in pieces(self.state[p]["momentum"], force):
+                    owners.append((p, unit))
+                    products.append(torch.dot(momentum, gradient))
+                    if conserve_energy:
+                        squares.append(torch.dot(momentum, momentum))
+        lengths = [unit**2 * square for (_, unit), square in zip(owners, numbers(squares), strict=False)]
+        scale = 1 / math.sqrt(math.fsum(lengths)) if any(lengths) else 1.0
+        sums: dict[Tensor, float] = dict.fromkeys((p for p, _ in owners), 0.0)
+        for (p, unit), product in zip(owners, numbers(products), strict=True):
+            sums[p] += scale * unit * product
+        return (sums if inner_product == "per_tensor" else dict.fromkeys(sums, math.fsum(sums.values()))), scale
+
+    def _turn(self) -> None:
+        momenta = [self.state[p]["momentum"] for group in self.param_groups for p in group["params"] if p.grad is not None]
+        for index, group in enumerate(self.param_groups):
+            for momentum in (self.state[p]["momentum"] for p in group["params"] if "momentum" in self.state[p]):
+                momentum.mul_(self._units[index])
+            self._units[index] = 1.0
         norm = _norm(momenta)
         if not norm:
             return
@@ -171,42 +202,32 @@ class ECD(torch.optim.Optimizer):
                 self._turns.set_state(self._stream.cpu())
         return self._turns
 
+    def momentum(self, parameter: Tensor) -> Tensor:
+        """p of one parameter, as the equations have it (its state holds p divided by a number of its group)."""
+        index = next(i for i, group in enumerate(self.param_groups) if any(p is parameter for p in group["params"]))
+        return self._units[index] * self.state[parameter]["momentum"]
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_dimensions": self._dimensions, "_turns": self._turns, "_stream": self._stream}
+        return {**super().__getstate__(), "_dimensions": self._dimensions, "_units": self._units, "_turns": self._turns, "_stream": self._stream}
 
     def state_dict(self) -> dict[str, Any]:
-        """As torch's, with what belongs to no single parameter under ``global``: tensors ``dimensions`` and ``turns``."""
+        """As torch's, with what belongs to no single parameter under ``global``: tensors ``dimensions``, ``units`` and ``turns``."""
         turns = self._turns.get_state() if self._turns is not None else self._stream
-        return {**super().state_dict(), "global": {"dimensions": torch.tensor(self._dimensions), "turns": torch.as_tensor(turns)}}
+        system = {
+            "dimensions": torch.tensor(self._dimensions),
+            "units": torch.tensor(self._units, dtype=torch.float64),
+            "turns": torch.as_tensor(turns),
+        }
+        return {**super().state_dict(), "global": system}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over a saved state; the next step is bit for bit the one that the saved optimizer would have made."""
         system = state_dict["global"]
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "global"})
-        self._dimensions = int(system["dimensions"])
+        self._dimensions, self._units = int(system["dimensions"]), system["units"].tolist()
         turns = system["turns"]
         self._turns, self._stream = None, turns if turns.dim() else int(turns)
 
 
 def _norm(tensors: list[Tensor]) -> float:
     return math.hypot(*numbers([n.double() for n in torch._foreach_norm(tensors)]))
-
-
-def _scaled(part: Bundle, factors: list[float]) -> list[Tensor]:
-    torch._foreach_mul_(part.momenta, factors)
-    return part.momenta
-
-
-def _overlaps(parts: list[Bundle], conserve_energy: bool, inner_product: str) -> tuple[float, list[float]]:
-    """The factor that makes the momentum p, and for every tensor the p . g of its projection: its own, or for ``global`` the sum of all."""
-    squares: list[Tensor] = []
-    products: list[Tensor] = []
-    for part in parts:  # both sums while the bundle is in the cache
-        products += dots(part.momenta, part.forces())
-        squares += dots(part.momenta, part.momenta) if conserve_energy else []
-    norm = math.sqrt(math.fsum(numbers(squares))) if conserve_energy else 1.0
-    scale = 1 / norm if norm else 1.0
-    sums = [0.0] * (parts[-1].owners[-1] + 1)
-    for owner, product in zip((owner for part in parts for owner in part.owners), numbers(products), strict=True):
-        sums[owner] += scale * product
-    return scale, sums if inner_product == "per_tensor" else [math.fsum(sums)] * len(sums)
