@@ -22,7 +22,7 @@ MAY = {
     "optimizers": ({"activations", "errors"}, {"torch"}),
     "data": ({"errors", "paths"}, NUMERIC | {"pooch", "sklearn", "tokenizers"}),
     "metrics": ({"errors"}, {"torch"}),
-    "training": ({"models", "metrics", "activations", "errors"}, NUMERIC | {"safetensors"}),
+    "training": ({"models", "metrics", "activations", "optimizers", "data", "errors"}, NUMERIC | {"safetensors"}),  # objects of all, names of none
     "study": ({"models", "optimizers", "activations", "data", "metrics", "training", "store", "errors", "paths"}, None),
     "store": ({"paths", "errors"}, set()),
     "statistics": ({"errors"}, {"numpy", "scipy"}),
@@ -33,7 +33,8 @@ MAY = {
 """DESIGN's arrows. What has no row (command line, book, reports) stands at the end: it may import anything, and nothing here may import it."""
 READERS = {"grid", "sweep"}
 """A study's records read into statistics: what figures, tables and claims draw, print and judge."""
-MAY |= {room: ({"store", "statistics", "errors", "paths"}, {"numpy", "pandas"}) for room in READERS}
+MAY |= {"wording": (set(), {"IPython", "myst_nb"})}
+MAY |= {room: ({"store", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}) for room in READERS}
 NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "find_model", "ACTIVATIONS", "MODELS"}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from actlab.grid import METRICS, ArmResults, Grid
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
-from actlab.wording import bullets, p_value
+from actlab.wording import bullets
 
 LISTED = 6
 """How many differences a sentence names, the largest."""
@@ -87,7 +87,7 @@ def against_relu(grid: Grid, metric: str) -> list[Comparison]:
     found = [arm.minus(grid.arms[arm.model, "relu"], metric) for arm in arms]
     if not found:
         return []
-    return list(zip(arms, found, map(float, holm([p_value(estimate) for estimate in found])), strict=True))
+    return list(zip(arms, found, map(float, holm([estimate.p_value() for estimate in found])), strict=True))
 
 
 def compared(grid: Grid, metric: str) -> str:

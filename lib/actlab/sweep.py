@@ -16,7 +16,7 @@ from actlab.statistics.intervals import mean_interval, paired_difference
 from actlab.statistics.ranking import best_of_k_curve, random_search
 from actlab.statistics.tests import holm
 from actlab.store import Record
-from actlab.wording import bullets, p_value
+from actlab.wording import bullets
 
 PUBLISHED_RATE, PUBLISHED_BATCH, PUBLISHED_HIDDEN = 1e-3, 64, 8
 """What the first reference study fixed: rate and batch in its width sweep, the width in its random search."""
@@ -165,7 +165,7 @@ def sentences(sweep: Sweep) -> dict[str, str]:
 
 def _against_relu(sweep: Sweep, network: str) -> str:
     found = list(differences(sweep, network).values())
-    adjusted = holm([p_value(estimate) for estimate in found])
+    adjusted = holm([estimate.p_value() for estimate in found])
     better = sum(p < 0.05 and e.value > 0 for p, e in zip(adjusted, found, strict=True))
     worse = sum(p < 0.05 and e.value < 0 for p, e in zip(adjusted, found, strict=True))
     name = network.replace("_", " ").replace("geglu", "GeGLU at")

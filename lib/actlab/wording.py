@@ -5,19 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from scipy import stats
-
-from actlab.statistics.estimate import Estimate
-
-
-def p_value(estimate: Estimate) -> float:
-    """Two-sided p-value of 0 that belongs to a t interval with n - 1 degrees of freedom; 1 where there is no interval, or none but at 0."""
-    half = (estimate.high - estimate.low) / 2
-    if not half > 0:
-        return 1.0 if not estimate.value or estimate.low != estimate.low else 0.0
-    quantile = stats.t.ppf((1 + estimate.level) / 2, estimate.n - 1)
-    return float(2 * stats.t.sf(abs(estimate.value) / half * quantile, estimate.n - 1))
-
 
 def bullets(sentences: Iterable[str]) -> Any:
     """Sentences as a Markdown list for a notebook; empty ones are left out."""

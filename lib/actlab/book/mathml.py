@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import re
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 
+from actlab.book.fonts import write_math_font
 from actlab.errors import BadInput
 
 ROWS = re.compile(r"\\begin\{(aligned|align\*?|split)\}(.*?)\\end\{\1\}", re.DOTALL)
@@ -79,6 +81,13 @@ def visit_math_block(translator: Any, node: Any) -> None:
     raise SkipNode
 
 
+def write_font(app: Any, error: Exception | None) -> None:
+    """The font that ``book/_static/book.css`` asks for."""
+    if error is None and app.builder.format == "html":
+        write_math_font(Path(app.outdir) / "_static" / "math.woff")
+
+
 def setup(app: Any) -> None:
     """Register as the renderer ``mathml``."""
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
+    app.connect("build-finished", write_font)

@@ -35,6 +35,19 @@ class Estimate:
             return f"{self.value:.3f} [no interval], n = {self.n}"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], n = {self.n}"
 
+    def p_value(self) -> float:
+        """Two-sided p-value of 0 that belongs to a t interval with n - 1 degrees of freedom.
+
+        1 where there is no interval (nothing is known, so nothing is excluded); an interval of no width leaves 1 at 0 and 0 elsewhere.
+        """
+        half = (self.high - self.low) / 2
+        if math.isnan(half):
+            return 1.0
+        if half == 0:
+            return float(self.value == 0)
+        quantile = special.stdtrit(self.n - 1, (1 + self.level) / 2)
+        return float(2 * special.stdtr(self.n - 1, -abs(self.value) / half * quantile))
+
     def excludes(self, value: float) -> bool:
         """Whether ``value`` lies outside the interval; False where there is no interval, for then nothing is excluded."""
         return value < self.low or value > self.high
