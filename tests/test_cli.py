@@ -77,6 +77,7 @@ def test_a_finished_study_is_loaded_not_trained(params: Path, monkeypatch: pytes
         (("replay", "nowhere.json"), "cannot be read as a record"),
         (("data", "get", "shakespear"), "did you mean 'shakespeare'?"),
         (("data", "get", "pydoc"), "needs no download"),
+        (("data", "tokenize", "mnist"), "unknown dataset 'mnist'"),
     ],
 )
 def test_a_mistake_ends_in_one_line_and_code_2(words: tuple[str, ...], message: str, params: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,6 +118,13 @@ def test_data_list_says_where(capsys: pytest.CaptureFixture[str]) -> None:
     assert "pydoc" in said
     assert "mnist" in said
     assert "ACTLAB_DATA" in said
+
+
+def test_tokenize_writes_shards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A built-in text becomes a tokenizer, shards of both splits and a manifest."""
+    assert run("data", "tokenize", "pydoc", "--vocab-size", 300, "--out", tmp_path / "shards") == 0
+    assert "300 tokens in the vocabulary" in capsys.readouterr().out
+    assert {path.name for path in (tmp_path / "shards").iterdir()} == {"tokenizer.json", "manifest.json", "train_000.bin", "val_000.bin"}
 
 
 def test_help_reads_well(capsys: pytest.CaptureFixture[str]) -> None:

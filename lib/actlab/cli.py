@@ -105,6 +105,24 @@ def data_get(name: Annotated[str, typer.Argument(help="A name that `actlab data 
     console.print(f"{name} is ready")
 
 
+@data_app.command("tokenize")
+def data_tokenize(
+    name: Annotated[str, typer.Argument(help="A text: novels, shakespeare or pydoc.", show_default=False)],
+    vocab_size: Annotated[int, typer.Option(min=257, max=65536, help="At most so many tokens.")] = 4096,
+    out: Annotated[Path | None, typer.Option(help="Folder of the shards; NAME-bpe-VOCAB_SIZE in the data folder unless given.")] = None,
+) -> None:
+    """Train a byte-level BPE on the training part of a text and write its token shards."""
+    from actlab import paths
+    from actlab.data.fetch import find_dataset
+    from actlab.data.text import TEXTS
+    from actlab.data.tokenize import tokenize_dataset
+
+    find_dataset(name, tuple(TEXTS))
+    folder = out or paths.data() / f"{name}-bpe-{vocab_size}"
+    manifest = tokenize_dataset(name, vocab_size, folder)
+    console.print(f"{folder}: {manifest['vocab_size']:,} tokens in the vocabulary")
+
+
 @app.command()
 def book(
     workers: Annotated[int, typer.Option(min=1, help="Notebooks executed at once.")] = os.cpu_count() or 1,

@@ -187,7 +187,7 @@ def cached(trial: AblationTrial) -> Path:
     about = {
         **asdict(trial),
         "data": shards_of(trial).about["sha256"],
-        "code": provenance.code_sha256(*provenance.CODE_OF_A_TRIAL, "optimizers"),
+        "code": provenance.code()["trial_code_sha256"],
         "machine": provenance.machine(),
     }
     name = f"{trial.optimizer}-{trial.symmetry}-{trial.activation}-{trial.label}-{store.digest(about)[:16]}"

@@ -13,7 +13,7 @@ import torch
 
 from actlab import paths
 
-CODE_OF_A_TRIAL = ("activations.py", "models", "data", "training")
+CODE_OF_A_TRIAL = ("activations.py", "models", "optimizers", "data", "training")
 """The part of the package that decides a trial's bits: a cached trial of other code is not used."""
 
 
