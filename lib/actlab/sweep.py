@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +27,7 @@ LABELS = {"val_accuracy": "validation accuracy (%)", "test_accuracy": "test accu
 
 @dataclass(frozen=True)
 class Sweep:
-    """Every trial as a row: network, hidden, rate, batch, seed, status, collapsed, accuracies (%), n_parameters, epochs, optimizer, dataset."""
+    """Every trial as a row: network, hidden, rate, batch, seed, status, collapsed, accuracies (%), val_loss (nats), n_parameters, epochs, optimizer, dataset."""
 
     trials: pd.DataFrame
 
@@ -65,6 +66,7 @@ def read(records: Iterable[Record]) -> Sweep:
         "collapsed",
         "val_accuracy",
         "test_accuracy",
+        "val_loss",
         "n_parameters",
         "epochs",
         "optimizer",
@@ -177,8 +179,12 @@ def listed(sweep: Sweep) -> Any:
     return bullets(sentences(sweep).values())
 
 
+SILENT = 1e-4
+"""A validation loss this near to ln 10 means that the network answers all ten classes alike, whatever the image."""
+
+
 def collapses(sweep: Sweep) -> pd.DataFrame:
-    """How many trials gave one class to every validation image, by network and rate."""
-    table = sweep.trials.pivot_table(index="network", columns="rate", values="collapsed", aggfunc="sum", fill_value=0).astype(int)
-    table.columns = [f"rate {rate:g}" for rate in table.columns]
-    return table.assign(trials=sweep.trials.groupby("network").size())
+    """By network and rate: trials that give one class to every validation image, and those whose output is dead (all classes alike)."""
+    t = sweep.trials.assign(dead=(sweep.trials["val_loss"] - math.log(10)).abs() < SILENT)
+    table = t.groupby(["network", "rate"]).agg(trials=("seed", "size"), one_class=("collapsed", "sum"), dead=("dead", "sum"))
+    return table.rename(columns={"one_class": "one class for every image", "dead": "dead: loss within 1e-4 of ln 10"})

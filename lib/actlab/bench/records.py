@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,14 +34,22 @@ def measure_or_load(name: str, measure: bool, work: Any, **settings: Any) -> sto
     return save(name, work(**settings)) if measure else newest(name)
 
 
-def origin(record: store.Record) -> pd.DataFrame:
-    """Where a record's numbers come from, with the machine's matrix rate."""
+def origin(record: store.Record | None) -> pd.DataFrame:
+    """Where a record's numbers come from, with the machine's matrix rate; says so where nothing was measured."""
+    if record is None:
+        return pd.DataFrame({"": {"measured": "not yet"}})
     machine, made = record["provenance"]["machine"], record["provenance"]
     rows = {
         "processor": machine["processor"],
-        "float32 matrix product": f"{record['measured']['matmul_gflops']:.0f} GFLOP/s on one thread",
         "torch": machine["torch"],
         "date": made["date"],
         "commit": (made["git_commit"] or "none")[:10],
     }
+    if "matmul_gflops" in record["measured"]:
+        rows["float32 matrix product"] = f"{record['measured']['matmul_gflops']:.0f} GFLOP/s on one thread"
     return pd.DataFrame({"": rows})
+
+
+def shown(record: store.Record | None, table: Callable[[dict[str, Any]], pd.DataFrame]) -> pd.DataFrame:
+    """A table of a record's measurements; says so where nothing was measured."""
+    return pd.DataFrame({"": {"measured": "not yet"}}) if record is None else table(record["measured"])
