@@ -16,6 +16,9 @@ from actlab.errors import BadInput
 ROWS = re.compile(r"\\begin\{(aligned|align\*?|split)\}(.*?)\\end\{\1\}", re.DOTALL)
 """Environments of aligned rows, which latex2mathml knows only as ``align*``."""
 
+BAR = re.compile(r"<mo([^>]*)>&#x0007C;</mo>")
+"""A vertical bar, which would be spaced like a relation."""
+
 
 def to_mathml(latex: str, display: str) -> str:
     """A ``<math>`` element that keeps its source as an annotation.
@@ -29,7 +32,7 @@ def to_mathml(latex: str, display: str) -> str:
     """
     text = ROWS.sub(r"\\begin{align*}\2\\end{align*}", latex.strip())
     try:
-        markup = convert(text, display=display)
+        markup = BAR.sub(r'<mo lspace="0" rspace="0"\1>&#x0007C;</mo>', convert(text, display=display))
         tree = ElementTree.fromstring(markup)
     except Exception as error:  # the converter raises many kinds
         raise BadInput(f"cannot set the formula {latex!r}: {type(error).__name__}: {error}") from None
