@@ -22,12 +22,13 @@ from actlab.wording import bullets
 PUBLISHED_RATE, PUBLISHED_BATCH, PUBLISHED_HIDDEN = 1e-3, 64, 8
 """What the first reference study fixed: rate and batch in its width sweep, the width in its random search."""
 ACCURACY = "val_accuracy"
+SCORES = ("val_accuracy", "test_accuracy", "val_loss")
 LABELS = {"val_accuracy": "validation accuracy (%)", "test_accuracy": "test accuracy (%)"}
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Every trial as a row: network, hidden, rate, batch, seed, status, collapsed, accuracies (%), val_loss (nats), n_parameters, epochs, optimizer, dataset."""
+    """Every trial as a row: network, hidden, rate, batch, seed, status, collapsed, accuracies (%), val_loss (nats), more."""
 
     trials: pd.DataFrame
 
@@ -54,44 +55,22 @@ class Sweep:
         return np.where(np.isnan(values), 0.0, values)
 
 
+COLUMNS = ("network", "hidden", "rate", "batch", "seed", "status", "collapsed", *SCORES, "n_parameters", "epochs", "optimizer", "dataset")
+
+
 def read(records: Iterable[Record]) -> Sweep:
     """A sweep from the records of its arms; an empty one from none."""
-    columns = [
-        "network",
-        "hidden",
-        "rate",
-        "batch",
-        "seed",
-        "status",
-        "collapsed",
-        "val_accuracy",
-        "test_accuracy",
-        "val_loss",
-        "n_parameters",
-        "epochs",
-        "optimizer",
-        "dataset",
-    ]
-    return Sweep(pd.DataFrame([row for record in records if record["kind"] == "mnist" for row in _rows(record)], columns=columns))
+    rows = [row for record in records if record["kind"] == "mnist" for row in _rows(record)]
+    return Sweep(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
-def _rows(record: Record) -> Iterator[tuple[object, ...]]:
+def _rows(record: Record) -> Iterator[dict[str, object]]:
     config = record["config"]
-    place = (record["network"], config["hidden"], config["learning_rate"], config["batch_size"])
+    arm = {name: config[name] for name in ("hidden", "epochs", "optimizer", "dataset")}
+    arm |= {"network": record["network"], "n_parameters": record["n_parameters"], "rate": config["learning_rate"], "batch": config["batch_size"]}
     for trial in record["trials"]:
-        done = trial["status"] == "done"
-        accuracies = [trial[name] if done else np.nan for name in ("val_accuracy", "test_accuracy")]
-        yield (
-            *place,
-            trial["seed"],
-            trial["status"],
-            trial["collapsed"],
-            *accuracies,
-            record["n_parameters"],
-            config["epochs"],
-            config["optimizer"],
-            config["dataset"],
-        )
+        scores = {name: trial[name] if trial["status"] == "done" else np.nan for name in SCORES}
+        yield arm | {name: trial[name] for name in ("seed", "status", "collapsed")} | scores
 
 
 def by_width(sweep: Sweep, metric: str = ACCURACY) -> dict[str, dict[int, Estimate]]:
