@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support import grids
 
-from actlab import findings
+from actlab import findings, store
 from actlab.grid import read
 
 
@@ -47,3 +47,16 @@ def test_listed_shows_no_empty_sentence() -> None:
     text = findings.listed(read([grids.record()])).data
     assert len(text.splitlines()) == 4
     assert all(line.startswith("- ") and line.endswith(".") for line in text.splitlines())
+
+
+def test_longer_run_says_when_it_escapes() -> None:
+    """The first evaluation below each table is named, and so is never."""
+    record = grids.record(losses=(2.2,))
+    record["trials"][0]["history"] = [{"iteration": step, "val_loss": loss} for step, loss in ((0, 4.0), (5, 3.2), (10, 2.2))]
+    store.save(store.path_of("long", "a"), record)
+    assert findings.longer("long").data == "- Results/long has no record yet."
+    store.save(store.path_of("long", "b"), grids.baseline())
+    said = findings.longer("long").data
+    assert "first below the unigram table (3.300 nats) at iteration 5" in said
+    assert "never below the bigram table (2.050 nats); it ends at 2.200 nats" in said
+    assert findings.longer("") is None

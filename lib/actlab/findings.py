@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from actlab import store
 from actlab.grid import METRICS, ArmResults, Grid
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
+from actlab.store import Record
 from actlab.wording import bullets
 
 LISTED = 6
@@ -36,6 +38,30 @@ def sentences(grid: Grid) -> dict[str, str]:
 def listed(grid: Grid) -> Any:
     """The sentences as a bulleted list for a notebook."""
     return bullets(sentences(grid).values())
+
+
+def longer(study: str) -> Any:
+    """When each trial of a longer study first beats the character tables, as a list for a notebook; nothing for no study."""
+    if not study:
+        return None
+    records = store.load_study(study)
+    tables = next((record for record in records if record["kind"] == "baseline"), None)
+    trials = [(record, trial) for record in records if record["kind"] == "trials" for trial in record["trials"] if trial["status"] == "done"]
+    if tables is None or not trials:
+        return bullets([f"results/{study} has no record yet"])
+    return bullets(_escapes(record, trial, tables) for record, trial in trials)
+
+
+def _escapes(record: Record, trial: Record, tables: Record) -> str:
+    """In one sentence: the first evaluation below each table."""
+    name = f"{record['model_name']} with {record['activation']}, seed {trial['seed']}, trained for {trial['final']['iteration']} iterations"
+    return f"{name}: {_below(trial, tables, 'unigram')}, {_below(trial, tables, 'bigram')}; it ends at {trial['final']['val_loss']:.3f} nats"
+
+
+def _below(trial: Record, tables: Record, table: str) -> str:
+    level = tables[table]["val_loss"]
+    first = next((entry["iteration"] for entry in trial["history"] if entry["val_loss"] < level), None)
+    return f"{'never' if first is None else 'first'} below the {table} table ({level:.3f} nats){'' if first is None else f' at iteration {first}'}"
 
 
 def extent(grid: Grid) -> str:
