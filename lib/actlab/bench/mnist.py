@@ -77,7 +77,7 @@ def lightning(pixels: Tensor, labels: Tensor, batch_size: int, activation: str =
     """One network under ``lightning.Trainer``: no progress bar, logger, checkpoints or summary; a data loader over tensors in memory."""
     import lightning as pl
 
-    class Module(pl.LightningModule):
+    class Module(pl.LightningModule):  # type: ignore[misc,unused-ignore]  # Any where lightning is not installed
         def __init__(self) -> None:
             super().__init__()
             self.net = network(activation, hidden, pixels.shape[1])
