@@ -60,6 +60,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / folder).mkdir(exist_ok=True)
     shutil.copy(paths.ROOT / "notebooks" / "repro.ipynb", tmp_path / "notebooks")
     shutil.copy(paths.ROOT / "_config.yml", tmp_path / "book")
+    shutil.copytree(paths.ROOT / "book" / "_static", tmp_path / "book" / "_static")
     shutil.copy(paths.ROOT / "book" / "references.bib", tmp_path / "book")
     (tmp_path / "params" / "chain.yaml").write_text(yaml.safe_dump(STUDY))
     (tmp_path / "book" / "pages.yaml").write_text(yaml.safe_dump(PAGES))
@@ -69,9 +70,9 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def command(root: Path, *words: str) -> None:
-    """Run one of the package's programs in the repository; its output is the failure's message."""
-    done = subprocess.run([sys.executable, "-m", *words], cwd=root, capture_output=True, text=True, timeout=280, check=False)
+def command(root: Path, program: str, *words: str) -> None:
+    """Run one of the environment's programs in the repository; its output is the failure's message."""
+    done = subprocess.run([Path(sys.executable).with_name(program), *words], cwd=root, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
@@ -85,12 +86,12 @@ def test_from_params_to_page(root: Path) -> None:
     command(root, "actlab", "run", "params/chain.yaml", "--workers", "2")
     records = {path.name: json.loads(path.read_text()) for path in (root / "results" / "chain-quick").glob("convlm*.json")}
     assert len(records) == 4
-    command(root, "jupyter_book", "build", "book", "-W", "--keep-going")
+    command(root, "jupyter-book", "build", "book", "-W", "--keep-going")
     mine = next(r for r in records.values() if r["kind"] == "trials" and r["activation"] == "swiglu")
     assert f"{mine['avg_total_variation']:.4f} [" in page(root, "studies/chain")
     assert f"{mine['avg_val_loss']:.4f} [" in page(root, "studies/chain")
     assert "2 of 2 arms (model and activation) have records, 6 of 6 trials done" in page(root, "intro")
     next((root / "results" / "chain-quick").glob("convlm-swiglu-[0-9a-f]*.json")).unlink()
-    command(root, "jupyter_book", "build", "book", "-W", "--keep-going")
+    command(root, "jupyter-book", "build", "book", "-W", "--keep-going")
     assert "no record" in page(root, "studies/chain")
     assert "1 of 2 arms (model and activation) have records" in page(root, "intro")

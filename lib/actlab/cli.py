@@ -21,8 +21,8 @@ app = typer.Typer(
 )
 data_app = typer.Typer(help="The data sets: what is there, what can be had.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
-console = Console(highlight=False)
-errors = Console(stderr=True, highlight=False)
+console = Console(highlight=False, soft_wrap=True)
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 ParamsFile = Annotated[Path, typer.Argument(help="A params file, such as params/repro-quick.yaml.", show_default=False)]
 
