@@ -37,8 +37,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "actlab needs Python 3.11 or later, and $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) $(TORCH) -c constraints.txt
-	$(PIP) -c constraints.txt -e '.[test]'
+	$(PIP) -c constraints.txt $(TORCH) -e '.[test]'
 	@touch $@
 
 constraints: $(INSTALLED)  ## resolve the versions of constraints.txt anew

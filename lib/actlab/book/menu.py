@@ -10,7 +10,7 @@ from actlab.book.mathml import to_mathml
 
 ROW = "<tr><td><code>{name}</code></td><td>{formula}</td><td>{kind}</td><td>{source}</td></tr>"
 TABLE = (
-    '<div style="overflow-x: auto"><table><thead><tr><th scope="col">name</th><th scope="col">formula</th>'
+    '<div style="overflow-x: auto"><table class="table"><thead><tr><th scope="col">name</th><th scope="col">formula</th>'
     '<th scope="col">kind</th><th scope="col">source</th></tr></thead><tbody>{rows}</tbody></table></div>'
 )
 
