@@ -18,8 +18,8 @@ LIFT = {"relu": 0.0, "geglu_equal_width": 3.0, "geglu_equal_parameters": -1.0}
 SIZE = {"relu": 794, "geglu_equal_width": 1578, "geglu_equal_parameters": 794}
 
 
-def record(network: str, hidden: int, rate: float, batch: int, dataset: str = "mnist", lift: dict[str, float] = LIFT) -> Record:
-    """Ten seeds; accuracy = 50 + hidden + lift + a luck that the arms of one seed share."""
+def record(network: str, hidden: int, rate: float, batch: int, dataset: str = "mnist", lift: dict[str, float] = LIFT, epochs: int = 1) -> Record:
+    """Ten seeds; accuracy = 49 + hidden + epochs + lift + a luck that the arms of one seed share."""
     luck = np.random.default_rng(batch).normal(0, 2, 10)
     noise = np.random.default_rng(sum(map(ord, network)) + hidden).normal(0, 0.1, 10)
     trials = [
@@ -27,13 +27,13 @@ def record(network: str, hidden: int, rate: float, batch: int, dataset: str = "m
             "seed": 42 + i,
             "status": "done",
             "collapsed": rate == 0.1 and network != "relu",
-            "val_accuracy": 50 + hidden + lift[network] + luck[i] + noise[i],
+            "val_accuracy": 49 + epochs + hidden + lift[network] + luck[i] + noise[i],
             "val_loss": math.log(10) if rate == 0.1 and network != "relu" and i == 0 else 1.0,
             "test_accuracy": 49.5 + hidden + lift[network] + luck[i] + noise[i],
         }
         for i in range(10)
     ]
-    config = {"hidden": hidden, "learning_rate": rate, "batch_size": batch, "epochs": 1, "optimizer": "adam", "dataset": dataset}
+    config = {"hidden": hidden, "learning_rate": rate, "batch_size": batch, "epochs": epochs, "optimizer": "adam", "dataset": dataset}
     return {"kind": "mnist", "network": network, "n_parameters": SIZE[network] * hidden, "config": config, "trials": trials}
 
 
@@ -98,6 +98,24 @@ def test_verdicts_follow_the_records() -> None:
     assert (found["M10"], found["M08"], found["M13"]) == ("replicated", "self-contradiction", "not yet tested")
 
 
+def longer(epochs: int, **more: object) -> list[Record]:
+    return [record(n, h, 0.001, 64, epochs=epochs, **more) for n in LIFT for h in (2, 4, 8, 16)]  # type: ignore[arg-type]
+
+
+def test_more_epochs_stand_for_themselves() -> None:
+    """Longer trainings are compared with the first epoch seed by seed, judge M13, and enter no other number."""
+    once = made_up()
+    both = Sweep(once.trials, sweep.read([], longer(3) + longer(10)).longer)
+    found = sweep.gains(both, "relu", 8)
+    assert {epochs: round(e.value, 6) for epochs, e in found.items()} == {3: 2.0, 10: 9.0}
+    assert list(sweep.over_epochs(both)["relu"]) == [1, 3, 10]
+    assert verdicts(both)["M13"] == "replicated"
+    assert sweep.sentences(both) == sweep.sentences(once)
+    assert verdicts(Sweep(once.trials, sweep.read([], longer(3)[:-1]).longer))["M13"] == "not yet tested"
+    lower = {name: lift - 5 for name, lift in LIFT.items()}
+    assert verdicts(Sweep(once.trials, sweep.read([], longer(3, lift=lower)).longer))["M13"] == "contradicted"
+
+
 def test_other_records_give_other_verdicts() -> None:
     """GeGLU better at equal parameters too: M01 is replicated; ReLU better everywhere: M02 is."""
     assert verdicts(made_up(lift={**LIFT, "geglu_equal_parameters": 2.0}))["M01"] == "replicated"
@@ -129,6 +147,7 @@ def test_collapses_are_tabled() -> None:
     "draw",
     [
         lambda s: figures.width_sweep(sweep.by_width(s)),
+        lambda s: figures.epochs(sweep.over_epochs(s)),
         lambda s: figures.trials_of_searches(sweep.published_searches(s, 0)),
         lambda s: figures.bootstrap_histograms(sweep.published_searches(s, 0)),
         lambda s: figures.best_of_k(sweep.best_curves(s, np.random.default_rng(0), ks=range(1, 9)), range(1, 9)),

@@ -31,6 +31,8 @@ class Sweep:
     """Every trial as a row: network, hidden, rate, batch, seed, status, collapsed, accuracies (%), val_loss (nats), more."""
 
     trials: pd.DataFrame
+    longer: pd.DataFrame
+    """The same of trials with more epochs; they stand for themselves and enter no other comparison."""
 
     @property
     def networks(self) -> list[str]:
@@ -58,10 +60,14 @@ class Sweep:
 COLUMNS = ("network", "hidden", "rate", "batch", "seed", "status", "collapsed", *SCORES, "n_parameters", "epochs", "optimizer", "dataset")
 
 
-def read(records: Iterable[Record]) -> Sweep:
-    """A sweep from the records of its arms; an empty one from none."""
+def read(records: Iterable[Record], longer: Iterable[Record] = ()) -> Sweep:
+    """A sweep from the records of its arms, and from those of a longer training; an empty one from none."""
+    return Sweep(_table(records), _table(longer))
+
+
+def _table(records: Iterable[Record]) -> pd.DataFrame:
     rows = [row for record in records if record["kind"] == "mnist" for row in _rows(record)]
-    return Sweep(pd.DataFrame(rows, columns=list(COLUMNS)))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _rows(record: Record) -> Iterator[dict[str, object]]:
@@ -83,6 +89,25 @@ def differences(sweep: Sweep, network: str, reference: str = "relu") -> dict[tup
     """(hidden, rate, batch) -> validation accuracy less the reference's (percentage points), paired by seed: same batches in the same order."""
     cells = [(int(h), float(r), int(b)) for b in sweep.levels("batch") for r in sweep.levels("rate") for h in sweep.levels("hidden")]
     return {cell: paired_difference(sweep.scores(network, *cell), sweep.scores(reference, *cell)) for cell in cells}
+
+
+def over_epochs(sweep: Sweep, hidden: int = PUBLISHED_HIDDEN, metric: str = ACCURACY) -> dict[str, dict[int, Estimate]]:
+    """network -> epochs -> accuracy at the published rate and batch, with a t interval over seeds."""
+    cells = {network: _by_epochs(sweep, network, hidden, metric) for network in sweep.networks}
+    return {network: {epochs: mean_interval(scores) for epochs, scores in cell.items()} for network, cell in cells.items()}
+
+
+def gains(sweep: Sweep, network: str, hidden: int, metric: str = ACCURACY) -> dict[int, Estimate]:
+    """epochs -> the metric less its value after one epoch (percentage points), paired by seed: the first epoch is the same."""
+    scores = _by_epochs(sweep, network, hidden, metric)
+    return {epochs: paired_difference(found, scores[1]) for epochs, found in scores.items() if epochs > 1 and len(found) == len(scores.get(1, ()))}
+
+
+def _by_epochs(sweep: Sweep, network: str, hidden: int, metric: str) -> dict[int, NDArray[np.float64]]:
+    """epochs -> (seeds,) the metric of that network at the published rate and batch."""
+    t = pd.concat([table for table in (sweep.trials, sweep.longer) if len(table)]) if len(sweep.trials) else sweep.trials
+    cell = t[(t["network"] == network) & (t["hidden"] == hidden) & (t["rate"] == PUBLISHED_RATE) & (t["batch"] == PUBLISHED_BATCH)]
+    return {int(e): cell[cell["epochs"] == e].sort_values("seed")[metric].to_numpy(float) for e in sorted(cell["epochs"].unique())}
 
 
 def best_curves(

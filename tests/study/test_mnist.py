@@ -49,6 +49,16 @@ def test_params_files_make_the_published_factorial() -> None:
     assert len(programs) == 20
 
 
+def test_epochs_are_a_factor() -> None:
+    """Several numbers of epochs make arms and programs of their own; one epoch keeps its published name."""
+    once, both = tiny(), tiny(epochs=[1, 3])
+    assert {arm.id for arm in arms_of(once)} < {arm.id for arm in arms_of(both)}
+    assert sum("-e3-" in arm.id for arm in arms_of(both)) == len(arms_of(once))
+    assert [p.epochs for p in programs_of(both)] == [3, 3, 1, 1]
+    with pytest.raises(BadInput, match="epochs"):
+        tiny(epochs=[0])
+
+
 def test_bad_parameters_are_said() -> None:
     with pytest.raises(BadInput, match="unknown arm 'gelu_equal_width'"):
         tiny(arms=["gelu_equal_width"])

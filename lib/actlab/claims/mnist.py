@@ -10,7 +10,7 @@ from actlab.claims import Claim, Finding, Verdict
 from actlab.statistics.coverage import interval_coverage
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.foils import bootstrap_maximum
-from actlab.sweep import PUBLISHED_BATCH, PUBLISHED_RATE, Sweep, differences, optimism
+from actlab.sweep import PUBLISHED_BATCH, PUBLISHED_RATE, Sweep, differences, gains, optimism
 
 EQUAL_WIDTH, EQUAL_PARAMETERS = "geglu_equal_width", "geglu_equal_parameters"
 COVERAGE_SEED = 2026
@@ -129,9 +129,18 @@ def plain_adam(sweep: Sweep) -> Finding:
     return Finding("replicated" if used == ["adam"] else "not yet tested", f"recorded optimizers: {', '.join(used) or 'none'}")
 
 
-def untested(why: str) -> Callable[[Sweep], Finding]:
-    """A claim whose runs do not exist yet."""
-    return lambda sweep: Finding("not yet tested", why)
+@needs_records
+def rises_after_one_epoch(sweep: Sweep) -> Finding:
+    """M13: accuracy after the longest training, less that after one epoch, for each network and width."""
+    found = {(n, h): gains(sweep, n, h) for n in ("relu", EQUAL_WIDTH, EQUAL_PARAMETERS) for h in (2, 4, 8, 16)}
+    if not all(found.values()):
+        return Finding("not yet tested", "no record of more than one epoch at every width")
+    last = {cell: by_epochs[max(by_epochs)] for cell, by_epochs in found.items()}
+    rising = sum(e.low > 0 for e in last.values())
+    low, high = min(e.value for e in last.values()), max(e.value for e in last.values())
+    epochs = max(next(iter(found.values())))
+    said = f"after {epochs} epochs {rising} of {len(last)} networks are surely better than after one, by {low:.1f} to {high:.1f} points"
+    return Finding("replicated" if rising == len(last) else "contradicted", said)
 
 
 PAIRED = "paired by seed, 95% intervals, rate 1e-3, batch 64"
@@ -196,8 +205,8 @@ CLAIMS: tuple[Claim, ...] = (
         "M13",
         "One epoch does not suffice for convergence",
         "stated",
-        "replicated if accuracy still rises after more epochs",
-        untested("needs runs of more than one epoch"),
+        f"replicated if every network is surely more accurate after more epochs ({PAIRED})",
+        rises_after_one_epoch,
     ),
     Claim(
         "M14", "No dropout and no weight decay", "0", "replicated if the recorded optimizer is plain Adam (the networks have no dropout)", plain_adam

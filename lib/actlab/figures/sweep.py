@@ -39,6 +39,23 @@ def width_sweep(found: Mapping[str, Mapping[int, Estimate]], metric: str = "val_
     return figure
 
 
+def epochs(found: Mapping[str, Mapping[int, Estimate]], metric: str = "val_accuracy") -> Figure:
+    """Accuracy against the number of epochs."""
+    with styled():
+        figure, (axes,) = canvas(width=5.6, height=3.2)
+        for network, by_epochs in found.items():
+            places, estimates = list(by_epochs), list(by_epochs.values())
+            bars = np.hstack([error_bar(estimate) for estimate in estimates])
+            axes.errorbar(places, [e.value for e in estimates], bars, fmt=f"{MARKS.get(network, 'o')}-", color=colour(network), label=words(network))
+        ticks = sorted({number for by_epochs in found.values() for number in by_epochs})
+        axes.set_xscale("log")
+        axes.set_xticks(ticks, [str(number) for number in ticks], minor=False)
+        axes.minorticks_off()
+        axes.set(xlabel="epochs", ylabel=LABELS[metric])
+        axes.legend(fontsize=8)
+    return figure
+
+
 def trials_of_searches(searches: Sequence[Search]) -> Figure:
     """Accuracy of each draw, a panel a budget k, as the first study drew it."""
     budgets = sorted({search.k for search in searches})

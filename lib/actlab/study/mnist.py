@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
 from pydantic import Field, field_validator, model_validator
@@ -38,8 +39,11 @@ NETWORKS: dict[str, Network] = {row.name: row for row in _rows()}
 """``relu``, ``geglu_equal_width``, ``geglu_equal_parameters``, and the same for every activation without parameters of its own."""
 
 
+FACTORS = ("arms", "hidden", "learning_rates", "batch_sizes", "epochs")
+
+
 class MnistParams(StudyParams):
-    """One sweep: every arm x hidden x learning rate x batch size, ``trials`` seeds each. Lists make the factors."""
+    """One sweep: every arm x hidden x learning rate x batch size x epochs, ``trials`` seeds each. Lists make the factors."""
 
     study: str = Field("mnist-quick", pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/")
     arms: tuple[str, ...] = Field(("relu", "geglu_equal_width", "geglu_equal_parameters"), min_length=1, description="networks")
@@ -48,17 +52,17 @@ class MnistParams(StudyParams):
     batch_sizes: tuple[int, ...] = Field((8, 64), min_length=1, description="images in a batch")
     trials: int = Field(10, ge=1, le=1000, description="independently seeded training runs of each arm")
     seed: int = Field(42, ge=0, lt=2**31, description="seed of the first trial; the others follow it")
-    epochs: int = Field(1, ge=1, le=1000, description="passes over the training images")
+    epochs: tuple[int, ...] = Field((1,), min_length=1, description="passes over the training images; several make arms of their own")
     dataset: str = Field("digits", description="images")
     protocol: str = Field("corrected", description="corrected: validation images held out of training; as_published: the test images")
     init: str = Field("published", description="published: N(0, 0.02^2) everywhere; variance: every layer's output starts with variance 1")
 
-    @field_validator("arms", "hidden", "learning_rates", "batch_sizes", mode="before")
+    @field_validator(*FACTORS, mode="before")
     @classmethod
     def _one_or_many(cls, value: object) -> object:
         return tuple(value) if isinstance(value, list) else value if isinstance(value, tuple) else (value,)
 
-    @field_validator("hidden", "learning_rates", "batch_sizes")
+    @field_validator("hidden", "learning_rates", "batch_sizes", "epochs")
     @classmethod
     def _positive(cls, values: tuple[float, ...]) -> tuple[float, ...]:
         if not all(0 < value < float("inf") for value in values):
@@ -75,7 +79,7 @@ class MnistParams(StudyParams):
         ):
             if value not in known:
                 raise UnknownName(name, value, known)
-        for field in ("arms", "hidden", "learning_rates", "batch_sizes"):
+        for field in FACTORS:
             values = getattr(self, field)
             if len(set(values)) < len(values):
                 raise BadInput(f"{field} names one thing twice: {', '.join(map(str, values))}")
@@ -114,8 +118,9 @@ class MnistArm:
 
     @property
     def id(self) -> str:
-        """``geglu_equal_width-h8-lr0.001-b64-<hash>``."""
-        return f"{self.network}-h{self.hidden}-lr{self.learning_rate:g}-b{self.batch_size}-{store.digest(self.config)[:10]}"
+        """``geglu_equal_width-h8-lr0.001-b64-<hash>``, with ``-e3`` where it is trained for three epochs."""
+        epochs = "" if self.epochs == 1 else f"-e{self.epochs}"
+        return f"{self.network}-h{self.hidden}-lr{self.learning_rate:g}-b{self.batch_size}{epochs}-{store.digest(self.config)[:10]}"
 
 
 @dataclass(frozen=True)
@@ -134,26 +139,22 @@ class Program:
 
     @property
     def label(self) -> str:
-        """``b64-s42``."""
-        return f"b{self.batch_size}-s{self.seed}"
+        """``b64-s42-e1``."""
+        return f"b{self.batch_size}-s{self.seed}-e{self.epochs}"
 
 
 def arms_of(params: MnistParams) -> list[MnistArm]:
-    """The arms of a sweep, batch size slowest, network fastest."""
+    """The arms of a sweep, epochs slowest, network fastest."""
     seeds = tuple(range(params.seed, params.seed + params.trials))
-    common = (seeds, params.dataset, params.protocol, params.init, params.epochs)
-    return [
-        MnistArm(params.study, network, hidden, rate, batch, *common)
-        for batch in params.batch_sizes
-        for rate in params.learning_rates
-        for hidden in params.hidden
-        for network in params.arms
-    ]
+    common = (seeds, params.dataset, params.protocol, params.init)
+    cells = product(params.epochs, params.batch_sizes, params.learning_rates, params.hidden, params.arms)
+    return [MnistArm(params.study, network, hidden, rate, batch, *common, epochs) for epochs, batch, rate, hidden, network in cells]
 
 
 def programs_of(params: MnistParams) -> list[Program]:
-    """The programs that train a sweep, the longest (smallest batches) first."""
+    """The programs that train a sweep, the longest (most epochs, smallest batches) first."""
     cells = tuple((network, hidden) for hidden in params.hidden for network in params.arms)
-    common = (cells, params.learning_rates, params.dataset, params.protocol, params.init, params.epochs)
+    common = (cells, params.learning_rates, params.dataset, params.protocol, params.init)
     seeds = range(params.seed, params.seed + params.trials)
-    return [Program(seed, batch, *common) for batch in sorted(params.batch_sizes) for seed in seeds]
+    longest_first = product(sorted(params.epochs, reverse=True), sorted(params.batch_sizes), seeds)
+    return [Program(seed, batch, *common, epochs) for epochs, batch, seed in longest_first]

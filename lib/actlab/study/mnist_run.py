@@ -103,14 +103,15 @@ def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None)
     todo = programs_of(params) if outcome.missing else []
     if todo:
         tell(Event("start", outcome.arms[0], total=sum(len(p.cells) * len(p.learning_rates) for p in todo)))
-    ended: dict[tuple[int, int], dict[str, Results]] = {}
+    ended: dict[tuple[int, int, int], dict[str, Results]] = {}
     records: list[store.Record | None] = []
     for program, trials in _run(todo, workers):
-        ended[program.batch_size, program.seed] = trials
+        ended[program.epochs, program.batch_size, program.seed] = trials
         for name in trials:
             tell(Event("trial", outcome.arms[0], Trial(f"{program.label}-{name}")))
     for arm, record in zip(outcome.arms, outcome.records, strict=True):
-        done = record or finish(arm, [ended[arm.batch_size, seed][_key(arm.network, arm.hidden, arm.learning_rate)] for seed in arm.seeds])
+        key = _key(arm.network, arm.hidden, arm.learning_rate)
+        done = record or finish(arm, [ended[arm.epochs, arm.batch_size, seed][key] for seed in arm.seeds])
         tell(Event("arm", arm, record=done))
         records.append(done)
     return MnistOutcome(outcome.arms, records)
