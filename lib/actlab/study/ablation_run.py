@@ -27,6 +27,7 @@ from actlab.models.gpt2 import GPT2, GPT2_SCALES, build_gpt2
 from actlab.optimizers import build_optimizer
 from actlab.study import provenance
 from actlab.study.ablation import AblationArm, AblationParams, AblationTrial, arms_of
+from actlab.study.ablation_analyses import analyse
 from actlab.training import checkpoint
 from actlab.training.streams import generator, init_streams
 from actlab.training.tokens_loop import train_tokens
@@ -218,6 +219,7 @@ def _train(trial: AblationTrial, model: GPT2, saved_at: Path, on_progress: Calla
         optimizer = build_optimizer(trial.optimizer, model.parameters(), generator(trial.seed, "optimizer"), **trial.optimizer_settings)
         stream = TokenStream(shards_of(trial).train, block_size, trial.batch_size, lambda epoch: generator(trial.seed, f"order/{epoch}"))
         done = train_tokens(model, optimizer, stream, windows_of(trial), trial.recipe, trial.seed, saved_at=saved_at, on_progress=on_progress)
+        analyses = analyse(model, load_tokens(shards_of(trial).validation), trial.recipe) if done.status == "done" else {}
     except ActlabError:
         raise
     except Exception:  # recorded, so that the other trials of a study go on
@@ -230,6 +232,7 @@ def _train(trial: AblationTrial, model: GPT2, saved_at: Path, on_progress: Calla
         "seconds": done.progress.seconds,
         "tokens_per_second": done.tokens_per_second,
         "weights_sha256": done.weights_sha256,
+        "analyses": analyses,
     }
 
 
