@@ -54,7 +54,7 @@ class StudyDisplay:
         assert event.trial is not None
         key = (event.arm.id, event.trial.label)
         if key not in self.running:
-            name = f"  {event.trial.model} {event.trial.activation} {event.trial.label}"
+            name = f"  {event.arm.id.rpartition('-')[0]} {event.trial.label}"  # without the hash
             self.running[key] = self.progress.add_task(name, total=event.trial.recipe.iterations, note="")
         self.progress.update(self.running[key], completed=event.iteration, note=f"loss {event.loss:.3f}")
 
