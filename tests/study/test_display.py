@@ -16,7 +16,7 @@ RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
 
 
 def shown(events: list[object], terminal: bool) -> str:
-    console = Console(file=io.StringIO(), force_terminal=terminal, width=150)
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=150, color_system=None, highlight=False)
     with StudyDisplay(console) as display:
         for event in events:
             display.watch(event)  # type: ignore[arg-type]
