@@ -76,6 +76,43 @@ class SquaredReLU(nn.Module):
         return F.relu(x).square()
 
 
+class Sine(nn.Module):
+    """sin(omega x): periodic, so that no sign of the input says the sign of the output. Sitzmann et al. 2020, arXiv 2006.09661 (omega = 30 there)."""
+
+    def __init__(self, omega: float) -> None:
+        super().__init__()
+        self.omega = omega
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.sin(self.omega * x)
+
+    def extra_repr(self) -> str:
+        return f"omega={self.omega}"
+
+
+class _Step(torch.autograd.Function):
+    """Value 1[x > 0] (NaN stays NaN), "derivative" 1[|x| <= 1]: the straight-through estimator, cut off where the input is far from the step."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return torch.where(torch.isnan(x), x, (x > 0).to(x.dtype))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        (x,) = ctx.saved_tensors
+        return gradient * (x.abs() <= 1).to(gradient.dtype)
+
+
+class Step(nn.Module):
+    """1 where x > 0, else 0. Its true derivative is 0, so training uses the straight-through estimator of Bengio, Leonard & Courville 2013
+    (arXiv 1308.3432) with the window |x| <= 1 of Hubara et al. 2016 (arXiv 1602.02830)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return _Step.apply(x)  # type: ignore[no-untyped-call]
+
+
 class PReLU(nn.Module):
     """max(0, x) + slope * min(0, x), one learned slope per feature of the **last** axis.
 
@@ -177,6 +214,8 @@ _ROWS = (
     Activation("squared_relu", SquaredReLU, r"\max(0, x)^2", "So et al. 2021, arXiv 2109.08668"),
     Activation("mish", nn.Mish, r"x \tanh(\log(1 + e^x))", "Misra 2019, arXiv 1908.08681"),
     Activation("identity", nn.Identity, r"x", "the linear control"),
+    Activation("sine", lambda omega=1.0: Sine(omega), r"\sin(\omega x),\ \omega = 1\ \text{unless given}", "Sitzmann et al. 2020, arXiv 2006.09661"),
+    Activation("step", Step, r"1\ (x > 0);\ 0\ (x \le 0)", "straight-through gradient: Bengio et al. 2013, arXiv 1308.3432"),
     Activation("swiglu", _gated(nn.SiLU), r"(g\,\sigma(g)) \odot v", _SHAZEER, gated=True),
     Activation("geglu", _gated(nn.GELU), r"\mathrm{GELU}(g) \odot v", _SHAZEER, gated=True),
     Activation("reglu", _gated(nn.ReLU), r"\max(0, g) \odot v", _SHAZEER, gated=True),

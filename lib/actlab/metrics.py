@@ -72,6 +72,11 @@ ROWS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 """Metric name -> its value on each row, (N, V) x (N, V) -> (N,)."""
 
 
+def row_means(p: Tensor, q: Tensor) -> dict[str, float]:
+    """Every metric of ``ROWS``, averaged over the inputs."""
+    return {name: _mean(rows, p, q) for name, rows in ROWS.items()}
+
+
 def _mean(rows: Callable[[Tensor, Tensor], Tensor], p: Tensor, q: Tensor) -> float:
     return rows(*_pair(p, q)).double().mean().item()
 

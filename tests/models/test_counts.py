@@ -51,10 +51,10 @@ def test_built_models_have_the_counted_size() -> None:
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", COUNTS)
 def test_gated_counts_match_within_one_percent(name: str, scale: str) -> None:
-    """All gated arms of a model have one count, and it is the plain arm's within 1% (1.2% at the quick scale, where a width is coarse)."""
+    """All gated arms of a model have one count, and it is the plain arm's within 1% (1.2% or 2.2% at the smallest scales: a width is coarse)."""
     counts = {count(name, scale, activation) for activation in GATED}
     assert len(counts) == 1
-    assert abs(counts.pop() / count(name, scale, "relu") - 1) < (0.012 if scale == "quick" else 0.01)
+    assert abs(counts.pop() / count(name, scale, "relu") - 1) < {"quick": 0.012, "116k": 0.012, "33k": 0.022}.get(scale, 0.01)
 
 
 @pytest.mark.parametrize(

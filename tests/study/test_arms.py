@@ -58,6 +58,11 @@ CHANGES = {
     "compiled": True,
     "model": "minigpt",
     "activations": "relu",
+    "protocol": "as_published",
+    "varies": "init",
+    "snapshots": (100, 400),
+    "ensembles": (2,),
+    "scales": ("partial",),
 }
 
 
@@ -69,9 +74,10 @@ def test_every_setting_that_matters_is_in_the_id(field: str) -> None:
 
 def test_settings_that_do_not_matter_are_not_in_the_id() -> None:
     """The study's name, what else it runs and in which order change no id; these and ``CHANGES`` are all settings."""
-    for change in ({"study": "other"}, {"order": "activation"}, {"noise_floor": False}, {"activations": ("gelu", "relu")}):
+    changes = {"study": "other", "order": "activation", "noise_floor": False, "perturbations": ("nudge",), "activations": ("gelu", "relu")}
+    for change in ({key: value} for key, value in changes.items()):
         assert arms_of(PUBLISHED.replace(**change))[0].id == "charlm-gelu-a336a0a884"
-    assert set(CHANGES) | {"study", "order", "noise_floor"} == set(Params.model_fields)
+    assert set(CHANGES) | {"study", "order", "noise_floor", "perturbations"} == set(Params.model_fields)
 
 
 def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,6 +106,40 @@ def test_trials_follow_the_seed() -> None:
     assert [(spec.seed, spec.variant) for spec in ordinary.trials] == [(seed, "") for seed in range(42, 47)]
     assert [spec.label for spec in floor.trials] == ["42", "42-repeat", "42-nudge"]
     assert floor.trials[0] == ordinary.trials[0]
+
+
+def test_fields_at_their_defaults_are_in_no_id() -> None:
+    """What came after the first records is not in their hash: written out as it is by default, it changes nothing."""
+    said = PUBLISHED.replace(protocol="corrected", varies=("all",), snapshots=(), ensembles=(), scales=("lite",), perturbations=())
+    assert [a.id for a in arms_of(said)] == ["charlm-gelu-a336a0a884", "charlm-gelu-floor-478c95d266"]
+    assert not {"protocol", "defects", "varies", "fixed", "snapshots", "ensembles"} & set(arms_of(said)[0].config)
+
+
+def test_one_stream_at_a_time() -> None:
+    """An arm a stream: its seed feeds that stream, and the first seed the others; the name says which."""
+    arms = arms_of(PUBLISHED.replace(varies=("all", "init", "order", "dropout"), noise_floor=False))
+    assert [a.trials[0].varies for a in arms] == ["all", "init", "order", "dropout"]
+    assert [a.id.startswith(f"charlm-gelu-{word}") for a, word in zip(arms, ("a336", "init-", "order-", "dropout-"), strict=True)] == [True] * 4
+    for one in arms[1:]:
+        for spec in one.trials:
+            varied = one.trials[0].varies
+            assert {s: spec.seed_of(s) for s in ("init", "order", "dropout")} == {"init": 42, "order": 42, "dropout": 42} | {varied: spec.seed}
+    assert {arms[0].trials[1].seed_of(s) for s in ("init", "order", "dropout")} == {43}
+
+
+def test_perturbed_arms_hold_every_seed_plain_and_changed() -> None:
+    """After the floors; every perturbation of every seed, and only the two-thread ones on two threads."""
+    *_, one = arms_of(PUBLISHED.replace(trials=2, perturbations=("nudge", "threads2")))
+    assert one.kind == "perturbed"
+    assert [spec.label for spec in one.trials] == ["42", "42-nudge", "42-threads2", "43", "43-nudge", "43-threads2"]
+    assert [spec.threads for spec in one.trials] == [1, 1, 2] * 2
+
+
+def test_scales_are_swept() -> None:
+    """One arm a size, the sizes in the order given; ``scale`` alone where no list is."""
+    arms = arms_of(PUBLISHED.replace(scales=("33k", "lite"), noise_floor=False))
+    assert [a.trials[0].scale for a in arms] == ["33k", "lite"]
+    assert arms[1].id == "charlm-gelu-a336a0a884"
 
 
 def test_config_is_plain_and_complete() -> None:

@@ -269,3 +269,21 @@ def test_skipped_targets_are_never_right() -> None:
     model, windows = Table().eval(), cover(tiny.text(17), 8)
     padded = type(windows)(torch.cat([windows.inputs, windows.inputs]), torch.cat([windows.targets, torch.full_like(windows.targets, SKIP)]))
     assert evaluate(model, padded, tiny.RECIPE) == pytest.approx(evaluate(model, windows, tiny.RECIPE))
+
+
+def test_dropout_may_have_a_seed_of_its_own() -> None:
+    """Given the trial's own seed, nothing changes; given another, dropout does, and only where there is any."""
+    own, same, other = (tiny.outcome(tiny.run(tiny.model(), dropout_seed=seed)) for seed in (None, 42, 43))
+    assert own == same != other
+    still = [tiny.outcome(tiny.run(tiny.model(config=NO_DROPOUT), dropout_seed=seed)) for seed in (None, 43)]
+    assert still[0] == still[1]
+
+
+def test_every_evaluation_is_told_and_changes_nothing() -> None:
+    """The callback sees each evaluation's iteration and the weights as they are there; the trial's bits stay."""
+    seen: dict[int, str] = {}
+    trial = tiny.run(tiny.model(), on_evaluation=lambda step, model: seen.update({step: weights_sha256(model)}))
+    assert list(seen) == [0, 3, 6, 9]
+    assert len(set(seen.values())) == 4
+    assert seen[9] == trial.weights_sha256
+    assert tiny.outcome(trial) == tiny.outcome(tiny.run(tiny.model()))

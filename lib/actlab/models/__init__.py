@@ -47,8 +47,15 @@ SCALES: dict[str, ModelConfig] = {
     "lite": ModelConfig(vocab_size=65, n_layer=2, n_embd=128, n_head=4, block_size=128, dropout=0.2),
     "partial": ModelConfig(vocab_size=65, n_layer=2, n_embd=256, n_head=4, block_size=256, dropout=0.2),
     "full": ModelConfig(vocab_size=65, n_layer=6, n_embd=384, n_head=6, block_size=256, dropout=0.2),
+    "33k": ModelConfig(vocab_size=65, n_layer=2, n_embd=32, n_head=4, block_size=128, dropout=0.2),
+    "116k": ModelConfig(vocab_size=65, n_layer=2, n_embd=64, n_head=4, block_size=128, dropout=0.2),
+    "1m": ModelConfig(vocab_size=65, n_layer=2, n_embd=200, n_head=4, block_size=128, dropout=0.2),
+    "39m": ModelConfig(vocab_size=65, n_layer=8, n_embd=640, n_head=10, block_size=256, dropout=0.2),
+    "101m": ModelConfig(vocab_size=65, n_layer=8, n_embd=1024, n_head=16, block_size=256, dropout=0.2),
 }
-"""The published scales, and ``quick`` for trying things out. 65 is tiny Shakespeare's vocabulary; a study puts its own text's there."""
+"""The published scales, ``quick`` for trying things out, and steps between and beyond them, named after charlm's parameters.
+
+65 is tiny Shakespeare's vocabulary; a study puts its own text's there."""
 
 
 def find_model(name: str, where: str = "") -> Model:

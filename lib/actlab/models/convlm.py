@@ -24,7 +24,7 @@ class ConvBlock(nn.Module):
 
     def __init__(self, n_embd: int, dilation: int, activation: Activation, gated_width: str) -> None:
         super().__init__()
-        self.reach = dilation * (KERNEL - 1)
+        self.padding = (dilation * (KERNEL - 1), 0)  # left, right: the one place that decides whether the block is causal
         width, out = n_embd, n_embd
         self.project: nn.Module = nn.Identity()
         if activation.gated:
@@ -38,7 +38,7 @@ class ConvBlock(nn.Module):
         self.act = activation.make(features=width)
 
     def forward(self, x: Tensor) -> Tensor:
-        mixed = self.conv(F.pad(x.transpose(1, 2), (self.reach, 0))).transpose(1, 2)  # (B, T, out)
+        mixed = self.conv(F.pad(x.transpose(1, 2), self.padding)).transpose(1, 2)  # (B, T, out)
         return x + self.project(self.act(self.norm(mixed)))
 
 

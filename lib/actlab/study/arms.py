@@ -8,10 +8,14 @@ from typing import Any
 from actlab import store
 from actlab.models import SCALES, ModelConfig
 from actlab.study.params import Params
+from actlab.study.protocol import DEFECTS, DOUBLED, defects_of
 from actlab.training.loop import Recipe
 
-PLAIN, REPEAT, NUDGE = "", "repeat", "nudge"
-"""Variants of a trial: as it is; the same seed once more; the same seed with one weight moved by one unit in the last place."""
+PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16 = "", "repeat", "nudge", "threads2", "threads2repeat", "bfloat16"
+"""Variants of a trial: as it is; the same seed once more; with one weight moved by one unit in the last place; on two threads, and so once more;
+with bfloat16 autocast."""
+VARIANTS = (PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16)
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -27,39 +31,68 @@ class TrialSpec:
     gated_width: str
     prediction_windows: int
     recipe: Recipe
+    defects: tuple[str, ...] = ()
+    """Of training; see ``protocol``."""
+    varies: str = ALL
+    """The one stream that ``seed`` feeds (``init``, ``order`` or ``dropout``); the others have the seed ``fixed``. ``all``: it feeds every stream."""
+    fixed: int = 0
+    snapshots: tuple[int, ...] = ()
+    """Iterations at which the weights are kept."""
 
     @property
     def label(self) -> str:
         """Names the trial within its arm: ``42`` or ``42-nudge``."""
         return f"{self.seed}-{self.variant}" if self.variant else str(self.seed)
 
+    @property
+    def threads(self) -> int:
+        """On how many it runs."""
+        return 2 if self.variant in (THREADS, THREADS_REPEAT) else 1
+
+    def seed_of(self, stream: str) -> int:
+        """The seed that feeds the named stream."""
+        return self.seed if self.varies in (ALL, stream) else self.fixed
+
     def model_config(self, vocab_size: int) -> ModelConfig:
         """The size that the scale's name stands for, over a text's own vocabulary."""
         return replace(SCALES[self.scale], vocab_size=vocab_size)
 
 
+LATER = {"varies": ALL, "fixed": 0, "snapshots": ()}
+"""Fields that came after the first records, with their defaults: left out of an arm's hash where they have them, so that its id stays."""
+
+
 @dataclass(frozen=True)
 class Arm:
-    """One combination of factors and its trials. A ``floor`` arm holds the first seed three times: plain, repeated, nudged."""
+    """One combination of factors and its trials.
+
+    Kinds: ``trials``; ``floor``: the first seed plain, repeated and nudged; ``perturbed``: every seed plain, and changed in each way asked for.
+    """
 
     study: str
     model: str
     activation: str
     kind: str
     trials: tuple[TrialSpec, ...]
+    protocol: tuple[str, ...] = ()
+    """Names of the defects that are on."""
+    ensembles: tuple[int, ...] = ()
+    """Sizes of the ensembles that are compared, beside single trials."""
 
     @property
     def config(self) -> dict[str, Any]:
         """What the arm's hash covers, as plain values."""
         first = asdict(self.trials[0])
-        shared = {key: value for key, value in first.items() if key not in ("seed", "variant")}
-        return {**shared, "kind": self.kind, "trials": [spec.label for spec in self.trials], "model_size": size_of(self.trials[0].scale)}
+        shared = {key: value for key, value in first.items() if key not in ("seed", "variant", "defects") and LATER.get(key, self) != value}
+        own = {"protocol": list(self.protocol), "ensembles": list(self.ensembles)}
+        about = {"kind": self.kind, "trials": [spec.label for spec in self.trials], "model_size": size_of(self.trials[0].scale)}
+        return {**shared, **about, **{key: value for key, value in own.items() if value}}
 
     @property
     def id(self) -> str:
-        """``charlm-gelu-<hash>`` or ``charlm-gelu-floor-<hash>``."""
-        name = "-".join([self.model, self.activation] + ([self.kind] if self.kind != "trials" else []))
-        return f"{name}-{store.digest(self.config)[:10]}"
+        """``charlm-gelu-<hash>``, ``charlm-gelu-floor-<hash>`` or ``charlm-gelu-init-<hash>``."""
+        extra = [word for word, usual in ((self.trials[0].varies, ALL), (self.kind, "trials")) if word != usual]
+        return f"{'-'.join([self.model, self.activation, *extra])}-{store.digest(self.config)[:10]}"
 
 
 def size_of(scale: str) -> dict[str, Any]:
@@ -68,24 +101,32 @@ def size_of(scale: str) -> dict[str, Any]:
 
 
 def arms_of(params: Params) -> list[Arm]:
-    """The arms of a study in the order in which they run; the noise floors come last."""
+    """The arms of a study in the order in which they run; noise floors and perturbed trials come last."""
     if params.order == "model":
         cells = [(m, a) for m in params.model for a in params.activations]
     else:
         cells = [(m, a) for a in params.activations for m in params.model]
-    kinds = ["trials"] + (["floor"] if params.noise_floor else [])
-    return [arm(params, model, activation, kind) for kind in kinds for model, activation in cells]
+    scales = params.scales or (params.scale,)
+    arms = [arm(params.replace(scale=scale), *cell, varies=varies) for scale in scales for cell in cells for varies in params.varies]
+    for kind, wanted in (("floor", params.noise_floor), ("perturbed", params.perturbations)):
+        arms += [arm(params.replace(scale=scale), *cell, kind) for scale in scales for cell in cells if wanted]
+    return arms
 
 
-def arm(params: Params, model: str, activation: str, kind: str = "trials") -> Arm:
-    """One arm of a study."""
-    if kind == "trials":
-        labels = [(params.seed + i, PLAIN) for i in range(params.trials)]
-    else:
-        labels = [(params.seed, variant) for variant in (PLAIN, REPEAT, NUDGE)]
-    recipe = Recipe(**{name: getattr(params, name) for name in Recipe.__dataclass_fields__})
-    trials = tuple(
-        TrialSpec(model, activation, seed, variant, params.scale, params.dataset, params.gated_width, params.prediction_windows, recipe)
-        for seed, variant in labels
-    )
-    return Arm(params.study, model, activation, kind, trials)
+def arm(params: Params, model: str, activation: str, kind: str = "trials", varies: str = ALL) -> Arm:
+    """One arm of a study, at the size ``params.scale``."""
+    seeds = [params.seed + i for i in range(params.trials)]
+    labels = {
+        "trials": [(seed, PLAIN) for seed in seeds],
+        "floor": [(params.seed, variant) for variant in (PLAIN, REPEAT, NUDGE)],
+        "perturbed": [(seed, variant) for seed in seeds for variant in (PLAIN, *params.perturbations)],
+    }[kind]
+    ordinary = kind == "trials"
+    protocol = tuple(name for name in defects_of(params.protocol, model, activation) if ordinary or DEFECTS[name].trains)
+    shared = {name: getattr(params, name) for name in ("scale", "dataset", "gated_width", "prediction_windows")}
+    shared |= {"recipe": Recipe(**{name: getattr(params, name) for name in Recipe.__dataclass_fields__})}
+    shared |= {"defects": tuple(name for name in protocol if DEFECTS[name].trains), "varies": varies, "fixed": 0 if varies == ALL else params.seed}
+    if DOUBLED in protocol:
+        shared["gated_width"] = "doubled"
+    trials = tuple(TrialSpec(model, activation, seed, variant, **shared, snapshots=params.snapshots if ordinary else ()) for seed, variant in labels)
+    return Arm(params.study, model, activation, kind, trials, protocol, params.ensembles if ordinary else ())

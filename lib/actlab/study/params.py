@@ -15,6 +15,7 @@ from actlab.data.text import TEXTS
 from actlab.errors import BadInput, UnknownName
 from actlab.models import SCALES, find_model
 from actlab.models.layers import GATED_WIDTHS
+from actlab.study import protocol as protocols
 from actlab.training.loop import DTYPES
 
 MODELS_AND_ACTIVATIONS = {"model": find_model, "activations": find_activation}
@@ -67,12 +68,22 @@ class Params(StudyParams):
     prediction_windows: int = Field(256, ge=1, description="frozen validation windows on which predictions are compared")
     noise_floor: bool = Field(True, description="also run the first seed twice more: unchanged, and with one weight moved by one ULP")
     gated_width: str = Field("matched", description="matched: the plain arm's parameter count; doubled: 1.5 times the feed-forward layer")
+    protocol: str | dict[str, str] = Field("corrected", description="corrected, as_published, or single defects: {padding: both, pairing: unpaired}")
+    varies: tuple[Literal["all", "init", "order", "dropout"], ...] = Field(
+        ("all",), min_length=1, description="which random streams the trials' seeds feed, one arm for each; the others keep the first seed"
+    )
+    perturbations: tuple[Literal["repeat", "nudge", "threads2", "threads2repeat", "bfloat16"], ...] = Field(
+        (), description="also run every seed changed in these ways, and compare it with itself unchanged"
+    )
+    snapshots: tuple[int, ...] = Field((), description="evaluations at which the weights are kept and the trials compared as well")
+    ensembles: tuple[int, ...] = Field((), description="also compare ensembles of so many trials")
+    scales: tuple[str, ...] = Field((), description="sizes, one arm for each; `scale` alone where empty")
     order: Literal["model", "activation"] = Field("model", description="what is completed first")
     device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?)$")
     dtype: str = Field("float32")
     compiled: bool = Field(False, description="run through torch.compile")
 
-    @field_validator("model", "activations", mode="before")
+    @field_validator("model", "activations", "varies", mode="before")
     @classmethod
     def _one_or_many(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
@@ -91,14 +102,27 @@ class Params(StudyParams):
             if len(set(names)) < len(names):
                 raise BadInput(f"{field} names one thing twice: {', '.join(names)}")
         find_dataset(self.dataset, tuple(TEXTS))
+        protocols.check(self.protocol)
+        self._check_extras()
         for field, value, known in (
-            ("scale", self.scale, tuple(SCALES)),
+            *(("scale", scale, tuple(SCALES)) for scale in (self.scale, *self.scales)),
             ("gated_width", self.gated_width, GATED_WIDTHS),
             ("dtype", self.dtype, DTYPES),
         ):
             if value not in known:
                 raise UnknownName(field, value, known)
         return self
+
+    def _check_extras(self) -> None:
+        for field in ("varies", "perturbations", "snapshots", "ensembles", "scales"):
+            if len(set(getattr(self, field))) < len(getattr(self, field)):
+                raise BadInput(f"{field} names one thing twice: {', '.join(map(str, getattr(self, field)))}")
+        for step in self.snapshots:
+            if not 0 <= step < self.iterations or step % self.evaluate_every:
+                raise BadInput(f"snapshots: {step} is no evaluation before the last: multiples of {self.evaluate_every} below {self.iterations} are")
+        for size in self.ensembles:
+            if not 2 <= size <= self.trials // 2:
+                raise BadInput(f"ensembles: {size} trials cannot be compared with {size} others: 2 to {self.trials // 2} of {self.trials} can")
 
 
 def _explain(item: Any, where: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from actlab import store
 from actlab.errors import BadInput, RecordError
 from actlab.study import provenance
-from actlab.study.arms import NUDGE, REPEAT, TrialSpec
+from actlab.study.arms import LATER, VARIANTS, TrialSpec
+from actlab.study.protocol import DEFECTS
 from actlab.study.run import run_trial, windows_of
 from actlab.training.loop import Recipe
 
@@ -28,10 +30,13 @@ def specification(record: store.Record, label: str) -> TrialSpec:
     if label not in config["trials"]:
         raise BadInput(f"{record['arm']} has no trial {label!r}: known are {', '.join(config['trials'])}")
     seed, _, variant = label.partition("-")
-    if variant not in ("", REPEAT, NUDGE) or "recipe" not in config:
+    if variant not in VARIANTS or "recipe" not in config:
         raise RecordError(f"{record['arm']}: trial {label!r} is not one that replay knows")
     names = ("model", "activation", "scale", "dataset", "gated_width", "prediction_windows")
-    return TrialSpec(**{name: config[name] for name in names}, seed=int(seed), variant=variant, recipe=Recipe(**config["recipe"]))
+    later: dict[str, Any] = {name: tuple(config[name]) if isinstance(config[name], list) else config[name] for name in LATER if name in config}
+    defects = tuple(name for name in config.get("protocol", ()) if DEFECTS[name].trains)
+    recipe = Recipe(**config["recipe"])
+    return TrialSpec(**{name: config[name] for name in names}, seed=int(seed), variant=variant, recipe=recipe, defects=defects, **later)
 
 
 def replay(path: Path, label: str | None = None) -> Replay:

@@ -6,7 +6,7 @@ import json
 import math
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import combinations
@@ -20,9 +20,9 @@ from torch import Tensor
 from actlab import metrics, paths, store
 from actlab.data.text import Corpus, load_text
 from actlab.errors import ActlabError
-from actlab.models import LanguageModel, build_model, count_parameters
-from actlab.study import provenance
-from actlab.study.arms import NUDGE, Arm, TrialSpec, arm
+from actlab.models import LanguageModel, count_parameters
+from actlab.study import beyond, protocol, provenance
+from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec, arm
 from actlab.study.params import Params
 from actlab.training import checkpoint
 from actlab.training.loop import nudge, train
@@ -53,7 +53,8 @@ def windows_of(spec: TrialSpec) -> tuple[Corpus, Windows, Windows]:
 def fresh_model(spec: TrialSpec) -> LanguageModel:
     """The trial's model before training."""
     config = spec.model_config(load_text(spec.dataset).vocab_size)
-    model = build_model(spec.model, config, spec.activation, gated_width=spec.gated_width, generator_for=init_streams(spec.seed))
+    init = init_streams(spec.seed_of("init"))
+    model = protocol.build(spec.model, config, spec.activation, spec.gated_width, init, spec.defects)
     if spec.variant == NUDGE:
         nudge(model)
     return model
@@ -61,8 +62,9 @@ def fresh_model(spec: TrialSpec) -> LanguageModel:
 
 def trial_key(spec: TrialSpec) -> str:
     """Names a trial in the cache: its specification, its data, the code that trains it and the machine."""
+    same = replace(spec, varies=ALL, fixed=0) if spec.seed == spec.fixed else spec  # one stream at the seed of all others is no variation
     about = {
-        **asdict(spec),
+        **asdict(same),
         "data": load_text(spec.dataset).sha256,
         "code": provenance.code()["trial_code_sha256"],
         "machine": provenance.machine(),
@@ -75,13 +77,18 @@ def cached(spec: TrialSpec) -> Path:
     return paths.cache() / "trials" / f"{trial_key(spec)}.safetensors"
 
 
+def snapshot(spec: TrialSpec, iteration: int) -> Path:
+    """The file of the weights that a trial had at one of its ``snapshots``."""
+    return cached(spec).with_suffix(f".{iteration}.safetensors")
+
+
 def run_trial(spec: TrialSpec, on_progress: OnProgress | None = None, *, fresh: bool = False) -> Results:
     """Train one trial, or take it from the cache; a started one goes on from its checkpoint. Never raises for a training failure.
 
-    The process works on one thread: the bits of a result then depend on no core count.
+    The process works on one thread (two where the trial's variant says so): the bits of a result then depend on no core count.
     ``fresh`` trains without looking at the cache or leaving anything there.
     """
-    torch.set_num_threads(1)
+    torch.set_num_threads(spec.threads)
     path = cached(spec)
     if fresh:
         return _train(spec, None, on_progress)[0]
@@ -103,7 +110,24 @@ def _train(spec: TrialSpec, saved_at: Path | None, on_progress: OnProgress | Non
         corpus, validation, frozen = windows_of(spec)
         model = fresh_model(spec)
         results["n_parameters"] = count_parameters(model)
-        trial = train(model, corpus.train, validation, frozen, spec.recipe, spec.seed, saved_at=saved_at, on_progress=on_progress)
+        recipe = replace(spec.recipe, dtype="bfloat16") if spec.variant == BFLOAT16 else spec.recipe
+
+        def keep(iteration: int, net: torch.nn.Module) -> None:
+            if saved_at is not None and iteration in spec.snapshots:
+                checkpoint.write_tensors(snapshot(spec, iteration), _weights(net), {"iteration": iteration})
+
+        trial = train(
+            model,
+            corpus.train,
+            validation,
+            frozen,
+            recipe,
+            spec.seed_of("order"),
+            dropout_seed=spec.seed_of("dropout"),
+            saved_at=saved_at,
+            on_progress=on_progress,
+            on_evaluation=keep,
+        )
     except ActlabError:
         raise
     except Exception:  # recorded, so that the other trials of a study go on
@@ -116,8 +140,11 @@ def _train(spec: TrialSpec, saved_at: Path | None, on_progress: OnProgress | Non
         "seconds": trial.progress.seconds,
         "weights_sha256": trial.weights_sha256,
     }
-    weights = {f"weights/{name}": value for name, value in model.state_dict().items()}
-    return results, {"probabilities": trial.probabilities, **weights}
+    return results, {"probabilities": trial.probabilities, **_weights(model)}
+
+
+def _weights(model: torch.nn.Module) -> dict[str, Tensor]:
+    return {f"weights/{name}": value for name, value in model.state_dict().items()}
 
 
 def probabilities(spec: TrialSpec) -> Tensor:
@@ -125,10 +152,10 @@ def probabilities(spec: TrialSpec) -> Tensor:
     return checkpoint.read_tensors(cached(spec))[0]["probabilities"]
 
 
-def trained_model(spec: TrialSpec) -> LanguageModel:
-    """The model of a finished trial, in evaluation mode."""
+def trained_model(spec: TrialSpec, iteration: int | None = None) -> LanguageModel:
+    """The model of a finished trial, in evaluation mode; ``iteration``: as it was at one of its ``snapshots``."""
     model = fresh_model(spec)
-    tensors, _ = checkpoint.read_tensors(cached(spec))
+    tensors, _ = checkpoint.read_tensors(cached(spec) if iteration is None else snapshot(spec, iteration))
     model.load_state_dict({name.removeprefix("weights/"): t for name, t in tensors.items() if name.startswith("weights/")})
     return model.eval()
 
@@ -146,14 +173,18 @@ def compare(p: Tensor, q: Tensor, targets: Tensor) -> dict[str, Any]:
 
 
 def pairs_of(arm: Arm, results: Iterable[Results]) -> list[dict[str, Any]]:
-    """Every pair of the arm's trials that are done; in a floor arm, every pair with the plain trial."""
-    done = [(spec, r) for spec, r in zip(arm.trials, results, strict=True) if r["status"] == "done"]
+    """Every pair of the arm's trials that are done; in a floor or perturbed arm, those of one seed, plain and changed or both on two threads."""
+    done = beyond.done_of(arm, results)
     if len(done) < 2:
         return []
     targets = windows_of(arm.trials[0])[2].targets.flatten()
-    predictions = {spec.label: probabilities(spec) for spec, _ in done}
-    pairs = [(a, b) for a, b in combinations(predictions, 2) if arm.kind == "trials" or a == arm.trials[0].label]
+    predictions = {spec.label: probabilities(spec) for spec in done}
+    pairs = [(a.label, b.label) for a, b in combinations(done, 2) if arm.kind == "trials" or _one_seed(a, b)]
     return [{"between": [a, b], **compare(predictions[a], predictions[b], targets)} for a, b in pairs]
+
+
+def _one_seed(a: TrialSpec, b: TrialSpec) -> bool:
+    return a.seed == b.seed and (a.variant == PLAIN or (a.variant, b.variant) == (THREADS, THREADS_REPEAT))
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -180,11 +211,12 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
         "study": arm.study,
         "arm": arm.id,
         "kind": arm.kind,
+        **beyond.blocks(arm, results, trained_model, probabilities, corpus, frozen),
         "provenance": {
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             **provenance.code(),
             "machine": provenance.machine(),
-            "threads": 1,
+            "threads": max(spec.threads for spec in arm.trials),
             "path": "compiled" if arm.trials[0].recipe.compiled else "loop",
             "data": {
                 "name": corpus.name,

@@ -88,8 +88,10 @@ def train(
     recipe: Recipe,
     seed: int,
     *,
+    dropout_seed: int | None = None,
     saved_at: Path | None = None,
     on_progress: Callable[[int, float], None] | None = None,
+    on_evaluation: Callable[[int, nn.Module], None] | None = None,
 ) -> Trial:
     """Train ``model`` on random windows of ``text`` and measure it on fixed ones.
 
@@ -100,8 +102,10 @@ def train(
         frozen: the windows that predictions are compared on.
         recipe: iterations, batch size, optimizer settings, device.
         seed: makes the streams ``order`` and ``dropout`` (``init`` made the model).
+        dropout_seed: makes ``dropout`` instead, where one stream is to vary without the other.
         saved_at: checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit that of an uninterrupted run.
         on_progress: called with (iteration, last training loss) about ten times a second.
+        on_evaluation: called with (iteration, model) at every evaluation; it may read the model, and must draw no random number.
     """
     block_size = validation.inputs.shape[1]
     starts = batch_starts(len(text), block_size, recipe.batch_size, recipe.iterations, generator(seed, "order")).to(recipe.device)
@@ -114,7 +118,7 @@ def train(
     span = torch.arange(block_size + 1, device=recipe.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
     forward = torch.compile(model) if recipe.compiled else model
-    with reproducible(derive(seed, "dropout")):
+    with reproducible(derive(seed if dropout_seed is None else dropout_seed, "dropout")):
         progress = Progress()
         if saved_at is not None and saved_at.exists():
             progress = Progress(**checkpoint.load(saved_at, model, optimizer))
@@ -137,6 +141,8 @@ def train(
                 if not math.isfinite(loss) or (batches and not math.isfinite(train_loss)):
                     status = "diverged"
                     break
+                if on_evaluation is not None:
+                    on_evaluation(iteration, model)
                 if saved_at is not None and iteration < recipe.iterations:
                     checkpoint.save(saved_at, model, optimizer, asdict(progress))
             if iteration == recipe.iterations:

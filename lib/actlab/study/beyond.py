@@ -1,0 +1,70 @@
+"""Blocks of a record that only some arms have: what a protocol's defects measure, the trials along the way, ensembles of them. Trains nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import combinations
+from typing import Any
+
+from torch import Tensor
+
+from actlab import metrics
+from actlab.data.text import Corpus
+from actlab.models import LanguageModel
+from actlab.study import ensembles, protocol
+from actlab.study.arms import Arm, TrialSpec
+from actlab.training.loop import predict
+from actlab.training.windows import Windows
+
+Load = Callable[[TrialSpec, int | None], LanguageModel]
+"""The model of a finished trial, at the end or at one of its snapshots."""
+
+
+def done_of(arm: Arm, results: Iterable[Mapping[str, Any]]) -> list[TrialSpec]:
+    """The arm's trials that ended well."""
+    return [spec for spec, r in zip(arm.trials, results, strict=True) if r["status"] == "done"]
+
+
+def blocks(
+    arm: Arm, results: list[dict[str, Any]], load: Load, probabilities: Callable[[TrialSpec], Tensor], corpus: Corpus, frozen: Windows
+) -> dict[str, Any]:
+    """``as_published``, ``trajectory`` and ``ensembles``, each only where the arm asks for it.
+
+    Args:
+        arm: whose trials have all ended.
+        results: of its trials, in their order.
+        load: gives a trial's model.
+        probabilities: gives a trial's predictions on ``frozen``.
+        corpus: the arm's text.
+        frozen: the windows that predictions are compared on.
+    """
+    found: dict[str, Any] = {}
+    done = done_of(arm, results)
+    recipe = arm.trials[0].recipe
+    if any(not protocol.DEFECTS[name].trains for name in arm.protocol):
+        models = {spec.label: load(spec, None).to(recipe.device) for spec in done}
+        finals = {r["label"]: r["final"] for r in results}
+        found["as_published"] = protocol.measured(arm.protocol, models, finals, corpus.validation, recipe)
+    if arm.trials[0].snapshots:
+        found["trajectory"] = [_at(arm, step, done, results, load, corpus, frozen) for step in arm.trials[0].snapshots]
+    if arm.ensembles:
+        predictions = {spec.label: probabilities(spec) for spec in done}
+        found["ensembles"] = {str(size): ensembles.differences(predictions, size) for size in arm.ensembles}
+    return found
+
+
+def _at(
+    arm: Arm, step: int, done: list[TrialSpec], results: list[dict[str, Any]], load: Load, corpus: Corpus, frozen: Windows
+) -> dict[str, Any]:
+    """One snapshot: each trial's evaluation there, every pair's metrics on the frozen windows, and the defects' view of the same models."""
+    recipe = arm.trials[0].recipe
+    models = {spec.label: load(spec, step).to(recipe.device) for spec in done}
+    evaluations = {r["label"]: next(e for e in r["history"] if e["iteration"] == step) for r in results if r["label"] in models}
+    along = tuple(name for name in arm.protocol if name != protocol.BATCHES)  # the costly one: at the end only
+    predictions = {label: predict(model, frozen.to(recipe.device), recipe) for label, model in models.items()}
+    return {
+        "iteration": step,
+        "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],
+        "pairs": [{"between": [a, b], **metrics.row_means(predictions[a], predictions[b])} for a, b in combinations(predictions, 2)],
+        "as_published": protocol.measured(along, models, evaluations, corpus.validation, recipe),
+    }
