@@ -178,10 +178,14 @@ def _grids(folders: Mapping[str, Sequence[Record]]) -> Iterable[Study]:
     for name, parts in {GRID: runs, **alone}.items():
         arms = [_grid_arm(arm, scale) for scale, part in parts.items() for arm in part.arms.values()]
         if arms:
-            tables = {scale: {key: part.baseline[key] for key in ("unigram", "bigram") if key in part.baseline} for scale, part in parts.items()}
+            tables = {scale: _tables(part.baseline) for scale, part in parts.items()}
             settings = {scale: _settings(next(iter(part.arms.values()))) for scale, part in parts.items() if part.arms}
             title = "Reproducibility grid" if name == GRID else f"Language models: {name}"
             yield Study(name, title, "activation", METRICS, arms, _same(arms, "activation"), tables, settings)
+
+
+def _tables(baseline: Record) -> dict[str, dict[str, float]]:
+    return {name: values for name, values in baseline.items() if name in ("unigram", "bigram")}
 
 
 def _settings(arm: ArmResults) -> str:

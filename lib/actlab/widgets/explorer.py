@@ -48,7 +48,7 @@ def _without_imports(source: str) -> str:
     return IMPORT.sub(space, source)
 
 
-class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
+class Explorer(anywidget.AnyWidget):
     """Menus, pictures and a table over some studies. ``choice`` holds what is chosen, as the page's address does."""
 
     _esm = program() + "\nexport default { render };"
@@ -78,5 +78,5 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The live widget, and HTML for a page without a kernel."""
-        data, metadata = super()._repr_mimebundle_(**kwargs)
-        return {**data, "text/html": self.to_html()}, metadata
+        live: Any = super()._repr_mimebundle_(**kwargs)
+        return {**live[0], "text/html": self.to_html()}, live[1]
