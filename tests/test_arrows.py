@@ -31,7 +31,7 @@ MAY = {
     "claims": ({"store", "statistics", "errors", "paths"}, {"numpy", "pandas"}),
 }
 """DESIGN's arrows. What has no row (command line, book, reports) stands at the end: it may import anything, and nothing here may import it."""
-READERS = {"grid", "sweep"}
+READERS = {"grid", "sweep", "factorial"}
 """A study's records read into statistics: what figures, tables and claims draw, print and judge."""
 MAY |= {"wording": (set(), {"IPython", "myst_nb"})}
 MAY |= {room: ({"store", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}) for room in sorted(READERS)}

@@ -1,0 +1,90 @@
+"""Claims S01 to S24 follow the records: other records, other verdicts."""
+
+from __future__ import annotations
+
+import torch
+from tests.support.ablations import made_up, record, records
+
+from actlab import claims, factorial
+from actlab.claims.ablation import CLAIMS, PUBLISHED_VOCABULARY, gpt2_parameters
+from actlab.factorial import PUBLISHED, Factorial
+from actlab.models import count_parameters
+from actlab.models.gpt2 import GPT2, GPT2_SCALES, find_activation
+
+BIG = {"scale": "124m", "recipe": {"iterations": 122_071}, "model_size": {"n_layer": 12, "n_embd": 768, "n_head": 12, "block_size": 512}}
+
+
+def verdicts(f: Factorial) -> dict[str, str]:
+    return dict(claims.judged(CLAIMS, f)["verdict"])
+
+
+def as_published(shift: float = 0.0, **more: object) -> Factorial:
+    """Records of the published size whose PReLU losses are the published ones, moved by ``shift``."""
+    made = records(**BIG, **more)
+    for r in made:
+        target = PUBLISHED[r["optimizer"]][r["symmetry"] == "bQbV"] + shift
+        for i, trial in enumerate(r["trials"]):
+            trial["final"] = trial["final"] | {"tokens": 500_002_816, "val_loss": target + 0.001 * (i - 1)}
+    return factorial.read(made)
+
+
+def test_every_claim_is_there_once() -> None:
+    """S01 to S24 in order, each with a rule."""
+    assert [claim.id for claim in CLAIMS] == [f"S{n:02d}" for n in range(1, 25)]
+    assert all(claim.rule and claim.reported for claim in CLAIMS)
+
+
+def test_the_formula_counts_the_models_parameters() -> None:
+    """124,082,688, and the small model of the records."""
+    with torch.device("meta"):
+        big = GPT2(GPT2_SCALES["124m"], find_activation("gelu"))
+        small = GPT2(GPT2_SCALES["quick"], find_activation("gelu"))
+    assert gpt2_parameters(PUBLISHED_VOCABULARY) == count_parameters(big) == 124_082_688
+    assert gpt2_parameters(512, 2, 64, 64) == count_parameters(small)
+
+
+def test_small_records_settle_settings_and_no_loss() -> None:
+    """What was run is replicated; losses of 124 million parameters stay untested."""
+    found = verdicts(made_up())
+    assert all(found[id] == "replicated" for id in ("S01", "S02", "S03", "S06", "S08", "S09", "S10", "S11", "S22"))
+    assert all(found[f"S{n}"] == "not yet tested" for n in (*range(12, 21), "04", "05"))
+    assert (found["S07"], found["S24"], found["S23"]) == ("not testable", "not testable", "contradicted")
+
+
+def test_the_hypothesis_follows_the_interaction() -> None:
+    """Larger under PReLU, smaller, equal, or not all arms there."""
+    assert verdicts(made_up())["S21"] == "replicated"
+    assert verdicts(made_up(gain={"gelu": 0.3, "random_prelu": 0.1}))["S21"] == "contradicted"
+    assert verdicts(made_up(gain={"gelu": 0.1, "random_prelu": 0.1}))["S21"] == "not yet tested"
+    assert verdicts(factorial.read(records(("ecd",))[:3]))["S21"] == "not yet tested"
+    assert verdicts(made_up(seeds=1))["S21"] == "not yet tested"
+
+
+def test_published_losses_are_judged_at_the_published_size() -> None:
+    """The published values themselves are replicated, others contradicted, one seed says nothing."""
+    same, other = verdicts(as_published()), verdicts(as_published(0.3))
+    assert all(same[f"S{n}"] == "replicated" for n in range(12, 21))
+    assert all(other[f"S{n}"] == "contradicted" for n in range(12, 20))
+    assert (same["S04"], same["S05"], other["S20"]) == ("replicated", "replicated", "replicated")
+    assert all(verdicts(as_published(seeds=1))[f"S{n}"] == "not yet tested" for n in range(12, 21))
+
+
+def test_other_effects_contradict_the_published_ones() -> None:
+    """Gains of 0.3 for every optimizer are not -0.20, -0.01, +0.01, +0.14."""
+    f = factorial.read(records(**BIG))
+    for r in f.records:
+        for trial in r["trials"]:
+            trial["final"] |= {"tokens": 500_002_816}
+    assert verdicts(factorial.read(f.records))["S20"] == "contradicted"
+
+
+def test_another_setting_is_not_the_published_one() -> None:
+    """ECD with another eta leaves S08 open."""
+    changed = record("ecd", "symmetric", "gelu", optimizer_settings={"lr": 1.0, "eta": 10.0, "F0": 2.0, "weight_decay": 0.0})
+    assert verdicts(factorial.read([changed]))["S08"] == "not yet tested"
+
+
+def test_no_records_no_verdict() -> None:
+    """Only what arithmetic decides is decided."""
+    found = verdicts(factorial.read([]))
+    assert {id for id, v in found.items() if v != "not yet tested"} == {"S02", "S03", "S23"}
