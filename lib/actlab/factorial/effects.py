@@ -13,7 +13,7 @@ from actlab.statistics.intervals import mean_interval, paired_difference
 def arms(f: Factorial, metric: str = LOSS) -> dict[tuple[str, str, str], Estimate]:
     """(optimizer, symmetry, activation) -> mean at the published rate, with a t interval over seeds."""
     cells = f.trials[f.trials["rate_factor"] == 1.0][list(ARM[:3])].drop_duplicates().itertuples(index=False, name=None)
-    found = {cell: mean_interval(f.values(*cell, metric=metric)) for cell in cells}
+    found = {(o, m, a): mean_interval(f.values(o, m, a, metric=metric)) for o, m, a in cells}
     return dict(sorted(found.items(), key=lambda item: [ORDER.index(v) if v in ORDER else len(ORDER) for v in item[0]]))
 
 

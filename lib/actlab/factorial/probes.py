@@ -159,5 +159,9 @@ def copying_items(f: Factorial, kind: str = "repeated") -> int:
 
 def copying_gains(f: Factorial) -> dict[tuple[str, str], Estimate]:
     """(optimizer, activation) -> symmetric less bQ+bV loss on the repeated items (nats), paired by seed. Positive: bQ+bV copies better."""
-    cells = [(optimizer, activation) for optimizer in f.levels("optimizer") for activation in f.levels("activation")]
-    return {(o, a): paired_difference(*(_scores(f, (o, mode, a), "repeated", "loss") for mode in (BASE, BROKEN))) for o, a in cells}
+    found = {}
+    for optimizer in f.levels("optimizer"):
+        for activation in f.levels("activation"):
+            one, two = (_scores(f, (optimizer, mode, activation), "repeated", "loss") for mode in (BASE, BROKEN))
+            found[optimizer, activation] = paired_difference(one, two)
+    return found
