@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 from torch.nn import functional as F
 
-from actlab.bench import reference
+from actlab.bench import account, reference
 from actlab.data.text import Corpus, load_text
 from actlab.models import MODELS, SCALES, build_model
 from actlab.training.loop import Recipe, evaluate
@@ -54,7 +54,9 @@ def measure(name: str, corpus: Corpus, recipe: Recipe, scale: str = "lite", acti
     }
     times = {"training": _alternate({"ours": ours, "reference": theirs}, rounds, steps), "evaluation": _alternate(evaluations, rounds, 1)}
     times["evaluation"]["reference"] *= reference.EVALUATION_BATCHES / 2
-    return {"model": name, "scale": scale, "activation": activation, **times, **_trial(times, recipe)}
+    arithmetic = {"training_gflop": 1e-9 * account.operations(ours), "evaluation_gflop": 1e-9 * account.operations(evaluations["ours"])}
+    spent = {"account": {**arithmetic, "shares": account.profiled(ours)}}
+    return {"model": name, "scale": scale, "activation": activation, **times, **_trial(times, recipe), **spent}
 
 
 def _alternate(two: Two, rounds: int, steps: int) -> dict[str, float]:
@@ -71,7 +73,7 @@ def _alternate(two: Two, rounds: int, steps: int) -> dict[str, float]:
 def _trial(times: dict[str, dict[str, float]], recipe: Recipe) -> dict[str, Any]:
     evaluations = recipe.iterations // recipe.evaluate_every + 1
     total = {who: recipe.iterations * times["training"][who] + evaluations * times["evaluation"][who] for who in ("ours", "reference")}
-    return {"trial_seconds": total, "ratio": total["reference"] / total["ours"]}
+    return {"iterations": recipe.iterations, "evaluations": evaluations, "trial_seconds": total, "ratio": total["reference"] / total["ours"]}
 
 
 def _our_step(model: torch.nn.Module, corpus: Corpus, recipe: Recipe, block_size: int) -> Callable[[], None]:

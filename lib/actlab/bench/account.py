@@ -1,0 +1,99 @@
+"""Where the time of a training step goes: its arithmetic against this machine's matrix rate, and the profile of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import torch
+from torch.profiler import ProfilerActivity, profile
+from torch.utils.flop_counter import FlopCounterMode
+
+GROUPS = {
+    "matrix products": ("mm", "addmm", "bmm", "baddbmm", "mkldnn_convolution", "convolution_backward", "_slow_conv2d_forward"),
+    "LSTM kernels": ("mkldnn_rnn_layer", "mkldnn_rnn_layer_backward"),
+    "copies and layout": ("copy_", "cat", "_reshape_copy", "fill_", "zero_", "constant_pad_nd"),
+    "softmax": ("_softmax", "_softmax_backward_data", "_log_softmax", "_log_softmax_backward_data"),
+    "attention, fused": ("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward"),
+    "layer norm": ("native_layer_norm", "native_layer_norm_backward"),
+    "activation": ("gelu", "gelu_backward", "relu", "threshold_backward", "silu", "silu_backward"),
+    "random numbers": ("random_", "ge"),
+    "sums and products": ("add", "add_", "mul", "mul_", "div", "div_", "sub", "sum", "neg", "sigmoid", "tanh"),
+    "optimizer": ("_fused_adamw_",),
+}
+"""Operations of PyTorch by what they do; what is in no group is Python, dispatch and small operations."""
+
+
+def _lstm(inputs: Any, weights: Any, recurrent: Any, *_: Any, **__: Any) -> int:
+    """Multiplications and additions of one LSTM layer: inputs (T, B, I), weights (4H, I), recurrent (4H, H)."""
+    steps, batch, width = inputs
+    return int(2 * steps * batch * weights[0] * (width + recurrent[1]))
+
+
+def _lstm_backward(inputs: Any, weights: Any, recurrent: Any, *_: Any, **__: Any) -> int:
+    return 2 * _lstm(inputs, weights, recurrent)
+
+
+def _attention(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
+    """Both products of attention, query (B, H, T, D), without the saving that a causal mask allows: as attention written out is counted."""
+    batch, heads, length, width = query
+    return int(2 * batch * heads * length * key[2] * (width + value[3]))
+
+
+def _attention_backward(gradient: Any, query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
+    """Twice the forward pass: what the kernel computes again is its own affair."""
+    return 2 * _attention(query, key, value)
+
+
+FORMULAS = {
+    torch.ops.aten.mkldnn_rnn_layer: _lstm,
+    torch.ops.aten.mkldnn_rnn_layer_backward: _lstm_backward,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _attention_backward,
+}
+"""Operations that PyTorch's counter passes over."""
+
+
+def operations(work: Callable[[], object]) -> int:
+    """Multiplications and additions in products, convolutions, attention and LSTM layers of one call."""
+    with FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
+        work()
+    return int(counter.get_total_flops())
+
+
+def profiled(work: Callable[[], object], repeats: int = 4) -> dict[str, float]:
+    """Share of one call's CPU time by group of ``GROUPS``, and ``the rest``; sums to 1."""
+    work()
+    with profile(activities=[ProfilerActivity.CPU]) as profiler:
+        for _ in range(repeats):
+            work()
+    seconds: dict[str, float] = {}
+    for event in profiler.key_averages():
+        name = event.key.removeprefix("aten::")
+        group = next((group for group, names in GROUPS.items() if name in names), "the rest")
+        seconds[group] = seconds.get(group, 0.0) + float(event.self_cpu_time_total)
+    total = sum(seconds.values())
+    return {group: seconds.get(group, 0.0) / total for group in (*GROUPS, "the rest")}
+
+
+def table(measured: dict[str, Any]) -> pd.DataFrame:
+    """One row a model: arithmetic of a step, rate reached, ratio to the reference measured and at the full matrix rate, shares of the time."""
+    models, rate = measured["models"], measured["matmul_gflops"]
+    if not all("account" in row for row in models):
+        return pd.DataFrame({"": {"measured": "not in this record"}})
+    seen = [group for group in (*GROUPS, "the rest") if any(row["account"]["shares"][group] >= 0.005 for row in models)]
+    rows = {}
+    for row in models:
+        account = row["account"]
+        fastest = (row["iterations"] * account["training_gflop"] + row["evaluations"] * account["evaluation_gflop"]) / rate
+        reached = account["training_gflop"] / row["training"]["ours"]
+        rows[row["model"]] = {
+            "GFLOP a step": f"{account['training_gflop']:.1f}",
+            "GFLOP/s": f"{reached:.0f}",
+            "of the matrix rate": f"{100 * reached / rate:.0f}%",
+            "times faster": f"{row['ratio']:.1f}",
+            "at the matrix rate": f"{row['trial_seconds']['reference'] / fastest:.1f}",
+            **{group: f"{100 * account['shares'][group]:.0f}%" for group in seen},
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")

@@ -1,0 +1,47 @@
+"""The account of a step: operations counted as on paper, shares that sum to one."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from actlab.bench import account, language
+
+
+def test_a_product_counts_two_operations_a_pair() -> None:
+    """(3 x 5) times (5 x 7): 2 * 3 * 5 * 7."""
+    a, b = torch.ones(3, 5), torch.ones(5, 7)
+    assert account.operations(lambda: a @ b) == 2 * 3 * 5 * 7
+
+
+def test_an_lstm_counts_its_four_gates() -> None:
+    """T steps of B rows: 4H outputs from I inputs and H states; the backward pass costs twice as much."""
+    steps, batch, inputs, hidden = 6, 2, 5, 3
+    lstm, x = nn.LSTM(inputs, hidden), torch.ones(steps, batch, inputs, requires_grad=True)
+    forward = 2 * steps * batch * 4 * hidden * (inputs + hidden)
+    assert account.operations(lambda: lstm(x)[0]) == forward
+    assert account.operations(lambda: lstm(x)[0].sum().backward()) == 3 * forward
+
+
+def test_fused_attention_counts_like_attention_written_out() -> None:
+    """Two products forward, four backward."""
+    q, k, v = (torch.randn(2, 3, 8, 4, requires_grad=True) for _ in range(3))
+    fused = account.operations(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True).sum().backward())
+    assert fused == account.operations(lambda: ((q @ k.transpose(2, 3)).softmax(3) @ v).sum().backward()) == 3 * 2 * 2 * 2 * 3 * 8 * 8 * 4
+
+
+def test_shares_sum_to_one_and_products_are_seen() -> None:
+    """A large product is nearly all matrix product."""
+    a = torch.randn(400, 400)
+    shares = account.profiled(lambda: a @ a)
+    assert sum(shares.values()) == pytest.approx(1)
+    assert max(shares, key=lambda group: shares[group]) == "matrix products"
+
+
+def test_table_sets_the_measured_beside_the_possible() -> None:
+    """No measured rate beats the matrix rate by more than noise, and the possible ratio is above the measured one."""
+    measured = language.measure_all("pydoc", "quick", names=("charlm",), rounds=1, steps=1)
+    row = account.table(measured).loc["charlm"]
+    assert float(row["at the matrix rate"]) > float(row["times faster"]) > 0
