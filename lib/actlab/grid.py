@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -76,6 +76,11 @@ class ArmResults:
         return next((int(t["n_parameters"]) for t in self.record["trials"] if "n_parameters" in t), 0)
 
     @property
+    def done(self) -> list[str]:
+        """Names of the trials that ended well."""
+        return [trial["label"] for trial in self.record["trials"] if trial["status"] == "done"]
+
+    @property
     def not_done(self) -> list[str]:
         """``label: status`` of every trial that diverged or failed."""
         return [f"{t['label']}: {t['status']}" for t in self.record["trials"] if t["status"] != "done"]
@@ -146,18 +151,36 @@ class Grid:
 
         The interval leaves one seed at a time out of all arms.  The CV mixes the activations' effect with trial noise, which inflates it.
         """
-        matrices = [pair_values(arm.matrix(metric)) for arm in self.of_model(model)]
-        sizes = {len(values) for values in matrices}
-        if len(matrices) < 2 or len(sizes) != 1 or min(sizes) < 2:
-            return t_interval(float("nan"), float("nan"), 0, 0, 0.95, "CV%")
-        size = sizes.pop()
-        error = jackknife_variance(_cv(np.array([leave_one_out(v) for v in matrices]))) ** 0.5 if size > 2 else float("nan")
-        value = float(_cv(np.array([[pair_average(v)] for v in matrices]))[0])
-        return t_interval(value, error, size, size - 1, 0.95, "CV% of the means, jackknife over seeds")
+        arms = self.of_model(model)
+        return combined(arms if len(arms) > 1 else (), metric, _cv, "CV% of the means, jackknife over seeds")
 
     def estimates(self, metric: str) -> dict[tuple[str, str], Estimate]:
         """The metric's estimate in every recorded arm."""
         return {key: arm.estimate(metric) for key, arm in self.arms.items()}
+
+
+def combined(arms: Sequence[ArmResults], metric: str, combine: Callable[[Matrix], Matrix], method: str = "jackknife over seeds") -> Estimate:
+    """A function of the means of several arms that share seeds, with a jackknife that leaves one seed at a time out of all of them.
+
+    Args:
+        arms: whose trials share seeds; a seed counts where every arm has it done. NaN below two of them.
+        metric: a key of ``METRICS``; a pair metric's mean is over pairs.
+        combine: (A, K) means of the arms -> (K,) values.
+        method: named in the estimate.
+    """
+    seeds = [label for label in arms[0].labels if all(label in arm.done for arm in arms)] if arms else []
+    size = len(seeds)
+    if size < 2:
+        return t_interval(float("nan"), float("nan"), size, 0, 0.95, method)
+    chosen = [np.array([arm.labels.index(label) for label in seeds]) for arm in arms]
+    if metric in PAIR_METRICS:
+        matrices = [pair_values(arm.matrix(metric)[np.ix_(keep, keep)]) for arm, keep in zip(arms, chosen, strict=True)]
+        means, left_out = [[pair_average(m)] for m in matrices], [leave_one_out(m) for m in matrices if size > 2]
+    else:
+        values = [arm.values(metric)[keep] for arm, keep in zip(arms, chosen, strict=True)]
+        means, left_out = [[v.mean()] for v in values], [(v.sum() - v) / (size - 1) for v in values]
+    error = jackknife_variance(combine(np.array(left_out))) ** 0.5 if left_out else float("nan")
+    return t_interval(float(combine(np.array(means))[0]), error, size, size - 1, 0.95, method)
 
 
 def _cv(means: Matrix) -> NDArray[np.float64]:

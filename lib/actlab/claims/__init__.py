@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import pandas as pd
 
@@ -17,6 +17,10 @@ class Finding:
 
     verdict: Verdict
     ours: str
+    basis: str = ""
+    """What was judged: the scale of the records, or the text's own numbers."""
+    defect: str = ""
+    """With the verdict artefact: the flaw with which the claim comes out as published."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,30 @@ class Claim:
     rule: str
     """How the verdict follows from the numbers, written before they were known."""
     test: Callable[[Any], Finding]
+    section: str = ""
+    """Of the published text."""
+    page: str = ""
+    """The page of the book that shows the evidence; empty: its source's page."""
+
+
+class Check(Protocol):
+    """A test that brings its rule and the page of its evidence along."""
+
+    @property
+    def rule(self) -> str:
+        """How the verdict follows from the numbers."""
+
+    @property
+    def page(self) -> str:
+        """Of the book."""
+
+    def __call__(self, evidence: Any) -> Finding:
+        """Judge."""
+
+
+def row(id: str, section: str, statement: str, reported: str, check: Check) -> Claim:
+    """A claim whose rule and page come from its test."""
+    return Claim(id, statement, reported, check.rule, check, section, check.page)
 
 
 def judged(claims: tuple[Claim, ...], evidence: Any) -> pd.DataFrame:

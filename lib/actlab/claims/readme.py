@@ -1,0 +1,364 @@
+"""Claims R01 to R65: the front page of the second reference study, six language models and five activations, in two versions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from actlab.claims import Claim, row
+from actlab.claims import published as p
+from actlab.claims.checks import Conflict, Counted, Judged, Recomputed, Untestable, size, words
+from actlab.claims.recorded import (
+    FIVE,
+    SIX,
+    AcrossScales,
+    Means,
+    Recorded,
+    average_lowest,
+    identical,
+    lowest,
+    never_lower,
+    quantity,
+    sensitivity,
+    setting,
+    values,
+)
+from actlab.claims.verdicts import Between, about, exactly, rounded
+from actlab.grid import ArmResults
+from actlab.statistics.power import detectable_two_sample
+
+LITE = ("lite",)
+"""The front page's models: 430K parameters, 500 iterations."""
+ACTIVATIONS = ("relu", "gelu", "swish", "swiglu", "smelu_1")
+RELU = tuple((model, "relu") for model in SIX)
+PD = "relative_pd"
+
+
+def _most(means: Means) -> Means:
+    """How far architectures lie apart, over how far the two sizes of each do."""
+    small, large = means[: len(FIVE)], means[len(FIVE) :]
+    return np.asarray(((small + large) / 2).std(axis=0) / np.sqrt(((large - small) ** 2 / 4).mean(axis=0)))
+
+
+def _average(activation: str) -> Recorded:
+    value = p.README_AVERAGE[activation]
+    arms = [(model, activation) for model in FIVE]
+    return quantity(f"mean relative PD of {activation} over five models", (value, value), arms, PD, lambda means: means.mean(axis=0), LITE)
+
+
+def _charlm(activation: str) -> Recorded:
+    return values("charlm", [activation], {PD: p.CONSOLE_PD[activation]}, LITE)
+
+
+def _cv(model: str) -> Recorded:
+    return sensitivity(model, p.README_CV[model], ACTIVATIONS, LITE)
+
+
+def _counted(model: str, scale: str, rounding: float) -> Counted:
+    return Counted(size(p.README_PARAMETERS[model], rounding), scale, (model,))
+
+
+def _recipe(arm: ArmResults) -> dict[str, object]:
+    return dict(arm.record["config"]["recipe"])
+
+
+def _characters(arm: ArmResults) -> int:
+    """Of the text: a tenth is the validation split, where every character but the last is a position."""
+    return 10 * (int(arm.record["provenance"]["data"]["validation_positions"]) + 1)
+
+
+def _three_trials() -> tuple[bool, str]:
+    smallest = detectable_two_sample(3)
+    return smallest <= 1, f"smallest difference that three trials an arm show: {smallest:.2f} standard deviations"
+
+
+CLAIMS: tuple[Claim, ...] = (
+    row("R01", "Overview", "Six architectures are compared", "6", setting("models", RELU, lambda arm: True, lambda arm: arm.model, LITE)),
+    row(
+        "R02",
+        "Overview; design principles 3",
+        "One prediction difference is used throughout, the one that Shamir et al. published in 2021",
+        "one metric",
+        Conflict(
+            Between(0, 2 * abs(1 - 0) / (1 + 0)),
+            "range of the front page's formula 2|p - q| / |p + q|",
+            Between(0, 1),
+            "range that the report gives for its metric",
+            exact=True,
+        ),
+    ),
+    row(
+        "R03",
+        "Key findings",
+        "With SwiGLU two runs of charlm agree 45% better than with ReLU",
+        "45%",
+        quantity(
+            "relative PD of charlm with swiglu below that with relu, in %",
+            (44.5, 45.5),
+            [("charlm", "swiglu"), ("charlm", "relu")],
+            PD,
+            lambda means: 100 * (1 - means[0] / means[1]),
+            LITE,
+            "studies/repro-charlm",
+        ),
+    ),
+    row(
+        "R04",
+        "Key findings",
+        "Averaged over the models, GELU is the most reproducible activation",
+        "0.9622",
+        average_lowest("gelu", ACTIVATIONS, FIVE, PD, LITE),
+    ),
+    row("R05", "Key findings", "Activations make no difference at all to tinylstm", "CV 0.00%", identical(["tinylstm"], ("relu", "gelu", "swiglu"))),
+    row(
+        "R06",
+        "Key findings; console output",
+        "ReLU is the least reproducible activation of every model but hybridlm",
+        "worst",
+        Conflict(words("relu"), "named worst", words(max(p.CONSOLE_PD, key=lambda a: p.CONSOLE_PD[a])), "largest difference printed for charlm"),
+    ),
+    row(
+        "R07",
+        "Key findings",
+        "Architecture matters more than the number of parameters",
+        "stated",
+        AcrossScales(
+            "spread of total variation over architectures, over the spread from lite to partial size",
+            (1.0, math.inf),
+            [(model, "relu") for model in FIVE],
+            "total_variation",
+            _most,
+            ("lite", "partial"),
+        ),
+    ),
+    row(
+        "R08",
+        "Quick start; quick CPU runs; expected runtime",
+        "Training a model takes 5 to 10 minutes a trial",
+        "5-10 min",
+        Conflict(Between(3 * 5, 3 * 10), "minutes of three trials at that pace", Between(1, 2), "minutes stated for three trials of one activation"),
+    ),
+    row(
+        "R09",
+        "Quick CPU runs",
+        "The quick runs have 500 iterations and three trials",
+        "500; 3",
+        setting(
+            "iterations and trials",
+            RELU,
+            lambda arm: _recipe(arm)["iterations"] == 500 and len(arm.labels) >= 3,
+            lambda arm: f"{_recipe(arm)['iterations']}, {len(arm.labels)}",
+            LITE,
+        ),
+    ),
+    row(
+        "R10",
+        "GPU runs",
+        "minigpt trains for 5,000 iterations",
+        "5000",
+        setting(
+            "iterations", [("minigpt", "relu")], lambda arm: _recipe(arm)["iterations"] == 5000, lambda arm: _recipe(arm)["iterations"], ("full",)
+        ),
+    ),
+    row("R11", "Console output", "Difference of two charlm runs with GELU", "0.9051", _charlm("gelu")),
+    row("R12", "Console output", "Difference of two charlm runs with ReLU", "1.0739", _charlm("relu")),
+    row("R13", "Console output", "Difference of two charlm runs with SmeLU, beta 1", "1.0938", _charlm("smelu_1")),
+    row("R14", "Console output", "Difference of two charlm runs with SwiGLU", "0.5935", _charlm("swiglu")),
+    row("R15", "Console output", "Difference of two charlm runs with Swish", "1.0952", _charlm("swish")),
+    row(
+        "R16",
+        "Console output",
+        "Mean of charlm's five differences",
+        "0.9523",
+        Recomputed(rounded(0.9523, 4), lambda: float(np.mean(list(p.CONSOLE_PD.values()))), "mean of the five"),
+    ),
+    row("R17", "Console output", "charlm is highly sensitive to the activation", "CV 20.26%", _cv("charlm")),
+    row("R18", "Results location", "Thirty result files are there", "30 files", Untestable("the result files named are not published with the text")),
+    row("R19", "Models tested", "minigpt is the most sensitive to the activation", "CV 25.02%", _cv("minigpt")),
+    row("R20", "Models tested", "Sensitivity of nanotransformer to the activation", "CV 9.92%", _cv("nanotransformer")),
+    row("R21", "Models tested", "Sensitivity of convlm to the activation", "CV 15.05%", _cv("convlm")),
+    row("R22", "Models tested", "Sensitivity of hybridlm to the activation", "CV 9.87%", _cv("hybridlm")),
+    row("R23", "Models tested", "All activations are tied for tinylstm", "CV 0.00%", identical(["tinylstm"], ("relu", "gelu", "swiglu"))),
+    row(
+        "R24",
+        "Models tested",
+        "The most reproducible activation is SwiGLU for charlm, nanotransformer and convlm, Swish or GELU for minigpt, ReLU or Swish for hybridlm",
+        "stated",
+        lowest(p.README_BEST, ACTIVATIONS, PD, LITE),
+    ),
+    row(
+        "R25",
+        "Models tested",
+        "hybridlm joins convolutions and a transformer",
+        "CNN+Transformer",
+        Conflict(words("CNN", "Transformer"), "front page", words("CNN", "Transformer", "RNN"), "report, 7.3"),
+    ),
+    row("R31", "Models tested", "Parameters of charlm", "430K", _counted("charlm", "lite", 10e3)),
+    row("R32", "Models tested", "Parameters of minigpt", "10.8M", _counted("minigpt", "full", 0.1e6)),
+    row("R33", "Models tested", "Parameters of nanotransformer", "430K", _counted("nanotransformer", "lite", 10e3)),
+    row("R34", "Models tested", "Parameters of convlm", "430K", _counted("convlm", "lite", 10e3)),
+    row("R35", "Models tested", "Parameters of hybridlm", "430K", _counted("hybridlm", "lite", 10e3)),
+    row("R36", "Models tested", "Parameters of tinylstm", "176K", _counted("tinylstm", "lite", 1e3)),
+    row("R41", "Activation table", "Mean difference with SwiGLU", "0.9706; wins 3/5", _average("swiglu")),
+    row("R42", "Activation table", "Mean difference with GELU", "0.9622; wins 0/5", _average("gelu")),
+    row("R43", "Activation table", "Mean difference with Swish", "0.9628; wins 1/5", _average("swish")),
+    row("R44", "Activation table", "Mean difference with ReLU", "1.1656; wins 1/5", _average("relu")),
+    row("R45", "Activation table", "Mean difference with SmeLU, beta 1", "1.1320; wins 0/5", _average("smelu_1")),
+    row(
+        "R46",
+        "Recommendations",
+        "SwiGLU is to be used below 1M parameters, Swish above 10M",
+        "1M; 10M",
+        Conflict(words("swish"), "front page, above 10M", words("relu", "gelu"), "report, above 5M"),
+    ),
+    row(
+        "R47",
+        "Recommendations",
+        "SmeLU with beta 1 brings no gain in reproducibility",
+        "stated",
+        never_lower("smelu_1", "relu", SIX, "total_variation", LITE),
+    ),
+    row(
+        "R48",
+        "Architecture",
+        "The models have 10 to 15 million parameters",
+        "~10-15M",
+        Conflict(Between(10e6, 15e6), "stated", size(p.README_PARAMETERS["charlm"], 10e3), "the same page's table, for most models"),
+    ),
+    row(
+        "R49",
+        "Dataset",
+        "The text has about a million characters",
+        "~1 MB",
+        setting("characters", RELU, lambda arm: abs(_characters(arm) / 1e6 - 1) < 0.15, _characters, LITE),
+    ),
+    row(
+        "R50",
+        "Expected runtime",
+        "Five models with five activations take 55 minutes on a CPU",
+        "~55 min",
+        Conflict(
+            about(55), "minutes for 25 arms of three trials", Between(25 / 4 * 2 * 60, 25 / 4 * 3 * 60), "at the 2 to 3 hours given for 4 such arms"
+        ),
+    ),
+    row(
+        "R51",
+        "Expected runtime",
+        "minigpt takes 50 minutes of GPU time for one activation",
+        "~50 min",
+        Conflict(
+            about(50),
+            "stated",
+            exactly(p.MODEL_MINUTES["minigpt"] / 4),
+            "the report's 267 minutes for four activations",
+        ),
+    ),
+    row(
+        "R52",
+        "Expected runtime",
+        "The whole suite takes 5 hours",
+        "~5 h",
+        Conflict(
+            about(5),
+            "stated",
+            exactly((55 + 5 * p.MODEL_MINUTES["minigpt"] / 4) / 60),
+            "hours of its CPU part and of five activations of minigpt at the report's pace",
+        ),
+    ),
+    row(
+        "R53",
+        "Activation list",
+        "SmeLU is tried with beta 0.5 and 1",
+        "0.5; 1.0",
+        setting("SmeLU", [("charlm", "smelu_05"), ("charlm", "smelu_1")], lambda arm: True, lambda arm: arm.activation, LITE),
+    ),
+    row(
+        "R54",
+        "Key files",
+        "Scripts that process and fill in results, and two reports, are part of the project",
+        "4 files",
+        Untestable("the project's files are not published with the text"),
+    ),
+    row(
+        "R55",
+        "Design principles 3",
+        "Predictions are compared on fixed evaluation sets",
+        "stated",
+        values("charlm", ["swiglu"], {PD: p.CONSOLE_PD["swiglu"]}, LITE, defect="pairing: unpaired"),
+    ),
+    row(
+        "R56",
+        "Design principles 3",
+        "The difference is 2|p - q| / |p + q| for each character, from 0 to 2",
+        "0 to 2",
+        Recomputed(exactly(2), lambda: 2 * abs(1.0 - 0.0) / (1.0 + 0.0), "largest value, where one run gives a character no probability"),
+    ),
+    row(
+        "R57",
+        "Design principles 3",
+        "Each configuration has three independent trials",
+        "3",
+        setting("trials", RELU, lambda arm: len(arm.labels) >= 3, lambda arm: len(arm.labels), LITE),
+    ),
+    row(
+        "R58",
+        "Data flow",
+        "The text is split 80/20 into training and validation",
+        "80/20",
+        Conflict(exactly(80), "% trained on, front page", rounded(100 * 1_003_854 / 1_115_394, 0), "% by the report's counts"),
+    ),
+    row(
+        "R59",
+        "Data flow",
+        "The three pairs of charlm with SwiGLU average to its difference",
+        "0.5931; 0.5945; 0.5929",
+        Recomputed(rounded(0.5935, 4), lambda: (0.5931 + 0.5945 + 0.5929) / 3, "mean of the three pairs"),
+    ),
+    row(
+        "R60",
+        "Data flow",
+        "Validation loss of charlm with SwiGLU",
+        "2.34; 2.31; 2.35 nats",
+        values("charlm", ["swiglu"], {"val_loss": (2.34 + 2.31 + 2.35) / 3}, LITE),
+    ),
+    row(
+        "R61",
+        "Data flow",
+        "Mean validation loss and accuracy of charlm with SwiGLU",
+        "2.33 nats; 42.1%",
+        values("charlm", ["swiglu"], {"val_loss": 2.33, "val_accuracy": 42.1}, LITE),
+    ),
+    row(
+        "R62",
+        "Data flow",
+        "The seeds are 42, 43, 44",
+        "42; 43; 44",
+        setting("seeds", RELU, lambda arm: {"42", "43", "44"} <= set(arm.labels), lambda arm: ", ".join(arm.labels), LITE),
+    ),
+    row(
+        "R63",
+        "Design principles 2",
+        "SwiGLU keeps the number of features",
+        "dimension-preserving",
+        Conflict(words("d features"), "stated", words("d / 2 features"), "its code: gate and value are the halves of the d inputs"),
+    ),
+    row(
+        "R64",
+        "Why this design works",
+        "A new model takes fewer than 50 lines",
+        "50 lines",
+        Untestable("the model files are not published with the text"),
+    ),
+    row(
+        "R65",
+        "Why this design works",
+        "Three trials are enough against noise",
+        "3",
+        Judged(
+            _three_trials,
+            "replicated if three trials show a difference of one standard deviation (power 80% at 5%)",
+            "methods",
+        ),
+    ),
+)

@@ -1,0 +1,322 @@
+"""Tests of claims on language models that read the recorded grids. Each is made by a function that also writes its rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actlab.claims import Finding
+from actlab.claims.evidence import STUDIES, Evidence
+from actlab.claims.verdicts import absent, agrees, all_of, decided, explained, signs
+from actlab.grid import METRICS, ArmResults, Grid, combined
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.intervals import pair_mean_difference
+from actlab.statistics.summaries import rank_correlation
+
+Scales = tuple[str, ...]
+Arms = Sequence[tuple[str, str]]
+Means = NDArray[np.float64]
+ANY: Scales = tuple(STUDIES)
+FIVE = ("charlm", "minigpt", "nanotransformer", "convlm", "hybridlm")
+"""The models of the published averages: all but tinylstm."""
+SIX = (*FIVE, "tinylstm")
+PLAIN = ("relu", "gelu", "swish")
+ALL_MODELS_PAGE = "studies/repro-models"
+IDENTICAL = 5e-5
+"""Losses that agree to the four decimals that were printed."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A test of the records: ``judge`` is given the scale's name and its grid, which holds all arms of ``needs``."""
+
+    rule: str
+    page: str
+    needs: frozenset[tuple[str, str]]
+    scales: Scales
+    judge: Callable[[Grid], tuple[bool | None, str]]
+    defect: str = ""
+
+    def __call__(self, evidence: Evidence) -> Finding:
+        """At the largest scale that has the arms; with the flaw switched on where that is recorded, too."""
+        found = evidence.having(set(self.needs), self.scales)
+        if found is None:
+            return absent(f"waits for records of {self._missing(evidence)} at {' or '.join(self.scales)} scale")
+        scale, grid = found
+        correct = decided(*self.judge(grid), f"records at {scale} scale")
+        flawed = evidence.with_flaw(self.defect, self.needs)
+        if flawed is None:
+            return correct
+        return explained(correct, decided(*self.judge(flawed), "records with a flaw"), self.defect)
+
+    def _missing(self, evidence: Evidence) -> str:
+        recorded = set().union(*(evidence.grids[s].arms for s in self.scales if s in evidence.grids))
+        missing = sorted(self.needs - recorded) or sorted(self.needs)
+        return ", ".join(" ".join(arm) for arm in missing[:3]) + (f" and {len(missing) - 3} more arms" if len(missing) > 3 else "")
+
+
+def _cells(models: Sequence[str], activations: Sequence[str]) -> frozenset[tuple[str, str]]:
+    return frozenset((m, a) for m in models for a in activations)
+
+
+def _page(model: str) -> str:
+    return f"studies/repro-{model}"
+
+
+def _short(estimate: Estimate, digits: int = 3) -> str:
+    if np.isnan(estimate.low):
+        return f"{estimate.value:.{digits}f} [no interval], n = {estimate.n}"
+    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}], n = {estimate.n}"
+
+
+def _label(metric: str) -> str:
+    return METRICS[metric].label.split(" (")[0]
+
+
+ACCURACY_POSITIONS = 1000
+"""On which the published accuracies were read, for each trial: their own binomial error."""
+
+
+def values(model: str, activations: Sequence[str], published: dict[str, float], scales: Scales, trials: int = 3, defect: str = "") -> Recorded:
+    """The published means of an arm (or of several arms that are said to agree) could be means of ours.
+
+    Args:
+        model: of the arms.
+        activations: for which the same values were published.
+        published: metric -> value, in the metric's unit.
+        scales: at which the claim may be judged.
+        trials: of the published means.
+        defect: the flaw with which the values may come out.
+    """
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        answers, said = [], []
+        for activation in activations:
+            for metric, value in published.items():
+                ours = grid.arms[model, activation].estimate(metric)
+                share = value / 100
+                extra = 100 * (share * (1 - share) / ACCURACY_POSITIONS / trials) ** 0.5 if metric == "val_accuracy" else 0.0
+                answers.append(agrees(value, ours, trials, extra))
+                said.append(f"{activation} {_label(metric)} {_short(ours)}")
+        return all_of(answers), f"{model} {'; '.join(said)}"
+
+    rule = f"replicated if a mean of {trials} of our trials would lie at the published value (95%; accuracy read at 1,000 positions a trial)"
+    return Recorded(rule, _page(model), _cells([model], activations), scales, judge, defect)
+
+
+def identical(models: Sequence[str], activations: Sequence[str] = ("relu", "gelu"), scales: Scales = ANY, metric: str = "val_loss") -> Recorded:
+    """Trials of one seed end with the same loss whatever the activation."""
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        gaps = {model: float(np.nanmin(_gaps([grid.arms[model, a] for a in activations], metric))) for model in models}
+        said = ", ".join(f"{model} {gap:.2g}" for model, gap in gaps.items())
+        return all(gap < IDENTICAL for gap in gaps.values()), f"smallest difference of the {_label(metric)} of one seed between activations: {said}"
+
+    rule = "replicated if, seed by seed, activations agree to the four decimals printed; artefact if they do only where the activation is ignored"
+    page = _page(models[0]) if len(models) == 1 else ALL_MODELS_PAGE
+    return Recorded(rule, page, _cells(models, activations), scales, judge, "activation: ignored")
+
+
+def _gaps(arms: Sequence[ArmResults], metric: str) -> Means:
+    """(seeds,) the largest difference between activations of each seed."""
+    by_seed = [dict(zip(arm.labels, arm.values(metric), strict=True)) for arm in arms]
+    seeds = [seed for seed in by_seed[0] if all(seed in found for found in by_seed)]
+    table = np.array([[found[seed] for seed in seeds] for found in by_seed])
+    return table.max(axis=0) - table.min(axis=0)
+
+
+def sensitivity(model: str, published: float, activations: Sequence[str], scales: Scales) -> Recorded:
+    """The published coefficient of variation over activations."""
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        ours = combined([grid.arms[model, a] for a in activations], "relative_pd", _cv)
+        return agrees(published, ours), f"CV of {model}'s relative PD over {', '.join(activations)}: {_short(ours, 2)}"
+
+    rule = "replicated if our CV% over the same activations, three trials each, would lie at the published value (95%)"
+    return Recorded(rule, _page(model), _cells([model], activations), scales, judge)
+
+
+def _cv(means: Means) -> Means:
+    return np.asarray(100 * means.std(axis=0) / means.mean(axis=0))
+
+
+def quantity(
+    statement: str,
+    published: tuple[float, float],
+    arms: Arms,
+    metric: str,
+    combine: Callable[[Means], Means],
+    scales: Scales,
+    page: str = ALL_MODELS_PAGE,
+    defect: str = "",
+) -> Recorded:
+    """A published number that is a function of several arms' means.
+
+    Args:
+        statement: what the number is, for the text.
+        published: (low, high) of what was published.
+        arms: whose means go into it, in this order.
+        metric: of the means.
+        combine: (A, K) means -> (K,) values.
+        scales: at which the claim may be judged.
+        page: of the evidence.
+        defect: the flaw with which the claim may come out.
+    """
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        ours = combined([grid.arms[arm] for arm in arms], metric, combine)
+        if np.isnan(ours.low):
+            return None, f"{statement}: {_short(ours)}"
+        return ours.low <= published[1] and published[0] <= ours.high, f"{statement}: {_short(ours)}"
+
+    return Recorded("replicated if our 95% interval meets the published value", page, frozenset(arms), scales, judge, defect)
+
+
+def lowest(claimed: Mapping[str, Sequence[str]], rivals: Sequence[str], metric: str, scales: Scales) -> Recorded:
+    """In every model one of the claimed activations has the lowest metric."""
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        cells = [(m, mine, other) for m, names in claimed.items() for mine in names for other in rivals if other not in names]
+        sure = dict(zip(cells, signs([grid.arms[m, mine].minus(grid.arms[m, other], metric) for m, mine, other in cells]), strict=True))
+        beaten = [m for m, names in claimed.items() if all(any(sure.get((m, mine, other)) == 1 for other in rivals) for mine in names)]
+        won = [m for m, names in claimed.items() if any(all(sure.get((m, mine, o), -1) == -1 for o in rivals) for mine in names)]
+        means = {m: ", ".join(f"{a} {grid.arms[m, a].estimate(metric).value:.3f}" for a in rivals) for m in claimed}
+        said = f"{_label(metric)}, " + "; ".join(f"{m}: {text}" for m, text in means.items())
+        return False if beaten else True if len(won) == len(claimed) else None, said
+
+    rule = "contradicted if in a model another activation is surely lower than every one named (paired by seed, Holm 5%); replicated if none can be"
+    needs = frozenset((m, a) for m, names in claimed.items() for a in {*names, *rivals})
+    return Recorded(rule, ALL_MODELS_PAGE if len(claimed) > 1 else _page(next(iter(claimed))), needs, scales, judge)
+
+
+def average_lowest(claimed: str, rivals: Sequence[str], models: Sequence[str], metric: str, scales: Scales) -> Recorded:
+    """Averaged over models, one activation has the lowest metric."""
+    others = [a for a in rivals if a != claimed]
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        half = len(models)
+        found = [
+            combined([grid.arms[m, a] for a in (claimed, other) for m in models], metric, lambda means: means[:half].mean(0) - means[half:].mean(0))
+            for other in others
+        ]
+        sure = signs(found)
+        said = "; ".join(f"{claimed} less {other} {_short(e)}" for other, e in zip(others, found, strict=True))
+        return False if 1 in sure else True if set(sure) == {-1} else None, f"mean {_label(metric)} over {len(models)} models: {said}"
+
+    rule = "contradicted if another activation is surely lower on average (paired by seed, Holm 5%); replicated if all are surely higher"
+    return Recorded(rule, ALL_MODELS_PAGE, _cells(models, rivals), scales, judge)
+
+
+def never_lower(activation: str, reference: str, models: Sequence[str], metric: str, scales: Scales) -> Recorded:
+    """An activation has no benefit: in no model is its metric surely below the reference's."""
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        found = [grid.arms[m, activation].minus(grid.arms[m, reference], metric) for m in models]
+        said = "; ".join(f"{m} {_short(e)}" for m, e in zip(models, found, strict=True))
+        return -1 not in signs(found), f"{_label(metric)} of {activation} less {reference}: {said}"
+
+    rule = f"contradicted if {activation} is surely below {reference} in a model (paired by seed, Holm 5%)"
+    return Recorded(rule, ALL_MODELS_PAGE, _cells(models, (activation, reference)), scales, judge)
+
+
+def ordered(models: Sequence[str], metric: str, activation: str, scales: Scales, direction: str = "rising") -> Recorded:
+    """Models in a published order of a metric, under one activation."""
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        arms = [grid.arms[m, activation] for m in models]
+        sure = signs([second.minus(first, metric) for first, second in pairwise(arms)])
+        wanted = 1 if direction == "rising" else -1
+        said = ", ".join(f"{m} {_short(arm.estimate(metric))}" for m, arm in zip(models, arms, strict=True))
+        return False if -wanted in sure else True if set(sure) == {wanted} else None, f"{_label(metric)} under {activation}: {said}"
+
+    rule = "contradicted if two neighbours in the published order are surely reversed (paired by seed, Holm 5%); replicated if all are sure"
+    return Recorded(rule, ALL_MODELS_PAGE, _cells(models, (activation,)), scales, judge)
+
+
+def highest(model: str, others: Sequence[str], metric: str, activation: str, scales: Scales) -> Recorded:
+    """One model has the highest metric of all."""
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        mine = grid.arms[model, activation]
+        found = {other: mine.minus(grid.arms[other, activation], metric) for other in others}
+        sure = signs(list(found.values()))
+        said = "; ".join(f"less {other} {_short(e)}" for other, e in found.items())
+        return False if -1 in sure else True if set(sure) == {1} else None, f"{_label(metric)} of {model} under {activation}: {said}"
+
+    rule = "contradicted if another model is surely higher (paired by seed, Holm 5%); replicated if all are surely lower"
+    return Recorded(rule, ALL_MODELS_PAGE, _cells((model, *others), (activation,)), scales, judge)
+
+
+def correlated(first: str, second: str, models: Sequence[str], activation: str, scales: Scales) -> Recorded:
+    """Over models, two metrics rise together; the exact permutation test of their rank correlation, one point a model."""
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        points = np.array([[[grid.arms[m, activation].estimate(metric).value for m in models]] for metric in (first, second)])
+        observed = float(rank_correlation(points)[0])
+        orders = np.array(list(permutations(range(len(models)))))
+        every = rank_correlation(np.stack([np.broadcast_to(points[0], orders.shape), points[1][0][orders]]))
+        p_value = float((np.abs(every) >= abs(observed) - 1e-9).mean())
+        said = f"rank correlation of {_label(first)} and {_label(second)} over {len(models)} models: {observed:.2f}, exact p = {p_value:.3f}"
+        return None if p_value >= 0.05 else observed > 0, said
+
+    rule = "replicated if the rank correlation over models is surely positive (exact permutation test, 5%), contradicted if surely negative"
+    return Recorded(rule, ALL_MODELS_PAGE, _cells(models, (activation,)), scales, judge, "pairing: unpaired")
+
+
+def same_metric(first: str, second: str, models: Sequence[str], activation: str, scales: Scales) -> Recorded:
+    """Two metrics say the same number."""
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        arms = [grid.arms[m, activation] for m in models]
+        differ = signs([_between(arm, first, second) for arm in arms])
+        pairs = ((m, arm.estimate(first), arm.estimate(second)) for m, arm in zip(models, arms, strict=True))
+        said = "; ".join(f"{m} {_label(first)} {p.value:.3f}, {_label(second)} {q.value:.3f}" for m, p, q in pairs)
+        return not any(differ), f"{said}; n = {arms[0].estimate(first).n}"
+
+    rule = "contradicted if in a model the two surely differ (jackknife over trials, Holm 5%)"
+    return Recorded(rule, ALL_MODELS_PAGE, _cells(models, (activation,)), scales, judge)
+
+
+def _between(arm: ArmResults, first: str, second: str) -> Estimate:
+    return pair_mean_difference(arm.matrix(first), arm.matrix(second))
+
+
+def setting(what: str, arms: Arms, holds: Callable[[ArmResults], bool], read: Callable[[ArmResults], object], scales: Scales) -> Recorded:
+    """A statement of a setting: our records were made with it."""
+
+    def judge(grid: Grid) -> tuple[bool | None, str]:
+        chosen = [grid.arms[arm] for arm in arms]
+        found = sorted({str(read(arm)) for arm in chosen})
+        return (True if all(holds(arm) for arm in chosen) else None), f"recorded {what}: {'; '.join(found)}"
+
+    rule = "replicated if our records were made with it"
+    return Recorded(rule, ALL_MODELS_PAGE, frozenset(arms), scales, judge)
+
+
+@dataclass(frozen=True)
+class AcrossScales:
+    """A published number that compares the same arms at two scales: ``combine`` is given the means of all of the first, then of the second."""
+
+    statement: str
+    published: tuple[float, float]
+    arms: Arms
+    metric: str
+    combine: Callable[[Means], Means]
+    scales: tuple[str, str] = ("partial", "full")
+    rule: str = "replicated if our 95% interval meets the published value"
+    page: str = ALL_MODELS_PAGE
+
+    def __call__(self, evidence: Evidence) -> Finding:
+        """From both grids, paired by seed."""
+        grids = [evidence.grids.get(scale) for scale in self.scales]
+        arms = [grid.arms[arm] for grid in grids if grid for arm in self.arms if arm in grid.arms]
+        where = " and ".join(self.scales)
+        if len(arms) < 2 * len(self.arms):
+            return absent(f"waits for records at {where} scale")
+        ours = combined(arms, self.metric, self.combine)
+        meets = None if np.isnan(ours.low) else ours.low <= self.published[1] and self.published[0] <= ours.high
+        return decided(meets, f"{self.statement}: {_short(ours)}", f"records at {where} scale")

@@ -1,0 +1,108 @@
+"""From numbers to a verdict: the only rules by which a row of the ledger gets one. The modules of rows hold no verdict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from actlab.claims import Finding
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.tests import holm
+
+TEXT = "the text's own numbers"
+"""The basis of a finding that needs no record."""
+
+
+def absent(what: str) -> Finding:
+    """No record, or too few, for a verdict."""
+    return Finding("not yet tested", what)
+
+
+def decided(holds: bool | None, ours: str, basis: str) -> Finding:
+    """Whether our numbers bear the claim out; ``None`` where their intervals leave it open."""
+    if holds is None:
+        return Finding("not yet tested", f"left open by this many trials: {ours}", basis)
+    return Finding("replicated" if holds else "contradicted", ours, basis)
+
+
+def explained(without: Finding, with_defect: Finding, defect: str) -> Finding:
+    """A claim that fails when the work is done correctly, and comes out when a flaw is switched on, is an artefact of that flaw."""
+    if without.verdict != "contradicted" or with_defect.verdict != "replicated":
+        return without
+    return replace(without, verdict="artefact", ours=f"{without.ours}; with the flaw ({defect}): {with_defect.ours}", defect=defect)
+
+
+@dataclass(frozen=True)
+class Between:
+    """A published number as precisely as it was given: somewhere from ``low`` to ``high``."""
+
+    low: float
+    high: float
+
+    def meets(self, other: Between) -> bool:
+        """Whether one number could lie in both."""
+        return self.low <= other.high and other.low <= self.high
+
+    def __str__(self) -> str:
+        ends = [f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}" for value in (self.low, self.high)]
+        return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def exactly(value: float) -> Between:
+    """A number that was not rounded."""
+    return Between(value, value)
+
+
+def rounded(value: float, digits: int) -> Between:
+    """A number printed with so many decimals; the last one may have been rounded either way, but not truncated."""
+    half = 0.5 * 10**-digits * (1 + 1e-9)
+    return Between(value - half, value + half)
+
+
+def about(value: float, share: float = 0.1) -> Between:
+    """A number given as approximate: within 10%."""
+    return Between(value * (1 - share), value * (1 + share))
+
+
+def recomputed(stated: Between, ours: Between, said: str) -> Finding:
+    """A stated result against what the numbers it comes from give."""
+    return Finding("replicated" if stated.meets(ours) else "arithmetic error", said, TEXT)
+
+
+def conflicting(agree: bool, said: str) -> Finding:
+    """Two statements of one source about one thing."""
+    return Finding("replicated" if agree else "self-contradiction", said, TEXT)
+
+
+def untestable(reason: str) -> Finding:
+    """What neither text, code nor a training run can show."""
+    return Finding("not testable", reason)
+
+
+def expected(ours: Estimate, trials: int, extra: float = 0.0) -> Between:
+    """Where a mean of ``trials`` further trials would lie (95%), given ours: the interval, wider by the other mean's own luck.
+
+    Args:
+        ours: a mean over n trials with a t interval.
+        trials: of the published mean.
+        extra: standard error of the published value from its own measurement (accuracy at few positions, say).
+    """
+    half = math.hypot((ours.high - ours.low) / 2 * math.sqrt(1 + ours.n / trials), 1.96 * extra)
+    return Between(ours.value - half, ours.value + half)
+
+
+def agrees(published: float, ours: Estimate, trials: int = 3, extra: float = 0.0) -> bool | None:
+    """Whether a published mean could be one of ours; ``None`` where we have no interval."""
+    span = expected(ours, trials, extra)
+    return None if math.isnan(span.low) else span.low <= published <= span.high
+
+
+def all_of(answers: list[bool | None]) -> bool | None:
+    """False where one is False, else None where one is open."""
+    return False if False in answers else None if None in answers or not answers else True
+
+
+def signs(differences: list[Estimate], alpha: float = 0.05) -> list[int]:
+    """-1, 0 or 1 for each difference: its sign where Holm's correction over all of them leaves it sure, else 0."""
+    adjusted = holm([d.p_value() for d in differences])
+    return [int(math.copysign(1, d.value)) if p < alpha else 0 for d, p in zip(differences, adjusted, strict=True)]
