@@ -106,3 +106,14 @@ def signs(differences: list[Estimate], alpha: float = 0.05) -> list[int]:
     """-1, 0 or 1 for each difference: its sign where Holm's correction over all of them leaves it sure, else 0."""
     adjusted = holm([d.p_value() for d in differences])
     return [int(math.copysign(1, d.value)) if p < alpha else 0 for d, p in zip(differences, adjusted, strict=True)]
+
+
+MEANINGS = {
+    "replicated": "our numbers, or the text's own, bear it out",
+    "contradicted": "our numbers exclude it",
+    "artefact": "it comes out as published with a flaw of the published work, which is named, and not without",
+    "arithmetic error": "it does not follow from the numbers that it was computed from",
+    "self-contradiction": "the same study says otherwise elsewhere",
+    "not yet tested": "the records that would decide are missing, or too few",
+    "not testable": "nothing that could be run or computed here decides it",
+}

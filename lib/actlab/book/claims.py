@@ -1,0 +1,56 @@
+"""The ledger as a page shows it: one table, filtered by a script of ours; without scripts it is there in full."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+SCRIPT = Path(__file__).with_name("claims.js")
+STYLE = """<style>
+.ledger { color: var(--pst-color-text-base, inherit); background: var(--pst-color-background, transparent); }
+.ledger-filters { display: flex; flex-wrap: wrap; gap: 0.4rem 1.2rem; align-items: center; }
+.ledger-filters :is(input, select, button) { font: inherit; color: inherit; background: transparent; border: 1px solid currentColor; border-radius: 4px; padding: 0.1rem 0.4rem; }
+.ledger-filters option { color: #000; background: #fff; }
+.ledger-scroll { overflow-x: auto; }
+.ledger table { font-size: 0.85em; min-width: 44rem; width: 100%; border-collapse: collapse; }
+.ledger :is(th, td) { text-align: left; vertical-align: top; padding: 0.35rem 0.6rem; border-bottom: 1px solid var(--pst-color-border, #bbb); }
+.ledger td:nth-child(n + 2) { overflow-wrap: anywhere; }
+.ledger small { display: block; opacity: 0.85; }
+.ledger .verdict { font-weight: 600; white-space: nowrap; }
+.ledger tr:target { outline: 2px solid currentColor; }
+</style>"""
+PAGE = """{style}<div class="ledger" id="ledger"><div class="ledger-scroll" role="region" aria-label="Claims and verdicts" tabindex="0"><table>
+<thead><tr>{head}</tr></thead><tbody>
+{rows}
+</tbody></table></div></div>
+<script>
+{script}
+ledger(document.getElementById("ledger"));
+</script>"""
+HEAD = ("Claim", "Reported", "What we find", "Verdict and rule", "Evidence")
+ROW = """<tr id="{id}" data-verdict="{verdict}" data-source="{source}"><th scope="row"><a href="#{id}">{id}</a> {claim}<small>{source}: {section}</small></th>
+<td>{reported}</td><td>{ours}<small>{basis}</small></td><td><span class="verdict">{verdict}</span>{defect}<small>{rule}</small></td><td>{link}</td></tr>"""
+
+
+def table(judged: pd.DataFrame) -> Any:
+    """The judged ledger for a notebook."""
+    from IPython.display import HTML
+
+    head = "".join(f'<th scope="col">{name}</th>' for name in HEAD)
+    rows = "\n".join(_row(str(id), claim) for id, claim in judged.iterrows())
+    return HTML(PAGE.format(style=STYLE, head=head, rows=rows, script=SCRIPT.read_text(encoding="utf-8")))  # type: ignore[no-untyped-call]
+
+
+def _row(id: str, claim: pd.Series[str]) -> str:
+    cells = {name: escape(str(value)) for name, value in claim.items()}
+    cells["defect"] = f" ({cells['defect']})" if cells["defect"] else ""
+    return ROW.format(id=escape(id), **{**cells, "link": _link(cells["page"])})
+
+
+def _link(page: str) -> str:
+    """From a page below studies/ to another page of the book."""
+    folder, _, name = page.rpartition("/")
+    return f'<a href="{name}.html">{name}</a>' if folder == "studies" else f'<a href="../{page}.html">{name}</a>'
