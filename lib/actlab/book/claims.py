@@ -45,7 +45,7 @@ def table(judged: pd.DataFrame) -> Any:
 
 
 def _row(id: str, claim: pd.Series[str]) -> str:
-    cells = {name: escape(str(value)) for name, value in claim.items()}
+    cells = {str(name): escape(str(value)) for name, value in claim.items()}
     cells["defect"] = f" ({cells['defect']})" if cells["defect"] else ""
     return ROW.format(id=escape(id), **{**cells, "link": _link(cells["page"])})
 

@@ -26,12 +26,12 @@ class Source:
 
 SOURCES = (
     Source("MNIST study", mnist.CLAIMS, lambda: sweep.read([*store.load_study("mnist"), *store.load_study("mnist-epochs")]), "studies/mnist"),
-    Source("Language models, front page", readme.CLAIMS, evidence.gather, "studies/report"),
+    Source("Language models, front page", readme.CLAIMS, evidence.gather, "studies/claims"),
     Source(
         "Language models, report",
         (*report_summary.CLAIMS, *report_findings.CLAIMS, *report_scale.CLAIMS),
         evidence.gather,
-        "studies/report",
+        "studies/claims",
     ),
 )
 

@@ -112,9 +112,9 @@ def identical(models: Sequence[str], activations: Sequence[str] = ("relu", "gelu
     """Trials of one seed end with the same loss whatever the activation."""
 
     def judge(grid: Grid) -> tuple[bool | None, str]:
-        gaps = {model: float(np.nanmin(_gaps([grid.arms[model, a] for a in activations], metric))) for model in models}
+        gaps = {model: float(np.nanmax(_gaps([grid.arms[model, a] for a in activations], metric))) for model in models}
         said = ", ".join(f"{model} {gap:.2g}" for model, gap in gaps.items())
-        return all(gap < IDENTICAL for gap in gaps.values()), f"smallest difference of the {_label(metric)} of one seed between activations: {said}"
+        return all(gap < IDENTICAL for gap in gaps.values()), f"largest difference of the {_label(metric)} of one seed between activations: {said}"
 
     rule = "replicated if, seed by seed, activations agree to the four decimals printed; artefact if they do only where the activation is ignored"
     page = _page(models[0]) if len(models) == 1 else ALL_MODELS_PAGE

@@ -1,0 +1,256 @@
+"""Every published claim has a row, every row a test, and no verdict is typed in."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.support import grids
+
+from actlab import paths
+from actlab.book.pages import load_pages
+from actlab.claims import Claim, ledger, readme, report_findings, report_scale, report_summary
+from actlab.claims import published as p
+from actlab.claims.checks import Conflict, Counted, Judged, Recomputed, Selected, Untestable
+from actlab.claims.evidence import Evidence, gather
+from actlab.claims.recorded import AcrossScales, Recorded
+from actlab.claims.verdicts import Between, exactly
+from actlab.grid import Grid, read
+
+ROWS = (readme, report_summary, report_findings, report_scale)
+LANGUAGE = [claim for module in ROWS for claim in module.CLAIMS]
+ALL = [claim for source in ledger.SOURCES for claim in source.claims]
+BY_ID = {claim.id: claim for claim in ALL}
+EXPECTED = {
+    *(f"M{i:02}" for i in range(1, 15)),
+    *(f"R{i:02}" for i in (*range(1, 26), *range(31, 37), *range(41, 66))),
+    *(f"T{i:02}" for i in range(1, 100)),
+}
+KINDS = (Recorded, AcrossScales, Recomputed, Conflict, Selected, Judged, Counted, Untestable)
+
+
+def of_kind(*kinds: type) -> list[Claim]:
+    """The claims whose test is of one of these kinds."""
+    return [claim for claim in LANGUAGE if isinstance(claim.test, kinds)]
+
+
+def named(claim: Claim) -> str:
+    """For the test's name."""
+    return claim.id
+
+
+def test_every_claim_has_one_row() -> None:
+    """All claims that were collected, each once."""
+    assert len(ALL) == len(BY_ID)
+    assert set(BY_ID) == EXPECTED
+
+
+@pytest.mark.parametrize("claim", ALL, ids=named)
+def test_a_row_is_complete(claim: Claim) -> None:
+    """Statement, place, what was reported, rule and test are there, and its page is one of the book's."""
+    assert all((claim.statement, claim.reported, claim.rule, claim.section))
+    assert callable(claim.test)
+    assert claim.page in pages() | {""} or (paths.ROOT / "book" / f"{claim.page}.md").exists()
+
+
+@pytest.mark.parametrize("claim", LANGUAGE, ids=named)
+def test_a_row_is_judged_by_a_known_kind_of_test(claim: Claim) -> None:
+    """Records, recomputation, two statements, or a reason: nothing else can give a verdict."""
+    assert isinstance(claim.test, KINDS)
+
+
+@pytest.mark.parametrize("module", [*ROWS, p], ids=lambda m: m.__name__)
+def test_no_verdict_is_typed_in(module: object) -> None:
+    """The modules of rows never name a verdict as a value, nor make a finding."""
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))  # type: ignore[attr-defined]
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    assert not texts & set(ledger.VERDICTS)
+    assert "Finding" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+NOTHING = Evidence({})
+
+
+@pytest.mark.parametrize("claim", of_kind(Recorded, AcrossScales), ids=named)
+def test_without_records_a_claim_waits(claim: Claim) -> None:
+    """Nothing recorded, nothing judged; and the text says what is waited for."""
+    found = claim.test(NOTHING)
+    assert found.verdict == "not yet tested"
+    assert found.ours.startswith("waits for records of ") or "scale" in found.ours
+
+
+def other(stated: Between) -> Between:
+    """A statement that cannot be meant."""
+    return exactly(stated.low - 1000 - 10 * abs(stated.low))
+
+
+@pytest.mark.parametrize("claim", of_kind(Recomputed), ids=named)
+def test_arithmetic_decides(claim: Claim) -> None:
+    """Had the text stated what follows, it would be right; had it stated something else, wrong."""
+    check = claim.test
+    assert isinstance(check, Recomputed)
+    follows = check.follows()
+    right = follows if isinstance(follows, Between) else exactly(follows)
+    assert replace(check, stated=right)(NOTHING).verdict == "replicated"
+    assert replace(check, stated=other(right))(NOTHING).verdict == "arithmetic error"
+
+
+@pytest.mark.parametrize("claim", of_kind(Conflict), ids=named)
+def test_statements_decide(claim: Claim) -> None:
+    """Two equal statements are no contradiction; of two that cannot both be true, one is."""
+    check = claim.test
+    assert isinstance(check, Conflict)
+    assert replace(check, second=check.first)(NOTHING).verdict == "replicated"
+    away = other(check.first) if isinstance(check.first, Between) else frozenset({"something else"})
+    assert replace(check, second=away)(NOTHING).verdict == "self-contradiction"
+
+
+@pytest.mark.parametrize("claim", of_kind(Selected), ids=named)
+def test_an_artefact_of_selection_needs_the_best_checkpoint_to_say_otherwise(claim: Claim) -> None:
+    """If the lowest losses said the same, there would be no artefact."""
+    check = claim.test
+    assert isinstance(check, Selected)
+    assert check(NOTHING).verdict == "artefact"
+    assert replace(check, best=check.last)(NOTHING).verdict == "replicated"
+
+
+@pytest.mark.parametrize("claim", of_kind(Counted), ids=named)
+def test_counting_decides(claim: Claim) -> None:
+    """Any count is right for a range that holds it, and none for an empty one."""
+    check = claim.test
+    assert isinstance(check, Counted)
+    assert replace(check, stated=Between(0, 1e12))(NOTHING).verdict == "replicated"
+    assert replace(check, stated=exactly(0))(NOTHING).verdict == "contradicted"
+
+
+@pytest.mark.parametrize("claim", of_kind(Untestable), ids=named)
+def test_what_cannot_be_tested_says_why(claim: Claim) -> None:
+    """A reason, and nothing else."""
+    found = claim.test(NOTHING)
+    assert found.verdict == "not testable"
+    assert len(found.ours) > 20
+
+
+@cache
+def pages() -> frozenset[str]:
+    """The names of the book's executed pages."""
+    return frozenset(page.name for page in load_pages())
+
+
+@cache
+def world(effect: float, seed: int = 0) -> Grid:
+    """A grid with every model and activation; ``effect`` is what one activation does more than the one before."""
+    models = ("charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm")
+    activations = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
+    noise = np.random.default_rng(seed).normal(0, 0.01, (6, 6, 5))
+    records = []
+    for i, m in enumerate(models):
+        for j, a in enumerate(activations):
+            luck = noise[i, j if effect else 0]
+            one = grids.record(m, a, tuple(2 + 0.2 * i + effect * j + luck), pd=0.1 + 0.03 * i + effect * j + luck[0])
+            one["config"] |= {"recipe": {"iterations": 5, "batch_size": 1, "learning_rate": 1.0}, "model_size": dict.fromkeys(SIZE, 1)}
+            one["provenance"]["data"] |= {"validation_positions": 9, "vocab_size": 2}
+            records.append(one)
+    return read(records)
+
+
+SIZE = ("n_layer", "n_embd", "n_head", "block_size")
+
+
+@pytest.mark.parametrize("claim", of_kind(Recorded, AcrossScales), ids=named)
+def test_records_decide(claim: Claim) -> None:
+    """With every arm recorded at every scale a test is made, and says its numbers."""
+    found = claim.test(Evidence({scale: world(0.1, seed) for seed, scale in enumerate(("lite", "partial", "full"))}))
+    assert not found.ours.startswith("waits")
+    assert found.basis.startswith("records at ")
+
+
+@pytest.mark.parametrize("id", ["T07", "T09", "T11", "T12", "T26", "T41", "T83", "R05"])
+def test_claims_of_identity_depend_on_the_records(id: str) -> None:
+    """Where the activation does nothing they are replicated, where it acts they are contradicted."""
+    verdicts = [BY_ID[id].test(Evidence({"lite": world(effect)})).verdict for effect in (0.0, 0.1)]
+    assert verdicts == ["replicated", "contradicted"]
+
+
+def recomputed(id: str) -> float:
+    """What a claim's test finds."""
+    check = BY_ID[id].test
+    assert isinstance(check, Recomputed)
+    found = check.follows()
+    return (found.low + found.high) / 2 if isinstance(found, Between) else found
+
+
+def test_statistics_are_scipys() -> None:
+    """ANOVA, Tukey: as SciPy gives them from the same numbers."""
+    assert recomputed("T15") == pytest.approx(stats.f.sf(8.32, 2, 6), rel=1e-3)
+    assert recomputed("T15") == pytest.approx(0.0186, abs=5e-5)
+    table = [p.CHARLM_TRIALS[a] for a in ("swish", "relu", "gelu")]
+    assert stats.f_oneway(*table).statistic == pytest.approx(8.32, abs=0.03)  # so these are the runs that the text speaks of
+    tukey = stats.tukey_hsd(*table).pvalue
+    assert (recomputed("T16"), recomputed("T17")) == pytest.approx((tukey[0, 1], tukey[0, 2]), rel=1e-6)
+    assert (recomputed("T16"), recomputed("T17")) == pytest.approx((0.0269, 0.0301), abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("id", "value", "tolerance"),
+    [
+        ("T01", 192.5 + 231.1 + 124.7 + 66.6 + 267.0 + 129.1, 1e-9),
+        ("T02", 2.1517, 1e-3),
+        ("T13", 33.43, 0.01),
+        ("T18", 100 * (0.9061 / 0.8965 - 1), 1e-9),
+        ("T23", 262.1, 0.1),
+        ("T24", (192.5 + 124.7 + 66.6) * 2 / 3 + 267.0 * 3 / 4, 1e-9),
+        ("T44", (14.53 + 27.83 + 33.5 + 33.13 + 43.20 + 37.37) / 6, 1e-9),
+        ("T63", 0.0032, 5e-5),
+        ("T68", 1.697, 1e-3),
+        ("T88", 1.346, 1e-3),
+        ("R16", 0.952286, 1e-4),
+    ],
+)
+def test_arithmetic_by_hand(id: str, value: float, tolerance: float) -> None:
+    """The sums, worked out apart."""
+    assert recomputed(id) == pytest.approx(value, abs=tolerance)
+
+
+def test_a_loss_bounds_the_accuracy() -> None:
+    """Where the most probable character is wrong, the right one has at most 1/2: each error costs ln 2 at least, so accuracy >= 1 - loss / ln 2."""
+    generator = np.random.default_rng(0)
+    logits = generator.normal(size=(1000, 5)) * 5
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    right = np.where(generator.random(1000) < 0.97, probabilities.argmax(axis=1), generator.integers(5, size=1000))
+    loss = -np.log(probabilities[np.arange(1000), right]).mean()
+    assert (probabilities.argmax(axis=1) == right).mean() >= 1 - loss / np.log(2)
+
+
+@pytest.fixture
+def real_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This test reads the committed records."""
+    monkeypatch.delenv("ACTLAB_RESULTS")
+
+
+@pytest.mark.usefixtures("real_records")
+def test_the_committed_records_are_judged() -> None:
+    """The front page's sentence counts every row; verdicts from records say at which scale."""
+    sources = tuple(source for source in ledger.SOURCES if source.evidence is gather)
+    judged = ledger.judge(sources)
+    assert len(judged) == len(LANGUAGE)
+    assert set(judged["verdict"]) <= set(ledger.VERDICTS)
+    by_record = judged.loc[[claim.id for claim in of_kind(Recorded)]]
+    assert (by_record["basis"].str.contains(" scale") | (by_record["verdict"] == "not yet tested")).all()
+    total = ledger.counts(judged)
+    assert total["all"].sum() == len(judged)
+    said = ledger.sentences(judged)["claims_counts"]
+    assert said.startswith(f"Of {len(judged)} published claims: ")
+    assert all(f"{n} {verdict}" in said for verdict, n in total["all"].items())
+
+
+def test_judging_without_any_record() -> None:
+    """All that needs records waits, and the sentences still count every row."""
+    judged = ledger.judge(tuple(replace(s, evidence=lambda: NOTHING) for s in ledger.SOURCES if s.evidence is gather))
+    waiting = {claim.id for claim in of_kind(Recorded, AcrossScales)}
+    assert set(judged.index[judged["verdict"] == "not yet tested"]) == waiting

@@ -1,0 +1,156 @@
+"""Tests of records, on made-up grids with known answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.support import grids
+
+from actlab.claims import recorded
+from actlab.claims.evidence import Evidence
+from actlab.grid import read
+from actlab.store import Record
+
+LITE = ("lite",)
+
+
+def arms(*records: Record, scale: str = "lite") -> Evidence:
+    """Evidence of these records at one scale."""
+    return Evidence({scale: read(records)})
+
+
+def test_published_values() -> None:
+    """A mean of ours is replicated, one far away is contradicted, one without records waits and says for what."""
+    mine = arms(grids.record(losses=(2.0, 2.1, 2.2, 2.1, 2.1)))
+    verdicts = [recorded.values("charlm", ["relu"], {"val_loss": v}, LITE)(mine).verdict for v in (2.1, 2.5)]
+    assert verdicts == ["replicated", "contradicted"]
+    waiting = recorded.values("charlm", ["gelu"], {"val_loss": 2.1}, LITE)(mine)
+    assert (waiting.verdict, waiting.ours) == ("not yet tested", "waits for records of charlm gelu at lite scale")
+
+
+def test_an_accuracy_read_at_few_positions_is_judged_less_strictly() -> None:
+    """48.9% against our 47.9 +- 0.1: excluded as a loss would be, within the error of 3,000 positions (0.9 points) as an accuracy."""
+    mine = arms(grids.record(losses=(2.05, 2.1, 2.15, 2.1, 2.1)))
+    assert recorded.values("charlm", ["relu"], {"val_accuracy": 48.9}, LITE)(mine).verdict == "replicated"
+    assert recorded.values("charlm", ["relu"], {"val_accuracy": 52.0}, LITE)(mine).verdict == "contradicted"
+
+
+def test_the_largest_scale_decides() -> None:
+    """A claim that may be judged at two scales is judged at the larger one that has records."""
+    evidence = Evidence({"lite": read([grids.record(losses=(2.0, 2.1, 2.2))]), "full": read([grids.record(losses=(1.0, 1.1, 1.2))])})
+    found = recorded.values("charlm", ["relu"], {"val_loss": 1.1}, ("full", "lite"))(evidence)
+    assert (found.verdict, found.basis) == ("replicated", "records at full scale")
+
+
+def test_identical_needs_every_seed() -> None:
+    """Equal to four decimals in each seed, or not."""
+    for last, verdict in ((2.2, "replicated"), (2.20004, "replicated"), (2.2001, "contradicted")):
+        evidence = arms(grids.record(losses=LOSSES), grids.record(activation="gelu", losses=(2.0, 2.1, last)))
+        assert recorded.identical(["charlm"])(evidence).verdict == verdict
+
+
+LOSSES = (2.0, 2.1, 2.2)
+
+
+def test_an_ignored_activation_makes_an_artefact() -> None:
+    """Different when the activation arrives, identical when it is ignored: that is the flaw's doing."""
+    lite = read([grids.record(losses=LOSSES), grids.record(activation="gelu", losses=(2.5, 2.6, 2.7))])
+    ignored = read([grids.record(activation="gelu", losses=LOSSES)])
+    found = recorded.identical(["charlm"])(Evidence({"lite": lite}, {"activation: ignored": ignored}))
+    assert (found.verdict, found.defect) == ("artefact", "activation: ignored")
+    unrelated = recorded.identical(["charlm"])(Evidence({"lite": lite}, {"padding: both": ignored}))
+    assert unrelated.verdict == "contradicted"
+
+
+def test_sensitivity_is_the_published_cv() -> None:
+    """Two arms whose mean PDs are 0.11 + 1/60 and 0.31 + 1/60: CV% of those (ddof 0) is replicated, 0 is not."""
+    one, two = grids.record(pd=0.1, losses=(2.0,) * 5), grids.record(activation="gelu", pd=0.3, losses=(2.0,) * 5)
+    means = [np.mean([pd + 0.01 * (i + j) for i in range(5) for j in range(i + 1, 5)]) for pd in (0.1, 0.3)]
+    true = 100 * np.std(means) / np.mean(means)
+    assert recorded.sensitivity("charlm", true, ["relu", "gelu"], LITE)(arms(one, two)).verdict == "replicated"
+    assert recorded.sensitivity("charlm", 0.0, ["relu", "gelu"], LITE)(arms(one, two)).verdict == "contradicted"
+
+
+def test_quantity() -> None:
+    """Loss of the second arm over the first's, about 1.5: [1.4, 1.6] meets the interval, [3, 4] does not; two trials leave it open."""
+    three = [grids.record(losses=(2.0, 2.01, 1.99)), grids.record(activation="gelu", losses=(3.0, 3.01, 2.99))]
+    cells = [("charlm", "gelu"), ("charlm", "relu")]
+
+    def judge(published: tuple[float, float], records: list[Record]) -> str:
+        return recorded.quantity("ratio", published, cells, "val_loss", lambda m: m[0] / m[1], LITE)(arms(*records)).verdict
+
+    assert judge((1.4, 1.6), three) == "replicated"
+    assert judge((3.0, 4.0), three) == "contradicted"
+    one = [grids.record(losses=(2.0,)), grids.record(activation="gelu", losses=(3.0,))]
+    assert judge((3.0, 4.0), one) == "not yet tested"
+
+
+@pytest.mark.parametrize(("claimed", "verdict"), [("relu", "replicated"), ("gelu", "contradicted")])
+def test_lowest(claimed: str, verdict: str) -> None:
+    """relu's PD is far below gelu's and swish's."""
+    records = [grids.record(activation=a, pd=pd, losses=(2.0,) * 5) for a, pd in (("relu", 0.1), ("gelu", 0.3), ("swish", 0.5))]
+    found = recorded.lowest({"charlm": [claimed]}, ("relu", "gelu", "swish"), "relative_pd", LITE)(arms(*records))
+    assert found.verdict == verdict
+    average = recorded.average_lowest(claimed, ("relu", "gelu", "swish"), ["charlm"], "relative_pd", LITE)(arms(*records))
+    assert average.verdict == verdict
+
+
+def test_nobody_is_lowest_among_equals() -> None:
+    """Arms that cannot be told apart leave it open."""
+    records = [grids.record(activation=a, losses=losses) for a, losses in (("relu", (2.0, 2.4, 2.1)), ("gelu", (2.3, 2.0, 2.2)))]
+    assert recorded.lowest({"charlm": ["relu"]}, ("relu", "gelu"), "val_loss", LITE)(arms(*records)).verdict == "not yet tested"
+
+
+def test_never_lower() -> None:
+    """An activation that is surely below the reference somewhere has a benefit."""
+    records = [grids.record(losses=(3.0, 3.1, 3.2)), grids.record(activation="gelu", losses=(2.0, 2.11, 2.2))]
+    assert recorded.never_lower("gelu", "relu", ["charlm"], "val_loss", LITE)(arms(*records)).verdict == "contradicted"
+    assert recorded.never_lower("relu", "gelu", ["charlm"], "val_loss", LITE)(arms(*records)).verdict == "replicated"
+
+
+def test_order_of_models_and_the_highest() -> None:
+    """Losses 2, 3, 4 of three models: rising in this order and in no other."""
+    levels = {"charlm": 2.0, "minigpt": 3.0, "convlm": 4.0}
+    evidence = arms(*[grids.record(m, losses=(v, v + 0.11, v + 0.2 + 0.01 * i)) for i, (m, v) in enumerate(levels.items())])
+    for models, verdict in ((list(levels), "replicated"), (["convlm", "minigpt", "charlm"], "contradicted")):
+        assert recorded.ordered(models, "val_loss", "relu", LITE)(evidence).verdict == verdict
+    assert recorded.highest("convlm", ["charlm", "minigpt"], "val_loss", "relu", LITE)(evidence).verdict == "replicated"
+    assert recorded.highest("charlm", ["convlm", "minigpt"], "val_loss", "relu", LITE)(evidence).verdict == "contradicted"
+
+
+def test_two_metrics_are_not_one() -> None:
+    """Churn raised by 0.2 in every pair is not total variation; untouched it is."""
+    record = grids.record(losses=(2.0,) * 5)
+    assert recorded.same_metric("churn", "total_variation", ["charlm"], "relu", LITE)(arms(record)).verdict == "replicated"
+    for i, pair in enumerate(record["reproducibility_metrics"]):
+        pair["churn"] += 0.2 + 0.001 * i
+    assert recorded.same_metric("churn", "total_variation", ["charlm"], "relu", LITE)(arms(record)).verdict == "contradicted"
+
+
+def test_correlation_over_models_is_exact() -> None:
+    """Six models in perfect order: p = 2 / 720; four of them: p = 2 / 24, which decides nothing."""
+    models = ["charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm"]
+    evidence = arms(*[grids.record(m, pd=0.1 + 0.1 * i, losses=(4.0 - 0.3 * i,) * 3) for i, m in enumerate(models)])
+    six = recorded.correlated("total_variation", "val_accuracy", models, "relu", LITE)(evidence)
+    assert six.verdict == "replicated"
+    assert f"{2 / 720:.3f}" in six.ours
+    assert recorded.correlated("total_variation", "val_loss", models, "relu", LITE)(evidence).verdict == "contradicted"
+    assert recorded.correlated("total_variation", "val_accuracy", models[:4], "relu", LITE)(evidence).verdict == "not yet tested"
+
+
+def test_settings_are_read_from_records() -> None:
+    """What was run as stated is replicated; what was run otherwise is not thereby wrong, only untested."""
+    evidence = arms(grids.record())
+    for least, verdict in ((3, "replicated"), (4, "not yet tested")):
+        check = recorded.setting("trials", [("charlm", "relu")], lambda arm, least=least: len(arm.labels) >= least, lambda arm: len(arm.labels), LITE)
+        assert check(evidence).verdict == verdict
+
+
+def test_across_scales() -> None:
+    """A loss that halves from one scale to the other: -50%; without one of the scales it waits."""
+    small, large = grids.record(losses=(4.0, 4.01, 3.99)), grids.record(losses=(2.0, 2.01, 1.99))
+    check = recorded.AcrossScales("change", (-51, -49), [("charlm", "relu")], "val_loss", lambda m: 100 * (m[1] / m[0] - 1))
+    both = Evidence({"partial": read([small]), "full": read([large])})
+    assert check(both).verdict == "replicated"
+    assert check(Evidence({"partial": read([large]), "full": read([small])})).verdict == "contradicted"
+    assert check(arms(small, scale="partial")).verdict == "not yet tested"

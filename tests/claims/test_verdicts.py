@@ -1,0 +1,98 @@
+"""The rules by which numbers become verdicts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from actlab.claims import Finding
+from actlab.claims.verdicts import (
+    Between,
+    about,
+    agrees,
+    all_of,
+    conflicting,
+    decided,
+    exactly,
+    expected,
+    explained,
+    recomputed,
+    rounded,
+    signs,
+)
+from actlab.statistics.intervals import mean_interval
+
+
+@pytest.mark.parametrize(("stated", "digits", "true", "meets"), [(0.024, 3, 0.0186, False), (0.019, 3, 0.0186, True), (3.9, 1, 3.85, True)])
+def test_rounding(stated: float, digits: int, true: float, meets: bool) -> None:
+    """0.0186 prints as 0.019 and not as 0.024; a half may go either way."""
+    assert rounded(stated, digits).meets(exactly(true)) is meets
+
+
+def test_about_is_ten_percent() -> None:
+    """100 is about 91 and not about 89."""
+    assert about(100).meets(exactly(91))
+    assert not about(100).meets(exactly(89))
+
+
+def test_ranges_in_words() -> None:
+    """Large numbers are not written with an exponent."""
+    assert str(Between(10e6, 15e6)) == "10,000,000 to 15,000,000"
+    assert str(exactly(0.5)) == "0.5"
+
+
+def test_words_follow_from_comparisons() -> None:
+    """Each rule's two outcomes."""
+    assert [recomputed(exactly(1), exactly(x), "").verdict for x in (1, 2)] == ["replicated", "arithmetic error"]
+    assert [conflicting(x, "").verdict for x in (True, False)] == ["replicated", "self-contradiction"]
+    assert [decided(x, "", "").verdict for x in (True, False, None)] == ["replicated", "contradicted", "not yet tested"]
+
+
+@pytest.mark.parametrize(
+    ("without", "with_flaw", "verdict"),
+    [(False, True, "artefact"), (True, True, "replicated"), (False, False, "contradicted"), (None, True, "not yet tested")],
+)
+def test_an_artefact_needs_both_outcomes(without: bool | None, with_flaw: bool, verdict: str) -> None:
+    """It fails when done correctly and comes out with the flaw; anything else is judged as done correctly."""
+    found = explained(decided(without, "off", ""), decided(with_flaw, "on", ""), "a flaw")
+    assert found.verdict == verdict
+    assert found.defect == ("a flaw" if verdict == "artefact" else "")
+    assert isinstance(found, Finding)
+
+
+def test_expected_covers_a_mean_of_three_further_trials() -> None:
+    """95% of the means of three new trials lie in the range made from five (5,000 simulations, seed 0)."""
+    generator = np.random.default_rng(0)
+    inside = 0
+    for _ in range(5000):
+        span = expected(mean_interval(generator.normal(size=5)), 3)
+        inside += span.low <= generator.normal(size=3).mean() <= span.high
+    assert 0.93 <= inside / 5000 <= 0.97
+
+
+def test_expected_widens_by_the_reading_error() -> None:
+    """A published accuracy read at few positions has an error of its own: half widths add as squares."""
+    ours = mean_interval([1.0, 2.0, 3.0, 4.0, 5.0])
+    plain, wide = expected(ours, 3), expected(ours, 3, extra=2.0)
+    assert (wide.high - 3) ** 2 == pytest.approx((plain.high - 3) ** 2 + (1.96 * 2) ** 2)
+
+
+def test_no_interval_leaves_it_open() -> None:
+    """One trial excludes nothing."""
+    assert agrees(5.0, mean_interval([1.0])) is None
+    assert math.isnan(mean_interval([1.0]).low)
+
+
+def test_all_of() -> None:
+    """One false decides; otherwise one open leaves it open; nothing is not true."""
+    assert [all_of(x) for x in ([True, False, None], [True, None], [True, True], [])] == [False, None, True, None]
+
+
+def test_signs_are_adjusted_together() -> None:
+    """A difference that is sure alone (p = 0.03) is not among five; a large one is, and keeps its sign."""
+    generator = np.random.default_rng(1)
+    noise = [mean_interval(generator.normal(size=5)) for _ in range(4)]
+    large = mean_interval(-10 + generator.normal(size=5))
+    assert signs([*noise, large]) == [0, 0, 0, 0, -1]
