@@ -28,6 +28,7 @@ ALL = [claim for source in ledger.SOURCES for claim in source.claims]
 BY_ID = {claim.id: claim for claim in ALL}
 EXPECTED = {
     *(f"M{i:02}" for i in range(1, 15)),
+    *(f"S{i:02}" for i in range(1, 25)),
     *(f"R{i:02}" for i in (*range(1, 26), *range(31, 37), *range(41, 66))),
     *(f"T{i:02}" for i in range(1, 100)),
 }
@@ -48,6 +49,7 @@ def test_every_claim_has_one_row() -> None:
     """All claims that were collected, each once."""
     assert len(ALL) == len(BY_ID)
     assert set(BY_ID) == EXPECTED
+    assert len(EXPECTED) == 193
 
 
 @pytest.mark.parametrize("claim", ALL, ids=named)

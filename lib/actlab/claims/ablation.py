@@ -209,7 +209,14 @@ def _loss_claim(number: int, optimizer: str, mode: str) -> Claim:
     value = PUBLISHED[optimizer][mode == BROKEN]
     reported = f"~{value:.2f}" if mode == BROKEN else f"{value:.4f}"
     rule = "replicated if the 95% interval over seeds at 124 million parameters and 500 million tokens contains it; contradicted if not"
-    return Claim(f"S{number}", f"Validation loss of {words(optimizer)}, {words(mode)}, random PReLU", reported, rule, published_loss(optimizer, mode))
+    return Claim(
+        f"S{number}",
+        f"Validation loss of {words(optimizer)}, {words(mode)}, random PReLU",
+        reported,
+        rule,
+        published_loss(optimizer, mode),
+        section="Paper PReLU results",
+    )
 
 
 RAN = "replicated if a record has run it"
@@ -221,18 +228,27 @@ CLAIMS: tuple[Claim, ...] = (
         "8 runs",
         "replicated if all eight cells are recorded",
         eight_runs,
+        section="Experiments",
     ),
-    Claim("S02", "The model has 124 million parameters", "124M", "replicated if the count rounds to 124 million", size),
-    Claim("S03", "The vocabulary has 50,304 tokens", "50304", "replicated if the published size fits 50,304 and not 65,536", vocabulary),
-    Claim("S04", "Each run sees 500 million tokens", "500M", RAN, budget),
-    Claim("S05", "Batches of 8 sequences of 512 tokens", "8 / 512", RAN, batch_and_context),
-    Claim("S06", "The seed is 42", "42", RAN, recorded("seed", 42, "as seeds")),
+    Claim("S02", "The model has 124 million parameters", "124M", "replicated if the count rounds to 124 million", size, section="Configuration"),
+    Claim(
+        "S03",
+        "The vocabulary has 50,304 tokens",
+        "50304",
+        "replicated if the published size fits 50,304 and not 65,536",
+        vocabulary,
+        section="Configuration",
+    ),
+    Claim("S04", "Each run sees 500 million tokens", "500M", RAN, budget, section="Configuration"),
+    Claim("S05", "Batches of 8 sequences of 512 tokens", "8 / 512", RAN, batch_and_context, section="Configuration"),
+    Claim("S06", "The seed is 42", "42", RAN, recorded("seed", 42, "as seeds"), section="Configuration"),
     Claim(
         "S07",
         "All runs share every hyper-parameter with the PReLU runs",
         "stated",
         "not testable: their configurations are not published",
         one_setting,
+        section="Configuration",
     ),
     Claim(
         "S08",
@@ -240,6 +256,7 @@ CLAIMS: tuple[Claim, ...] = (
         "1.0; 100; 2; 0",
         RAN,
         settings("ecd", {"lr": 1.0, "eta": 100.0, "F0": 2.0, "weight_decay": 0.0}, "; a step is lr / sqrt(eta) = 0.1 long"),
+        section="Optimizer table",
     ),
     Claim(
         "S09",
@@ -247,6 +264,7 @@ CLAIMS: tuple[Claim, ...] = (
         "1e-4; .9/.999; 0",
         RAN,
         settings("adamw", {"lr": 1e-4, "betas": [0.9, 0.999], "weight_decay": 0.0}, "; without weight decay it is Adam"),
+        section="Optimizer table",
     ),
     Claim(
         "S10",
@@ -258,6 +276,7 @@ CLAIMS: tuple[Claim, ...] = (
             {"lr": 3e-4, "betas": [0.95, 0.95], "weight_decay": 0.01, "precondition_frequency": 10},
             "; its first call only sets up the bases",
         ),
+        section="Optimizer table",
     ),
     Claim(
         "S11",
@@ -269,6 +288,7 @@ CLAIMS: tuple[Claim, ...] = (
             {"lr": 0.03, "momentum": 0.95, "nesterov": True, "init_velocity_std": 0.1},
             "; the start alone moves a weight by 0.54 times its velocity, 2.7 times the initialisation",
         ),
+        section="Optimizer table",
     ),
     *LOSSES,
     Claim(
@@ -277,6 +297,7 @@ CLAIMS: tuple[Claim, ...] = (
         "; ".join(f"{two - one:+.2f}" for one, two in PUBLISHED.values()),
         "replicated if all four lie in the 95% intervals of paired seeds at the published size; contradicted if not",
         effects,
+        section="Paper PReLU results",
     ),
     Claim(
         "S21",
@@ -284,14 +305,25 @@ CLAIMS: tuple[Claim, ...] = (
         "hypothesis",
         "replicated if the gain is surely larger under PReLU (95%, paired by seed, all optimizers), contradicted if surely smaller",
         prelu_contributes,
+        section="Purpose",
     ),
-    Claim("S22", "PReLU's slopes start at mean 0.2, standard deviation 1", "0.2; 1.0", "replicated if each hidden feature has one slope", slopes),
+    Claim(
+        "S22",
+        "PReLU's slopes start at mean 0.2, standard deviation 1",
+        "0.2; 1.0",
+        "replicated if each hidden feature has one slope",
+        slopes,
+        section="Key difference",
+    ),
     Claim(
         "S23",
         "GELU has no learnable parameters and is a symmetric function",
         "stated",
         "contradicted if it is neither even nor odd",
         gelu_is_symmetric,
+        section="Key difference",
     ),
-    Claim("S24", "All eight runs need 4 GPUs and two rounds", "4 / 2", "not testable: it speaks of the authors' machines", four_gpus),
+    Claim(
+        "S24", "All eight runs need 4 GPUs and two rounds", "4 / 2", "not testable: it speaks of the authors' machines", four_gpus, section="Running"
+    ),
 )

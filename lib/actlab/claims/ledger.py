@@ -8,8 +8,8 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from actlab import store, sweep
-from actlab.claims import Claim, Verdict, evidence, mnist, readme, report_findings, report_scale, report_summary
+from actlab import factorial, store, sweep
+from actlab.claims import Claim, Verdict, ablation, evidence, mnist, readme, report_findings, report_scale, report_summary
 
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 
@@ -26,6 +26,7 @@ class Source:
 
 SOURCES = (
     Source("MNIST study", mnist.CLAIMS, lambda: sweep.read([*store.load_study("mnist"), *store.load_study("mnist-epochs")]), "studies/mnist"),
+    Source("Ablation study", ablation.CLAIMS, lambda: factorial.read(store.load_study("ablation-novels")), "studies/ablation"),
     Source("Language models, front page", readme.CLAIMS, evidence.gather, "studies/claims"),
     Source(
         "Language models, report",
