@@ -92,7 +92,7 @@ def _pages(values: object, where: str, root: Path) -> Iterator[Page]:
     except ValidationError as error:
         raise BadInput("; ".join(f"{where}: {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())) from None
     notebook = root / "notebooks" / f"{entry.notebook}.ipynb"
-    needed = [notebook, *([root / entry.file] if entry.file else []), *(located(r, root) for r in entry.reads if not r.startswith("results/"))]
+    needed = [notebook, *([root / entry.file] if entry.file else []), *(located(r, root) for r in entry.reads if Path(r).parts[0] != "results")]
     for path in needed:
         if not path.exists():
             raise BadInput(f"{where}: there is no {path.relative_to(root)}")
