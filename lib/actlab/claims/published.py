@@ -76,3 +76,21 @@ CHARLM_SECONDS = {"gelu": (6, 45.9), "relu": (9, 121.6), "smelu_05": (3, 158.5)}
 """Report, 6: (trials, seconds a trial) of charlm at partial scale."""
 PARTIAL_SECONDS = {"tinylstm": 44.0, "convlm": 56.0, "hybridlm": 70.0, "minigpt": 78.0, "nanotransformer": 72.0}
 """Report, 4: the shortest time given for each model."""
+
+INSENSITIVE = ("nanotransformer", "hybridlm", "convlm", "minigpt")
+"""Report, summary: architectures without any difference between activations at full scale."""
+TINYLSTM = {"total_variation": 0.028, "val_accuracy": 14.53, "val_loss": 3.3252}
+"""Report, 1 and 6: at partial scale, under every activation."""
+PD_AGAINST_LOSS = -0.96
+"""Runs: Spearman's correlation of prediction difference and training loss over its 17 distinct arms, convlm apart."""
+ANOVA = {"statistic": 8.32, "p_value": 0.024}
+TUKEY = {("swish", "relu"): 0.019, ("swish", "gelu"): 0.031}
+"""Report, 7.2: charlm's validation loss at full scale."""
+REPORT_PARAMETERS = {"partial": 765e3, "full": 10.8e6}
+"""Report, header: parameters of every model at a scale."""
+MINIGPT_MINUTES = 1068
+"""Report, key discovery 5: minigpt's minutes times its activations."""
+SWIGLU_ITERATIONS = 200
+"""Runs: of the run behind charlm's swiglu cell; the others have 500 or 5,000."""
+TABLE_CELLS = {"total variation on different inputs": 8, "element-wise difference": 9, "no run": 8}
+"""Runs: where the 25 cells of the README's table of prediction differences come from."""

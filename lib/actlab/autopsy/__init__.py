@@ -1,0 +1,55 @@
+"""The autopsy of the published numbers: each anomaly beside the defect that causes it, with our number under the defect and without it.
+
+Read from records (``results/autopsy-*``, ``results/repro-lite``) and from the published numbers (``claims/published.py``); trains and draws nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+WAITING = "no record yet"
+
+
+@dataclass(frozen=True)
+class Anomaly:
+    """One published anomaly. ``on`` and ``off``: our number with the defect switched on and off, in words; ``WAITING`` where records are missing."""
+
+    title: str
+    published: str
+    source: str
+    """Place in the published texts."""
+    defect: str
+    """In one sentence."""
+    on: str
+    off: str
+
+
+ROWS = {
+    "published": "published",
+    "source": "where",
+    "defect": "the defect",
+    "on": "ours, defect on",
+    "off": "ours, defect off",
+}
+
+
+def shown(anomaly: Anomaly) -> pd.DataFrame:
+    """One anomaly as a table of two columns."""
+    return pd.DataFrame({anomaly.title: {words: getattr(anomaly, name) for name, words in ROWS.items()}})
+
+
+def overview(anomalies: list[Anomaly]) -> pd.DataFrame:
+    """One row an anomaly: what was published, the defect, ours with it and without."""
+    rows = {a.title: {words: getattr(a, name) for name, words in ROWS.items() if name != "source"} for a in anomalies}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def or_waiting(says: Callable[[], str]) -> str:
+    """What ``says`` returns, or ``WAITING`` where a record that it reads is missing (a ``KeyError``)."""
+    try:
+        return says()
+    except KeyError:
+        return WAITING

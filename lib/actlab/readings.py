@@ -1,0 +1,108 @@
+"""What the autopsy reads: arms trained under the published protocol, each read both ways, and the corrected arms at the same scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actlab import store
+from actlab.grid import ArmResults, Grid, read
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.intervals import mean_interval, pair_mean
+from actlab.store import Record
+
+STUDIES = ("autopsy-swiglu", "autopsy-models", "autopsy-convlm")
+CORRECTED, LONGER = "repro-lite", "tinylstm-long"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An arm whose trials were measured as published and correctly. ``iteration``: one of ``iterations``; the end unless given."""
+
+    arm: ArmResults
+
+    @property
+    def defects(self) -> list[str]:
+        """Names of those that were on."""
+        return list(self.arm.record["config"]["protocol"])
+
+    @property
+    def iterations(self) -> list[int]:
+        """The snapshots and the end, rising."""
+        return [*(entry["iteration"] for entry in self.arm.record.get("trajectory", [])), self.end]
+
+    @property
+    def end(self) -> int:
+        """The last iteration."""
+        return int(self.arm.record["config"]["recipe"]["iterations"])
+
+    def _at(self, iteration: int | None) -> dict[str, Any]:
+        """``trials``, ``pairs`` and ``as_published`` at an iteration."""
+        if iteration is None or iteration == self.end:
+            record = self.arm.record
+            trials = [{"label": t["label"], **t["final"]} for t in record["trials"] if t["status"] == "done"]
+            return {"trials": trials, "pairs": record["reproducibility_metrics"], "as_published": record["as_published"]}
+        return next(entry for entry in self.arm.record["trajectory"] if entry["iteration"] == iteration)
+
+    def between(self, metric: str = "coded_pd", iteration: int | None = None) -> Estimate:
+        """Two seeds on different inputs, as published, with a jackknife over trials."""
+        return _pairs(self._at(iteration)["as_published"]["pairs"], metric)
+
+    def itself(self, metric: str = "coded_pd", iteration: int | None = None) -> Estimate:
+        """One model against itself on different inputs, with a t interval over trials."""
+        return mean_interval([pair[metric] for pair in self._at(iteration)["as_published"]["itself"]])
+
+    def paired(self, metric: str = "total_variation", iteration: int | None = None) -> Estimate:
+        """Two seeds on the same inputs, with a jackknife over trials."""
+        return _pairs(self._at(iteration)["pairs"], metric)
+
+    def value(self, name: str, iteration: int | None = None) -> Estimate:
+        """``train_loss``, ``val_loss`` or ``val_accuracy`` on all positions, with a t interval over trials."""
+        return mean_interval([trial[name] for trial in self._at(iteration)["trials"]])
+
+    def published(self, name: str) -> Estimate:
+        """``val_loss`` or ``val_accuracy`` at the end, as the reference study's code measures it."""
+        return mean_interval([trial[name] for trial in self._at(None)["as_published"]["trials"]])
+
+
+def _pairs(pairs: Iterable[dict[str, Any]], metric: str) -> Estimate:
+    found = list(pairs)
+    labels = sorted({label for pair in found for label in pair["between"]})
+    matrix = np.full((len(labels), len(labels)), np.nan)
+    for pair in found:
+        i, j = (labels.index(label) for label in pair["between"])
+        matrix[i, j] = matrix[j, i] = pair[metric]
+    return pair_mean(matrix)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Readings by (model, activation); the corrected grid; the longer run of tinylstm."""
+
+    on: dict[tuple[str, str], Reading] = field(default_factory=dict)
+    off: Grid = field(default_factory=lambda: read([]))
+    longer: Grid = field(default_factory=lambda: read([]))
+
+
+def gather() -> Evidence:
+    """Everything that is recorded."""
+    return Evidence(readings(r for study in STUDIES for r in store.load_study(study)), *(read(store.load_study(s)) for s in (CORRECTED, LONGER)))
+
+
+def readings(records: Iterable[Record]) -> dict[tuple[str, str], Reading]:
+    """The arms that carry the published reading."""
+    chosen = (record for record in records if record["kind"] == "trials" and "as_published" in record)
+    return {(record["model_name"], record["activation"]): Reading(ArmResults(record)) for record in chosen}
+
+
+def at(arm: ArmResults, name: str, iteration: int) -> NDArray[np.float64]:
+    """(M,) a history column of every trial of a corrected arm at one of its evaluations; ``KeyError`` where it has none there."""
+    steps, values = arm.curve(name)
+    found = np.flatnonzero(steps == iteration)
+    if not len(found):
+        raise KeyError(iteration)
+    return np.asarray(values[:, found[0]])

@@ -1,0 +1,277 @@
+"""Sources of irreproducibility as read from records: one random stream at a time, perturbed trials, training time, ensembles. Draws nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from actlab.grid import ArmResults
+from actlab.statistics.estimate import Estimate, t_interval
+from actlab.statistics.intervals import pair_mean, paired_difference
+from actlab.statistics.pairs import jackknife_variance
+from actlab.statistics.tests import holm
+from actlab.store import Record
+from actlab.wording import bullets
+
+STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
+PERTURBATIONS = {
+    "repeat": "the same again",
+    "nudge": "one weight moved by one ULP",
+    "threads2": "two threads instead of one",
+    "threads2repeat": "two threads, the same again",
+    "bfloat16": "bfloat16 instead of float32",
+}
+REFERENCE, SMOOTH = "relu", ("gelu", "smelu_1")
+METRIC = "total_variation"
+MISSING = "not run"
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Arms by (model, activation, stream that varies); perturbed trials' records by (model, activation)."""
+
+    arms: dict[tuple[str, str, str], ArmResults] = field(default_factory=dict)
+    perturbed: dict[tuple[str, str], Record] = field(default_factory=dict)
+
+    @property
+    def models(self) -> list[str]:
+        """Names, in the order of the records' names."""
+        return list(dict.fromkeys(model for model, _, _ in self.arms))
+
+    @property
+    def activations(self) -> list[str]:
+        """Names, relu first."""
+        return sorted({a for _, a, _ in self.arms}, key=lambda name: (name != REFERENCE, name))
+
+    def recorded(self, model: str, stream: str) -> dict[str, ArmResults]:
+        """activation -> arm."""
+        return {a: self.arms[model, a, stream] for a in self.activations if (model, a, stream) in self.arms}
+
+    def perturbation(self, model: str, activation: str, variant: str, metric: str = METRIC) -> NDArray[np.float64]:
+        """(seeds,) the metric between each seed's trial and the same seed changed; between its two runs on two threads for ``threads2repeat``."""
+        record = self.perturbed.get((model, activation))
+        pairs = record["reproducibility_metrics"] if record else []
+        first = "-threads2" if variant == "threads2repeat" else ""
+        found = {}
+        for pair in pairs:
+            seed = pair["between"][1].partition("-")[0]
+            if pair["between"] == [f"{seed}{first}", f"{seed}-{variant}"]:
+                found[int(seed)] = float(pair[metric])
+        return np.array([found[seed] for seed in sorted(found)])
+
+
+def read(records: Iterable[Record]) -> Sources:
+    """A study of sources from its records; an empty one from none."""
+    found = list(records)
+    arms = {(r["model_name"], r["activation"], r["config"].get("varies", "all")): ArmResults(r) for r in found if r["kind"] == "trials"}
+    return Sources(arms, {(r["model_name"], r["activation"]): r for r in found if r["kind"] == "perturbed"})
+
+
+Comparison = tuple[str, str, Estimate, float]
+"""Activation, stream, paired difference from relu, p-value after Holm."""
+
+
+def against_relu(sources: Sources, model: str, metric: str = METRIC) -> list[Comparison]:
+    """Every activation less relu under every stream, paired by seed, adjusted by Holm over all of them. A stream that changes nothing is left out."""
+    cells = []
+    for stream in STREAMS:
+        arms = sources.recorded(model, stream)
+        for activation, arm in arms.items():
+            if activation != REFERENCE and REFERENCE in arms and arm.matrix(metric)[0, 1] > 0:
+                cells.append((activation, stream, arm.minus(arms[REFERENCE], metric)))
+    if not cells:
+        return []
+    adjusted = holm([difference.p_value() for _, _, difference in cells])
+    return [(*cell, float(p)) for cell, p in zip(cells, adjusted, strict=True)]
+
+
+def trajectory(arm: ArmResults, metric: str = METRIC) -> list[tuple[int, Estimate]]:
+    """(iteration, mean over pairs with its interval) at each snapshot and at the end."""
+    record = arm.record
+    entries = [(entry["iteration"], entry["pairs"]) for entry in record.get("trajectory", [])]
+    entries.append((record["config"]["recipe"]["iterations"], record["reproducibility_metrics"]))
+    return [(int(step), pair_mean(_matrix(arm.labels, pairs, metric))) for step, pairs in entries]
+
+
+def _matrix(labels: list[str], pairs: Iterable[Mapping[str, object]], metric: str) -> NDArray[np.float64]:
+    out = np.full((len(labels), len(labels)), np.nan)
+    for pair in pairs:
+        i, j = (labels.index(label) for label in pair["between"])  # type: ignore[attr-defined]
+        out[i, j] = out[j, i] = pair[metric]
+    return out
+
+
+def ensembles(arm: ArmResults, metric: str = METRIC) -> dict[int, Estimate]:
+    """Size -> mean over pairs of disjoint ensembles, with a jackknife over trials; size 1 are the ordinary pairs."""
+    return {size: _jackknife(arm.labels, {"": values}) for size, values in _splits(arm, metric).items()}
+
+
+def ensemble_gain(arm: ArmResults, size: int, metric: str = METRIC) -> Estimate:
+    """Single trials less ensembles of ``size``; the jackknife leaves one trial at a time out of both. Positive: the ensemble agrees more."""
+    splits = _splits(arm, metric)
+    return _jackknife(arm.labels, {"": splits[1], "less": splits[size]})
+
+
+Split = tuple[frozenset[str], float]
+"""Labels of the trials in both ensembles; the metric between them."""
+
+
+def _splits(arm: ArmResults, metric: str) -> dict[int, list[Split]]:
+    record = arm.record
+    found = {1: [(frozenset(pair["between"]), float(pair[metric])) for pair in record["reproducibility_metrics"]]}
+    for size, entries in record.get("ensembles", {}).items():
+        found[int(size)] = [(frozenset(label for ensemble in entry["between"] for label in ensemble), float(entry[metric])) for entry in entries]
+    return found
+
+
+def _jackknife(labels: list[str], terms: dict[str, list[Split]]) -> Estimate:
+    """Mean of the first term less those of the others, each with a trial left out at a time (variance as in ``pair_mean``)."""
+    signs = {name: -1.0 if name else 1.0 for name in terms}
+
+    def total(without: str) -> float:
+        means = {name: [value for trials, value in splits if without not in trials] for name, splits in terms.items()}
+        if not all(means.values()):
+            return math.nan
+        return sum(signs[name] * float(np.mean(values)) for name, values in means.items())
+
+    left_out = np.array([total(label) for label in labels])
+    error = math.sqrt(jackknife_variance(left_out)) if len(labels) > 2 and not np.isnan(left_out).any() else math.nan
+    return t_interval(total(""), error, len(labels), len(labels) - 1, 0.95, "jackknife over trials")
+
+
+def amplification(sources: Sources, model: str, activation: str, variant: str = "nudge") -> Estimate:
+    """relu less another activation in log10 total variation after a perturbation, paired by seed; NaN where a value is 0 (it has no logarithm)."""
+    mine, other = (sources.perturbation(model, a, variant) for a in (REFERENCE, activation))
+    if not len(mine) or mine.shape != other.shape:
+        return t_interval(math.nan, math.nan, 0, 0, 0.95, "no pair")
+    with np.errstate(divide="ignore"):
+        first, second = (np.where(values > 0, np.log10(values), np.nan) for values in (mine, other))
+    return paired_difference(first, second)
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _cell(estimate: Estimate, digits: int = 4) -> str:
+    if math.isnan(estimate.low):
+        return f"{estimate.value:.{digits}f}, n={estimate.n}"
+    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}], n={estimate.n}"
+
+
+def by_stream(sources: Sources, metric: str = METRIC) -> pd.DataFrame:
+    """A row a model and activation, a column a stream: mean over pairs, 95% interval, number of trials."""
+    rows = {
+        f"{model}, {a}": {
+            words: _cell(sources.arms[model, a, s].estimate(metric)) if (model, a, s) in sources.arms else MISSING for s, words in STREAMS.items()
+        }
+        for model in sources.models
+        for a in sources.activations
+    }
+    return pd.DataFrame.from_dict(rows or {"all": dict.fromkeys(STREAMS.values(), MISSING)}, orient="index")
+
+
+def differences(sources: Sources) -> pd.DataFrame:
+    """The comparisons of ``against_relu``: difference, interval, adjusted p; a star where it stays apart from 0."""
+    rows = [
+        {
+            "model": model,
+            "activation": a,
+            "stream": STREAMS[stream],
+            "less relu": f"{e.value:+.4f} [{e.low:+.4f}, {e.high:+.4f}]",
+            "p (Holm)": f"{p:.3f}{' *' if p < ALPHA else ''}",
+        }
+        for model in sources.models
+        for a, stream, e, p in against_relu(sources, model)
+    ]
+    return pd.DataFrame(rows or [{"model": MISSING}]).set_index("model")
+
+
+def floors(sources: Sources) -> pd.DataFrame:
+    """A row a model and activation, a column a perturbation: median and range over seeds, and how many seeds."""
+    rows = {}
+    for model, activation in sources.perturbed:
+        cells = {words: sources.perturbation(model, activation, v) for v, words in PERTURBATIONS.items()}
+        rows[f"{model}, {activation}"] = {words: _spread(values) for words, values in cells.items()}
+    return pd.DataFrame.from_dict(rows or {"all": dict.fromkeys(PERTURBATIONS.values(), MISSING)}, orient="index")
+
+
+def _spread(values: NDArray[np.float64]) -> str:
+    if not len(values):
+        return MISSING
+    if not values.any():
+        return f"0, n={len(values)}"
+    return f"{np.median(values):.1e} ({values.min():.1e} to {values.max():.1e}), n={len(values)}"
+
+
+def by_ensemble(sources: Sources) -> pd.DataFrame:
+    """A row a model and activation (all streams vary), a column an ensemble's size."""
+    arms = {f"{m}, {a}": arm for (m, a, s), arm in sources.arms.items() if s == "all"}
+    rows = {name: {f"{size} trial{'s' if size > 1 else ''}": _cell(e) for size, e in ensembles(arm).items()} for name, arm in arms.items()}
+    return pd.DataFrame.from_dict(rows or {"all": {"1 trial": MISSING}}, orient="index")
+
+
+# --- the decision rule of params/sources.yaml --------------------------------------------------------------------------
+
+
+def sentences(sources: Sources) -> dict[str, str]:
+    """The outcome of each part of the rule that was written before the runs."""
+    if not sources.arms:
+        return {"extent": "No record yet"}
+    trials = sum(len(arm.labels) for arm in sources.arms.values())
+    return {
+        "extent": f"{len(sources.arms)} arms with {trials} trials of {', '.join(sources.models)}; perturbed trials in {len(sources.perturbed)} arms",
+        "streams": _streams(sources),
+        "smooth": _smooth(sources),
+        "kink": _kink(sources),
+        "ensembles": _ensembles(sources),
+    }
+
+
+def listed(sources: Sources) -> object:
+    """The sentences as a bulleted list for a notebook."""
+    return bullets(sentences(sources).values())
+
+
+def _streams(sources: Sources) -> str:
+    tests = [(model, *comparison) for model in sources.models for comparison in against_relu(sources, model)]
+    sure = [(m, a, s, e) for m, a, s, e, p in tests if p < ALPHA]
+    named = "; ".join(f"{m} {a} {'amplifies' if e.value > 0 else 'damps'} {STREAMS[s]} ({e.value:+.4f})" for m, a, s, e in sure)
+    head = f"{len(sure)} of {len(tests)} differences from relu, one stream at a time, stay apart from 0 after Holm's correction"
+    return head + (": " if sure else "") + named
+
+
+def _smooth(sources: Sources) -> str:
+    tests = {(m, a): (e, p) for m in sources.models for a, s, e, p in against_relu(sources, m) if s == "all" and a in SMOOTH}
+    wanted = [(model, a) for model in sources.models for a in SMOOTH]
+    if any(cell not in tests for cell in wanted):
+        return "whether smooth activations help waits for records"
+    signs = [math.copysign(1, e.value) if p < ALPHA else 0 for e, p in (tests[cell] for cell in wanted)]
+    outcome = "supported" if set(signs) == {-1} else "contradicted" if 1 in signs else "left undecided"
+    values = "; ".join(f"{m} {a} less relu {_cell(tests[m, a][0])}, p = {tests[m, a][1]:.3f}" for m, a in wanted)
+    return f"that smooth activations are more reproducible is {outcome} here: {values}"
+
+
+def _kink(sources: Sources) -> str:
+    found = {(m, a): amplification(sources, m, a) for m in sources.models for a in SMOOTH if (m, a) in sources.perturbed}
+    if not found:
+        return "the noise floors wait for records"
+    outcome = "explains" if all(e.low > 0 for e in found.values()) else "is not shown to explain"
+    values = "; ".join(f"{m} relu over {a} {_cell(e, 2)}" for (m, a), e in found.items())
+    return f"relu's kink {outcome} the growth of a one-ULP nudge (difference in log10 total variation: {values})"
+
+
+def _ensembles(sources: Sources) -> str:
+    gains = {
+        (m, a, size): ensemble_gain(arm, size) for (m, a, s), arm in sources.arms.items() if s == "all" for size in ensembles(arm) if size > 1
+    }
+    if not gains:
+        return "ensembles wait for records"
+    sure = sum(e.low > 0 for e in gains.values())
+    values = "; ".join(f"{m} {a} {_cell(e)}" for (m, a, _), e in gains.items())
+    return f"an ensemble is surely more reproducible than a single trial in {sure} of {len(gains)} arms (reduction of total variation: {values})"

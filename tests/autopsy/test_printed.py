@@ -1,0 +1,51 @@
+"""Anomalies of the texts alone: the recomputed values are the known ones."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support import autopsies
+
+from actlab.autopsy import printed
+from actlab.claims import published as p
+from actlab.readings import Evidence
+
+
+def test_anova_again() -> None:
+    """F(2, 6) = 8.341 (of the unrounded losses), p = 0.0185; the stated F has p = 0.0186 and not the stated 0.024."""
+    found = printed.anova()
+    assert (found.statistic, found.p_value) == (pytest.approx(8.341, abs=3e-3), pytest.approx(0.01851, abs=2e-5))
+    assert printed.p_of_stated_f() == pytest.approx(0.0186, abs=5e-5)
+    assert abs(printed.p_of_stated_f() - p.ANOVA["p_value"]) > 0.005
+
+
+def test_tukey_again() -> None:
+    """0.0269 and 0.0301, where 0.019 and 0.031 were printed."""
+    assert {pair: round(c.p_value, 4) for pair, c in printed.tukeys().items()} == {("swish", "relu"): 0.0269, ("swish", "gelu"): 0.0301}
+
+
+def test_the_order_flips() -> None:
+    """Swish leads at the last step, gelu at the lowest loss."""
+    assert printed.order(printed.at_the_end()).startswith("swish")
+    assert printed.order(p.CHARLM_BEST) == "gelu < swish < relu"
+    assert "gelu < swish < relu" in printed.significance(Evidence()).off
+
+
+def test_trials_past_their_best_are_counted() -> None:
+    """Of charlm's corrected trials, those whose lowest loss came before the end."""
+    assert printed.past_the_best(autopsies.evidence()) == (15, 15)
+    assert printed.past_the_best(Evidence()) == (0, 0)
+
+
+def test_durations_add_up_to_more() -> None:
+    """881.9 minutes, not 683.8; minigpt's 267 are those of four activations."""
+    found = printed.durations(Evidence())
+    assert "881.9 minutes, 198.1 more" in found.on
+    assert "66.8 each" in found.off
+
+
+def test_counts() -> None:
+    """No model of the partial scale has 765,000 parameters; three of the full scale have 10.8 million."""
+    found = printed.counted(autopsies.evidence())
+    assert "0 of 6 models have it at partial scale, 3 at full scale" in found.defect
+    assert "convlm 1,217,601" in found.on
+    assert printed.sizes()["charlm, full"] == (10.8e6, 10_795_776)

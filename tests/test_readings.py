@@ -1,0 +1,57 @@
+"""Readings: the same trials as published and as corrected, at the end and along the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.support import autopsies
+
+from actlab import readings, store
+from actlab.readings import at
+
+
+def test_both_readings_of_one_arm() -> None:
+    """Different inputs, one model, same inputs: each from its own block, at the end and at a snapshot."""
+    reading = autopsies.evidence().on["charlm", "relu"]
+    assert reading.iterations == [5, 10]
+    assert [round(reading.between(iteration=i).value, 4) for i in (5, None, 10)] == [0.301, 0.601, 0.601]
+    assert [round(reading.itself(iteration=i).value, 4) for i in (5, None)] == [0.296, 0.591]
+    assert reading.paired(iteration=5).value == pytest.approx(0.3)
+    assert reading.paired().value == pytest.approx(0.12)
+    assert reading.between("relative_pd").value == pytest.approx(1.5 * reading.between().value)
+    assert reading.between().n == reading.itself().n == reading.paired().n == 3
+
+
+def test_trial_values() -> None:
+    """Losses on the whole split beside those that the published code would report."""
+    reading = autopsies.evidence().on["charlm", "relu"]
+    assert reading.value("val_loss").value == pytest.approx(2.1)
+    assert reading.value("train_loss", 5).value == pytest.approx(3.0)
+    assert reading.published("val_loss").value == pytest.approx(2.01)
+    assert reading.published("val_accuracy").value == pytest.approx(26.0)
+
+
+def test_defects_are_those_of_the_record() -> None:
+    """The record says what was on."""
+    assert autopsies.evidence().on["convlm", "gelu"].defects[:2] == ["activation: ignored", "padding: both"]
+
+
+def test_only_arms_with_the_published_block_are_read() -> None:
+    """A corrected record is no reading."""
+    assert readings.readings([autopsies.corrected("charlm", "relu")]) == {}
+
+
+def test_history_at_an_iteration() -> None:
+    """One value a trial; an iteration without an evaluation is a KeyError, not a guess."""
+    arm = autopsies.evidence().off.arms["convlm", "relu"]
+    np.testing.assert_allclose(at(arm, "val_loss", 10), [2.0, 2.1, 2.2])
+    with pytest.raises(KeyError):
+        at(arm, "val_loss", 7)
+
+
+def test_gather_reads_the_results_folder() -> None:
+    """From no records, empty evidence; from records, theirs."""
+    assert readings.gather().on == {}
+    record = autopsies.published("charlm", "relu", [], 0.6, 0.6)
+    store.save(store.path_of("autopsy-swiglu", "one"), record)
+    assert list(readings.gather().on) == [("charlm", "relu")]

@@ -1,0 +1,134 @@
+"""Sources of irreproducibility: which record is which, known differences, and the rule's outcomes."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from tests.support import grids
+
+from actlab import sources
+from actlab.grid import PAIR_METRICS
+from actlab.sources import Sources
+from actlab.store import Record
+
+LABELS = ["42", "43", "44", "45", "46"]
+
+
+def stream(activation: str, varies: str, level: float, model: str = "charlm", spread: float = 0.001) -> Record:
+    """Five trials whose pairs differ by ``level`` and a little; ensembles of two differ by half of it; at iteration 5 by a tenth."""
+    record = grids.record(model, activation, (2.0,) * 5)
+    noise = np.random.default_rng(len(activation) * 7 + len(varies)).normal(0, spread, 10)
+    pairs = [{"between": [a, b], **dict.fromkeys(PAIR_METRICS, level + x)} for (a, b), x in zip(combinations(LABELS, 2), noise, strict=True)]
+    early = [{"between": pair["between"], **dict.fromkeys(PAIR_METRICS, level / 10)} for pair in pairs]
+    halves = [(list(a), list(b)) for a in combinations(LABELS, 2) for b in combinations(LABELS, 2) if a < b and not set(a) & set(b)]
+    record["config"] = {**record["config"], "recipe": {"device": "cpu", "iterations": 10}} | ({"varies": varies} if varies != "all" else {})
+    return record | {
+        "reproducibility_metrics": pairs,
+        "trajectory": [{"iteration": 5, "trials": [], "pairs": early, "as_published": {}}],
+        "ensembles": {"2": [{"between": [a, b], "total_variation": level / 2} for a, b in halves]},
+    }
+
+
+def perturbed(activation: str, nudge: float, model: str = "charlm") -> Record:
+    """Five seeds: repeats are exact, nudged runs differ by ``nudge`` times 1 to 5."""
+    pairs = []
+    for i, seed in enumerate(LABELS):
+        changes = [(seed, "repeat", 0.0), (seed, "nudge", nudge * (i + 1)), (f"{seed}-threads2", "threads2repeat", 0.0)]
+        pairs += [{"between": [first, f"{seed}-{variant}"], **dict.fromkeys(PAIR_METRICS, value)} for first, variant, value in changes]
+    return grids.record(model, activation) | {"kind": "perturbed", "reproducibility_metrics": pairs}
+
+
+def study(smooth: float = 0.05, nudges: tuple[float, float] = (1e-4, 1e-8)) -> Sources:
+    """relu at 0.1 under every stream, the smooth activations at ``smooth``."""
+    levels = {"relu": 0.1, "gelu": smooth, "smelu_1": smooth}
+    records = [stream(a, s, level) for a, level in levels.items() for s in sources.STREAMS]
+    return sources.read([*records, *(perturbed(a, nudges[a != "relu"]) for a in levels)])
+
+
+def test_read_tells_streams_and_perturbations_apart() -> None:
+    """One arm a stream; the perturbed record has its own place."""
+    found = study()
+    assert set(found.arms) == {("charlm", a, s) for a in ("relu", "gelu", "smelu_1") for s in ("all", "init", "order", "dropout")}
+    assert found.activations == ["relu", "gelu", "smelu_1"]
+    assert found.models == ["charlm"]
+    np.testing.assert_allclose(found.perturbation("charlm", "relu", "nudge"), [1e-4, 2e-4, 3e-4, 4e-4, 5e-4])
+    np.testing.assert_array_equal(found.perturbation("charlm", "relu", "threads2repeat"), np.zeros(5))
+    assert not len(found.perturbation("charlm", "relu", "bfloat16"))
+
+
+def test_smooth_outcomes() -> None:
+    """Lower in both: supported; higher in one: contradicted; equal: undecided; missing: waits."""
+    assert "is supported here" in sources.sentences(study(0.05))["smooth"]
+    assert "is contradicted here" in sources.sentences(study(0.2))["smooth"]
+    assert "is left undecided here" in sources.sentences(study(0.1))["smooth"]
+    assert "waits for records" in sources.sentences(sources.read([stream("relu", "all", 0.1)]))["smooth"]
+
+
+def test_streams_are_adjusted_together() -> None:
+    """Two activations under four streams make eight comparisons of a model; all are found, all damp."""
+    found = sources.against_relu(study(0.05), "charlm")
+    assert len(found) == 8
+    assert all(p < 0.05 for *_, p in found)
+    assert "8 of 8 differences from relu" in sources.sentences(study(0.05))["streams"]
+    assert "damps" in sources.sentences(study(0.05))["streams"]
+    assert "0 of 8" in sources.sentences(study(0.1))["streams"]
+
+
+def test_a_stream_that_changes_nothing_is_not_tested() -> None:
+    """A model without dropout has no comparison there."""
+    sizes = {"all": (0.1, 0.001), "dropout": (0.0, 0.0)}
+    records = [stream(a, s, level, spread=spread) for a in ("relu", "gelu") for s, (level, spread) in sizes.items()]
+    assert [c[1] for c in sources.against_relu(sources.read(records), "charlm")] == ["all"]
+
+
+def test_kink_needs_an_interval_above_zero() -> None:
+    """Four orders of magnitude between relu and the smooth ones explain; equal nudges do not; zeros have no logarithm."""
+    found = sources.amplification(study(), "charlm", "gelu")
+    assert found.value == pytest.approx(4)
+    assert "kink explains" in sources.sentences(study())["kink"]
+    assert "is not shown to explain" in sources.sentences(study(nudges=(1e-6, 1e-6)))["kink"]
+    assert math.isnan(sources.amplification(study(nudges=(1e-6, 0.0)), "charlm", "gelu").value)
+
+
+def test_trajectory_ends_at_the_end() -> None:
+    """Snapshots, then the record's own pairs."""
+    arm = study().arms["charlm", "relu", "all"]
+    (five, early), (ten, last) = sources.trajectory(arm)
+    assert (five, ten) == (5, 10)
+    assert early.value == pytest.approx(0.01)
+    assert last.value == pytest.approx(arm.estimate("total_variation").value)
+
+
+def test_ensembles() -> None:
+    """Single trials are the ordinary pairs with the ordinary interval; the gain is their difference, with an interval of its own."""
+    arm = study().arms["charlm", "relu", "all"]
+    one, two = sources.ensembles(arm).values()
+    ordinary = arm.estimate("total_variation")
+    assert (one.value, one.low, one.high, one.n) == pytest.approx((ordinary.value, ordinary.low, ordinary.high, 5))
+    assert two.value == pytest.approx(0.05)
+    gain = sources.ensemble_gain(arm, 2)
+    assert gain.value == pytest.approx(one.value - two.value)
+    assert gain.low > 0
+    assert "in 3 of 3 arms" in sources.sentences(study())["ensembles"]
+
+
+def test_tables_say_what_was_not_run() -> None:
+    """Missing cells are named, exact repeats are 0, n is there."""
+    found = study()
+    assert "n=5" in sources.by_stream(found).loc["charlm, relu", "every stream"]
+    floors = sources.floors(found).loc["charlm, relu"]
+    assert floors["the same again"] == "0, n=5"
+    assert floors["bfloat16 instead of float32"] == "not run"
+    assert sources.by_ensemble(found).shape == (3, 2)
+    assert len(sources.differences(found)) == 8
+
+
+def test_without_records() -> None:
+    """Every table and sentence exists and says so."""
+    empty = sources.read([])
+    assert sources.sentences(empty) == {"extent": "No record yet"}
+    for table in (sources.by_stream, sources.floors, sources.by_ensemble, sources.differences):
+        assert "not run" in str(table(empty).reset_index().to_numpy())
