@@ -19,6 +19,7 @@ from actlab.claims import published as p
 from actlab.claims.checks import Conflict, Counted, Judged, Recomputed, Selected, Untestable
 from actlab.claims.evidence import Evidence, gather
 from actlab.claims.recorded import AcrossScales, Recorded
+from actlab.claims.unpaired import MixedMetrics, ReadUnpaired, TradeOff
 from actlab.claims.verdicts import Between, exactly
 from actlab.grid import Grid, read
 
@@ -32,7 +33,8 @@ EXPECTED = {
     *(f"R{i:02}" for i in (*range(1, 26), *range(31, 37), *range(41, 66))),
     *(f"T{i:02}" for i in range(1, 100)),
 }
-KINDS = (Recorded, AcrossScales, Recomputed, Conflict, Selected, Judged, Counted, Untestable)
+FROM_RECORDS = (Recorded, AcrossScales, ReadUnpaired, TradeOff, MixedMetrics)
+KINDS = (*FROM_RECORDS, Recomputed, Conflict, Selected, Judged, Counted, Untestable)
 
 
 def of_kind(*kinds: type) -> list[Claim]:
@@ -78,7 +80,7 @@ def test_no_verdict_is_typed_in(module: object) -> None:
 NOTHING = Evidence({})
 
 
-@pytest.mark.parametrize("claim", of_kind(Recorded, AcrossScales), ids=named)
+@pytest.mark.parametrize("claim", of_kind(*FROM_RECORDS), ids=named)
 def test_without_records_a_claim_waits(claim: Claim) -> None:
     """Nothing recorded, nothing judged; and the text says what is waited for."""
     found = claim.test(NOTHING)
@@ -164,7 +166,7 @@ def world(effect: float, seed: int = 0) -> Grid:
 SIZE = ("n_layer", "n_embd", "n_head", "block_size")
 
 
-@pytest.mark.parametrize("claim", of_kind(Recorded, AcrossScales), ids=named)
+@pytest.mark.parametrize("claim", of_kind(*FROM_RECORDS), ids=named)
 def test_records_decide(claim: Claim) -> None:
     """With every arm recorded at every scale a test is made, and says its numbers."""
     found = claim.test(Evidence({scale: world(0.1, seed) for seed, scale in enumerate(("lite", "partial", "full"))}))
@@ -242,7 +244,7 @@ def test_the_committed_records_are_judged() -> None:
     judged = ledger.judge(sources)
     assert len(judged) == len(LANGUAGE)
     assert set(judged["verdict"]) <= set(ledger.VERDICTS)
-    by_record = judged.loc[[claim.id for claim in of_kind(Recorded)]]
+    by_record = judged.loc[[claim.id for claim in of_kind(*FROM_RECORDS)]]
     assert (by_record["basis"].str.contains(" scale") | (by_record["verdict"] == "not yet tested")).all()
     total = ledger.counts(judged)
     assert total["all"].sum() == len(judged)
@@ -254,5 +256,5 @@ def test_the_committed_records_are_judged() -> None:
 def test_judging_without_any_record() -> None:
     """All that needs records waits, and the sentences still count every row."""
     judged = ledger.judge(tuple(replace(s, evidence=lambda: NOTHING) for s in ledger.SOURCES if s.evidence is gather))
-    waiting = {claim.id for claim in of_kind(Recorded, AcrossScales)}
+    waiting = {claim.id for claim in of_kind(*FROM_RECORDS)}
     assert set(judged.index[judged["verdict"] == "not yet tested"]) == waiting

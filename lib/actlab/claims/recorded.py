@@ -81,7 +81,7 @@ ACCURACY_POSITIONS = 1000
 """On which the published accuracies were read, for each trial: their own binomial error."""
 
 
-def values(model: str, activations: Sequence[str], published: dict[str, float], scales: Scales, trials: int = 3, defect: str = "") -> Recorded:
+def values(model: str, activations: Sequence[str], published: dict[str, float], scales: Scales, trials: int = 3) -> Recorded:
     """The published means of an arm (or of several arms that are said to agree) could be means of ours.
 
     Args:
@@ -90,7 +90,6 @@ def values(model: str, activations: Sequence[str], published: dict[str, float], 
         published: metric -> value, in the metric's unit.
         scales: at which the claim may be judged.
         trials: of the published means.
-        defect: the flaw with which the values may come out.
     """
 
     def judge(grid: Grid) -> tuple[bool | None, str]:
@@ -105,7 +104,7 @@ def values(model: str, activations: Sequence[str], published: dict[str, float], 
         return all_of(answers), f"{model} {'; '.join(said)}"
 
     rule = f"replicated if a mean of {trials} of our trials would lie at the published value (95%; accuracy read at 1,000 positions a trial)"
-    return Recorded(rule, _page(model), _cells([model], activations), scales, judge, defect)
+    return Recorded(rule, _page(model), _cells([model], activations), scales, judge)
 
 
 def identical(models: Sequence[str], activations: Sequence[str] = ("relu", "gelu"), scales: Scales = ANY, metric: str = "val_loss") -> Recorded:
@@ -261,10 +260,10 @@ def correlated(first: str, second: str, models: Sequence[str], activation: str, 
         every = rank_correlation(np.stack([np.broadcast_to(points[0], orders.shape), points[1][0][orders]]))
         p_value = float((np.abs(every) >= abs(observed) - 1e-9).mean())
         said = f"rank correlation of {_label(first)} and {_label(second)} over {len(models)} models: {observed:.2f}, exact p = {p_value:.3f}"
-        return None if p_value >= 0.05 else observed > 0, said
+        return None if np.isnan(observed) or p_value >= 0.05 else observed > 0, said
 
     rule = "replicated if the rank correlation over models is surely positive (exact permutation test, 5%), contradicted if surely negative"
-    return Recorded(rule, ALL_MODELS_PAGE, _cells(models, (activation,)), scales, judge, "pairing: unpaired")
+    return Recorded(rule, ALL_MODELS_PAGE, _cells(models, (activation,)), scales, judge)
 
 
 def same_metric(first: str, second: str, models: Sequence[str], activation: str, scales: Scales) -> Recorded:

@@ -19,6 +19,7 @@ from actlab.claims.recorded import (
     values,
 )
 from actlab.claims.report_summary import spread
+from actlab.claims.unpaired import TradeOff
 from actlab.claims.verdicts import Between, exactly, rounded
 from actlab.statistics.summaries import rank_correlation
 
@@ -85,7 +86,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Detailed 1, conclusion",
         "Models that predict better are less reproducible: a trade-off",
         "trade-off",
-        correlated(TV, "val_accuracy", SIX, "relu", ANY),
+        TradeOff(correlated(TV, "val_accuracy", SIX, "relu", ANY)),
     ),
     row("T34", "Detailed 2", "Difference of charlm with Swish, the most reproducible", "0.648", _charlm("swish")),
     row("T35", "Detailed 2", "Difference of charlm with GELU", "0.655", _charlm("gelu")),

@@ -212,7 +212,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Executive summary 6",
         "Two runs of nanotransformer disagree on 93.6% of predictions",
         "93.6%",
-        values("nanotransformer", ["relu"], {"churn": 0.936}, FULL, defect="pairing: unpaired"),
+        values("nanotransformer", ["relu"], {"churn": 0.936}, FULL),
     ),
     row(
         "T26",
