@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help book test lint types tests install constraints clean
+.PHONY: help book test lint types tests install constraints axe clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -46,6 +46,10 @@ constraints: $(INSTALLED)  ## resolve the versions of constraints.txt anew
 	  printf '%s\njupyter-book==1.0.4.post1\n' '$(TORCH)' | $(BIN)/uv pip compile pyproject.toml - --quiet --no-config --universal \
 	  --python-version 3.11 --extra test --extra bench --no-annotate --no-header; } > constraints.tmp
 	mv constraints.tmp constraints.txt
+
+axe:  ## fetch axe-core (npm) into .cache, for the test of accessibility that is skipped without it
+	mkdir -p .cache/axe
+	cd .cache/axe && npm pack --silent axe-core@4 && tar xzf axe-core-4.*.tgz package/axe.min.js && rm axe-core-4.*.tgz
 
 clean:  ## remove the built book, its executed notebooks and the tools' caches; records and .venv stay
 	rm -rf book/_build book/studies book/_generated .cache/book .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 
-from actlab.book.fonts import write_math_font
+from actlab.book.fonts import replace_icons, write_math_font
 from actlab.errors import BadInput
 
 ROWS = re.compile(r"\\begin\{(aligned|align\*?|split)\}(.*?)\\end\{\1\}", re.DOTALL)
@@ -84,13 +84,14 @@ def visit_math_block(translator: Any, node: Any) -> None:
     raise SkipNode
 
 
-def write_font(app: Any, error: Exception | None) -> None:
-    """The font that ``book/_static/book.css`` asks for."""
+def write_fonts(app: Any, error: Exception | None) -> None:
+    """The fonts that ``book/_static/book.css`` asks for."""
     if error is None and app.builder.format == "html":
         write_math_font(Path(app.outdir) / "_static" / "math.woff")
+        replace_icons(Path(app.outdir))
 
 
 def setup(app: Any) -> None:
     """Register as the renderer ``mathml``."""
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
-    app.connect("build-finished", write_font)
+    app.connect("build-finished", write_fonts)

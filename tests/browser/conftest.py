@@ -1,0 +1,167 @@
+"""A browser and books to open in it: a tiny book made here from made-up records, and the repository's own where it has been built."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from filelock import FileLock
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, sync_playwright
+from tests.support.explored import grid_study
+
+from actlab import paths
+from actlab.widgets.explorer import Explorer
+
+PROGRAMS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
+BUILT = paths.ROOT / "book" / "_build" / "html"
+HARMLESS = ("Got invalid theme mode", "THEBE_JS_URL")
+"""What the theme itself writes to the console on every page."""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium: the system's, else the one that `playwright install chromium` brought."""
+    with sync_playwright() as playwright:
+        program = next((path for path in PROGRAMS if Path(path).exists()), None)
+        if program is None and not Path(playwright.chromium.executable_path).exists():
+            pytest.skip("no Chromium: apt install chromium, or playwright install chromium")
+        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+@dataclass
+class Visit:
+    """A page and everything that went wrong or over the wire while it was open."""
+
+    page: Page
+    base: str
+    faults: list[str] = field(default_factory=list)
+    bytes: int = 0
+
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(10_000)
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.faults.append(f"exception: {error}"))
+        self.page.on("request", self._request)
+        self.page.on("requestfailed", lambda request: self.faults.append(f"failed: {request.url}"))
+        self.page.on("response", self._response)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not message.text.startswith(HARMLESS):
+            self.faults.append(f"console: {message.text}")
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith((self.base, "data:", "blob:")):
+            self.faults.append(f"outside: {request.url}")
+
+    def _response(self, response: Response) -> None:
+        self.bytes += int(response.headers.get("content-length", 0))
+        if response.status >= 400:
+            self.faults.append(f"{response.status}: {response.url}")
+
+    def open(self, name: str) -> Page:
+        """Go to a page of the site and wait until everything that it names is loaded."""
+        self.page.goto(f"{self.base}/{name}")
+        return self.page
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files and keeps silent."""
+
+    def log_message(self, *args: object) -> None: ...
+
+
+@dataclass(frozen=True)
+class Site:
+    """A book on a loopback address."""
+
+    folder: Path
+    base: str
+
+    @property
+    def pages(self) -> list[str]:
+        """Its pages, without the indices that Sphinx makes."""
+        found = [path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*.html")]
+        return sorted(name for name in found if not name.startswith(("_", "genindex", "search")))
+
+
+@pytest.fixture(scope="session", params=["tiny", "built"])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The tiny book, then the repository's own."""
+    if request.param == "built" and not (BUILT / "index.html").exists():
+        pytest.skip("the book is not built: make book")
+    yield from served(tiny_book(tmp_path_factory) if request.param == "tiny" else BUILT)
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The tiny book alone, whose numbers are known."""
+    yield from served(tiny_book(tmp_path_factory))
+
+
+def served(folder: Path) -> Iterator[Site]:
+    """A folder on a free port of this machine."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield Site(folder, f"http://127.0.0.1:{server.server_address[1]}")
+        server.shutdown()
+
+
+PAGE = """# Explore the results
+
+````{{raw}} html
+<div class="cell_output"><div class="output text_html">
+{html}
+</div></div>
+````
+"""
+"""As a notebook's output stands in the book."""
+
+
+def explorer() -> Explorer:
+    """Of the made-up grid, with three known curves."""
+    x = np.linspace(-3, 3, 7)
+    return Explorer.of([grid_study()], {name: (x, np.maximum(x, 0), np.sign(x)) for name in ("relu", "swiglu")})
+
+
+def tiny_book(factory: pytest.TempPathFactory) -> Path:
+    """The real settings and style, and a page with an explorer of made-up records; built once for all processes."""
+    root = factory.getbasetemp().parent / "tiny-book" if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp() / "tiny-book"
+    with FileLock(f"{root}.lock"):
+        if not (root / "book/_build/html/index.html").exists():
+            _write(root)
+            code = "from jupyter_book.cli.main import main; main()"
+            command = [sys.executable, "-W", "ignore", "-c", code, "build", "book", "-W", "--keep-going", "--quiet"]
+            done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout + done.stderr
+    return root / "book/_build/html"
+
+
+def _write(root: Path) -> None:
+    (root / "book/studies").mkdir(parents=True)
+    for name in ("_static", "bibliography.md", "references.bib"):
+        source, target = paths.ROOT / "book" / name, root / "book" / name
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+    shutil.copy(paths.ROOT / "_config.yml", root / "book/_config.yml")
+    (root / "book/_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n- file: studies/explore\n- file: bibliography\n")
+    (root / "book/intro.md").write_text("# A tiny book\n\nSwiGLU {cite:p}`shazeer2020glu` has $\\beta > 0$.\n\n$$ y = x\\,\\sigma(\\beta x) $$\n")
+    (root / "book/studies/explore.md").write_text(PAGE.format(html=explorer().to_html()))
+
+
+@pytest.fixture
+def visit(browser: Browser, site: Site) -> Iterator[Visit]:
+    """A wide page in the light scheme; a test may change both."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    yield Visit(page, site.base)
+    page.close()

@@ -1,0 +1,83 @@
+"""Every page of a book opens cleanly: no error, nothing from outside, readable on a phone and without eyes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page
+from tests.browser.conftest import Site, Visit
+
+from actlab import paths
+
+pytestmark = pytest.mark.browser
+AXE = paths.ROOT / ".cache" / "axe" / "package" / "axe.min.js"
+FIRST_PAGE, EXPLORER = 1_000_000, 3_000_000
+"""Bytes at most."""
+SERIOUS = "() => axe.run(document, {resultTypes: ['violations']}).then(found => found.violations)"
+OF_THE_THEME = {"label-content-name-mismatch", "region"}
+"""Rules that sphinx-book-theme itself breaks, on its search button."""
+
+
+def shortcomings(page: Page) -> list[str]:
+    """What a reader would miss: pictures without words, and a page that moves sideways."""
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    found = [f"{wide} px too wide"] if wide > 0 else []
+    for image in page.locator("article img").all():
+        alt = image.get_attribute("alt") or ""
+        if not alt.strip() or re.search(r"\.(png|svg|jpg)$", alt):
+            found.append(f"no alt text: {image.get_attribute('src')}")
+    return found
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_every_page_opens_cleanly(visit: Visit, site: Site, scheme: str, width: int) -> None:
+    """No console error, no failed request, no request outside the site; pictures have words; nothing is wider than the screen."""
+    visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    assert len(site.pages) >= 3
+    wrong = {}
+    for name in site.pages:
+        found = shortcomings(visit.open(name))
+        if found or visit.faults:
+            wrong[name] = found + visit.faults
+        visit.faults.clear()
+    assert wrong == {}
+
+
+def test_a_dark_page_is_dark(visit: Visit) -> None:
+    """The system's scheme decides which one is shown, and the explorer has the page's paper."""
+    shades = {}
+    for scheme in ("light", "dark"):
+        visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        visit.open("studies/explore.html")
+        shades[scheme] = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        inside = visit.page.evaluate("getComputedStyle(document.querySelector('.text_html:has(#explorer)')).backgroundColor")
+        assert inside in ("rgba(0, 0, 0, 0)", shades[scheme])
+    assert shades["light"] != shades["dark"]
+
+
+def test_search_finds_swiglu(visit: Visit) -> None:
+    page = visit.open("search.html?q=SwiGLU")
+    page.locator("#search-results li").first.wait_for(timeout=10_000)
+    assert visit.faults == []
+
+
+@pytest.mark.parametrize(("name", "limit"), [("index.html", FIRST_PAGE), ("studies/explore.html", EXPLORER)])
+def test_a_page_is_light(visit: Visit, name: str, limit: int) -> None:
+    """Everything that is transferred to a reader who comes for the first time, scripts and fonts included."""
+    visit.open(name)
+    assert 0 < visit.bytes < limit
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["intro.html", "studies/explore.html"])
+def test_axe_finds_no_serious_violation(visit: Visit, scheme: str, name: str) -> None:
+    """axe-core's serious and critical rules, but for what the theme breaks on every page."""
+    if not AXE.exists():
+        pytest.skip("axe-core is not there: make axe (it needs npm)")
+    visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page = visit.open(name)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    bad = [rule for rule in page.evaluate(SERIOUS) if rule["impact"] in ("serious", "critical") and rule["id"] not in OF_THE_THEME]
+    assert {rule["id"]: [node["html"][:200] for node in rule["nodes"]] for rule in bad} == {}
