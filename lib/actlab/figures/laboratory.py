@@ -1,0 +1,45 @@
+"""A picture of one activation at work: its function, its slope, and what flows through it. Arrays in, Figure out."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from actlab.figures.activations import Curve
+from actlab.figures.style import canvas, colour, styled
+
+Array = NDArray[np.float64]
+
+
+def activation_at_work(name: str, curve: Curve, inputs: Array, gradients: Array) -> Figure:
+    """Four panels: f(x) and its slope over the range of x; densities of pre-activations and of their gradients (without those of exactly 0)."""
+    x, value, slope = curve
+    with styled():
+        figure, (top_left, top_right, bottom_left, bottom_right) = canvas(2, 2, width=8.0, height=5.2)
+        for axes, heights, label in ((top_left, value, "f(x)"), (top_right, slope, "slope f'(x)")):
+            axes.plot(x, heights, color=colour(name))
+            axes.set(xlabel="input x", ylabel=label)
+        _histogram(bottom_left, inputs, name, "pre-activation x")
+        nonzero = gradients[gradients != 0]
+        _histogram(bottom_right, np.log10(np.abs(nonzero)), name, "log10 of the gradient's size, where it is not 0")
+    return figure
+
+
+def _histogram(axes: Axes, values: Array, name: str, label: str) -> None:
+    if len(values):
+        axes.hist(values, bins=80, density=True, color=colour(name), alpha=0.75)
+    axes.set(xlabel=label, ylabel="density")
+
+
+def losses(runs: dict[str, list[tuple[int, float]]]) -> Figure:
+    """Training loss of single batches against the iteration, a line a run."""
+    with styled():
+        figure, (axes,) = canvas(width=7.0, height=2.8)
+        for label, points in runs.items():
+            axes.plot(*zip(*points, strict=True), label=label)
+        axes.set(xlabel="iteration", ylabel="loss of a batch (nats)")
+        if len(runs) > 1:
+            axes.legend(fontsize=8)
+    return figure

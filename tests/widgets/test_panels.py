@@ -1,0 +1,64 @@
+"""The live panels, driven without a browser: moving a widget changes the picture, training trains and stops, differences are marked."""
+
+from __future__ import annotations
+
+import pytest
+
+from actlab.study.params import Params
+from actlab.widgets.panels import Laboratory, SideBySide, TrainOne, side_by_side
+
+PARAMS = Params(iterations=6, evaluate_every=3, batch_size=2, prediction_windows=4)
+
+
+def test_moving_beta_changes_the_picture() -> None:
+    """Beta is there for the activations that have one, and its picture is named for those who cannot see it."""
+    panel = Laboratory(PARAMS)
+    before = panel.picture.value
+    panel.beta.value = 3.0
+    assert panel.picture.value != before
+    assert 'aria-label="smelu_1' in panel.picture.value
+    panel.choices["activation"].value = "relu"
+    assert panel.beta.disabled
+    assert "exactly 0" in panel.words.value
+
+
+def test_train_one_now_trains() -> None:
+    panel = TrainOne(PARAMS)
+    panel.start.click()
+    assert panel.thread is not None
+    panel.thread.join(60)
+    assert panel.result["status"] == "done"
+    assert "validation loss" in panel.words.value
+    assert panel.bar.value == 6
+    assert not panel.start.disabled
+
+
+def test_stop_stops() -> None:
+    """A stopped run leaves no result; its checkpoint stays, from which the next click goes on."""
+    params = PARAMS.replace(iterations=400, evaluate_every=5)
+    panel = TrainOne(params)
+    panel.start.click()
+    panel.stop.click()
+    assert panel.thread is not None
+    panel.thread.join(60)
+    assert "was stopped at iteration" in panel.words.value
+    assert panel.result == {}
+    assert not panel.start.disabled
+
+
+def test_two_trials_side_by_side() -> None:
+    panel = SideBySide(PARAMS, length=20)
+    panel.start.click()
+    assert "seed 42" in panel.out.value
+    assert "<mark" in panel.out.value
+    panel.prompt.value = "ü"
+    panel.start.click()
+    assert "vocabulary of pydoc has no" in panel.out.value
+
+
+@pytest.mark.parametrize(("texts", "share", "marks"), [(["same", "same"], "0.0%", 0), (["a<b ", "a>bc"], "50.0%", 4), (["", ""], "0.0%", 0)])
+def test_differences_are_marked_and_counted(texts: list[str], share: str, marks: int) -> None:
+    page = side_by_side(texts, ["one", "two"])
+    assert share in page
+    assert page.count("<mark") == marks
+    assert "a<b" not in page
