@@ -65,7 +65,7 @@ def flow(spec: TrialSpec, model: LanguageModel | None = None, beta: float | None
     kind = type(get_activation(spec.activation))
     hooks = [m.register_forward_pre_hook(lambda _, given: _keep(seen, given[0])) for m in model.modules() if type(m) is kind]
     try:
-        F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).backward()
+        F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).backward()  # type: ignore[no-untyped-call]
     finally:
         for hook in hooks:
             hook.remove()

@@ -39,7 +39,7 @@ def _picture(figure: Any, words: str) -> str:
     return ALT.format(words=escape(words, quote=True), svg=show(figure).data)
 
 
-class Laboratory(widgets.VBox):
+class Laboratory(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """Move beta, change model or activation: function, slope, and what flows through a fresh model on real text."""
 
     def __init__(self, params: Params) -> None:
@@ -68,7 +68,7 @@ class Stopped(ActlabError):  # noqa: N818  # nothing went wrong
     """A run that its reader stopped: it goes on from its checkpoint when it is started again."""
 
 
-class TrainOne(widgets.VBox):
+class TrainOne(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """Train one trial in the background, watch its loss, stop it; a stopped one goes on where its last evaluation left it."""
 
     def __init__(self, params: Params) -> None:
@@ -123,7 +123,7 @@ def _ended(result: Results) -> str:
     return f"validation loss {result['final']['val_loss']:.3f} nats" if "final" in result else result.get("traceback", "").splitlines()[-1]
 
 
-class SideBySide(widgets.VBox):
+class SideBySide(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """Two trials of one arm: what they read in the same text, and what they write after the same prompt with the same draws."""
 
     def __init__(self, params: Params, prompt: str = "The ", length: int = 200) -> None:
