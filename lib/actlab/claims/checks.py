@@ -110,7 +110,7 @@ class Selected:
     last: Callable[[], tuple[bool, str]]
     best: Callable[[], tuple[bool, str]]
     rule: str = "artefact if it holds at the last step and not at the lowest validation loss of the same published runs"
-    page: str = PUBLISHED_PAGE
+    page: str = "studies/autopsy"
     defect: str = "selection: final"
 
     def __call__(self, evidence: object) -> Finding:

@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-import numpy as np
-
-from actlab import store
+from actlab import readings, store
 from actlab.grid import Grid, read
+from actlab.readings import Reading
 from actlab.store import Record
 
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
 """scale -> study, largest first: a claim is judged at the largest scale that has records and that its test allows."""
-FLAWED_GRIDS = ("autopsy-convlm", "autopsy-models")
+FLAWED = ("autopsy-convlm", "autopsy-models")
 """The grid's settings at lite scale, with the published defects on."""
-FLAWED_READINGS = (*FLAWED_GRIDS, "autopsy-swiglu")
-"""Whose trials are also read the published way."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Models of one arm at one iteration, read the published way: predictions on different inputs. Means over trials or pairs."""
-
-    model: str
-    activation: str
-    iteration: int
-    accuracy: float
-    """On the whole validation split (%)."""
-    pairs: Mapping[str, float]
-    """metric -> between two models: ``coded_pd``, ``relative_pd`` and ``churn``."""
-    itself: Mapping[str, float]
-    """metric -> between a model and itself, where 0 would be right."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +22,8 @@ class Evidence:
 
     grids: Mapping[str, Grid]
     flawed: Mapping[str, Grid] = field(default_factory=dict)
-    readings: tuple[Reading, ...] = ()
+    readings: Mapping[tuple[str, str], Reading] = field(default_factory=dict)
+    """(model, activation) -> the arm read as published, on different inputs."""
 
     def having(self, arms: set[tuple[str, str]], scales: tuple[str, ...]) -> tuple[str, Grid] | None:
         """The first of the scales whose grid has all of these (model, activation) recorded."""
@@ -59,9 +41,9 @@ class Evidence:
 def gather() -> Evidence:
     """All that is recorded."""
     grids = {scale: read(store.load_study(study)) for scale, study in STUDIES.items()}
-    flawed = [record for study in FLAWED_GRIDS for record in store.load_study(study)]
-    published = [record for study in FLAWED_READINGS for record in store.load_study(study)]
-    return Evidence({scale: grid for scale, grid in grids.items() if grid.arms}, by_defect(flawed), tuple(readings(published)))
+    flawed = by_defect(record for study in FLAWED for record in store.load_study(study))
+    published = readings.readings(record for study in readings.STUDIES for record in store.load_study(study))
+    return Evidence({scale: grid for scale, grid in grids.items() if grid.arms}, flawed, published)
 
 
 def by_defect(records: Iterable[Record]) -> dict[str, Grid]:
@@ -69,19 +51,3 @@ def by_defect(records: Iterable[Record]) -> dict[str, Grid]:
     trained = [record for record in records if record["kind"] == "trials"]
     defects = {defect for record in trained for defect in record["config"].get("protocol", ())}
     return {defect: read(r for r in trained if defect in r["config"].get("protocol", ())) for defect in sorted(defects)}
-
-
-def readings(records: Iterable[Record]) -> Iterator[Reading]:
-    """Of every arm that was read the published way, at its end and along the way."""
-    for record in records:
-        if record["kind"] == "trials" and record.get("as_published", {}).get("pairs"):
-            finals = [trial["final"] for trial in record["trials"] if trial["status"] == "done"]
-            points = [(finals, record["as_published"]), *((at["trials"], at["as_published"]) for at in record.get("trajectory", ()))]
-            for evaluations, published in points:
-                accuracy = float(np.mean([e["val_accuracy"] for e in evaluations]))
-                about = (record["model_name"], record["activation"], int(evaluations[0]["iteration"]), accuracy)
-                yield Reading(*about, *(_means(published[name]) for name in ("pairs", "itself")))
-
-
-def _means(pairs: list[dict[str, Any]]) -> dict[str, float]:
-    return {metric: float(np.mean([pair[metric] for pair in pairs])) for metric in ("coded_pd", "relative_pd", "churn")}

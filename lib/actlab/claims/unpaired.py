@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from actlab.claims import Finding
-from actlab.claims.evidence import Evidence, Reading
+from actlab.claims.evidence import Evidence
 from actlab.claims.recorded import Recorded
 from actlab.claims.verdicts import decided, explained
 from actlab.statistics.summaries import rank_correlation
 
 UNPAIRED = "pairing: unpaired"
+AUTOPSY = "studies/autopsy"
 MIXED = "two metrics in one table"
 SAME = 0.1
 """Two means are alike if they differ by less than 10%."""
@@ -36,27 +37,21 @@ class ReadUnpaired:
     model: str
     activation: str
     published: float
-    metric: str = "coded_pd"
+    page: str = AUTOPSY
 
     @property
     def rule(self) -> str:
         """The correct test's, and what makes an artefact."""
         return f"{self.correct.rule}; artefact if the published reading gives it within 10%, between two models and of a model with itself"
 
-    @property
-    def page(self) -> str:
-        """Of the evidence."""
-        return self.correct.page
-
     def __call__(self, evidence: Evidence) -> Finding:
         """The correct verdict, explained by the reading nearest to the published value."""
-        found = [r for r in evidence.readings if (r.model, r.activation) == (self.model, self.activation)]
-        correct = self.correct(evidence)
-        if not found:
+        correct, reading = self.correct(evidence), evidence.readings.get((self.model, self.activation))
+        if reading is None:
             return correct
-        nearest = min(found, key=lambda r: abs(r.pairs[self.metric] - self.published))
-        two, one = nearest.pairs[self.metric], nearest.itself[self.metric]
-        said = f"{two:.3f} between two models and {one:.3f} of a model with itself, after {nearest.iteration} iterations"
+        step = min(reading.iterations, key=lambda i: abs(reading.between(iteration=i).value - self.published))
+        two, one = reading.between(iteration=step).value, reading.itself(iteration=step).value
+        said = f"{two:.3f} between two models and {one:.3f} of a model with itself, after {step} iterations"
         return explained(correct, decided(alike(two, self.published) and alike(one, two), said, ""), UNPAIRED)
 
 
@@ -65,33 +60,31 @@ class TradeOff:
     """More accurate models are less reproducible: an artefact if each model shows it against itself, where there is nothing to reproduce."""
 
     correct: Recorded
+    page: str = AUTOPSY
 
     @property
     def rule(self) -> str:
         """The correct test's, and what makes an artefact."""
         return f"{self.correct.rule}; artefact if the published reading gives a rank correlation above {STRONG} for models against themselves as well"
 
-    @property
-    def page(self) -> str:
-        """Of the evidence."""
-        return self.correct.page
-
     def __call__(self, evidence: Evidence) -> Finding:
         """Over every recorded reading: models at several iterations."""
         correct = self.correct(evidence)
-        if len(evidence.readings) < FEWEST:
+        points = [(r, step) for r in evidence.readings.values() for step in r.iterations]
+        if len(points) < FEWEST:
             return correct
-        two, one = (_with_accuracy(evidence.readings, kind) for kind in ("pairs", "itself"))
-        said = (
-            f"rank correlation of accuracy with the published reading ({len(evidence.readings)} points): {two:.2f}, of a model with itself {one:.2f}"
-        )
-        without = decided(False if one > STRONG else None, f"the relation needs no second model; correctly read: {correct.ours}", correct.basis)
-        return explained(without, decided(two > STRONG, said, ""), UNPAIRED) if one > STRONG else correct
+        accuracy = [r.value("val_accuracy", step).value for r, step in points]
+        two = _rank(accuracy, [r.between(iteration=step).value for r, step in points])
+        one = _rank(accuracy, [r.itself(iteration=step).value for r, step in points])
+        if one <= STRONG:
+            return correct
+        said = f"rank correlation of accuracy with the published reading ({len(points)} points): {two:.2f}, of a model with itself {one:.2f}"
+        without = decided(False, f"the relation needs no second model; correctly read: {correct.ours}", correct.basis)
+        return explained(without, decided(two > STRONG, said, ""), UNPAIRED)
 
 
-def _with_accuracy(readings: Sequence[Reading], kind: str) -> float:
-    points = np.array([[[r.accuracy for r in readings]], [[getattr(r, kind)["coded_pd"] for r in readings]]])
-    return float(rank_correlation(points)[0])
+def _rank(first: Sequence[float], second: Sequence[float]) -> float:
+    return float(rank_correlation(np.array([[first], [second]]))[0])
 
 
 @dataclass(frozen=True)
@@ -103,6 +96,7 @@ class MixedMetrics:
     first: str
     second: str
     least: float = 0.25
+    page: str = AUTOPSY
 
     @property
     def rule(self) -> str:
@@ -113,23 +107,16 @@ class MixedMetrics:
             "element-wise one, while both arms' values of one metric are within 10%"
         )
 
-    @property
-    def page(self) -> str:
-        """Of the evidence."""
-        return self.correct.page
-
     def __call__(self, evidence: Evidence) -> Finding:
         """From the two arms read after the same number of iterations."""
-        correct = self.correct(evidence)
-        arms = {(r.activation, r.iteration): r.pairs for r in evidence.readings if r.model == self.model}
-        steps = [step for name, step in arms if name == self.first and (self.second, step) in arms]
-        if not steps:
+        correct, (one, two) = self.correct(evidence), (evidence.readings.get((self.model, a)) for a in (self.first, self.second))
+        if one is None or two is None:
             return correct
-        one, two = arms[self.first, min(steps)], arms[self.second, min(steps)]
-        gap = 1 - one["coded_pd"] / two["relative_pd"]
-        same = all(alike(one[metric], two[metric]) for metric in ("coded_pd", "relative_pd"))
+        coded, other, element = one.between().value, two.between().value, two.between("relative_pd").value
+        gap = 1 - coded / element
+        same = alike(coded, other) and alike(one.between("relative_pd").value, element)
         said = (
-            f"{self.first}'s coded {one['coded_pd']:.3f} is {100 * gap:.0f}% below {self.second}'s element-wise {two['relative_pd']:.3f}; "
-            f"coded for both {one['coded_pd']:.3f} and {two['coded_pd']:.3f}"
+            f"{self.first}'s coded {coded:.3f} is {100 * gap:.0f}% below {self.second}'s element-wise {element:.3f}; "
+            f"coded for both: {coded:.3f} and {other:.3f}"
         )
         return explained(correct, decided(gap >= self.least and same, said, ""), MIXED)
