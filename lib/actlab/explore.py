@@ -172,11 +172,13 @@ def _has(records: Sequence[Record], kind: str) -> bool:
 
 
 def _grids(folders: Mapping[str, Sequence[Record]]) -> Iterable[Study]:
-    """Studies of language models: the grid's runs as one study with a scale, any other folder by itself."""
+    """Studies of language models: the grid's runs as one study with a scale, any other folder by itself, its streams or scales apart."""
     runs = {name.removeprefix(f"{GRID}-"): grid.read(records) for name, records in folders.items() if name.startswith(f"{GRID}-")}
-    alone = {name: {"": grid.read(records)} for name, records in folders.items() if not name.startswith(f"{GRID}-")}
+    others = {name: records for name, records in folders.items() if not name.startswith(f"{GRID}-")}
+    alone = {name: {part: grid.read(r) for part, r in grid.apart(records).items()} for name, records in others.items()}
     for name, parts in {GRID: runs, **alone}.items():
-        arms = [_grid_arm(arm, scale) for scale, part in parts.items() for arm in part.arms.values()]
+        factor = "stream" if "all" in parts else "scale"
+        arms = [_grid_arm(arm, {factor: level} if level else {}) for level, part in parts.items() for arm in part.arms.values()]
         if arms:
             tables = {scale: _tables(part.baseline) for scale, part in parts.items()}
             settings = {scale: _settings(next(iter(part.arms.values()))) for scale, part in parts.items() if part.arms}
@@ -197,11 +199,11 @@ def _same(arms: Iterable[Arm], series: str) -> dict[str, str]:
     return {arm.at[series]: arm.at[series] for arm in arms}
 
 
-def _grid_arm(arm: ArmResults, scale: str) -> Arm:
+def _grid_arm(arm: ArmResults, also: dict[str, str]) -> Arm:
     pairs = np.triu_indices(len(arm.labels), 1)
     singles = {name: arm.matrix(name)[pairs] if name in PAIR_METRICS else arm.values(name) for name in METRICS}
     return Arm(
-        at={"model": arm.model, "activation": arm.activation} | ({"scale": scale} if scale else {}),
+        at={"model": arm.model, "activation": arm.activation} | also,
         labels=arm.labels,
         parameters=arm.n_parameters,
         estimates={name: arm.estimate(name) for name in METRICS},

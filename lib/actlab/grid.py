@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from actlab.errors import BadInput
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.intervals import mean_interval, pair_mean, pair_mean_difference, paired_difference
 from actlab.statistics.pairs import jackknife_variance, leave_one_out, pair_average, pair_values
@@ -189,7 +190,11 @@ def _cv(means: Matrix) -> NDArray[np.float64]:
 
 
 def read(records: Iterable[Record], models: Sequence[str] | None = None, activations: Sequence[str] | None = None) -> Grid:
-    """A grid from records; ``models`` and ``activations`` choose and order, everything in the records unless given."""
+    """A grid from records; ``models`` and ``activations`` choose and order, everything in the records unless given.
+
+    Raises:
+        BadInput: two arms of one model and activation (``apart`` tells them apart).
+    """
     records = list(records)
     baseline = next((r for r in records if r["kind"] == "baseline"), {})
     records = [r for r in records if r["kind"] in ("trials", "floor")]
@@ -197,9 +202,23 @@ def read(records: Iterable[Record], models: Sequence[str] | None = None, activat
     chosen_models = _chosen([r["model_name"] for r in records], models)
     chosen_activations = _chosen([r["activation"] for r in records], activations)
     main = {(r["model_name"], r["activation"]): r for r in records if r["kind"] == "trials"}
+    if len(main) < sum(r["kind"] == "trials" for r in records):
+        raise BadInput(f"results/{study} has several arms of one model and activation ({', '.join(apart(records))}): no grid holds them together")
     floors = {(r["model_name"], r["activation"]): r for r in records if r["kind"] == "floor"}
     wanted = [(m, a) for m in chosen_models for a in chosen_activations if (m, a) in main]
     return Grid(study, chosen_models, chosen_activations, {key: ArmResults(main[key], floors.get(key)) for key in wanted}, baseline)
+
+
+def apart(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Records of a study by what else its arms differ in: the random stream that varies, the size, the protocol; all under "" where nothing does."""
+    found = [r for r in records if r["kind"] in ("trials", "floor", "baseline")]
+    factors = {r["arm"]: [r["config"].get("varies", "all"), r["config"].get("scale", "")] for r in found if r["kind"] != "baseline"}
+    several = [len({values[i] for values in factors.values()}) > 1 for i in range(2)]
+    groups: dict[str, list[Record]] = {}
+    for arm, values in factors.items():
+        name = " ".join(value for value, differs in zip(values, several, strict=True) if differs)
+        groups.setdefault(name, [r for r in found if r["kind"] == "baseline"]).extend(r for r in found if r.get("arm") == arm)
+    return groups
 
 
 ORDER = ("charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm", "relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")

@@ -22,6 +22,10 @@ COLOURS: dict[str, str] = {
     "geglu": "#D55E00",
     "prelu": "#56B4E9",
     "random_prelu": "#56B4E9",
+    "identity": "#737373",
+    "squared_relu": "#8C510A",
+    "sine": "#01665E",
+    "step": "#7B3294",
     "geglu_equal_width": "#D55E00",
     "geglu_equal_parameters": "#E69F00",
 }
