@@ -98,6 +98,15 @@ def test_plateau_tells_the_table_and_the_longer_run() -> None:
     assert "trained on to iteration 10, 2.333" in found.off
 
 
+def test_a_drawn_accuracy_carries_its_own_error() -> None:
+    """At 26% and 1,000 positions 1.39 points, more than the published 0.38 between activations; the loss is off by what the draw makes of it."""
+    assert trained.own_error(26.0) == pytest.approx(1.387, abs=1e-3)
+    found = trained.drawn(autopsies.evidence())
+    assert found.published.endswith("0.38 points from first to last")
+    assert "charlm relu 26.0% [26.0, 26.0], n = 3, own error 1.4 points a trial, loss off by -0.0900 nats" in found.on
+    assert "charlm relu 47.9%" in found.off
+
+
 def test_tables() -> None:
     """One anomaly in two columns, all of them in rows."""
     anomalies = [f(autopsies.evidence()) for f in trained.TRAINED]

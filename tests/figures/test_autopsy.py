@@ -21,6 +21,7 @@ EVIDENCE: dict[str, Callable[[Evidence], Figure]] = {
     "identical": figures.identical,
     "leak": figures.leak,
     "itself": figures.itself,
+    "drawn": figures.drawn,
     "trade-off": lambda e: figures.trade_off(trained.points(e)),
     "plateau": figures.plateau,
     "swiglu": figures.swiglu,

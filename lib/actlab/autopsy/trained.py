@@ -18,6 +18,8 @@ from actlab.statistics.summaries import coefficient_of_variation, rank_correlati
 LEAKY, UNIGRAM = "convlm", "tinylstm"
 GAINED = ("relu", "swiglu")
 IGNORED = "activation: ignored"
+DRAWN = 1000
+"""Windows of one published accuracy."""
 COARSE, FINE = ("gelu", "swiglu"), ("relu", "swish", "smelu_1")
 """charlm's cells in the published table: total variation on different inputs, and the element-wise form."""
 
@@ -303,4 +305,34 @@ def mixed_table(evidence: Evidence) -> Anomaly:
     )
 
 
-TRAINED = (identical, leak, itself, trade_off, plateau, swiglu, mixed_table)
+def own_error(accuracy: float) -> float:
+    """Standard error, in percentage points, of an accuracy (%) that was read at ``DRAWN`` independent positions."""
+    return float(np.sqrt(accuracy * (100 - accuracy) / DRAWN))
+
+
+def drawn(evidence: Evidence) -> Anomaly:
+    """Accuracies and losses of one draw."""
+    spread = max(p.AVERAGE_ACCURACY.values()) - min(p.AVERAGE_ACCURACY.values())
+
+    def on() -> str:
+        parts = []
+        for (model, activation), reading in _known(evidence.on).items():
+            accuracy, gap = reading.published("val_accuracy"), reading.published("val_loss").value - reading.value("val_loss").value
+            error = own_error(accuracy.value)
+            parts.append(f"{model} {activation} {said(accuracy, 1, '%')}, own error {error:.1f} points a trial, loss off by {gap:+.4f} nats")
+        return "; ".join(parts)
+
+    def off() -> str:
+        return "; ".join(f"{model} {activation} {said(r.value('val_accuracy'), 1, '%')}" for (model, activation), r in _known(evidence.on).items())
+
+    return Anomaly(
+        "Accuracies to a hundredth of a percent",
+        "; ".join(f"{name} {value}%" for name, value in p.AVERAGE_ACCURACY.items()) + f": {spread:.2f} points from first to last",
+        "report, 3",
+        f"Each accuracy is read once, at the last positions of {DRAWN:,} random windows; the error of that reading alone exceeds the differences.",
+        or_waiting(on),
+        or_waiting(off),
+    )
+
+
+TRAINED = (identical, leak, itself, trade_off, plateau, swiglu, mixed_table, drawn)

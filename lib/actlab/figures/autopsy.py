@@ -115,6 +115,24 @@ def itself(evidence: Evidence) -> Figure:
     return figure
 
 
+def drawn(evidence: Evidence) -> Figure:
+    """For each arm: accuracy at the last positions of 1,000 random windows, as published, and at all positions of the validation split."""
+    with styled():
+        figure, (axes,) = canvas(width=7.0, height=0.9 + 0.4 * max(2, len(evidence.on)))
+        if not evidence.on:
+            _waiting(axes)
+            return figure
+        for y, reading in enumerate(evidence.on.values()):
+            kinds = ((reading.published("val_accuracy"), "o", ON, "1,000 last positions"), (reading.value("val_accuracy"), "D", OFF, "all positions"))
+            for shift, (estimate, mark, shade, label) in zip((-0.12, 0.12), kinds, strict=True):
+                axes.errorbar(estimate.value, y + shift, xerr=error_bar(estimate), fmt=mark, color=shade, label=label if y == 0 else None)
+        axes.set_yticks(range(len(evidence.on)), [f"{m}, {a}" for m, a in evidence.on], fontsize=8)
+        axes.set(xlabel="validation accuracy (%)", xlim=(0, 102))
+        axes.invert_yaxis()
+        _legend(figure, [axes])
+    return figure
+
+
 def trade_off(points: Sequence[Mapping[str, Any]]) -> Figure:
     """Prediction difference against training loss, one mark an arm and snapshot: on different inputs (hollow: one model), and on the same inputs."""
     with styled():
