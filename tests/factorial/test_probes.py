@@ -64,3 +64,9 @@ def test_copying_is_paired_by_seed() -> None:
     assert factorial.copying_items(factorial.read([])) == 0
     alone = factorial.copying_gains(factorial.read(records()[:1]))["ecd", "gelu"]
     assert math.isnan(alone.value)
+
+
+def test_batches_are_tabled() -> None:
+    """In words, or a word that there are none."""
+    assert factorial.batches_table(made_up()).loc["trials with the same easiest batch", ""] == "48 of 48"
+    assert "not measured" in factorial.batches_table(factorial.read([])).iloc[0, 0]

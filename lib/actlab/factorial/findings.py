@@ -57,8 +57,8 @@ def _interaction(f: Factorial) -> str:
     found = interactions(f)["all"]
     if not found.n:
         return "Whether the gain depends on the activation cannot be said before all arms are recorded"
-    said = "excludes" if found.excludes(0) else "does not exclude"
-    return f"Under random PReLU bQ+bV gains {_shown(found)} nats more than under GELU (n = {found.n} seeds, all optimizers): the interval {said} 0"
+    said = "no interval" if math.isnan(found.low) else f"the interval {'excludes' if found.excludes(0) else 'does not exclude'} 0"
+    return f"Under random PReLU bQ+bV gains {_shown(found)} nats more than under GELU (all optimizers, n = {found.n}): {said}"
 
 
 def _rates(f: Factorial) -> str:

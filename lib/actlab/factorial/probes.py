@@ -96,6 +96,20 @@ def _batch_losses(f: Factorial, record: Record) -> dict[int, Values]:
     return {seed: losses for seed, losses in found.items() if len(losses) > 1}
 
 
+def batches_table(f: Factorial) -> pd.DataFrame:
+    """``batches`` in words; says so where no trial measured two."""
+    found = batches(f)
+    if found is None:
+        return pd.DataFrame({"": {"single batches": "not measured: the validation text is too short"}})
+    rows = {
+        "single batches of each trial": f"{found.batches}",
+        "spread from batch to batch, one model (sd, nats)": f"{found.spread:.3f}",
+        "the same, symmetric less bQ+bV on one batch": f"{found.paired_spread:.3f}",
+        "trials with the same easiest batch": f"{found.same_easiest} of {found.trials}",
+    }
+    return pd.DataFrame({"": rows})
+
+
 @dataclass(frozen=True)
 class Alignment:
     """Mean cosine of keys with the mean of bQ in one head of one arm, over seeds, and the same with random directions."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import multiprocessing
+import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -82,6 +83,11 @@ def load_ablation(params: AblationParams) -> AblationOutcome:
     arms = arms_of(params)
     found = [store.path_of(arm.study, arm.id) for arm in arms]
     return AblationOutcome(arms, [store.load(path) if path.exists() else None for path in found])
+
+
+def bring(params: AblationParams, train_missing: bool, workers: int = 0) -> AblationOutcome:
+    """An ablation for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a core."""
+    return run_ablation(params, workers or os.cpu_count() or 1) if train_missing else load_ablation(params)
 
 
 def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None = None) -> AblationOutcome:
