@@ -133,3 +133,14 @@ def test_help_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     for command in ("run", "report", "replay", "data", "book"):
         assert command in said
+
+
+def test_part_of_an_ablation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Optimizers and symmetry modes are chosen on the command line; a wrong one is named with the known ones."""
+    file = tmp_path / "ablation.yaml"
+    file.write_text(yaml.safe_dump({"kind": "ablation", "study": "part", "iterations": 1, "vocab_size": 257, "validation_windows": 2}))
+    assert run("run", file, "--workers", 1, "--optimizer", "sgdm", "--symmetry", "bQbV", "--activation", "gelu") == 0
+    assert [path.name[: len("sgdm-bQbV-gelu")] for path in (paths.results() / "part").glob("*.json")] == ["sgdm-bQbV-gelu"]
+    capsys.readouterr()
+    assert run("run", file, "--optimizer", "adam") == 2
+    assert "known are adamw, ecd, sgdm, soap" in capsys.readouterr().err

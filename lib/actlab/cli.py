@@ -32,6 +32,8 @@ def run(
     params: ParamsFile,
     model: Annotated[list[str] | None, typer.Option(help="Only this model (may be repeated).")] = None,
     activation: Annotated[list[str] | None, typer.Option(help="Only this activation (may be repeated).")] = None,
+    optimizer: Annotated[list[str] | None, typer.Option(help="Only this optimizer of an ablation (may be repeated).")] = None,
+    symmetry: Annotated[list[str] | None, typer.Option(help="Only this symmetry mode of an ablation (may be repeated).")] = None,
     trials: Annotated[int | None, typer.Option(min=1, help="Independently seeded runs of each arm.")] = None,
     max_iters: Annotated[int | None, typer.Option(min=1, help="Optimizer steps of a trial.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu or cuda.")] = None,
@@ -42,7 +44,8 @@ def run(
     from actlab.study.display import StudyDisplay
 
     settings = kinds.load(params)
-    changes = {"model": model, "activations": activation, "trials": trials, "iterations": max_iters, "device": device}
+    changes: dict[str, object] = {"model": model, "activations": activation, "optimizers": optimizer, "symmetry": symmetry}
+    changes |= {"trials": trials, "iterations": max_iters, "device": device}
     settings = settings.replace(**{name: value for name, value in changes.items() if value is not None})
     with StudyDisplay(console) as display:
         outcome = kinds.run(settings, workers, display.watch)

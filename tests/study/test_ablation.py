@@ -140,3 +140,23 @@ def test_own_shards_are_checked_against_the_vocabulary(monkeypatch, tmp_path):
 def test_mistakes_are_named(changes, error, message):
     with pytest.raises(error, match=message):
         params(**changes)
+
+
+def test_a_notebook_loads_or_trains():
+    study = params(optimizers="adamw", symmetry="bQ", activations="gelu")
+    assert ablation_run.bring(study, train_missing=False).missing
+    assert not ablation_run.bring(study, train_missing=True, workers=1).missing
+
+
+def test_workers_give_the_same_bits(monkeypatch, tmp_path):
+    monkeypatch.setenv("ACTLAB_DATA", str(tmp_path))
+    for split in ("train", "val"):
+        write_shard(tmp_path / "mine" / f"x_{split}_0.bin", np.arange(1000) % 500)
+    study = params(optimizers=("adamw", "sgdm"), symmetry="bQ", activations="gelu", shards="mine")
+    seen = []
+    together = run_ablation(study, workers=2, watch=lambda event: seen.append(event.kind))
+    assert seen.count("trial") == seen.count("arm") == 2
+    for file in (paths.cache() / "ablation").glob("*.safetensors"):
+        file.unlink()
+    alone = [ablation_run.run_trial(arm.trials[0]) for arm in arms_of(study)]
+    assert [values(record) for record in together.present] == [values({"trials": [t]}) for t in alone]

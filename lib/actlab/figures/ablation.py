@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,19 +15,34 @@ from actlab.figures.grid import error_bar
 from actlab.figures.style import canvas, colour, marker, styled
 from actlab.statistics.estimate import Estimate
 
-LEGEND = {"loc": "outside upper center", "fontsize": 8}
+LEGEND: dict[str, Any] = {"loc": "outside upper center", "fontsize": 8}
 PUBLISHED_SHADE = "#737373"
+
+
+def _nothing() -> Figure:
+    """A study without records says so."""
+    with styled():
+        figure, (axes,) = canvas(width=5.0, height=1.0)
+        axes.text(0.5, 0.5, "no record yet", transform=axes.transAxes, ha="center", va="center")
+        axes.set_axis_off()
+    return figure
 
 
 def by_arm(found: Mapping[tuple[str, str, str], Estimate], label: str = LOSS_LABEL) -> Figure:
     """A quantity of every arm: optimizers across, colour the activation, filled marks bQ+bV and hollow ones symmetric; unrecorded arms are named."""
+    if not found:
+        return _nothing()
     optimizers = list(dict.fromkeys(o for o, _, _ in found))
     series = list(dict.fromkeys((m, a) for _, m, a in found))
     with styled():
         figure, (axes,) = canvas(width=6.4, height=3.2)
         for i, (mode, activation) in enumerate(series):
             shift = (i - (len(series) - 1) / 2) * 0.16
-            look = {"fmt": marker(activation), "color": colour(activation), "markerfacecolor": "white" if mode == BASE else colour(activation)}
+            look: dict[str, Any] = {
+                "fmt": marker(activation),
+                "color": colour(activation),
+                "markerfacecolor": "white" if mode == BASE else colour(activation),
+            }
             for place, optimizer in enumerate(optimizers):
                 estimate = found.get((optimizer, mode, activation))
                 if estimate is None or np.isnan(estimate.value):
@@ -43,6 +59,8 @@ def by_arm(found: Mapping[tuple[str, str, str], Estimate], label: str = LOSS_LAB
 
 def gains(found: Mapping[tuple[str, str], Estimate], interactions: Mapping[str, Estimate]) -> Figure:
     """Gain of bQ+bV by optimizer and activation on the left; on the right its difference between the activations."""
+    if not found:
+        return _nothing()
     optimizers = list(dict.fromkeys(o for o, _ in found))
     activations = list(dict.fromkeys(a for _, a in found))
     with styled():
@@ -88,13 +106,18 @@ def protocol(found: Protocol) -> Figure:
 
 def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
     """Loss against the learning rate, in multiples of the published one: a panel an optimizer, hollow marks symmetric, filled ones bQ+bV."""
+    if not found:
+        return _nothing()
     optimizers = list(dict.fromkeys(o for o, _ in found))
     with styled():
         figure, panels = canvas(1, len(optimizers), width=8.4, height=2.8)
         for axes, optimizer in zip(panels, optimizers, strict=True):
             for i, mode in enumerate(m for o, m in found if o == optimizer):
                 by_factor = {factor: e for factor, e in found[optimizer, mode].items() if not np.isnan(e.value)}
-                look = {"color": "black" if mode == BASE else colour("swiglu"), "markerfacecolor": "white" if mode == BASE else colour("swiglu")}
+                look: dict[str, Any] = {
+                    "color": "black" if mode == BASE else colour("swiglu"),
+                    "markerfacecolor": "white" if mode == BASE else colour("swiglu"),
+                }
                 for factor, estimate in by_factor.items():
                     axes.errorbar(factor * (1 + 0.06 * i), estimate.value, error_bar(estimate), fmt="o", **look)
                 label = words(mode) if optimizer == optimizers[0] else "_nolegend_"
@@ -114,6 +137,8 @@ def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
 
 def curves(found: Mapping[tuple[str, str], tuple[Values, Sequence[Estimate]]]) -> Figure:
     """Validation loss against tokens, means over seeds with their intervals as bands: colour the optimizer, dashed lines bQ+bV."""
+    if not found:
+        return _nothing()
     with styled():
         figure, (axes,) = canvas(width=5.8, height=3.4)
         for (optimizer, mode), (tokens, losses) in found.items():
@@ -127,9 +152,11 @@ def curves(found: Mapping[tuple[str, str], tuple[Values, Sequence[Estimate]]]) -
 
 def alignment(found: Mapping[str, Sequence[Alignment]]) -> Figure:
     """Mean cosine of keys with bQ, head by head, a panel a symmetry mode; bars are the middle 95% of random directions."""
+    if not found:
+        return _nothing()
     with styled():
-        figure, panels = canvas(1, max(1, len(found)), width=8.0, height=2.8)
-        for axes, (mode, heads) in zip(panels, found.items(), strict=False):
+        figure, panels = canvas(1, len(found), width=8.0, height=2.8)
+        for axes, (mode, heads) in zip(panels, found.items(), strict=True):
             for place, head in enumerate(heads):
                 axes.bar(place, head.high - head.low, 0.7, bottom=head.low, color=PUBLISHED_SHADE, alpha=0.3)
                 axes.errorbar(place, head.cosine.value, error_bar(head.cosine), fmt="o", color=colour("swiglu"))

@@ -9,9 +9,10 @@ import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,10 @@ from actlab.optimizers import build_optimizer
 from actlab.study import provenance
 from actlab.study.ablation import AblationArm, AblationParams, AblationTrial, arms_of
 from actlab.study.ablation_analyses import analyse
+from actlab.study.utilisation import utilisation
 from actlab.training import checkpoint
+from actlab.training.distributed import ALONE, Group
+from actlab.training.distributed import group as joined_group
 from actlab.training.streams import generator, init_streams
 from actlab.training.tokens_loop import train_tokens
 from actlab.training.windows import Windows, cover, spread
@@ -95,26 +99,29 @@ def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None =
 
     Args:
         params: the ablation.
-        workers: processes, each on one thread; 1 runs in this process. The results are the same bits.
+        workers: processes, each on one thread and, where there are GPUs, on one of them; 1 runs in this process. The results are the same bits.
+            Under ``torchrun`` the processes that it started train one trial after another together, and this is not used.
         watch: called with every ``Event``, in this process (``progress`` only with one worker).
     """
-    tell = watch or (lambda event: None)
+    group = joined_group()
+    tell = watch if watch and group.leads else (lambda event: None)
     provenance.code()  # before anything can change the files that this process has loaded
-    outcome = load_ablation(params)
+    outcome = group.agree(lambda: load_ablation(params))
     for arm, record in zip(outcome.arms, outcome.records, strict=True):
         if record is not None:
             tell(Event("arm", arm, record=record))
     todo = [(arm, trial) for arm in outcome.missing for trial in arm.trials]
     if todo:
         tell(Event("start", todo[0][0], total=len(todo)))
-        shards_of(todo[0][1])  # tokenize once, before the processes start
+        group.agree(lambda: shards_of(todo[0][1]))  # tokenize once, before the processes start
     ended: dict[str, dict[int, Results]] = {arm.id: {} for arm in outcome.missing}
     fresh: dict[str, store.Record] = {}
-    for arm, trial, results in _run(todo, workers, tell):
+    for arm, trial, results in _run(todo, workers, tell, group):
         tell(Event("trial", arm, trial))
         ended[arm.id][trial.seed] = results
         if len(ended[arm.id]) == len(arm.trials):
-            fresh[arm.id] = finish(arm, [ended[arm.id][t.seed] for t in arm.trials])
+            results_of_arm = [ended[arm.id][t.seed] for t in arm.trials]
+            fresh[arm.id] = group.agree(partial(finish, arm, results_of_arm, group))
             tell(Event("arm", arm, record=fresh[arm.id]))
     return AblationOutcome(outcome.arms, [record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)])
 
@@ -122,12 +129,17 @@ def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None =
 Todo = list[tuple[AblationArm, AblationTrial]]
 
 
-def _run(todo: Todo, workers: int, tell: Watch) -> Iterator[tuple[AblationArm, AblationTrial, Results]]:
-    if workers == 1 or len(todo) < 2:
+def _run(todo: Todo, workers: int, tell: Watch, group: Group) -> Iterator[tuple[AblationArm, AblationTrial, Results]]:
+    workers = min(workers, len(todo))
+    if workers < 2 or group.world > 1:
         for arm, trial in todo:
-            yield arm, trial, run_trial(trial, _reporter(arm, trial, tell))
+            yield arm, trial, run_trial(trial, _reporter(arm, trial, tell), group)
         return
-    with ProcessPoolExecutor(min(workers, len(todo)), multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    turns = context.Queue()
+    for turn in range(workers):
+        turns.put(turn)
+    with ProcessPoolExecutor(workers, context, _own_gpu, (turns,)) as pool:
         futures = {pool.submit(run_trial, trial): (arm, trial) for arm, trial in todo}
         try:
             yield from ((*futures[future], future.result()) for future in as_completed(futures))
@@ -135,6 +147,13 @@ def _run(todo: Todo, workers: int, tell: Watch) -> Iterator[tuple[AblationArm, A
             for process in list((pool._processes or {}).values()):
                 process.terminate()  # the checkpoints make that safe
             raise
+
+
+def _own_gpu(turns: Any) -> None:
+    """In a worker's start: "cuda" means its own GPU from here on, in turn."""
+    turn = turns.get()
+    if torch.cuda.is_available():
+        torch.cuda.set_device(turn % torch.cuda.device_count())
 
 
 def _reporter(arm: AblationArm, trial: AblationTrial, tell: Watch) -> Callable[[int, float], None]:
@@ -201,34 +220,39 @@ def cached(trial: AblationTrial) -> Path:
     return paths.cache() / "ablation" / f"{name}.safetensors"
 
 
-def run_trial(trial: AblationTrial, on_progress: Callable[[int, float], None] | None = None) -> Results:
-    """Train one trial, or take it from the cache; a started one goes on from its checkpoint. Never raises for a training failure."""
+def run_trial(trial: AblationTrial, on_progress: Callable[[int, float], None] | None = None, group: Group = ALONE) -> Results:
+    """Train one trial, or take it from the cache; a started one goes on from its checkpoint. Never raises for a training failure of one process."""
     torch.set_num_threads(1)
     path = cached(trial)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_suffix(".lock")):
-        if path.exists():
-            return checkpoint.read_tensors(path)[1]
+    with FileLock(path.with_suffix(".lock")) if group.leads else nullcontext():
+        if (ended := group.agree(lambda: checkpoint.read_tensors(path)[1] if path.exists() else None)) is not None:
+            return ended
         saved_at = path.with_suffix(".checkpoint")
         model = fresh_model(trial).to(trial.recipe.device)
-        results = _train(trial, model, saved_at, on_progress)
-        if results["status"] != "failed":
+        results: Results = group.agree(partial(dict, _train(trial, model, saved_at, on_progress, group)))  # the leader's
+        if results["status"] != "failed" and group.leads:
             checkpoint.write_tensors(path, {f"weights/{name}": value for name, value in model.state_dict().items()}, results)
             saved_at.unlink(missing_ok=True)
     return results
 
 
-def _train(trial: AblationTrial, model: GPT2, saved_at: Path, on_progress: Callable[[int, float], None] | None) -> Results:
+def _train(trial: AblationTrial, model: GPT2, saved_at: Path, on_progress: Callable[[int, float], None] | None, group: Group) -> Results:
+    group.share(trial.batch_size)
     results: Results = {"label": trial.label, "seed": trial.seed, "n_parameters": count_parameters(model)}
     try:
         block_size = model.settings.block_size
         optimizer = build_optimizer(trial.optimizer, model.parameters(), generator(trial.seed, "optimizer"), **trial.optimizer_settings)
-        stream = TokenStream(shards_of(trial).train, block_size, trial.batch_size, lambda epoch: generator(trial.seed, f"order/{epoch}"))
-        done = train_tokens(model, optimizer, stream, windows_of(trial), trial.recipe, trial.seed, saved_at=saved_at, on_progress=on_progress)
+        part = (group.rank, group.world)
+        stream = TokenStream(shards_of(trial).train, block_size, trial.batch_size, lambda epoch: generator(trial.seed, f"order/{epoch}"), part)
+        windows = windows_of(trial)
+        done = train_tokens(model, optimizer, stream, windows, trial.recipe, trial.seed, saved_at=saved_at, on_progress=on_progress, group=group)
         analyses = analyse(model, load_tokens(shards_of(trial).validation), trial.recipe) if done.status == "done" else {}
     except ActlabError:
         raise
     except Exception:  # recorded, so that the other trials of a study go on
+        if group.world > 1:
+            raise  # the other processes wait for this one: all have to end
         return {**results, "status": "failed", "traceback": traceback.format_exc()}
     return {
         **results,
@@ -239,6 +263,7 @@ def _train(trial: AblationTrial, model: GPT2, saved_at: Path, on_progress: Calla
         "tokens_per_second": done.tokens_per_second,
         "weights_sha256": done.weights_sha256,
         "analyses": analyses,
+        **utilisation(model.settings, results["n_parameters"], done.tokens_per_second, trial.recipe, group.world),
     }
 
 
@@ -284,9 +309,11 @@ def record_of(arm: AblationArm, trials: list[Results]) -> store.Record:
     }
 
 
-def finish(arm: AblationArm, trials: list[Results]) -> store.Record:
+def finish(arm: AblationArm, trials: list[Results], group: Group = ALONE) -> store.Record:
     """Write the arm's record and return it. An arm with a failed trial is returned but not written, so that it can be run again."""
     record = record_of(arm, trials)
+    if group.world > 1:
+        record["provenance"]["processes"] = group.world
     if not any(trial["status"] == "failed" for trial in trials):
         store.save(store.path_of(arm.study, arm.id), record)
     return json.loads(json.dumps(record))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from actlab.errors import BadInput, UnknownName
 from actlab.models.layers import LanguageModel
 from actlab.optimizers import check_complete
 from actlab.training import checkpoint
+from actlab.training.distributed import ALONE, Group, without_exchange
 from actlab.training.loop import DTYPES, Progress, autocast, reproducible, weights_sha256
 from actlab.training.measure import measure
 from actlab.training.streams import derive
@@ -97,6 +99,7 @@ def train_tokens(
     *,
     saved_at: Path | None = None,
     on_progress: Callable[[int, float], None] | None = None,
+    group: Group = ALONE,
 ) -> TokenTrial:
     """Train ``model`` on the batches of ``stream`` and measure it on fixed windows.
 
@@ -109,11 +112,16 @@ def train_tokens(
         seed: of the stream ``dropout``; model, optimizer and stream bring their own randomness.
         saved_at: checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit that of an uninterrupted run.
         on_progress: called with (iteration, last training loss) about ten times a second.
+        group: the processes that train this trial together, each with its part of the stream's batches: up to rounding the losses of one process.
+            Dropout must be off, for a checkpoint keeps one process's random stream.
     """
     check_complete(optimizer, model)
+    if group.world > 1 and model.config.dropout:
+        raise BadInput(f"a trial on {group.world} processes needs dropout 0, got {model.config.dropout}")
     validation = validation.to(recipe.device)
     rates = [group["lr"] for group in optimizer.param_groups]
     forward: Callable[[Tensor], Tensor] = torch.compile(model) if recipe.compiled else model
+    learner = forward if group.world == 1 else group.wrapped(forward)  # type: ignore[arg-type]
     clock = _Clock()
     with reproducible(derive(seed, "dropout")):
         progress = _resume(saved_at, model, optimizer, stream)
@@ -128,33 +136,36 @@ def train_tokens(
                 if not _finite(progress):
                     status = "diverged"
                     break
-                if saved_at is not None and iteration < recipe.iterations:
+                if saved_at is not None and group.leads and iteration < recipe.iterations:
                     checkpoint.save(saved_at, model, optimizer, {**asdict(progress), "cursor": stream.cursor})
             if iteration == recipe.iterations:
                 break
-            for group, rate in zip(optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate * recipe.rate(iteration)
-            loss: Any = optimizer.step(_closure(forward, optimizer, stream, recipe))  # type: ignore[arg-type]
+            for settings, rate in zip(optimizer.param_groups, rates, strict=True):
+                settings["lr"] = rate * recipe.rate(iteration)
+            loss: Any = optimizer.step(_closure(learner, optimizer, stream, recipe, group))  # type: ignore[arg-type]
             running += loss
             if on_progress is not None and clock.report():
                 on_progress(iteration + 1, loss.item())
     return TokenTrial(status, progress, weights_sha256(model))
 
 
-def _closure(forward: Callable[[Tensor], Tensor], optimizer: torch.optim.Optimizer, stream: TokenStream, recipe: TokenRecipe) -> Callable[[], Tensor]:
-    """Clears the gradients, accumulates those of the step's micro-batches, returns their mean loss."""
+def _closure(
+    forward: Callable[[Tensor], Tensor], optimizer: torch.optim.Optimizer, stream: TokenStream, recipe: TokenRecipe, group: Group
+) -> Callable[[], Tensor]:
+    """Clears the gradients, accumulates those of the step's micro-batches, returns their mean loss over all processes."""
     batches = [stream.next_batch() for _ in range(recipe.micro_batches)]
 
     def closure() -> Tensor:
         optimizer.zero_grad(set_to_none=True)
         total = torch.zeros((), device=recipe.device)
-        for inputs, targets in batches:
-            with autocast(recipe):
-                logits = forward(inputs.to(recipe.device, non_blocking=True))
-                loss = F.cross_entropy(logits.flatten(0, 1), targets.to(recipe.device, non_blocking=True).flatten()) / recipe.micro_batches
-            loss.backward()  # type: ignore[no-untyped-call]
+        for number, (inputs, targets) in enumerate(batches, start=1):
+            with nullcontext() if number == len(batches) else without_exchange(forward):
+                with autocast(recipe):
+                    logits = forward(inputs.to(recipe.device, non_blocking=True))
+                    loss = F.cross_entropy(logits.flatten(0, 1), targets.to(recipe.device, non_blocking=True).flatten()) / recipe.micro_batches
+                loss.backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
-        return total
+        return group.mean(total)
 
     return closure
 

@@ -1,0 +1,110 @@
+"""What an update costs: ECD, SOAP and SGDM over fused AdamW, in one run, and the bytes that each keeps for a parameter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from statistics import median
+from typing import Any
+
+import pandas as pd
+import torch
+from torch.nn import functional as F
+
+from actlab.activations import find_activation
+from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config, build_gpt2
+from actlab.optimizers import OPTIMIZERS, build_optimizer
+from actlab.training.streams import generator
+
+SMALL = replace(GPT2_SCALES["mini"], n_layer=2)
+"""Two layers of the mini scale: SOAP's overhead lies in the width of a layer, not in their number."""
+SOAP_MAX_DIM = 2048
+"""As in the mini study: the vocabulary side of the embedding keeps the identity."""
+BATCH = 8
+
+
+def measure(config: GPT2Config, names: tuple[str, ...], steps: int, rounds: int) -> dict[str, Any]:
+    """CPU milliseconds of an update on one thread, in alternating rounds of ``steps`` updates (SOAP refreshes its bases at every tenth), and of
+    the forward and backward pass of ``BATCH`` sequences that gave the gradients. CPU time, so that other work on the machine counts little.
+    """
+    model = build_gpt2(config, "gelu", generator_for=lambda name: generator(0, name))
+    tokens = torch.randint(config.vocab_size, (BATCH, config.block_size + 1), generator=generator(0, "tokens"))
+
+    def learn() -> None:
+        model.zero_grad()
+        F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten()).backward()  # type: ignore[no-untyped-call]
+
+    learn()
+    loss = torch.tensor(11.0)
+    shapes = [p.shape for p in model.parameters()]
+    works: dict[str, Callable[[], object]] = {}
+    states: dict[str, float] = {}
+    for name in names:
+        copies = [torch.nn.Parameter(p.detach().clone()) for p in model.parameters()]
+        for copy, p in zip(copies, model.parameters(), strict=True):
+            copy.grad = p.grad
+        settings = {"max_precondition_dim": SOAP_MAX_DIM} if name == "soap" else {}
+        optimizer = build_optimizer(name, copies, generator(0, "optimizer"), **settings)
+        works[name] = partial(optimizer.step, lambda: loss)
+        states[name] = OPTIMIZERS[name].state_bytes(shapes, settings)
+    times = _alternate(works, steps, rounds)
+    count = sum(shape.numel() for shape in shapes)
+    rows = [{"optimizer": n, "cpu_ms": 1e3 * times[n], "times_adamw": times[n] / times["adamw"], "bytes": states[n] / count} for n in names]
+    return {"parameters": count, "learning_cpu_ms": 1e3 * median(_cpu(learn, 1) for _ in range(rounds)), "rows": rows}
+
+
+def _cpu(work: Callable[[], object], repeats: int) -> float:
+    start = time.process_time()
+    for _ in range(repeats):
+        work()
+    return (time.process_time() - start) / repeats
+
+
+def _alternate(works: dict[str, Callable[[], object]], steps: int, rounds: int) -> dict[str, float]:
+    """Median CPU seconds of an update; the first update, which sets up the state, is not counted."""
+    for work in works.values():
+        work()
+    samples: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            samples[name].append(_cpu(work, steps))
+    return {name: median(values) for name, values in samples.items()}
+
+
+def state_bytes(scale: str = "124m") -> dict[str, float]:
+    """Optimizer -> bytes of state a parameter at a scale, with the published settings (float32)."""
+    with torch.device("meta"):
+        shapes = [p.shape for p in GPT2(GPT2_SCALES[scale], find_activation("gelu")).parameters()]
+    count = sum(shape.numel() for shape in shapes)
+    return {name: entry.state_bytes(shapes, entry.defaults) / count for name, entry in OPTIMIZERS.items()}
+
+
+def measure_all(rounds: int = 5, steps: int = 10, large: str = "124m") -> dict[str, Any]:
+    """All four at ``SMALL``; those without matrices of eigenvectors also at a large scale, context 64 (the update does not depend on it)."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        short = replace(GPT2_SCALES[large], block_size=64)
+        small, big = measure(SMALL, tuple(OPTIMIZERS), steps, rounds), measure(short, ("ecd", "adamw", "sgdm"), 2, rounds)
+        return {"small": small, "large": big, "large_scale": large, "state_bytes": state_bytes(large)}
+    finally:
+        torch.set_num_threads(threads)
+
+
+def table(measured: dict[str, Any]) -> pd.DataFrame:
+    """One row an optimizer: times AdamW's update, small and large; times a whole step (small); bytes of state a parameter at the large scale."""
+    small, large = ({row["optimizer"]: row for row in measured[size]["rows"]} for size in ("small", "large"))
+    learning, adamw = measured["small"]["learning_cpu_ms"], small["adamw"]["cpu_ms"]
+    rows = {}
+    for name, row in small.items():
+        rows[name] = {
+            f"update, CPU ms ({measured['small']['parameters'] / 1e6:.1f}M)": f"{row['cpu_ms']:.1f}",
+            "times AdamW's": f"{row['times_adamw']:.2f}",
+            "whole step, times AdamW's": f"{(learning + row['cpu_ms']) / (learning + adamw):.2f}",
+            f"update, CPU ms ({measured['large']['parameters'] / 1e6:.0f}M)": f"{large[name]['cpu_ms']:.0f}" if name in large else "not measured",
+            "times AdamW's ": f"{large[name]['times_adamw']:.2f}" if name in large else "not measured",
+            f"state at {measured['large_scale']}, bytes a parameter": f"{measured['state_bytes'][name]:.1f}",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")

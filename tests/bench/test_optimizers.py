@@ -1,0 +1,51 @@
+"""The cost of an update: measured for every optimizer, ratios to AdamW in the same run, and state counted as it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from actlab.bench import optimizers as bench
+from actlab.models.gpt2 import GPT2_SCALES
+from actlab.optimizers import OPTIMIZERS, build_optimizer
+
+TINY = replace(GPT2_SCALES["quick"], vocab_size=64, block_size=8, n_embd=16)
+
+
+def test_every_optimizer_is_timed_in_one_run() -> None:
+    """AdamW's ratio is 1; all times are positive; the whole step costs more than the update."""
+    found = bench.measure(TINY, tuple(OPTIMIZERS), steps=2, rounds=2)
+    rows = {row["optimizer"]: row for row in found["rows"]}
+    assert list(rows) == list(OPTIMIZERS)
+    assert rows["adamw"]["times_adamw"] == 1
+    assert all(row["cpu_ms"] > 0 for row in rows.values())
+    assert found["learning_cpu_ms"] > 0
+
+
+def test_the_table_has_every_optimizer_and_says_what_was_not_measured() -> None:
+    """SOAP has no time at the large scale."""
+    small, large = bench.measure(TINY, tuple(OPTIMIZERS), 1, 1), bench.measure(TINY, ("ecd", "adamw", "sgdm"), 1, 1)
+    table = bench.table({"small": small, "large": large, "large_scale": "124m", "state_bytes": bench.state_bytes("quick")})
+    assert list(table.index) == list(OPTIMIZERS)
+    assert (table.loc["soap"] == "not measured").sum() == 2
+
+
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
+def test_bytes_of_state_are_those_that_are_kept(name: str) -> None:
+    """Counted on real state, but for a scalar a tensor."""
+    parameters = [torch.nn.Parameter(torch.randn(40, 30)), torch.nn.Parameter(torch.randn(30))]
+    optimizer = build_optimizer(name, parameters, torch.Generator())
+    for parameter in parameters:
+        parameter.grad = torch.randn(parameter.shape)
+    optimizer.step(lambda: torch.tensor(5.0))
+    kept = sum(t.nbytes for state in optimizer.state.values() for t in state.values() if isinstance(t, torch.Tensor) and t.numel() > 1)
+    assert OPTIMIZERS[name].state_bytes([p.shape for p in parameters], OPTIMIZERS[name].defaults) == kept
+
+
+def test_published_size_fits_memory() -> None:
+    """ECD and SGDM keep 4 bytes a parameter, AdamW 8, SOAP less than 40: all fit beside 124 million weights."""
+    found = bench.state_bytes()
+    assert (found["ecd"], found["sgdm"], found["adamw"]) == (4, 4, 8)
+    assert 8 < found["soap"] < 40
