@@ -14,8 +14,9 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from actlab import paths
-from actlab.book import BookError, execute_stale
+from actlab.book import BookError, execute_stale, footer, print_book
 from actlab.book.execute import declared
+from actlab.book.fonts import icon_codes
 from actlab.book.keys import changed, code_key, key_of
 from actlab.book.mathml import to_mathml
 from actlab.book.pages import load_pages, replaced
@@ -219,3 +220,27 @@ def test_the_repository_has_its_book_in_order() -> None:
     made = {page.name for page in load_pages()}
     assert [file for file in files if file not in made and not (paths.ROOT / "book" / f"{file}.md").exists()] == []
     assert made <= set(files)
+
+
+def test_icons_are_cut_down_to_those_in_use() -> None:
+    """Characters by name, aliases included; a name that only begins alike is another icon."""
+    css = r'.fa-bars:before,.fa-navicon:before{content:"\f0c9"}.fa-moon:before{content:"\f186"}.fa-bars-progress:before{content:"\f828"}'
+    assert icon_codes(css, '<i class="fa-solid fa-navicon"></i>') == [0xF0C9]
+    assert icon_codes(css, '<i class="fas fa-bars"></i><i class="fa-solid fa-moon fa-lg">') == [0xF0C9, 0xF186]
+
+
+def test_footer_names_the_days_of_the_records_that_a_page_reads(root: Path) -> None:
+    """Commit, versions and days; a file without a date is no record."""
+    assert "no record" in footer.text(load_pages(root))
+    for name, day in (("a", "2026-01-02"), ("b", "2026-01-04")):
+        (root / f"results/colours/{name}.json").write_text(json.dumps({"provenance": {"date": f"{day}T10:00:00+00:00"}}))
+    line = footer.text(load_pages(root))
+    assert line.endswith("; 2 records of 2026-01-02 to 2026-01-04.")
+    assert "commit" in line
+    assert "torch" in line
+
+
+def test_printing_without_a_browser_is_a_clear_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(root))
+    with pytest.raises(BookError, match="printing needs one of chromium"):
+        print_book(root)

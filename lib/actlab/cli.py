@@ -130,6 +130,7 @@ def data_tokenize(
 def book(
     workers: Annotated[int, typer.Option(min=1, help="Notebooks executed at once.")] = os.cpu_count() or 1,
     execute_only: Annotated[bool, typer.Option(help="Execute the notebooks, build no pages.")] = False,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Print the whole book to book/_build/book.pdf too (needs Chromium).")] = False,
 ) -> None:
     """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
     from actlab import book as pages
@@ -138,6 +139,8 @@ def book(
         pages.execute_stale(workers)
     else:
         console.print(f"open {pages.build_book(workers)}")
+        if pdf:
+            console.print(f"open {pages.print_book()}")
 
 
 def main() -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from actlab.book import mathml
-from actlab.book.build import build_book
+from actlab.book import footer, mathml
+from actlab.book.build import build_book, print_book
 from actlab.book.stitch import BookError, Event, execute_stale
 from actlab.errors import ActlabError
 
-__all__ = ["BookError", "Event", "build_book", "execute_stale", "setup"]
+__all__ = ["BookError", "Event", "build_book", "execute_stale", "print_book", "setup"]
 
 
 def execute_pages(app: Any) -> None:
@@ -56,5 +56,6 @@ def setup(app: Any) -> dict[str, Any]:
     mathml.setup(app)
     app.connect("builder-inited", execute_pages, priority=100)
     app.connect("doctree-read", note_quotations)
+    app.connect("html-page-context", footer.add)
     app.connect("build-finished", forget_faults)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,7 +50,33 @@ def build_book(workers: int = os.cpu_count() or 1, root: Path = paths.ROOT) -> P
         BookError: a notebook failed, or Jupyter Book found a fault (it has said which).
     """
     execute_with_progress(workers, root=root)
-    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "book", "-W", "--keep-going", "--quiet"]
+    _jupyter_book(root)
+    return root / "book" / "_build" / "html" / "index.html"
+
+
+def _jupyter_book(root: Path, *more: str) -> None:
+    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "book", "-W", "--keep-going", "--quiet", *more]
     if subprocess.run(command, cwd=root, check=False).returncode:
         raise BookError("jupyter-book found the faults above; nothing of the book is to be trusted until they are mended")
-    return root / "book" / "_build" / "html" / "index.html"
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+PRINTING = ("--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--no-pdf-header-footer")
+
+
+def print_book(root: Path = paths.ROOT) -> Path:
+    """The whole book as one PDF, ``book/_build/book.pdf``, printed by a browser; call ``build_book`` first.
+
+    Raises:
+        BookError: there is no browser, or it printed nothing.
+    """
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if browser is None:
+        raise BookError(f"printing needs one of {', '.join(BROWSERS)}, and none is installed")
+    _jupyter_book(root, "--builder", "singlehtml")
+    page, printed = root / "book" / "_build" / "singlehtml" / "index.html", root / "book" / "_build" / "book.pdf"
+    printed.unlink(missing_ok=True)
+    done = subprocess.run([browser, *PRINTING, f"--print-to-pdf={printed}", page.as_uri()], capture_output=True, text=True, check=False)
+    if not printed.exists():
+        raise BookError(f"{browser} printed nothing: {done.stderr.strip()[-500:]}")
+    return printed

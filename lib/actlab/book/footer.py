@@ -1,0 +1,63 @@
+"""The last line of every page: which commit wrote it, from records of which days, with which versions."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+from collections.abc import Iterable
+from functools import cache
+from html import escape
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from actlab import __version__, paths
+from actlab.book.pages import Page, load_pages
+
+VERSIONS = ("torch", "numpy", "jupyter-book")
+
+
+@cache
+def commit() -> str:
+    """The repository's commit, ``abcdef1234``, and whether tracked files differ from it; "no commit" where there is no git."""
+    try:
+        found = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=10", "--dirty=, with changes"], cwd=paths.ROOT, capture_output=True, text=True
+        )
+    except OSError:
+        return "no commit"
+    return f"commit {found.stdout.strip()}" if found.returncode == 0 else "no commit"
+
+
+@cache
+def day(path: Path) -> str:
+    """The day on which a record was made, ``2026-11-21``; empty for any other file."""
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["provenance"]["date"])[:10]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def records_of(pages: Iterable[Page]) -> str:
+    """``18 records of 2026-11-21 to 2026-11-22`` that the pages read; ``no record`` where they read none."""
+    files = {path for page in pages for _, path in page.files() if path.suffix == ".json"}
+    days = sorted(found for path in files if (found := day(path)))
+    if not days:
+        return "no record"
+    return f"{len(days)} records of {days[0]}" + (f" to {days[-1]}" if days[-1] != days[0] else "")
+
+
+def text(pages: Iterable[Page]) -> str:
+    """The whole line, for a page that reads what ``pages`` read."""
+    versions = [f"{name} {metadata.version(name)}" for name in VERSIONS]
+    return (
+        ", ".join([f"Written from {commit()} by actlab {__version__}", f"Python {platform.python_version()}", *versions]) + f"; {records_of(pages)}."
+    )
+
+
+def add(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Sphinx calls this for every page: an executed page names its own records, any other page those of the whole book."""
+    pages = load_pages(Path(app.srcdir).parent)
+    own = [page for page in pages if page.name == name]
+    context["theme_extra_footer"] = f'<p class="provenance">{escape(text(own or pages))}</p>'
