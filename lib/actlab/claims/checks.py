@@ -9,7 +9,7 @@ from actlab.claims import Finding
 from actlab.claims.sizes import parameters
 from actlab.claims.verdicts import TEXT, Between, conflicting, decided, explained, recomputed, untestable
 
-PUBLISHED_PAGE = "studies/claims"
+PUBLISHED_PAGE = "studies/report"
 """The page that shows the published tables."""
 
 

@@ -27,12 +27,12 @@ class Source:
 SOURCES = (
     Source("MNIST study", mnist.CLAIMS, lambda: sweep.read([*store.load_study("mnist"), *store.load_study("mnist-epochs")]), "studies/mnist"),
     Source("Ablation study", ablation.CLAIMS, lambda: factorial.read(store.load_study("ablation-novels")), "studies/ablation"),
-    Source("Language models, front page", readme.CLAIMS, evidence.gather, "studies/claims"),
+    Source("Language models, front page", readme.CLAIMS, evidence.gather, "studies/report"),
     Source(
         "Language models, report",
         (*report_summary.CLAIMS, *report_findings.CLAIMS, *report_scale.CLAIMS),
         evidence.gather,
-        "studies/claims",
+        "studies/report",
     ),
 )
 
