@@ -79,6 +79,12 @@ def test_perturbed_trials_are_compared_with_themselves_unchanged(toy: Params) ->
     assert record["provenance"]["threads"] == 2
 
 
+def test_one_experiment_may_vary_one_stream(toy: Params) -> None:
+    """``run_experiment`` trains the arm of the stream that it is given."""
+    record = actlab.run_experiment("charlm", "relu", toy.replace(varies="init"))
+    assert record["arm"].startswith("charlm-relu-init-")
+
+
 def test_a_bad_snapshot_is_refused(toy: Params) -> None:
     """Weights exist at evaluations only."""
     with pytest.raises(actlab.errors.BadInput, match="snapshots: 3"):

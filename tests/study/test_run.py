@@ -235,6 +235,9 @@ def test_run_experiment_refuses_bad_input(toy: Params) -> None:
         actlab.run_experiment("convml", "relu", toy)
     with pytest.raises(BadInput, match="unknown activation 'rleu'"):
         actlab.run_experiment("charlm", "rleu", toy)
+    for several in ({"varies": ["init", "order"]}, {"scales": ["lite"]}):
+        with pytest.raises(BadInput, match="one experiment is one arm"):
+            actlab.run_experiment("charlm", "relu", several)
     with pytest.raises(BadInput, match=r"trials=1.5"):
         actlab.run_experiment("charlm", "relu", {"trials": 1.5})
     assert not paths.cache().exists()

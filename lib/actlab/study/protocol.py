@@ -69,9 +69,11 @@ Protocol = str | Mapping[str, str]
 
 
 def check(protocol: Protocol) -> None:
-    """Raises:
-    UnknownName: neither of the two words, or a switch that there is not.
-    BadInput: a value that the switch does not have, or a random evaluation of weights that are not the last.
+    """Refuse what is no protocol.
+
+    Raises:
+        UnknownName: neither of the two words, or a switch that there is not.
+        BadInput: a value that the switch does not have, or a random evaluation of weights that are not the last.
     """
     if isinstance(protocol, str):
         if protocol not in (CORRECTED, AS_PUBLISHED):
@@ -89,7 +91,8 @@ def check(protocol: Protocol) -> None:
 
 def defects_of(protocol: Protocol, model: str, activation: str) -> tuple[str, ...]:
     """Names of the defects that are on in an arm: those asked for that apply to it."""
-    asked = [] if protocol == CORRECTED else list(DEFECTS) if isinstance(protocol, str) else [f"{k}: {v}" for k, v in protocol.items()]
+    named: dict[str, list[str]] = {CORRECTED: [], AS_PUBLISHED: list(DEFECTS)}
+    asked = named[protocol] if isinstance(protocol, str) else [f"{key}: {value}" for key, value in protocol.items()]
     gated = find_activation(activation).gated and not (IGNORED in asked and DEFECTS[IGNORED].applies(model, True))
     return tuple(row.name for row in _ROWS if row.name in asked and row.applies(model, gated))
 

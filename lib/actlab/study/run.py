@@ -19,7 +19,7 @@ from torch import Tensor
 
 from actlab import metrics, paths, store
 from actlab.data.text import Corpus, load_text
-from actlab.errors import ActlabError
+from actlab.errors import ActlabError, BadInput
 from actlab.models import LanguageModel, count_parameters
 from actlab.study import beyond, protocol, provenance
 from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec, arm
@@ -255,5 +255,7 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     """
     values = params.model_dump() if isinstance(params, Params) else params
     settings = Params.parse({**values, "model": model, "activations": activation})
-    one = arm(settings, model, activation)
+    if len(settings.varies) > 1 or settings.scales:
+        raise BadInput("one experiment is one arm: give one stream in `varies` and a `scale`, or run the study with `actlab run`")
+    one = arm(settings, model, activation, varies=settings.varies[0])
     return recorded(one) or finish(one, [run_trial(spec) for spec in one.trials])
