@@ -22,6 +22,15 @@ def test_without_records_it_waits(anomaly: object) -> None:
     assert found.defect.endswith(".")
 
 
+@pytest.mark.parametrize("arm", autopsies.evidence().on)
+def test_with_some_records_it_says_what_it_can(arm: tuple[str, str]) -> None:
+    """One arm alone never breaks an anomaly: it is told, or waits."""
+    whole = autopsies.evidence()
+    alone = replace(whole, on={arm: whole.on[arm]})
+    assert all(anomaly(alone).on for anomaly in trained.TRAINED)
+    assert arm[0] in trained.itself(alone).on
+
+
 def test_identical_counts_bits_and_digits() -> None:
     """Equal weights of convlm's two names, equal losses of an arm that ignored its activation; corrected arms differ."""
     found = trained.identical(autopsies.evidence())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from matplotlib.figure import Figure
@@ -60,6 +61,14 @@ def test_same_figure_same_bytes_and_no_title(name: str) -> None:
 def test_without_records_it_says_so(name: str) -> None:
     """An empty figure is not drawn as a result."""
     assert "no record yet" in words(EVIDENCE[name](Evidence()))
+
+
+@pytest.mark.parametrize("arm", autopsies.evidence().on)
+def test_one_arm_alone_can_be_drawn(arm: tuple[str, str]) -> None:
+    """While a study is running, its pages are built from what there is."""
+    whole = autopsies.evidence()
+    for draw in EVIDENCE.values():
+        assert draw(replace(whole, on={arm: whole.on[arm]})).axes
 
 
 @pytest.mark.parametrize("name", STREAMS)

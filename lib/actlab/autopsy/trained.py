@@ -199,7 +199,7 @@ def plateau(evidence: Evidence) -> Anomaly:
     """tinylstm's "perfect" reproducibility."""
 
     def on() -> str:
-        reading = next(r for (m, _), r in _known(evidence.on).items() if m == UNIGRAM)
+        reading = evidence.on[UNIGRAM, "gelu"]
         return (
             f"after {reading.end} iterations {said(reading.value('val_loss'))} nats; two seeds differ by {said(reading.between())} and one model "
             f"from itself on other inputs by {said(reading.itself(), 4)}: it answers every question alike"
