@@ -38,6 +38,7 @@ def run(
     max_iters: Annotated[int | None, typer.Option(min=1, help="Optimizer steps of a trial.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu or cuda.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Single-threaded processes.")] = os.cpu_count() or 1,
+    scheduler: Annotated[str, typer.Option(help="Train on a Dask cluster instead: its scheduler's address, tcp://host:8786.")] = "",
 ) -> None:
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
     from actlab.study import kinds
@@ -48,7 +49,7 @@ def run(
     changes |= {"trials": trials, "iterations": max_iters, "device": device}
     settings = settings.replace(**{name: value for name, value in changes.items() if value is not None})
     with StudyDisplay(console) as display:
-        outcome = kinds.run(settings, workers, display.watch)
+        outcome = kinds.run(settings, workers, display.watch, scheduler)
     console.print(f"{len(outcome.present)} records in results/{settings.study}")
     for arm, trial in outcome.failed:
         errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}: {trial['traceback'].strip().splitlines()[-1]}")

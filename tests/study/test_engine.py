@@ -13,7 +13,8 @@ from actlab import store
 from actlab.errors import BadInput, DataError, RecordError, UnknownName
 from actlab.study import engine, provenance, run
 from actlab.study.arms import arms_of
-from actlab.study.engine import Event, load_study, run_study
+from actlab.study.engine import load_study, run_study
+from actlab.study.events import Event
 from actlab.study.params import Params
 
 

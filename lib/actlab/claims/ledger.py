@@ -25,7 +25,7 @@ class Source:
 
 
 SOURCES = (
-    Source("MNIST study", mnist.CLAIMS, lambda: sweep.read([*store.load_study("mnist"), *store.load_study("mnist-epochs")]), "studies/mnist"),
+    Source("MNIST study", mnist.CLAIMS, lambda: sweep.read(store.load_study("mnist"), store.load_study("mnist-epochs")), "studies/mnist"),
     Source("Ablation study", ablation.CLAIMS, lambda: factorial.read(store.load_study("ablation-novels")), "studies/ablation"),
     Source("Language models, front page", readme.CLAIMS, evidence.gather, "studies/report"),
     Source(

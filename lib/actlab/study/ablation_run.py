@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import multiprocessing
 import os
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -23,13 +21,15 @@ from actlab import paths, store
 from actlab.data.fetch import sha256
 from actlab.data.tokenize import tokenize_dataset
 from actlab.data.tokens import TokenStream, check_range, find_shards, load_tokens
-from actlab.errors import ActlabError
+from actlab.errors import ActlabError, BadInput
 from actlab.models import count_parameters
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, build_gpt2
 from actlab.optimizers import build_optimizer
 from actlab.study import provenance
 from actlab.study.ablation import AblationArm, AblationParams, AblationTrial, arms_of
 from actlab.study.ablation_analyses import analyse
+from actlab.study.events import Event, Watch
+from actlab.study.pool import Report, run_tasks
 from actlab.study.utilisation import utilisation
 from actlab.training import checkpoint
 from actlab.training.distributed import ALONE, Group
@@ -40,22 +40,6 @@ from actlab.training.windows import Windows, cover, spread
 
 Results = dict[str, Any]
 """What a trial leaves for the record: plain values."""
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that a display may show, as ``engine.Event``: ``start`` (with ``total`` trials), ``progress``, ``trial``, ``arm``."""
-
-    kind: str
-    arm: AblationArm
-    trial: AblationTrial | None = None
-    iteration: int = 0
-    loss: float = math.nan
-    record: store.Record | None = None
-    total: int = 0
-
-
-Watch = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
@@ -94,14 +78,15 @@ def bring(params: AblationParams, train_missing: bool, workers: int = 0) -> Abla
     return run_ablation(params, workers or os.cpu_count() or 1) if train_missing else load_ablation(params)
 
 
-def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None = None) -> AblationOutcome:
+def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> AblationOutcome:
     """Bring an ablation to its end: arms with a record are loaded, finished trials come from the cache, the rest is trained.
 
     Args:
         params: the ablation.
         workers: processes, each on one thread and, where there are GPUs, on one of them; 1 runs in this process. The results are the same bits.
             Under ``torchrun`` the processes that it started train one trial after another together, and this is not used.
-        watch: called with every ``Event``, in this process (``progress`` only with one worker).
+        watch: called with every ``Event``, in this process.
+        scheduler: address of a Dask scheduler whose workers train, in place of processes here (``pool.run_tasks``).
     """
     group = joined_group()
     tell = watch if watch and group.leads else (lambda event: None)
@@ -116,7 +101,20 @@ def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None =
         group.agree(lambda: shards_of(todo[0][1]))  # tokenize once, before the processes start
     ended: dict[str, dict[int, Results]] = {arm.id: {} for arm in outcome.missing}
     fresh: dict[str, store.Record] = {}
-    for arm, trial, results in _run(todo, workers, tell, group):
+    together = group.world > 1
+    if together and scheduler:
+        raise BadInput("torchrun's processes train one trial together: start them without --scheduler")
+    running = run_tasks(
+        partial(_train_trial, group=group) if together else _train_trial,
+        [trial for _, trial in todo],
+        1 if together else workers,
+        lambda place, iteration, loss: tell(Event("progress", *todo[place], iteration, loss)),
+        scheduler=scheduler,
+        gpu=params.device != "cpu",
+        say=lambda note: tell(Event("note", todo[0][0], note=note)),
+    )
+    for place, results in running:
+        arm, trial = todo[place]
         tell(Event("trial", arm, trial))
         ended[arm.id][trial.seed] = results
         if len(ended[arm.id]) == len(arm.trials):
@@ -126,38 +124,8 @@ def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None =
     return AblationOutcome(outcome.arms, [record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)])
 
 
-Todo = list[tuple[AblationArm, AblationTrial]]
-
-
-def _run(todo: Todo, workers: int, tell: Watch, group: Group) -> Iterator[tuple[AblationArm, AblationTrial, Results]]:
-    workers = min(workers, len(todo))
-    if workers < 2 or group.world > 1:
-        for arm, trial in todo:
-            yield arm, trial, run_trial(trial, _reporter(arm, trial, tell), group)
-        return
-    context = multiprocessing.get_context("spawn")
-    turns = context.Queue()
-    for turn in range(workers):
-        turns.put(turn)
-    with ProcessPoolExecutor(workers, context, _own_gpu, (turns,)) as pool:
-        futures = {pool.submit(run_trial, trial): (arm, trial) for arm, trial in todo}
-        try:
-            yield from ((*futures[future], future.result()) for future in as_completed(futures))
-        except BaseException:
-            for process in list((pool._processes or {}).values()):
-                process.terminate()  # the checkpoints make that safe
-            raise
-
-
-def _own_gpu(turns: Any) -> None:
-    """In a worker's start: "cuda" means its own GPU from here on, in turn."""
-    turn = turns.get()
-    if torch.cuda.is_available():
-        torch.cuda.set_device(turn % torch.cuda.device_count())
-
-
-def _reporter(arm: AblationArm, trial: AblationTrial, tell: Watch) -> Callable[[int, float], None]:
-    return lambda iteration, loss: tell(Event("progress", arm, trial, iteration, loss))
+def _train_trial(trial: AblationTrial, report: Report, group: Group = ALONE) -> Results:
+    return run_trial(trial, report, group)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from actlab.study.engine import Event
+from actlab.study.events import Event
 
 
 class StudyDisplay:
@@ -47,6 +47,8 @@ class StudyDisplay:
                 self.progress.remove_task(task)
             if self.whole is not None:
                 self.progress.advance(self.whole)
+        elif event.kind == "note":
+            self.console.print(event.note)
         elif event.kind == "arm" and event.record is not None:
             self.console.print(f"{event.arm.id}: {_summary(event.record)}")
 

@@ -1,39 +1,17 @@
-"""Where trials run: in this process, or in several single-threaded ones. Decides nothing about what they compute."""
+"""A study of language models from its parameters to its records: what is recorded is loaded, what is cached is reused, the rest is trained."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import queue
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
 
 from actlab import store
-from actlab.errors import BadInput
 from actlab.study import baselines, provenance
 from actlab.study.arms import Arm, TrialSpec, arms_of
+from actlab.study.events import Event, Watch
 from actlab.study.params import Params
+from actlab.study.pool import Report, run_tasks
 from actlab.study.run import Results, finish, recorded, run_trial
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that a display may show."""
-
-    kind: Literal["start", "arm", "progress", "trial"]
-    arm: Arm
-    trial: TrialSpec | None = None
-    iteration: int = 0
-    loss: float = float("nan")
-    record: store.Record | None = None
-    total: int = 0
-    """With ``start``: how many trials are to be trained or taken from the cache."""
-
-
-Watch = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
@@ -72,13 +50,14 @@ def bring(params: Params, train_missing: bool, workers: int = 0) -> Outcome:
     return run_study(params, workers or os.cpu_count() or 1) if train_missing else load_study(params)
 
 
-def run_study(params: Params, workers: int = 1, watch: Watch | None = None) -> Outcome:
+def run_study(params: Params, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome:
     """Bring a study to its end: arms with a record are loaded, trials in the cache are reused, the rest is trained.
 
     Args:
         params: the study.
         workers: processes, each on one thread; 1 runs in this process. The results are the same bits.
         watch: called with every ``Event``, in this process.
+        scheduler: address of a Dask scheduler whose workers train, in place of processes here (``pool.run_tasks``).
     """
     tell = watch or (lambda event: None)
     provenance.code()  # before anything can change the files that this process has loaded
@@ -92,74 +71,26 @@ def run_study(params: Params, workers: int = 1, watch: Watch | None = None) -> O
         tell(Event("start", todo[0][0], total=len(todo)))
     ended: dict[str, list[Results]] = {arm.id: [] for arm in outcome.missing}
     fresh: dict[str, store.Record] = {}
-    run = _in_this_process if workers == 1 else _in_processes
-    for arm, spec, results in run(todo, workers, tell):
+    running = run_tasks(
+        _train,
+        [spec for _, spec in todo],
+        workers,
+        lambda place, iteration, loss: tell(Event("progress", *todo[place], iteration, loss)),
+        scheduler=scheduler,
+        gpu=params.device != "cpu",
+        say=lambda note: tell(Event("note", todo[0][0], note=note)),
+    )
+    for place, results in running:
+        arm, spec = todo[place]
         tell(Event("trial", arm, spec))
         ended[arm.id].append(results)
         if len(ended[arm.id]) == len(arm.trials):
-            place = [trial.label for trial in arm.trials].index
-            fresh[arm.id] = finish(arm, sorted(ended[arm.id], key=lambda r: place(r["label"])))
+            labels = [trial.label for trial in arm.trials]
+            fresh[arm.id] = finish(arm, sorted(ended[arm.id], key=lambda results: labels.index(results["label"])))
             tell(Event("arm", arm, record=fresh[arm.id]))
     records: list[store.Record | None] = [record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)]
     return Outcome(outcome.arms, records, outcome.baseline)
 
 
-Todo = list[tuple[Arm, TrialSpec]]
-
-
-def _in_this_process(todo: Todo, workers: int, tell: Watch) -> Iterator[tuple[Arm, TrialSpec, Results]]:
-    def reporter(arm: Arm, spec: TrialSpec) -> Callable[[int, float], None]:
-        return lambda iteration, loss: tell(Event("progress", arm, spec, iteration, loss))
-
-    for arm, spec in todo:
-        yield arm, spec, run_trial(spec, reporter(arm, spec))
-
-
-_reports: Any = None
-_code: object = None
-
-
-def _start(reports: Any, code: object) -> None:
-    global _reports, _code
-    _reports, _code = reports, code
-
-
-def _report_and_run(index: int, spec: TrialSpec) -> Results:
-    if provenance.code()["trial_code_sha256"] != _code:
-        raise BadInput("the files in lib/actlab changed while the study was starting; start it again")
-    return run_trial(spec, lambda iteration, loss: _reports.put((index, iteration, loss)))
-
-
-def _in_processes(todo: Todo, workers: int, tell: Watch) -> Iterator[tuple[Arm, TrialSpec, Results]]:
-    context = multiprocessing.get_context("spawn")
-    reports = context.Queue()
-    with _pool(workers, context, reports) as pool:
-        waiting: dict[Future[Results], int] = {pool.submit(_report_and_run, i, spec): i for i, (_, spec) in enumerate(todo)}
-        while waiting:
-            done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-            for index, iteration, loss in _drain(reports):
-                tell(Event("progress", *todo[index], iteration, loss))
-            for future in done:
-                yield *todo[waiting.pop(future)], future.result()
-
-
-@contextmanager
-def _pool(workers: int, context: Any, reports: Any) -> Iterator[ProcessPoolExecutor]:
-    """A process pool that an interruption ends at once: the trials' checkpoints make that safe."""
-    pool = ProcessPoolExecutor(workers, context, _start, (reports, provenance.code()["trial_code_sha256"]))
-    try:
-        yield pool
-    except BaseException:
-        for process in list((pool._processes or {}).values()):
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _drain(reports: Any) -> Iterator[tuple[int, int, float]]:
-    while True:
-        try:
-            yield reports.get_nowait()
-        except queue.Empty:
-            return
+def _train(spec: TrialSpec, report: Report) -> Results:
+    return run_trial(spec, report)

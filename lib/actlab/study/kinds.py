@@ -18,7 +18,7 @@ from actlab.study.params import Params, StudyParams, read_yaml
 
 @dataclass(frozen=True)
 class Kind:
-    """One row of the table. ``run(params, workers, watch)`` returns an outcome with ``present`` records and ``failed`` trials."""
+    """One row of the table. ``run(params, workers, watch, scheduler)`` returns an outcome with ``present`` records and ``failed`` trials."""
 
     name: str
     params: type[StudyParams]
@@ -50,7 +50,7 @@ def load_repro(path: Path) -> Params:
     return params
 
 
-def run(params: StudyParams, workers: int = 1, watch: Callable[[Any], None] | None = None) -> Any:
+def run(params: StudyParams, workers: int = 1, watch: Callable[[Any], None] | None = None, scheduler: str = "") -> Any:
     """Bring a study of any kind to its end; see ``engine.run_study`` for what comes back."""
     kind = next(kind for kind in KINDS.values() if kind.params is type(params))
-    return kind.run(params, workers, watch)
+    return kind.run(params, workers, watch, scheduler)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import multiprocessing
 import os
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -25,7 +22,9 @@ from actlab.activations import find_activation
 from actlab.data.images import CLASSES, Part, load_images
 from actlab.models.ffn import FFN, count
 from actlab.study import provenance
+from actlab.study.events import Event, Watch
 from actlab.study.mnist import NETWORKS, MnistArm, MnistParams, Program, arms_of, programs_of
+from actlab.study.pool import Report, run_tasks
 from actlab.training.stacked import Stack, evaluate, train
 from actlab.training.streams import generator, init_streams
 
@@ -38,20 +37,6 @@ class Trial:
     """Names a trial for a display."""
 
     label: str
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that a display may show, as ``engine.Event``: ``start`` (with ``total`` trials), ``trial``, ``arm`` (with its record)."""
-
-    kind: str
-    arm: MnistArm
-    trial: Trial | None = None
-    record: store.Record | None = None
-    total: int = 0
-
-
-Watch = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
@@ -89,13 +74,14 @@ def bring(params: MnistParams, train_missing: bool, workers: int = 0) -> MnistOu
     return run_mnist(params, workers or os.cpu_count() or 1) if train_missing else load_mnist(params)
 
 
-def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None) -> MnistOutcome:
+def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> MnistOutcome:
     """Bring a sweep to its end: arms with a record are loaded, finished programs come from the cache, the rest is trained.
 
     Args:
         params: the sweep.
         workers: processes, each on one thread; 1 runs in this process. The results are the same bits.
         watch: called with every ``Event``, in this process.
+        scheduler: address of a Dask scheduler whose workers train, in place of processes here (``pool.run_tasks``).
     """
     tell = watch or (lambda event: None)
     provenance.code()  # before anything can change the files that this process has loaded
@@ -105,7 +91,9 @@ def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None)
         tell(Event("start", outcome.arms[0], total=sum(len(p.cells) * len(p.learning_rates) for p in todo)))
     ended: dict[tuple[int, int, int], dict[str, Results]] = {}
     records: list[store.Record | None] = []
-    for program, trials in _run(todo, workers):
+    running = run_tasks(_train, todo, workers, scheduler=scheduler, say=lambda note: tell(Event("note", outcome.arms[0], note=note)))
+    for place, trials in running:
+        program = todo[place]
         ended[program.epochs, program.batch_size, program.seed] = trials
         for name in trials:
             tell(Event("trial", outcome.arms[0], Trial(f"{program.label}-{name}")))
@@ -117,29 +105,8 @@ def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None)
     return MnistOutcome(outcome.arms, records)
 
 
-def _run(todo: list[Program], workers: int) -> Iterator[tuple[Program, dict[str, Results]]]:
-    if workers == 1 or len(todo) < 2:
-        yield from ((program, run_program(program)) for program in todo)
-        return
-    with ProcessPoolExecutor(min(workers, len(todo)), multiprocessing.get_context("spawn"), _end_with_the_parent) as pool:
-        futures = {pool.submit(run_program, program): program for program in todo}
-        try:
-            yield from ((futures[future], future.result()) for future in as_completed(futures))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _end_with_the_parent() -> None:
-    """A worker whose parent was killed would wait for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_exit_after, args=(parent,), daemon=True).start()
-
-
-def _exit_after(parent: Any) -> None:
-    parent.join()
-    os._exit(1)
+def _train(program: Program, report: Report) -> dict[str, Results]:
+    return run_program(program)
 
 
 def _key(network: str, hidden: int, learning_rate: float) -> str:

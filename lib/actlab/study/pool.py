@@ -1,0 +1,174 @@
+"""Where tasks run: in this process, in single-threaded processes of this machine, or on any Dask cluster. Decides nothing about what they compute."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import signal
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+import torch
+
+from actlab.errors import ActlabError, BadInput
+from actlab.study import provenance
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Report = Callable[[int, float], None]
+"""Called by a task with (iteration, loss)."""
+
+REPORTS_EVERY = 0.2
+"""Seconds between the reports of one task that travel to the client."""
+CONNECT = 10
+"""Seconds in which a scheduler must answer."""
+GPU = "GPU"
+"""Name of the Dask resource that a task on a GPU takes: start such workers with ``dask worker --resources GPU=1``."""
+QUIET = {
+    "distributed.worker.memory.target": False,  # one trial a process: nothing to spill, and pausing would only stall it
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": False,
+    "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+}
+
+
+class EngineError(ActlabError):
+    """Workers or scheduler that cannot be reached any more; what had ended is kept."""
+
+
+def run_tasks(
+    function: Callable[[Task, Report], Result],
+    tasks: Sequence[Task],
+    workers: int = 1,
+    on_report: Callable[[int, int, float], None] | None = None,
+    *,
+    scheduler: str = "",
+    gpu: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> Iterator[tuple[int, Result]]:
+    """Yield (place in ``tasks``, result) as tasks end; results do not depend on where they ran.
+
+    Args:
+        function: importable by name; called with a task and a ``Report``.
+        tasks: what can be pickled; earlier ones are started first.
+        workers: processes of this machine, one thread each; 1 runs in this process, without Dask.
+        on_report: called in this process with (place, iteration, loss).
+        scheduler: address of a Dask scheduler (``tcp://host:8786``), in place of processes here; ``workers`` is then ignored.
+        gpu: each task takes one ``GPU`` resource of the scheduler's workers.
+        say: told the address of the dashboard.
+
+    Raises:
+        EngineError: no scheduler answers at that address, or it went away.
+        BadInput: a worker has other code or another kind of machine than this process.
+    """
+    tell = on_report or (lambda place, iteration, loss: None)
+    if not scheduler and (workers == 1 or len(tasks) < 2):
+        for place, task in enumerate(tasks):
+            yield place, function(task, lambda iteration, loss, place=place: tell(place, iteration, loss))  # type: ignore[misc]
+        return
+    with _client(min(workers, len(tasks)), scheduler) as client:
+        if say:
+            say(f"dashboard: {client.dashboard_link}")
+        yield from _on_dask(client, function, tasks, tell, {GPU: 1} if gpu and scheduler else None)
+
+
+def _on_dask(client: Any, function: Any, tasks: Sequence[Any], tell: Any, resources: dict[str, int] | None) -> Iterator[tuple[int, Any]]:
+    inbox: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+    topic = f"actlab-{uuid.uuid4()}"
+    client.subscribe_topic(topic, lambda event: inbox.put(("report", event[1])))
+    here = provenance.code()["trial_code_sha256"], provenance.machine()
+    places = {}
+    for place, task in enumerate(tasks):
+        future = client.submit(
+            _call, function, task, place, topic, here, key=f"{topic}-{place}", pure=False, priority=-place, resources=resources, retries=0
+        )
+        places[future] = place
+        future.add_done_callback(lambda done: inbox.put(("done", done)))
+    while places:
+        kind, item = inbox.get()
+        if kind == "report":
+            tell(*item)
+            continue
+        place = places.pop(item)
+        if item.status not in ("finished", "error"):
+            raise EngineError(f"the scheduler went away with {len(places) + 1} of {len(tasks)} tasks unfinished; what had ended is kept: start again")
+        yield place, item.result()
+
+
+def _call(function: Any, task: Any, place: int, topic: str, there: tuple[object, object]) -> Any:
+    """Runs in a worker."""
+    from distributed import get_worker  # the client's process may never need it
+
+    worker = get_worker()
+    for what, mine, client in zip(("code", "machine"), (provenance.code()["trial_code_sha256"], provenance.machine()), there, strict=True):
+        if mine != client:
+            raise BadInput(
+                f"the worker {worker.address} has another {what} than the process that started the study ({mine} against {client}): "
+                "results would not be comparable bit for bit; start the study on a machine of the workers' kind, from the same checkout"
+            )
+    if torch.cuda.is_available() and isinstance(worker.name, int):  # of a local cluster: each worker has its own GPU, in turn
+        torch.cuda.set_device(worker.name % torch.cuda.device_count())
+    last = 0.0
+
+    def report(iteration: int, loss: float) -> None:
+        nonlocal last
+        if time.monotonic() - last >= REPORTS_EVERY:
+            last = time.monotonic()
+            worker.log_event(topic, (place, iteration, loss))
+
+    return function(task, report)
+
+
+@contextmanager
+def _client(workers: int, scheduler: str) -> Iterator[Any]:
+    import dask
+    from distributed import Client
+
+    with dask.config.set(QUIET):
+        if scheduler:
+            try:
+                client = Client(scheduler, timeout=CONNECT, set_as_default=False)
+            except (OSError, ValueError) as error:
+                raise EngineError(
+                    f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({error}); an address looks like tcp://host:8786"
+                ) from None
+            with client:
+                yield client
+            return
+        with _local(workers) as client:
+            yield client
+
+
+@contextmanager
+def _local(workers: int) -> Iterator[Any]:
+    """A cluster of this machine's processes, which an interruption ends at once: the trials' checkpoints make that safe."""
+    from distributed import Client, LocalCluster
+
+    address = "127.0.0.1"
+    cluster = LocalCluster(
+        n_workers=workers, threads_per_worker=1, host=address, dashboard_address=f"{address}:0", silence_logs=logging.CRITICAL, memory_limit=0
+    )
+    client = Client(cluster, set_as_default=False)
+    try:
+        yield client
+    except BaseException:
+        _kill(cluster)
+        raise
+    finally:
+        with suppress(Exception):
+            client.close(timeout=2)
+        with suppress(Exception):
+            cluster.close(timeout=2)
+
+
+def _kill(cluster: Any) -> None:
+    for nanny in cluster.workers.values():
+        nanny.auto_restart = False
+        if nanny.pid:
+            with suppress(ProcessLookupError):
+                os.kill(nanny.pid, signal.SIGKILL)

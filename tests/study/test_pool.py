@@ -1,0 +1,112 @@
+"""Where tasks run changes no result: this process, processes, a Dask cluster; what a worker's death leaves is finished."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from actlab import paths
+from actlab.errors import BadInput
+from actlab.study import pool
+from actlab.study.pool import EngineError, Report, run_tasks
+
+
+def square(task: int, report: Report) -> tuple[int, int]:
+    report(1, float(task))
+    return task**2, os.getpid()
+
+
+def fail(task: int, report: Report) -> int:
+    if task == 2:
+        raise BadInput("two is not allowed")
+    return task
+
+
+def die_once(task: tuple[int, str], report: Report) -> int:
+    """The first call with a task kills its own process, as ``kill -9`` would."""
+    number, folder = task
+    mark = Path(folder, str(number))
+    if number == 1 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_one_worker_is_this_process() -> None:
+    """No Dask: results in order, reports at once."""
+    heard: list[tuple[int, int, float]] = []
+    found = list(run_tasks(square, [3, 4], 1, lambda *report: heard.append(report)))
+    assert found == [(0, (9, os.getpid())), (1, (16, os.getpid()))]
+    assert heard == [(0, 1, 3.0), (1, 1, 4.0)]
+
+
+@pytest.mark.slow
+def test_processes_of_this_machine() -> None:
+    """Other processes compute the same, reports come home, the dashboard's address is told; a worker that dies is replaced."""
+    heard: list[tuple[int, int, float]] = []
+    said: list[str] = []
+    found = dict(run_tasks(square, [1, 2, 3], 2, lambda *report: heard.append(report), say=said.append))
+    assert {place: value for place, (value, _) in found.items()} == {0: 1, 1: 4, 2: 9}
+    assert os.getpid() not in {process for _, process in found.values()}
+    assert sorted(heard) == [(0, 1, 1.0), (1, 1, 2.0), (2, 1, 3.0)]
+    assert said[0].startswith("dashboard: http://127.0.0.1:")
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_replaced_and_its_task_run_again(tmp_path: Path) -> None:
+    assert sorted(run_tasks(die_once, [(n, str(tmp_path)) for n in range(3)], 2)) == [(0, 0), (1, 1), (2, 2)]
+
+
+@pytest.mark.slow
+def test_an_error_comes_home() -> None:
+    """A user's mistake that shows in a worker is the same error here."""
+    with pytest.raises(BadInput, match="two is not allowed"):
+        list(run_tasks(fail, [1, 2], 2))
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A scheduler and one worker with a GPU resource, started as a user would start them."""
+    file = tmp_path / "scheduler.json"
+    shared = ["--no-dashboard", "--scheduler-file", str(file)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join([str(paths.ROOT), os.environ.get("PYTHONPATH", "")])}
+
+    def start(program: str, *words: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.{program}", *shared, *words]
+        return subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
+
+    scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", "0")
+    worker = start("dask_worker", "--nthreads", "1", "--resources", "GPU=1")
+    until = time.monotonic() + 60
+    while not file.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    try:
+        yield json.loads(file.read_text())["address"], scheduler
+    finally:
+        for process in (worker, scheduler):
+            process.terminate()
+            process.wait(30)
+
+
+@pytest.mark.slow
+def test_a_cluster_by_its_address(cluster: tuple[str, subprocess.Popen[bytes]]) -> None:
+    """The same results through any Dask scheduler; tasks may ask for a GPU."""
+    address, _ = cluster
+    found = dict(run_tasks(square, [5, 6], scheduler=address, gpu=True))
+    assert [found[place][0] for place in (0, 1)] == [25, 36]
+
+
+def test_no_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "CONNECT", 1)
+    with pytest.raises(EngineError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'.*tcp://host:8786"):
+        list(run_tasks(square, [1], scheduler="tcp://127.0.0.1:9"))
+    with pytest.raises(EngineError, match="no Dask scheduler answers at 'nonsense://x'"):
+        list(run_tasks(square, [1], scheduler="nonsense://x"))
