@@ -52,6 +52,7 @@ def test_alignment_counts_heads_outside_the_null() -> None:
     table = factorial.outside_null(f)
     assert table.loc[("ECD", "bQ+bV"), "outside the null"] == "48 (100%)"
     assert table.loc[("ECD", "symmetric"), "outside the null"] == "0 (0%)"
+    assert (table["spread of logits"] == "0.100").all()
     assert factorial.alignments(f, "ecd", "bQ", "gelu") == []
 
 

@@ -141,7 +141,10 @@ def alignments(f: Factorial, optimizer: str, symmetry: str, activation: str, wha
 
 
 def outside_null(f: Factorial, what: str = "keys") -> pd.DataFrame:
-    """By optimizer and symmetry: in how many heads (layers x heads x seeds x activations) the cosine leaves the middle 95% of random directions."""
+    """By optimizer and symmetry: in how many heads (layers x heads x seeds x activations) the cosine leaves the middle 95% of random directions.
+
+    The last column is the standard deviation over keys of bQ . k / sqrt(hs): what bQ does to attention, for a part that all keys share cancels.
+    """
     rows = {}
     for optimizer in f.levels("optimizer"):
         for mode in f.levels("symmetry"):
@@ -149,9 +152,15 @@ def outside_null(f: Factorial, what: str = "keys") -> pd.DataFrame:
             if found:
                 heads, away = sum(head.cosine.n for head in found), sum(head.outside for head in found)
                 mean = float(np.mean([head.cosine.value for head in found]))
-                shown = (str(heads), f"{away} ({100 * away / heads:.0f}%)", f"{mean:+.3f}")
-                rows[words(optimizer), words(mode)] = dict(zip(("heads", "outside the null", "mean cosine"), shown, strict=True))
+                shown = (str(heads), f"{away} ({100 * away / heads:.0f}%)", f"{mean:+.3f}", f"{_logit_spread(f, optimizer, mode, what):.3f}")
+                rows[words(optimizer), words(mode)] = dict(zip(("heads", "outside the null", "mean cosine", "spread of logits"), shown, strict=True))
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _logit_spread(f: Factorial, optimizer: str, symmetry: str, what: str) -> float:
+    """Mean over heads, seeds and activations of the spread over keys of the logit that bQ adds."""
+    records = [r for r in f.records if (r["optimizer"], r["symmetry"], r["rate_factor"]) == (optimizer, symmetry, 1.0)]
+    return float(np.mean([trial["analyses"]["alignment"][what]["logit_spread"] for record in records for trial in f.done(record)]))
 
 
 def copying(f: Factorial, kind: str = "repeated", score: str = "top1") -> dict[tuple[str, str, str], Estimate]:

@@ -52,6 +52,7 @@ def by_arm(found: Mapping[tuple[str, str, str], Estimate], label: str = LOSS_LAB
                     axes.errorbar(place + shift, estimate.value, error_bar(estimate), **look)
             axes.errorbar([], [], label=f"{words(activation)}, {words(mode)}", **look)
         axes.set_xticks(range(len(optimizers)), [words(o) for o in optimizers])
+        axes.set_xlim(-0.5, len(optimizers) - 0.5)
         axes.set_ylabel(label)
         figure.legend(ncols=2, **LEGEND)
     return figure
