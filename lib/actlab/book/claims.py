@@ -10,19 +10,26 @@ import pandas as pd
 
 SCRIPT = Path(__file__).with_name("claims.js")
 STYLE = """<style>
-.ledger { color: var(--pst-color-text-base, inherit); background: var(--pst-color-background, transparent); }
+div.cell_output .text_html:has(.ledger) { background: transparent !important; padding: 0 !important; }
 .ledger-filters { display: flex; flex-wrap: wrap; gap: 0.4rem 1.2rem; align-items: center; }
-.ledger-filters :is(input, select, button) { font: inherit; color: inherit; background: transparent; border: 1px solid currentColor; border-radius: 4px; padding: 0.1rem 0.4rem; }
+.ledger-filters :is(input, select, button) {
+  font: inherit; color: inherit; background: transparent; border: 1px solid currentColor; border-radius: 4px; padding: 0.1rem 0.4rem;
+  max-width: 14rem;
+}
 .ledger-filters option { color: #000; background: #fff; }
+.ledger { color: var(--pst-color-text-base, inherit); }
 .ledger-scroll { overflow-x: auto; }
-.ledger table { font-size: 0.85em; min-width: 44rem; width: 100%; border-collapse: collapse; }
-.ledger :is(th, td) { text-align: left; vertical-align: top; padding: 0.35rem 0.6rem; border-bottom: 1px solid var(--pst-color-border, #bbb); }
-.ledger td:nth-child(n + 2) { overflow-wrap: anywhere; }
-.ledger small { display: block; opacity: 0.85; }
-.ledger .verdict { font-weight: 600; white-space: nowrap; }
+.ledger table { font-size: 0.8em; line-height: 1.4; min-width: 40rem; width: 100%; border-collapse: collapse; }
+.ledger :is(th, td) {
+  font-weight: 400; text-align: left; vertical-align: top; padding: 0.3rem 0.5rem; border-bottom: 1px solid var(--pst-color-border, #bbb);
+}
+.ledger thead th { font-weight: 600; }
+.ledger small { display: block; margin-top: 0.2rem; opacity: 0.85; }
+.ledger td { overflow-wrap: anywhere; }
+.ledger :is(.verdict, th a) { font-weight: 600; }
 .ledger tr:target { outline: 2px solid currentColor; }
 </style>"""
-PAGE = """{style}<div class="ledger" id="ledger"><div class="ledger-scroll" role="region" aria-label="Claims and verdicts" tabindex="0"><table>
+PAGE = """{style}<div class="ledger" id="ledger"><div class="ledger-scroll" role="region" aria-label="All claims" tabindex="0"><table>
 <thead><tr>{head}</tr></thead><tbody>
 {rows}
 </tbody></table></div></div>
@@ -30,9 +37,10 @@ PAGE = """{style}<div class="ledger" id="ledger"><div class="ledger-scroll" role
 {script}
 ledger(document.getElementById("ledger"));
 </script>"""
-HEAD = ("Claim", "Reported", "What we find", "Verdict and rule", "Evidence")
-ROW = """<tr id="{id}" data-verdict="{verdict}" data-source="{source}"><th scope="row"><a href="#{id}">{id}</a> {claim}<small>{source}: {section}</small></th>
-<td>{reported}</td><td>{ours}<small>{basis}</small></td><td><span class="verdict">{verdict}</span>{defect}<small>{rule}</small></td><td>{link}</td></tr>"""
+HEAD = ("Claim", "Reported", "What we find", "Verdict and rule")
+ROW = """<tr id="{id}" data-verdict="{verdict}" data-source="{source}">
+<th scope="row"><a href="#{id}">{id}</a> {claim}<small>{source}: {section}</small></th><td>{reported}</td>
+<td>{ours}<small>{basis}{link}</small></td><td><span class="verdict">{verdict}</span>{defect}<small>{rule}</small></td></tr>"""
 
 
 def table(judged: pd.DataFrame) -> Any:
@@ -47,6 +55,7 @@ def table(judged: pd.DataFrame) -> Any:
 def _row(id: str, claim: pd.Series[str]) -> str:
     cells = {str(name): escape(str(value)) for name, value in claim.items()}
     cells["defect"] = f" ({cells['defect']})" if cells["defect"] else ""
+    cells["basis"] += ": " if cells["basis"] else ""
     return ROW.format(id=escape(id), **{**cells, "link": _link(cells["page"])})
 
 
