@@ -23,7 +23,7 @@ def reading(activation: str, two: float, one: float, relative: float = 0.9, accu
     itself = [{"between": [t["label"]] * 2, "coded_pd": one, **other} for t in record["trials"]]
     for trial in record["trials"]:
         trial["final"]["val_accuracy"] = accuracy
-    record["config"] |= {"protocol": ["padding: both", UNPAIRED], "recipe": {"iterations": 200}}
+    record["config"] |= {"protocol": ["activation: ignored", UNPAIRED], "recipe": {"iterations": 200}}
     return Reading(ArmResults(record | {"as_published": {"pairs": pairs, "itself": itself, "trials": []}}))
 
 
@@ -49,6 +49,8 @@ def test_a_trade_off_of_a_model_with_itself_is_none() -> None:
     assert check(Evidence(GRID, readings=on(*rising))).verdict == "artefact"
     assert check(Evidence(GRID, readings=on(*flat))).verdict == "not yet tested"
     assert check(Evidence(GRID, readings=on(*rising[:5]))).verdict == "not yet tested"
+    rising[5].arm.record["config"]["protocol"].append("padding: both")
+    assert check(Evidence(GRID, readings=on(*rising))).verdict == "not yet tested"
 
 
 @pytest.mark.parametrize(("swiglu", "verdict"), [(0.6, "artefact"), (0.4, "contradicted"), (0.75, "contradicted")])
@@ -63,5 +65,5 @@ def test_one_table_with_two_metrics(swiglu: float, verdict: str) -> None:
 def test_each_defect_has_the_arms_that_it_changed() -> None:
     """An arm stands under every defect that was on in it, and one without defects under none."""
     flawed = by_defect([reading("relu", 0.6, 0.6).arm.record, grids.record(activation="gelu"), grids.baseline()])
-    assert set(flawed) == {"padding: both", UNPAIRED}
-    assert set(flawed["padding: both"].arms) == {("charlm", "relu")}
+    assert set(flawed) == {"activation: ignored", UNPAIRED}
+    assert set(flawed["activation: ignored"].arms) == {("charlm", "relu")}
