@@ -42,8 +42,8 @@ def shown(anomaly: Anomaly) -> pd.DataFrame:
 
 
 def overview(anomalies: list[Anomaly]) -> pd.DataFrame:
-    """One row an anomaly: what was published, the defect, ours with it and without."""
-    rows = {a.title: {words: getattr(a, name) for name, words in ROWS.items() if name != "source"} for a in anomalies}
+    """One row an anomaly: what was published, ours with the defect and without."""
+    rows = {a.title: {ROWS[name]: getattr(a, name) for name in ("published", "on", "off")} for a in anomalies}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

@@ -28,7 +28,7 @@ FIVE = tuple(("charlm", activation) for activation in (*COARSE, *FINE))
 
 
 def said(estimate: Estimate, digits: int = 3, unit: str = "") -> str:
-    """``0.597 [0.590, 0.604], n = 3``."""
+    """``0.597 [0.590, 0.604], n = 3``, the unit after the value."""
     if np.isnan(estimate.low):
         return f"{estimate.value:.{digits}f}{unit}, n = {estimate.n}"
     return f"{estimate.value:.{digits}f}{unit} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}], n = {estimate.n}"
@@ -93,14 +93,14 @@ def leak(evidence: Evidence) -> Anomaly:
     def on() -> str:
         reading = evidence.on[LEAKY, "relu"]
         return (
-            f"after {reading.end} iterations a loss of {said(reading.value('val_loss'))} nats, {said(reading.value('val_accuracy'), 1, '%')} right "
-            f"at all positions, but {said(reading.published('val_accuracy'), 1, '%')} at last positions, where the future is padding"
+            f"after {reading.end} iterations a loss of {said(reading.value('val_loss'), 3, ' nats')}, {said(reading.value('val_accuracy'), 1, '%')} "
+            f"right at all positions, but {said(reading.published('val_accuracy'), 1, '%')} at last positions, where the future is padding"
         )
 
     def off() -> str:
         arm, step = evidence.off.arms[LEAKY, "relu"], evidence.on[LEAKY, "relu"].end
         loss, accuracy = (mean_interval(at(arm, name, step)) for name in ("val_loss", "val_accuracy"))
-        return f"causal, after {step} iterations: {said(loss)} nats, {said(accuracy, 1, '%')} right at all positions"
+        return f"causal, after {step} iterations: {said(loss, 3, ' nats')}, {said(accuracy, 1, '%')} right at all positions"
 
     return Anomaly(
         "convlm: almost no loss, ordinary accuracy",
@@ -201,17 +201,17 @@ def plateau(evidence: Evidence) -> Anomaly:
     def on() -> str:
         reading = evidence.on[UNIGRAM, "gelu"]
         return (
-            f"after {reading.end} iterations {said(reading.value('val_loss'))} nats; two seeds differ by {said(reading.between())} and one model "
-            f"from itself on other inputs by {said(reading.itself(), 4)}: it answers every question alike"
+            f"after {reading.end} iterations {said(reading.value('val_loss'), 3, ' nats')}; two seeds differ by {said(reading.between())} and one "
+            f"model from itself on other inputs by {said(reading.itself(), 4)}: it answers every question alike"
         )
 
     def off() -> str:
         level = evidence.off.baseline["unigram"]["val_loss"]
         arm = evidence.off.arms[UNIGRAM, "relu"]
         first = next((s for s in evidence.longer.of_model(UNIGRAM)), None)
-        later = "" if first is None else f"; trained on to iteration {_last(first)}, {said(first.estimate('val_loss'))} nats"
+        later = "" if first is None else f"; trained on to iteration {_last(first)}, {said(first.estimate('val_loss'), 3, ' nats')}"
         return (
-            f"after {_last(arm)} iterations {said(arm.estimate('val_loss'))} nats, two seeds {said(arm.estimate('total_variation'))}; "
+            f"after {_last(arm)} iterations {said(arm.estimate('val_loss'), 3, ' nats')}, two seeds {said(arm.estimate('total_variation'))}; "
             f"the table of character frequencies has {level:.3f} nats{later}"
         )
 
