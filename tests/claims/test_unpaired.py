@@ -49,6 +49,8 @@ def test_a_trade_off_of_a_model_with_itself_is_none() -> None:
     assert check(Evidence(GRID, readings=on(*rising))).verdict == "artefact"
     assert check(Evidence(GRID, readings=on(*flat))).verdict == "not yet tested"
     assert check(Evidence(GRID, readings=on(*rising[:5]))).verdict == "not yet tested"
+    alone = {("charlm", str(i)): r for i, r in enumerate(reading("relu", 0.1 * i, 0.1 * i, accuracy=10.0 * i) for i in range(6))}
+    assert check(Evidence(GRID, readings=alone)).verdict == "not yet tested"
     rising[5].arm.record["config"]["protocol"].append("padding: both")
     assert check(Evidence(GRID, readings=on(*rising))).verdict == "not yet tested"
 

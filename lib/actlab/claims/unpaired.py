@@ -23,7 +23,7 @@ SAME = 0.1
 STRONG = 0.7
 """A rank correlation that makes a trade-off."""
 FEWEST = 6
-"""Points for it."""
+"""Points for it, of two architectures at least."""
 
 
 def alike(first: float, second: float) -> bool:
@@ -73,7 +73,7 @@ class TradeOff:
         """Over every recorded reading: models at several iterations."""
         correct = self.correct(evidence)
         points = [(r, step) for r in evidence.readings.values() if LEAK not in r.defects for step in r.iterations]
-        if len(points) < FEWEST:
+        if len(points) < FEWEST or len({r.arm.model for r, _ in points}) < 2:
             return correct
         accuracy = [r.value("val_accuracy", step).value for r, step in points]
         two = _rank(accuracy, [r.between(iteration=step).value for r, step in points])
