@@ -42,6 +42,17 @@ def test_holm_covers_all_comparisons() -> None:
     assert "swish" not in sentence
 
 
+def test_progress_leaves_models_at_the_plateau_out() -> None:
+    """Less loss with more total variation is said as such; a model whose relu does not beat the unigram table is named and left out."""
+    steps = {"gelu": 0.1, "swish": 0.2, "smelu_1": 0.3}
+    records = [grids.baseline(), grids.record(losses=(2.0, 2.1, 2.2), pd=0.5)]
+    records += [grids.record(activation=a, losses=(2.0 + s, 2.1 + s, 2.2 + s), pd=0.5 - s) for a, s in steps.items()]
+    assert findings.progress(read(records)).endswith("a rank correlation of -1.00 [-1.00, -1.00]: what agrees more has learned less")
+    stuck = [grids.record(model="tinylstm", losses=(3.4, 3.4, 3.4)), grids.record(model="tinylstm", activation="gelu", losses=(3.4, 3.4, 3.4))]
+    assert findings.progress(read(records + stuck)).startswith("Over 3 differences from relu (tinylstm at the unigram plateau aside)")
+    assert findings.progress(read(records[:3])) == ""
+
+
 def test_listed_shows_no_empty_sentence() -> None:
     """One bullet a sentence that has something to say."""
     text = findings.listed(read([grids.record()])).data

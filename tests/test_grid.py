@@ -7,7 +7,7 @@ import pytest
 from tests.support import grids
 
 from actlab.errors import BadInput
-from actlab.grid import METRICS, PAIR_METRICS, apart, read
+from actlab.grid import METRICS, PAIR_METRICS, apart, association, read
 from actlab.statistics.intervals import mean_interval, pair_mean
 
 
@@ -69,6 +69,18 @@ def test_sensitivity_is_the_cv_of_the_means() -> None:
     assert found.value == pytest.approx(100 * means.std() / means.mean())
     assert found.low < found.value < found.high
     assert np.isnan(read(arms[:1]).sensitivity("charlm", "churn").value)
+
+
+def test_association_follows_the_order_of_the_differences() -> None:
+    """Four activations whose total variation falls as their loss rises: -1 in every leave-one-out, so the interval is a point; the reverse: +1."""
+    shifts = {"gelu": 0.1, "swish": 0.2, "smelu_1": 0.3, "mish": 0.4}
+    for sign in (-1, 1):
+        records = [grids.record(losses=(1.0, 2.0, 3.0), pd=0.5)]
+        records += [grids.record(activation=a, losses=(1.0 + s, 2.0 + s, 3.0 + s), pd=0.5 + sign * s) for a, s in shifts.items()]
+        arms = read(records).arms
+        found = association([(arms["charlm", a], arms["charlm", "relu"]) for a in shifts])
+        assert (found.value, found.low, found.high, found.n) == pytest.approx((sign, sign, sign, 3))
+    assert np.isnan(association([(arms["charlm", "gelu"], arms["charlm", "relu"])] * 2).value)
 
 
 def test_studies_order_wins_over_the_alphabet() -> None:

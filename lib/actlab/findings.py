@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from actlab import store
-from actlab.grid import METRICS, ArmResults, Grid
+from actlab.grid import METRICS, ArmResults, Grid, association
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
 from actlab.store import Record
@@ -23,13 +23,14 @@ Comparison = tuple[ArmResults, Estimate, float]
 def sentences(grid: Grid) -> dict[str, str]:
     """Name -> sentence, in Markdown without headings. A study without records says so in every sentence."""
     if not grid.arms:
-        return dict.fromkeys(("extent", "seeds", "models", "activations", "losses", "floor", "baselines"), "No record yet.")
+        return dict.fromkeys(("extent", "seeds", "models", "activations", "losses", "progress", "floor", "baselines"), "No record yet.")
     return {
         "extent": extent(grid),
         "seeds": seeds(grid),
         "models": models(grid),
         "activations": compared(grid, "total_variation"),
         "losses": compared(grid, "val_loss"),
+        "progress": progress(grid),
         "floor": floor(grid),
         "baselines": baselines(grid),
     }
@@ -127,6 +128,23 @@ def compared(grid: Grid, metric: str) -> str:
     largest = sorted(sure, key=lambda pair: -abs(pair[1].value))[:LISTED]
     named = [f"{arm.model} {arm.activation} {e.value:+.3f} [{e.low:+.3f}, {e.high:+.3f}]" for arm, e in largest]
     return head + (": " if named else "") + "; ".join(named) + ("; and smaller ones" if len(sure) > LISTED else "")
+
+
+def progress(grid: Grid) -> str:
+    """Whether what agrees more has only learned less; nothing where there are not three differences from relu to tell it by."""
+    level = grid.baseline["unigram"]["val_loss"] if grid.baseline else np.inf
+    learned = [model for model in grid.models if (model, "relu") in grid.arms and grid.arms[model, "relu"].estimate("val_loss").value < level]
+    pairs = [(arm, grid.arms[arm.model, "relu"]) for arm in grid.arms.values() if arm.activation != "relu" and arm.model in learned]
+    found = association(pairs)
+    if np.isnan(found.value):
+        return ""
+    stuck = ", ".join(model for model in grid.models if (model, "relu") in grid.arms and model not in learned)
+    aside = f" ({stuck} at the unigram plateau aside)" if stuck else ""
+    meaning = "what agrees more has learned less" if found.high < 0 else "what agrees more has learned more" if found.low > 0 else "undecided"
+    return (
+        f"Over {len(pairs)} differences from relu{aside}, those in total variation and those in validation loss "
+        f"have a rank correlation of {found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]: {meaning}"
+    )
 
 
 def floor(grid: Grid) -> str:

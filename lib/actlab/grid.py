@@ -12,6 +12,7 @@ from actlab.errors import BadInput
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.intervals import mean_interval, pair_mean, pair_mean_difference, paired_difference
 from actlab.statistics.pairs import jackknife_variance, leave_one_out, pair_average, pair_values
+from actlab.statistics.summaries import rank_correlation
 from actlab.store import Record
 
 Matrix = NDArray[np.float64]
@@ -169,19 +170,48 @@ def combined(arms: Sequence[ArmResults], metric: str, combine: Callable[[Matrix]
         combine: (A, K) means of the arms -> (K,) values.
         method: named in the estimate.
     """
+    means, left_out = seed_means(arms, metric)
+    if not means.size:
+        return t_interval(float("nan"), float("nan"), left_out.shape[1], 0, 0.95, method)
+    return _jackknifed(combine(means), combine(left_out) if left_out.shape[1] > 2 else None, left_out.shape[1], method)
+
+
+def _jackknifed(value: NDArray[np.float64], left_out: NDArray[np.float64] | None, seeds: int, method: str) -> Estimate:
+    error = float("nan") if left_out is None else jackknife_variance(left_out) ** 0.5
+    return t_interval(float(value[0]), error, seeds, seeds - 1, 0.95, method)
+
+
+def seed_means(arms: Sequence[ArmResults], metric: str) -> tuple[Matrix, Matrix]:
+    """((A, 1) means of arms that share seeds, (A, K) the same without each of the K seeds that every arm has done).
+
+    The first is empty below two such seeds; the second is NaN below three where it takes pairs.
+    """
     seeds = [label for label in arms[0].labels if all(label in arm.done for arm in arms)] if arms else []
     size = len(seeds)
     if size < 2:
-        return t_interval(float("nan"), float("nan"), size, 0, 0.95, method)
+        return np.empty((0, 1)), np.empty((len(arms), size))
     chosen = [np.array([arm.labels.index(label) for label in seeds]) for arm in arms]
     if metric in PAIR_METRICS:
         matrices = [pair_values(arm.matrix(metric)[np.ix_(keep, keep)]) for arm, keep in zip(arms, chosen, strict=True)]
-        means, left_out = [[pair_average(m)] for m in matrices], [leave_one_out(m) for m in matrices if size > 2]
-    else:
-        values = [arm.values(metric)[keep] for arm, keep in zip(arms, chosen, strict=True)]
-        means, left_out = [[v.mean()] for v in values], [(v.sum() - v) / (size - 1) for v in values]
-    error = jackknife_variance(combine(np.array(left_out))) ** 0.5 if left_out else float("nan")
-    return t_interval(float(combine(np.array(means))[0]), error, size, size - 1, 0.95, method)
+        left_out = [leave_one_out(m) for m in matrices] if size > 2 else np.full((len(arms), size), np.nan)
+        return np.array([[pair_average(m)] for m in matrices]), np.array(left_out)
+    values = [arm.values(metric)[keep] for arm, keep in zip(arms, chosen, strict=True)]
+    return np.array([[v.mean()] for v in values]), np.array([(v.sum() - v) / (size - 1) for v in values])
+
+
+def association(arms: Sequence[tuple[ArmResults, ArmResults]], metrics: tuple[str, str] = ("total_variation", "val_loss")) -> Estimate:
+    """Rank correlation (Spearman) over pairs of arms of their differences in two metrics, with a jackknife that leaves one seed at a time out of all.
+
+    The interval speaks of other seeds of these arms, not of other arms. ``n`` counts seeds; NaN below three of them or below three pairs of arms.
+    """
+    method = "Spearman, jackknife over seeds"
+    found = [seed_means([arm for pair in arms for arm in pair], metric) for metric in metrics]
+    size = found[0][1].shape[1] if arms else 0
+    if len(arms) < 3 or size < 3:
+        return t_interval(float("nan"), float("nan"), size, 0, 0.95, method)
+    value, left_out = (rank_correlation(np.stack([(table[::2] - table[1::2]).T for table in tables])) for tables in zip(*found, strict=True))
+    wide = _jackknifed(value, left_out, size, method)
+    return replace(wide, low=max(wide.low, -1.0), high=min(wide.high, 1.0))
 
 
 def _cv(means: Matrix) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from actlab.study.arms import arms_of
 PARAMS = "params/repro-lite.yaml"
 FIGURE = "book/_static/headline.svg"
 BEGIN, END = "<!-- headline: begin -->\n", "<!-- headline: end -->"
-SENTENCES = ("seeds", "models", "activations", "losses", "baselines", "extent")
+SENTENCES = ("seeds", "models", "activations", "losses", "progress", "baselines", "extent")
 CAPTION = "How far two runs of one recipe differ: total variation between seeds, with 95% intervals"
 
 
