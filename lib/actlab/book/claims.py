@@ -19,7 +19,9 @@ div.cell_output .text_html:has(.ledger) { background: transparent !important; pa
 .ledger-filters option { color: #000; background: #fff; }
 .ledger { color: var(--pst-color-text-base, inherit); }
 .ledger-scroll { overflow-x: auto; }
-.ledger table { font-size: 0.8em; line-height: 1.4; min-width: 40rem; width: 100%; border-collapse: collapse; }
+.ledger table { font-size: 0.8em; line-height: 1.4; min-width: 40rem; width: 100%; border-collapse: collapse; table-layout: fixed; }
+.ledger thead th { width: 29%; }
+.ledger thead th:nth-child(2) { width: 13%; }
 .ledger :is(th, td) {
   font-weight: 400; text-align: left; vertical-align: top; padding: 0.3rem 0.5rem; border-bottom: 1px solid var(--pst-color-border, #bbb);
 }
