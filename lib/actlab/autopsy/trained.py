@@ -174,16 +174,17 @@ def _rank(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
 
 def trade_off(evidence: Evidence) -> Anomaly:
     """The "reproducibility-accuracy trade-off"."""
-    found = points(evidence)
+    everything = points(evidence)
+    learned = [point for point in everything if point["model"] != UNIGRAM]
 
     def words(names: dict[str, str]) -> str:
-        if len(found) < 3:
+        if len(learned) < 3:
             raise KeyError("too few points")
-        rho = correlations(found)
-        return (
-            "; ".join(f"{label} {rho[name]:+.2f}" for name, label in names.items())
-            + f" (rank correlation with training loss over {len(found)} points)"
-        )
+        parts = []
+        for found, which in ((everything, ""), (learned, f" without {UNIGRAM}")):
+            rho = correlations(found)
+            parts.append(f"over {len(found)} points{which} " + ", ".join(f"{label} {rho[name]:+.2f}" for name, label in names.items()))
+        return "rank correlation with training loss: " + "; ".join(parts)
 
     return Anomaly(
         'The "reproducibility-accuracy trade-off"',
