@@ -67,3 +67,13 @@ def test_marks_stand_at_the_estimates() -> None:
     segments = [segment for bars in left.collections for segment in bars.get_segments() if len(segment)]
     lows = sorted(segment[:, 1].min() for segment in segments)
     assert lows == pytest.approx(sorted(e.low for e in found.values()))
+
+
+def test_a_rate_that_throws_training_off_is_written_out() -> None:
+    """A loss of 397 nats is a number at the edge, and the other losses keep their scale."""
+    lost = record("ecd", "bQbV", "gelu", 10.0)
+    for trial in lost["trials"]:
+        trial["final"] = trial["final"] | {"val_loss": 397.0}
+    figure = DRAWINGS["rates"](factorial.read([*records(("ecd", "adamw")), lost]))
+    assert "397" in words(figure)
+    assert figure.axes[0].get_ylim()[1] < 10

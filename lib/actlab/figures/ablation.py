@@ -106,7 +106,10 @@ def protocol(found: Protocol) -> Figure:
 
 
 def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
-    """Loss against the learning rate, in multiples of the published one: a panel an optimizer, hollow marks symmetric, filled ones bQ+bV."""
+    """Loss against the learning rate, in multiples of the published one: a panel an optimizer, hollow marks symmetric, filled ones bQ+bV.
+
+    A loss far above all others is written at the upper edge.
+    """
     if not found:
         return _nothing()
     optimizers = list(dict.fromkeys(o for o, _ in found))
@@ -128,9 +131,14 @@ def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
             axes.set_xticks(factors, [f"{factor:g}" for factor in factors])
             axes.minorticks_off()
             axes.set_xlabel(f"{words(optimizer)}: rate over published")
-        limits = [axes.get_ylim() for axes in panels]
-        for axes in panels:
-            axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+        shown = [e.value for by in found.values() for e in by.values() if not np.isnan(e.value)]
+        low, high = min(shown), min(max(shown), 1.6 * min(shown))
+        for axes, optimizer in zip(panels, optimizers, strict=True):
+            axes.set_ylim(low - 0.1 * (high - low) - 0.05, high + 0.1 * (high - low) + 0.05)
+            for (name, _), by_factor in found.items():
+                for factor, e in by_factor.items():
+                    if name == optimizer and e.value > high:  # a rate that throws training off would hide all else
+                        axes.annotate(f"{e.value:.0f}", (factor, high), ha="center", fontsize=7, rotation=90, va="top")
         panels[0].set_ylabel(LOSS_LABEL)
         figure.legend(ncols=2, **LEGEND)
     return figure
