@@ -135,8 +135,8 @@ def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
         low, high = min(shown), min(max(shown), 1.6 * min(shown))
         for axes, optimizer in zip(panels, optimizers, strict=True):
             axes.set_ylim(low - 0.1 * (high - low) - 0.05, high + 0.1 * (high - low) + 0.05)
-            for (name, _), by_factor in found.items():
-                for factor, e in by_factor.items():
+            for (name, _), all_factors in found.items():
+                for factor, e in all_factors.items():
                     if name == optimizer and e.value > high:  # a rate that throws training off would hide all else
                         axes.annotate(f"{e.value:.0f}", (factor, high), ha="center", fontsize=7, rotation=90, va="top")
         panels[0].set_ylabel(LOSS_LABEL)
