@@ -9,7 +9,7 @@ from actlab.activations import ACTIVATIONS
 from actlab.study.curves import curves
 
 
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("name", [name for name in ACTIVATIONS if name != "step"])  # whose slope in training is not its derivative
 def test_slope_is_the_derivative_of_the_value(name: str) -> None:
     """Away from corners, finite differences agree with the drawn slope."""
     x, value, slope = curves([name])[name]
@@ -25,3 +25,10 @@ def test_known_values() -> None:
     assert drawn["relu"][1][200] == 0
     assert drawn["smelu_1"][1][300] == pytest.approx(0.25)
     assert np.array_equal(drawn["swiglu"][1], drawn["swish"][1])
+
+
+def test_step_is_drawn_with_the_slope_that_trains_it() -> None:
+    """Straight through: 1 up to a distance of 1 from the step, 0 beyond."""
+    x, value, slope = curves(["step"])["step"]
+    assert value.tolist() == (x > 0).tolist()
+    assert slope.tolist() == (np.abs(x) <= 1).tolist()

@@ -113,13 +113,6 @@ def test_processes_change_no_bit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert [essence(r) for r in records[1]] == [essence(r) for r in records[2]]
 
 
-def test_code_that_changes_while_a_study_starts_is_told(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that loaded other code than its parent refuses to train, with a sentence instead of a missing file later."""
-    monkeypatch.setattr(engine, "_code", "of the parent")
-    with pytest.raises(BadInput, match="lib/actlab changed while the study was starting"):
-        engine._report_and_run(0, arms_of(toy)[0].trials[0])
-
-
 def test_errors_survive_the_way_home_from_a_worker() -> None:
     """An error of input is the same after pickling: a worker that raises it does not break the pool."""
     for error in (UnknownName("model", "x", ["charlm"], "file"), DataError("a"), BadInput("b"), RecordError("c")):

@@ -66,6 +66,14 @@ def test_a_killed_worker_is_replaced_and_its_task_run_again(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+def test_a_worker_with_other_code_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that change while a study starts: a sentence instead of a missing file later."""
+    monkeypatch.setattr(pool.provenance, "code", lambda: {"trial_code_sha256": "of the client"})
+    with pytest.raises(BadInput, match="has another code than the process that started the study"):
+        list(run_tasks(square, [1, 2], 2))
+
+
+@pytest.mark.slow
 def test_an_error_comes_home() -> None:
     """A user's mistake that shows in a worker is the same error here."""
     with pytest.raises(BadInput, match="two is not allowed"):

@@ -198,5 +198,3 @@ def test_check_names_what_is_allowed() -> None:
         key, value = row.switch
         protocol.check({key: value} | ({"selection": "final"} if key == "evaluation" else {}))
         assert row.sentence
-
-
