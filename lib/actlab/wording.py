@@ -10,12 +10,17 @@ def bullets(sentences: Iterable[str]) -> Any:
     """Sentences as a Markdown list for a notebook; empty ones are left out."""
     from IPython.display import Markdown
 
-    return Markdown("\n".join(f"- {text[0].upper()}{text[1:]}." for text in sentences if text))  # type: ignore[no-untyped-call]
+    return Markdown("\n".join(f"- {capital(text)}." for text in sentences if text))  # type: ignore[no-untyped-call]
 
 
-def publish(named: dict[str, Any]) -> None:
-    """Hand values to the book's pages under their names (myst-nb's glue)."""
+def capital(text: str) -> str:
+    """With a capital first letter, the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def publish(named: dict[str, str]) -> None:
+    """Hand sentences to the book's pages under their names (myst-nb's glue)."""
     from myst_nb import glue
 
-    for name, value in named.items():
-        glue(name, value, display=False)
+    for name, sentence in named.items():
+        glue(name, capital(sentence), display=False)
