@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -28,8 +26,9 @@ from actlab.optimizers import build_optimizer
 from actlab.study import provenance
 from actlab.study.ablation import AblationArm, AblationParams, AblationTrial, arms_of
 from actlab.study.ablation_analyses import analyse
-from actlab.study.events import Event, Watch
-from actlab.study.pool import Report, run_tasks
+from actlab.study.events import Watch
+from actlab.study.pool import Report
+from actlab.study.records import Outcome, keep, recorded, run_arms, trial_by_trial
 from actlab.study.utilisation import utilisation
 from actlab.training import checkpoint
 from actlab.training.distributed import ALONE, Group
@@ -42,86 +41,38 @@ Results = dict[str, Any]
 """What a trial leaves for the record: plain values."""
 
 
-@dataclass(frozen=True)
-class AblationOutcome:
-    """The records of an ablation in the order of its arms; ``None`` where an arm has none."""
-
-    arms: list[AblationArm]
-    records: list[store.Record | None]
-
-    @property
-    def present(self) -> list[store.Record]:
-        """The records that there are."""
-        return [record for record in self.records if record is not None]
-
-    @property
-    def missing(self) -> list[AblationArm]:
-        """The arms without a record."""
-        return [arm for arm, record in zip(self.arms, self.records, strict=True) if record is None]
-
-    @property
-    def failed(self) -> list[tuple[AblationArm, Results]]:
-        """Trials that raised."""
-        pairs = zip(self.arms, self.records, strict=True)
-        return [(arm, t) for arm, record in pairs if record for t in record["trials"] if t["status"] == "failed"]
-
-
-def load_ablation(params: AblationParams) -> AblationOutcome:
+def load_ablation(params: AblationParams) -> Outcome[AblationArm]:
     """What is recorded of an ablation; trains nothing."""
     arms = arms_of(params)
-    found = [store.path_of(arm.study, arm.id) for arm in arms]
-    return AblationOutcome(arms, [store.load(path) if path.exists() else None for path in found])
+    return Outcome(arms, [recorded(arm) for arm in arms])
 
 
-def bring(params: AblationParams, train_missing: bool, workers: int = 0) -> AblationOutcome:
+def bring(params: AblationParams, train_missing: bool, workers: int = 0) -> Outcome[AblationArm]:
     """An ablation for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a core."""
     return run_ablation(params, workers or os.cpu_count() or 1) if train_missing else load_ablation(params)
 
 
-def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> AblationOutcome:
-    """Bring an ablation to its end: arms with a record are loaded, finished trials come from the cache, the rest is trained.
+def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[AblationArm]:
+    """Bring an ablation to its end: arms with a record are loaded, finished trials come from the cache, the rest is trained (``records.run_arms``).
 
-    Args:
-        params: the ablation.
-        workers: processes, each on one thread and, where there are GPUs, on one of them; 1 runs in this process. The results are the same bits.
-            Under ``torchrun`` the processes that it started train one trial after another together, and this is not used.
-        watch: called with every ``Event``, in this process.
-        scheduler: address of a Dask scheduler whose workers train, in place of processes here (``pool.run_tasks``).
+    Where there are GPUs, each of the ``workers`` trains on one of them. Under ``torchrun`` the processes that it started train one trial after
+    another together, and ``workers`` is not used.
     """
     group = joined_group()
-    tell = watch if watch and group.leads else (lambda event: None)
-    provenance.code()  # before anything can change the files that this process has loaded
-    outcome = group.agree(lambda: load_ablation(params))
-    for arm, record in zip(outcome.arms, outcome.records, strict=True):
-        if record is not None:
-            tell(Event("arm", arm, record=record))
-    todo = [(arm, trial) for arm in outcome.missing for trial in arm.trials]
-    if todo:
-        tell(Event("start", todo[0][0], total=len(todo)))
-        group.agree(lambda: shards_of(todo[0][1]))  # tokenize once, before the processes start
-    ended: dict[str, dict[int, Results]] = {arm.id: {} for arm in outcome.missing}
-    fresh: dict[str, store.Record] = {}
     together = group.world > 1
     if together and scheduler:
         raise BadInput("torchrun's processes train one trial together: start them without --scheduler")
-    running = run_tasks(
+    provenance.code()  # before anything can change the files that this process has loaded
+    outcome = group.agree(lambda: load_ablation(params))
+    plan = trial_by_trial(
+        outcome.missing,
         partial(_train_trial, group=group) if together else _train_trial,
-        [trial for _, trial in todo],
-        1 if together else workers,
-        lambda place, iteration, loss: tell(Event("progress", *todo[place], iteration, loss)),
-        scheduler=scheduler,
+        lambda arm, trials: group.agree(partial(finish, arm, trials, group)),
         gpu=params.device != "cpu",
-        say=lambda note: tell(Event("note", todo[0][0], note=note)),
     )
-    for place, results in running:
-        arm, trial = todo[place]
-        tell(Event("trial", arm, trial))
-        ended[arm.id][trial.seed] = results
-        if len(ended[arm.id]) == len(arm.trials):
-            results_of_arm = [ended[arm.id][t.seed] for t in arm.trials]
-            fresh[arm.id] = group.agree(partial(finish, arm, results_of_arm, group))
-            tell(Event("arm", arm, record=fresh[arm.id]))
-    return AblationOutcome(outcome.arms, [record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)])
+    if plan.tasks:
+        group.agree(lambda: shards_of(plan.tasks[0]))  # tokenize once, before the processes start
+    return run_arms(outcome, plan, 1 if together else workers, watch if group.leads else None, scheduler)
 
 
 def _train_trial(trial: AblationTrial, report: Report, group: Group = ALONE) -> Results:
@@ -266,22 +217,17 @@ def record_of(arm: AblationArm, trials: list[Results]) -> store.Record:
         "study": arm.study,
         "arm": arm.id,
         "kind": "ablation",
-        "provenance": {
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-            **provenance.code(),
-            "machine": provenance.machine(),
-            "threads": 1,
-            "path": "compiled" if first.recipe.compiled else "loop",
-            "data": {**shards_of(first).about, "validation_sha256": windows_of(first).sha256},
-        },
+        "provenance": provenance.of_record(
+            threads=1,
+            path="compiled" if first.recipe.compiled else "loop",
+            data={**shards_of(first).about, "validation_sha256": windows_of(first).sha256},
+        ),
     }
 
 
 def finish(arm: AblationArm, trials: list[Results], group: Group = ALONE) -> store.Record:
-    """Write the arm's record and return it. An arm with a failed trial is returned but not written, so that it can be run again."""
+    """Write the arm's record and return it (``records.keep``)."""
     record = record_of(arm, trials)
     if group.world > 1:
         record["provenance"]["processes"] = group.world
-    if not any(trial["status"] == "failed" for trial in trials):
-        store.save(store.path_of(arm.study, arm.id), record)
-    return json.loads(json.dumps(record))
+    return keep(arm, record)

@@ -53,9 +53,7 @@ def blocks(
     return found
 
 
-def _at(
-    arm: Arm, step: int, done: list[TrialSpec], results: list[dict[str, Any]], load: Load, corpus: Corpus, frozen: Windows
-) -> dict[str, Any]:
+def _at(arm: Arm, step: int, done: list[TrialSpec], results: list[dict[str, Any]], load: Load, corpus: Corpus, frozen: Windows) -> dict[str, Any]:
     """One snapshot: each trial's evaluation there, every pair's metrics on the frozen windows, and the defects' view of the same models."""
     recipe = arm.trials[0].recipe
     models = {spec.label: load(spec, step).to(recipe.device) for spec in done}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,9 +20,10 @@ from actlab.activations import find_activation
 from actlab.data.images import CLASSES, Part, load_images
 from actlab.models.ffn import FFN, count
 from actlab.study import provenance
-from actlab.study.events import Event, Watch
+from actlab.study.events import Watch
 from actlab.study.mnist import NETWORKS, MnistArm, MnistParams, Program, arms_of, programs_of
-from actlab.study.pool import Report, run_tasks
+from actlab.study.pool import Report
+from actlab.study.records import Outcome, Plan, keep, recorded, run_arms
 from actlab.training.stacked import Stack, evaluate, train
 from actlab.training.streams import generator, init_streams
 
@@ -39,70 +38,38 @@ class Trial:
     label: str
 
 
-@dataclass(frozen=True)
-class MnistOutcome:
-    """The records of a sweep in the order of its arms; ``None`` where an arm has none."""
-
-    arms: list[MnistArm]
-    records: list[store.Record | None]
-
-    @property
-    def present(self) -> list[store.Record]:
-        """The records that there are."""
-        return [record for record in self.records if record is not None]
-
-    @property
-    def missing(self) -> list[MnistArm]:
-        """The arms without a record."""
-        return [arm for arm, record in zip(self.arms, self.records, strict=True) if record is None]
-
-    @property
-    def failed(self) -> list[tuple[MnistArm, Results]]:
-        """Trials that raised: none, since a program that raises ends the run."""
-        return []
-
-
-def load_mnist(params: MnistParams) -> MnistOutcome:
+def load_mnist(params: MnistParams) -> Outcome[MnistArm]:
     """What is recorded of a sweep; trains nothing."""
     arms = arms_of(params)
-    found = [store.path_of(arm.study, arm.id) for arm in arms]
-    return MnistOutcome(arms, [store.load(path) if path.exists() else None for path in found])
+    return Outcome(arms, [recorded(arm) for arm in arms])
 
 
-def bring(params: MnistParams, train_missing: bool, workers: int = 0) -> MnistOutcome:
+def bring(params: MnistParams, train_missing: bool, workers: int = 0) -> Outcome[MnistArm]:
     """A sweep for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a core."""
     return run_mnist(params, workers or os.cpu_count() or 1) if train_missing else load_mnist(params)
 
 
-def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> MnistOutcome:
-    """Bring a sweep to its end: arms with a record are loaded, finished programs come from the cache, the rest is trained.
-
-    Args:
-        params: the sweep.
-        workers: processes, each on one thread; 1 runs in this process. The results are the same bits.
-        watch: called with every ``Event``, in this process.
-        scheduler: address of a Dask scheduler whose workers train, in place of processes here (``pool.run_tasks``).
-    """
-    tell = watch or (lambda event: None)
+def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[MnistArm]:
+    """Bring a sweep to its end: arms with a record are loaded, finished programs come from the cache, the rest is trained (``records.run_arms``)."""
     provenance.code()  # before anything can change the files that this process has loaded
     outcome = load_mnist(params)
-    todo = programs_of(params) if outcome.missing else []
-    if todo:
-        tell(Event("start", outcome.arms[0], total=sum(len(p.cells) * len(p.learning_rates) for p in todo)))
-    ended: dict[tuple[int, int, int], dict[str, Results]] = {}
-    records: list[store.Record | None] = []
-    running = run_tasks(_train, todo, workers, scheduler=scheduler, say=lambda note: tell(Event("note", outcome.arms[0], note=note)))
-    for place, trials in running:
-        program = todo[place]
-        ended[program.epochs, program.batch_size, program.seed] = trials
-        for name in trials:
-            tell(Event("trial", outcome.arms[0], Trial(f"{program.label}-{name}")))
-    for arm, record in zip(outcome.arms, outcome.records, strict=True):
-        key = _key(arm.network, arm.hidden, arm.learning_rate)
-        done = record or finish(arm, [ended[arm.epochs, arm.batch_size, seed][key] for seed in arm.seeds])
-        tell(Event("arm", arm, record=done))
-        records.append(done)
-    return MnistOutcome(outcome.arms, records)
+    wanted = {key for arm in outcome.missing for key in _programs_of(arm)}
+    programs = [program for program in programs_of(params) if _key_of(program) in wanted]
+    places = {_key_of(program): place for place, program in enumerate(programs)}
+    plan = Plan(programs, lambda arm: [places[key] for key in _programs_of(arm)], _train, finish, _trials_of)
+    return run_arms(outcome, plan, workers, watch, scheduler)
+
+
+def _programs_of(arm: MnistArm) -> list[tuple[int, int, int]]:
+    return [(arm.epochs, arm.batch_size, seed) for seed in arm.seeds]
+
+
+def _key_of(program: Program) -> tuple[int, int, int]:
+    return program.epochs, program.batch_size, program.seed
+
+
+def _trials_of(program: Program) -> list[Trial]:
+    return [Trial(f"{program.label}-{_key(*cell, rate)}") for cell in program.cells for rate in program.learning_rates]
 
 
 def _train(program: Program, report: Report) -> dict[str, Results]:
@@ -217,19 +184,11 @@ def record_of(arm: MnistArm, trials: list[Results]) -> store.Record:
         "study": arm.study,
         "arm": arm.id,
         "kind": "mnist",
-        "provenance": {
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-            **provenance.code(),
-            "machine": provenance.machine(),
-            "threads": 1,
-            "path": "stacked",
-            "data": data,
-        },
+        "provenance": provenance.of_record(threads=1, path="stacked", data=data),
     }
 
 
-def finish(arm: MnistArm, trials: list[Results]) -> store.Record:
-    """Write the arm's record and return it."""
-    record = record_of(arm, trials)
-    store.save(store.path_of(arm.study, arm.id), record)
-    return json.loads(json.dumps(record))
+def finish(arm: MnistArm, programs: list[dict[str, Results]]) -> store.Record:
+    """Write the arm's record from its programs' results and return it."""
+    key = _key(arm.network, arm.hidden, arm.learning_rate)
+    return keep(arm, record_of(arm, [results[key] for results in programs]))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import platform
 import subprocess
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -69,3 +71,9 @@ def code() -> dict[str, object]:
         "lib_sha256": code_sha256(),
         "trial_code_sha256": code_sha256(*CODE_OF_A_TRIAL),
     }
+
+
+def of_record(threads: int, path: str, data: dict[str, Any]) -> dict[str, Any]:
+    """What a record says of its origin: now, this code and machine, the threads and path of its training, its data."""
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"date": date, **code(), "machine": machine(), "threads": threads, "path": path, "data": data}

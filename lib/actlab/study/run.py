@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -24,6 +22,7 @@ from actlab.models import LanguageModel, count_parameters
 from actlab.study import beyond, protocol, provenance
 from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec, arm
 from actlab.study.params import Params
+from actlab.study.records import keep, recorded
 from actlab.training import checkpoint
 from actlab.training.loop import nudge, train
 from actlab.training.streams import init_streams
@@ -212,13 +211,10 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
         "arm": arm.id,
         "kind": arm.kind,
         **beyond.blocks(arm, results, trained_model, probabilities, corpus, frozen),
-        "provenance": {
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-            **provenance.code(),
-            "machine": provenance.machine(),
-            "threads": max(spec.threads for spec in arm.trials),
-            "path": "compiled" if arm.trials[0].recipe.compiled else "loop",
-            "data": {
+        "provenance": provenance.of_record(
+            threads=max(spec.threads for spec in arm.trials),
+            path="compiled" if arm.trials[0].recipe.compiled else "loop",
+            data={
                 "name": corpus.name,
                 "sha256": corpus.sha256,
                 "vocab_size": corpus.vocab_size,
@@ -226,23 +222,13 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
                 "prediction_positions": frozen.positions,
                 "evaluation_sha256": frozen.sha256,
             },
-        },
+        ),
     }
 
 
 def finish(arm: Arm, results: list[Results]) -> store.Record:
-    """Write the arm's record and return it. An arm with a failed trial is returned but not written, so that it can be run again."""
-    record = record_of(arm, results)
-    if any(r["status"] == "failed" for r in results):
-        return record
-    store.save(store.path_of(arm.study, arm.id), record)
-    return json.loads(json.dumps(record))
-
-
-def recorded(arm: Arm) -> store.Record | None:
-    """The arm's record, if it has one."""
-    path = store.path_of(arm.study, arm.id)
-    return store.load(path) if path.exists() else None
+    """Write the arm's record and return it (``records.keep``)."""
+    return keep(arm, record_of(arm, results))
 
 
 def run_experiment(model: str, activation: str, params: Params | dict[str, Any]) -> store.Record:

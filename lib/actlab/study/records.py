@@ -1,0 +1,130 @@
+"""From arms to their records: what every kind of study shares. Knows nothing of what an arm trains."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from actlab import store
+from actlab.study.events import Event, Watch
+from actlab.study.pool import Report, run_tasks
+
+
+class Named(Protocol):
+    """An arm of any kind of study."""
+
+    @property
+    def study(self) -> str: ...  # noqa: D102
+    @property
+    def id(self) -> str: ...  # noqa: D102
+
+
+A = TypeVar("A", bound=Named)
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[A]):
+    """The records of a study in the order of its arms; ``None`` where an arm has none."""
+
+    arms: list[A]
+    records: list[store.Record | None]
+    baseline: store.Record | None = None
+    """What the text gives away without a network, for language models."""
+
+    @property
+    def present(self) -> list[store.Record]:
+        """The records that there are."""
+        return [record for record in [self.baseline, *self.records] if record is not None]
+
+    @property
+    def missing(self) -> list[A]:
+        """The arms without a record."""
+        return [arm for arm, record in zip(self.arms, self.records, strict=True) if record is None]
+
+    @property
+    def failed(self) -> list[tuple[A, dict[str, Any]]]:
+        """Trials that raised, with the results that say so."""
+        pairs = zip(self.arms, self.records, strict=True)
+        return [(arm, t) for arm, record in pairs if record for t in record["trials"] if t["status"] == "failed"]
+
+
+def recorded(arm: Named) -> store.Record | None:
+    """The arm's record, if it has one."""
+    path = store.path_of(arm.study, arm.id)
+    return store.load(path) if path.exists() else None
+
+
+def keep(arm: Named, record: store.Record) -> store.Record:
+    """Write an arm's record and return it as it reads back. One with a failed trial is not written, so that the arm can be run again."""
+    if not any(trial["status"] == "failed" for trial in record["trials"]):
+        store.save(store.path_of(arm.study, arm.id), record)
+    plain: store.Record = json.loads(json.dumps(record))
+    return plain
+
+
+@dataclass(frozen=True)
+class Plan(Generic[A, Task, Result]):
+    """How the missing arms of a study come to their records."""
+
+    tasks: Sequence[Task]
+    needs: Callable[[A], Sequence[int]]
+    """The places in ``tasks`` whose results an arm is made of, in the order of its trials."""
+    train: Callable[[Task, Report], Result]
+    """Importable by name, since workers call it."""
+    finish: Callable[[A, list[Result]], store.Record]
+    """From the results of what an arm needs to its record, written."""
+    trials: Callable[[Task], Sequence[Any]] = field(default=lambda task: [task])
+    """The trials that a task trains: each has a ``label``."""
+    gpu: bool = False
+
+
+def trial_by_trial(
+    missing: Sequence[Any], train: Callable[[Any, Report], Any], finish: Callable[[Any, list[Any]], store.Record], gpu: bool
+) -> Plan[Any, Any, Any]:
+    """The plan of arms that have ``trials``: each is a task; arms that share a trial share the task."""
+    places = {trial: place for place, trial in enumerate(dict.fromkeys(trial for arm in missing for trial in arm.trials))}
+    return Plan(list(places), lambda arm: [places[trial] for trial in arm.trials], train, finish, gpu=gpu)
+
+
+def run_arms(outcome: Outcome[A], plan: Plan[A, Task, Result], workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[A]:
+    """Train what the missing arms need and record every arm as soon as its last task has ended; the order of tasks decides nothing else.
+
+    Args:
+        outcome: what is recorded already.
+        plan: the tasks of the missing arms, and how they become records.
+        workers: processes, each on one thread; 1 runs in this process. The results are the same bits.
+        watch: called with every ``Event``, in this process.
+        scheduler: address of a Dask scheduler whose workers train, in place of processes here (``pool.run_tasks``).
+    """
+    tell = watch or (lambda event: None)
+    for arm, record in zip(outcome.arms, outcome.records, strict=True):
+        if record is not None:
+            tell(Event("arm", arm, record=record))
+    waiting = {arm.id: (arm, list(plan.needs(arm))) for arm in outcome.missing}
+    owner = {place: arm for arm, places in reversed(waiting.values()) for place in places}
+    if plan.tasks:
+        tell(Event("start", owner[0], total=sum(len(plan.trials(task)) for task in plan.tasks)))
+    running = run_tasks(
+        plan.train,
+        plan.tasks,
+        workers,
+        lambda place, iteration, loss: tell(Event("progress", owner[place], plan.trials(plan.tasks[place])[0], iteration, loss)),
+        scheduler=scheduler,
+        gpu=plan.gpu,
+        say=lambda note: tell(Event("note", owner[0], note=note)),
+    )
+    ended: dict[int, Result] = {}
+    fresh: dict[str, store.Record] = {}
+    for place, result in running:
+        ended[place] = result
+        for trial in plan.trials(plan.tasks[place]):
+            tell(Event("trial", owner[place], trial))
+        for arm, places in [pair for pair in waiting.values() if place in pair[1] and ended.keys() >= set(pair[1])]:
+            fresh[arm.id] = plan.finish(arm, [ended[p] for p in places])
+            tell(Event("arm", arm, record=fresh[arm.id]))
+    records: list[store.Record | None] = [record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)]
+    return Outcome(outcome.arms, records, outcome.baseline)
