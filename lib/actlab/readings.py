@@ -16,7 +16,8 @@ from actlab.statistics.intervals import mean_interval, pair_mean
 from actlab.store import Record
 
 STUDIES = ("autopsy-swiglu", "autopsy-models", "autopsy-convlm")
-CORRECTED, LONGER = "repro-lite", "tinylstm-long"
+CORRECTED, LONGER, ALONE = "repro-lite", "tinylstm-long", "autopsy"
+IGNORED = "activation: ignored"
 
 
 @dataclass(frozen=True)
@@ -81,16 +82,18 @@ def _pairs(pairs: Iterable[dict[str, Any]], metric: str) -> Estimate:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Readings by (model, activation); the corrected grid; the longer run of tinylstm."""
+    """Readings by (model, activation); the corrected grid; the longer run of tinylstm; arms whose activation was ignored and nothing else wrong."""
 
     on: dict[tuple[str, str], Reading] = field(default_factory=dict)
     off: Grid = field(default_factory=lambda: read([]))
     longer: Grid = field(default_factory=lambda: read([]))
+    ignored: Grid = field(default_factory=lambda: read([]))
 
 
 def gather() -> Evidence:
     """Everything that is recorded."""
-    return Evidence(readings(r for study in STUDIES for r in store.load_study(study)), *(read(store.load_study(s)) for s in (CORRECTED, LONGER)))
+    grids = (read(store.load_study(study)) for study in (CORRECTED, LONGER, ALONE))
+    return Evidence(readings(r for study in STUDIES for r in store.load_study(study)), *grids)
 
 
 def readings(records: Iterable[Record]) -> dict[tuple[str, str], Reading]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.support import grids
 
-from actlab.claims import recorded
+from actlab.claims import Finding, recorded
 from actlab.claims.evidence import Evidence
 from actlab.grid import read
 from actlab.store import Record
@@ -53,13 +53,25 @@ LOSSES = (2.0, 2.1, 2.2)
 
 
 def test_an_ignored_activation_makes_an_artefact() -> None:
-    """Different when the activation arrives, identical when it is ignored: that is the flaw's doing."""
+    """Different when the activation arrives, identical when it is ignored: that is the flaw's doing, if both were trained equally long."""
     lite = read([grids.record(losses=LOSSES), grids.record(activation="gelu", losses=(2.5, 2.6, 2.7))])
     ignored = read([grids.record(activation="gelu", losses=LOSSES)])
-    found = recorded.identical(["charlm"])(Evidence({"lite": lite}, {"activation: ignored": ignored}))
+
+    def judged(defect: str, iterations: int, *activations: str) -> Finding:
+        return recorded.identical(["charlm"], ("relu", "gelu", *activations))(Evidence({"lite": lite}, {(defect, iterations): ignored}))
+
+    found = judged("activation: ignored", 10)
     assert (found.verdict, found.defect) == ("artefact", "activation: ignored")
-    unrelated = recorded.identical(["charlm"])(Evidence({"lite": lite}, {"padding: both": ignored}))
-    assert unrelated.verdict == "contradicted"
+    assert judged("activation: ignored", 9).verdict == "contradicted", "relu's corrected arm has ten iterations"
+    assert judged("padding: both", 10).verdict == "contradicted", "another defect"
+
+
+def test_a_corrected_arm_stands_for_no_ignored_one() -> None:
+    """Of three activations only gelu was run with its name ignored: swish's own, corrected arm says nothing of the flaw."""
+    lite = read([grids.record(activation=a, losses=(2.0 + i, 2.1, 2.2)) for i, a in enumerate(("relu", "gelu", "swish"))])
+    evidence = Evidence({"lite": lite}, {("activation: ignored", 10): read([grids.record(activation="gelu", losses=LOSSES)])})
+    assert recorded.identical(["charlm"], ("relu", "gelu"))(evidence).verdict == "artefact"
+    assert recorded.identical(["charlm"], ("relu", "gelu", "swish"))(evidence).verdict == "contradicted"
 
 
 def test_sensitivity_is_the_published_cv() -> None:

@@ -66,6 +66,8 @@ def test_one_table_with_two_metrics(swiglu: float, verdict: str) -> None:
 
 def test_each_defect_has_the_arms_that_it_changed() -> None:
     """An arm stands under every defect that was on in it, and one without defects under none."""
-    flawed = by_defect([reading("relu", 0.6, 0.6).arm.record, grids.record(activation="gelu"), grids.baseline()])
-    assert set(flawed) == {"activation: ignored", UNPAIRED}
-    assert set(flawed["activation: ignored"].arms) == {("charlm", "relu")}
+    arm = reading("relu", 0.6, 0.6).arm.record
+    flawed = by_defect([arm, grids.record(activation="gelu"), grids.baseline()])
+    end = arm["trials"][0]["final"]["iteration"]
+    assert set(flawed) == {("activation: ignored", end), (UNPAIRED, end)}
+    assert set(flawed["activation: ignored", end].arms) == {("charlm", "relu")}

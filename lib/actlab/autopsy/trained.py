@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from actlab.autopsy import Anomaly, or_waiting
 from actlab.claims import published as p
 from actlab.grid import ArmResults
-from actlab.readings import Evidence, Reading, at
+from actlab.readings import IGNORED, Evidence, Reading, at
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import mean_interval, pair_mean
 from actlab.statistics.summaries import coefficient_of_variation, rank_correlation
 
 LEAKY, UNIGRAM = "convlm", "tinylstm"
 GAINED = ("relu", "swiglu")
-IGNORED = "activation: ignored"
 DRAWN = 1000
 """Windows of one published accuracy."""
 COARSE, FINE = ("gelu", "swiglu"), ("relu", "swish", "smelu_1")
@@ -34,12 +33,12 @@ def said(estimate: Estimate, digits: int = 3, unit: str = "") -> str:
     return f"{estimate.value:.{digits}f}{unit} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}], n = {estimate.n}"
 
 
-def same_losses(reading: Reading, corrected: ArmResults) -> tuple[int, int]:
+def same_losses(arm: ArmResults, corrected: ArmResults) -> tuple[int, int]:
     """(evaluations that agree to the last digit, evaluations compared) of an arm under defects with a corrected one, by seed and iteration."""
     recorded = {t["label"]: {e["iteration"]: e["val_loss"] for e in t["history"]} for t in corrected.record["trials"]}
     pairs = [
         (entry["val_loss"], recorded[trial["label"]][entry["iteration"]])
-        for trial in reading.arm.record["trials"]
+        for trial in arm.record["trials"]
         for entry in trial["history"]
         if entry["iteration"] in recorded.get(trial["label"], {})
     ]
@@ -52,9 +51,12 @@ def same_weights(evidence: Evidence, model: str = LEAKY) -> tuple[int, int]:
     return sum(hashes[0][label] == hashes[1].get(label) for label in hashes[0]), len(hashes[0])
 
 
-def ignoring(evidence: Evidence) -> list[Reading]:
-    """The arms named after another activation than the relu that they got, whose corrected relu arm is recorded."""
-    return [r for (m, a), r in evidence.on.items() if IGNORED in r.defects and a != "relu" and m != LEAKY and (m, "relu") in evidence.off.arms]
+def ignoring(evidence: Evidence) -> list[ArmResults]:
+    """One arm a model, named after another activation than the relu that it got, whose corrected relu arm is recorded; the one without other defects
+    where there is one."""
+    found = {m: r.arm for (m, a), r in evidence.on.items() if IGNORED in r.defects and a != "relu" and m != LEAKY}
+    found |= {m: arm for (m, a), arm in evidence.ignored.arms.items() if a != "relu"}
+    return [arm for model, arm in found.items() if (model, "relu") in evidence.off.arms]
 
 
 def identical(evidence: Evidence) -> Anomaly:
@@ -63,11 +65,9 @@ def identical(evidence: Evidence) -> Anomaly:
     def on() -> str:
         equal, seeds = same_weights(evidence)
         parts = [f"{LEAKY}: relu and gelu end in the same weights, bit for bit, in {equal} of {seeds} seeds"]
-        for reading in ignoring(evidence):
-            agree, compared = same_losses(reading, evidence.off.arms[reading.arm.model, "relu"])
-            parts.append(
-                f"{reading.arm.model}: the losses of {reading.arm.activation} are relu's to the last digit in {agree} of {compared} evaluations"
-            )
+        for arm in ignoring(evidence):
+            agree, compared = same_losses(arm, evidence.off.arms[arm.model, "relu"])
+            parts.append(f"{arm.model}: the losses of {arm.activation} are relu's to the last digit in {agree} of {compared} evaluations")
         return "; ".join(parts)
 
     def off() -> str:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from actlab import readings, store
 from actlab.grid import Grid, read
-from actlab.readings import Reading
+from actlab.readings import IGNORED, Reading
 from actlab.store import Record
 
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
 """scale -> study, largest first: a claim is judged at the largest scale that has records and that its test allows."""
-FLAWED = ("autopsy-convlm", "autopsy-models")
-"""The grid's settings at lite scale, with the published defects on."""
+FLAWED = ("autopsy", "autopsy-convlm", "autopsy-models")
+"""The grid's settings at lite scale, with published defects on."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Evidence:
     """Recorded grids by scale, grids by the defect that was on, and what the published way of reading gives."""
 
     grids: Mapping[str, Grid]
-    flawed: Mapping[str, Grid] = field(default_factory=dict)
+    flawed: Mapping[tuple[str, int], Grid] = field(default_factory=dict)
+    """(defect, iterations) -> the arms that it changed; the longest trained first."""
     readings: Mapping[tuple[str, str], Reading] = field(default_factory=dict)
     """(model, activation) -> the arm read as published, on different inputs."""
 
@@ -30,12 +31,16 @@ class Evidence:
         return next(((s, self.grids[s]) for s in scales if s in self.grids and arms <= set(self.grids[s].arms)), None)
 
     def with_flaw(self, defect: str, arms: frozenset[tuple[str, str]]) -> Grid | None:
-        """The grid at lite scale with the arms that were run with a defect in their place; ``None`` where none of ``arms`` was."""
-        flawed, lite = self.flawed.get(defect), self.grids.get("lite")
-        if flawed is None or not arms & set(flawed.arms):
-            return None
-        together = replace(flawed, arms=(lite.arms if lite else {}) | flawed.arms)
-        return together if arms <= set(together.arms) else None
+        """A grid of ``arms`` with a defect on, all trained for as many iterations; ``None`` where not all are recorded.
+
+        A corrected relu arm stands among those whose activation was ignored: relu is what they all got.
+        """
+        lite = self.grids["lite"].arms if "lite" in self.grids else {}
+        for (name, iterations), grid in self.flawed.items():
+            stand_in = {arm: r for arm, r in lite.items() if (defect, arm[1]) == (IGNORED, "relu") and _iterations(r.record) == iterations}
+            if name == defect and arms & set(grid.arms) and arms <= set(together := stand_in | grid.arms):
+                return replace(grid, arms=together)
+        return None
 
 
 def gather() -> Evidence:
@@ -46,8 +51,15 @@ def gather() -> Evidence:
     return Evidence({scale: grid for scale, grid in grids.items() if grid.arms}, flawed, published)
 
 
-def by_defect(records: Iterable[Record]) -> dict[str, Grid]:
-    """defect -> the arms that it changed."""
-    trained = [record for record in records if record["kind"] == "trials"]
-    defects = {defect for record in trained for defect in record["config"].get("protocol", ())}
-    return {defect: read(r for r in trained if defect in r["config"].get("protocol", ())) for defect in sorted(defects)}
+def by_defect(records: Iterable[Record]) -> dict[tuple[str, int], Grid]:
+    """(defect, iterations) -> the arms that it changed; the longest trained first."""
+    found: dict[tuple[str, int], list[Record]] = {}
+    for record in records:
+        if record["kind"] == "trials":
+            for defect in record["config"].get("protocol", ()):
+                found.setdefault((defect, _iterations(record)), []).append(record)
+    return {key: read(found[key]) for key in sorted(found, key=lambda key: (key[0], -key[1]))}
+
+
+def _iterations(record: Record) -> int:
+    return int(record["trials"][0]["final"]["iteration"])
