@@ -17,14 +17,18 @@ MAY = {
     # room: (rooms of the package, packages from outside; None: any)
     "errors": (set(), set()),
     "paths": (set(), set()),
+    "files": ({"errors"}, set()),
     "activations": ({"errors"}, {"torch"}),
     "models": ({"activations", "errors"}, {"torch"}),
     "optimizers": ({"activations", "errors"}, {"torch"}),
-    "data": ({"errors", "paths"}, NUMERIC | {"pooch", "sklearn", "tokenizers"}),
+    "data": ({"errors", "paths", "files"}, NUMERIC | {"pooch", "sklearn", "tokenizers"}),
     "metrics": ({"errors"}, {"torch"}),
-    "training": ({"models", "metrics", "activations", "optimizers", "data", "errors"}, NUMERIC | {"safetensors"}),  # objects of all, names of none
-    "study": ({"models", "optimizers", "activations", "data", "metrics", "training", "store", "errors", "paths"}, None),
-    "store": ({"paths", "errors"}, set()),
+    "training": (  # objects of all, names of none
+        {"models", "metrics", "activations", "optimizers", "data", "errors", "files"},
+        NUMERIC | {"safetensors"},
+    ),
+    "study": ({"models", "optimizers", "activations", "data", "metrics", "training", "store", "errors", "paths", "files"}, None),
+    "store": ({"paths", "errors", "files"}, set()),
     "statistics": ({"errors"}, {"numpy", "scipy"}),
     "figures": ({"statistics", "errors"}, {"numpy", "matplotlib", "mpl_toolkits", "IPython"}),
     "tables": ({"statistics", "errors"}, {"numpy", "pandas"}),

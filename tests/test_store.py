@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actlab import paths, store
+from actlab import files, paths, store
 from actlab.errors import RecordError
 
 RECORD = {"model_name": "charlm", "loss": 1.5, "nan": math.nan, "inf": [math.inf, -math.inf], "nested": {"b": [1, None, True], "a": "é\n"}}
@@ -54,7 +54,7 @@ def test_tampering_is_noticed(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(RecordError, match=r"was changed after it was written \(expected checksum [0-9a-f]{64}, found [0-9a-f]{64}\)"):
+    with pytest.raises(RecordError, match=r"was changed after it was written: expected checksum [0-9a-f]{64}, found [0-9a-f]{64}\)"):
         store.load(path)
 
 
@@ -114,7 +114,7 @@ def test_writing_is_atomic(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     for step in ("fsync", "replace"):
         with monkeypatch.context() as patch:
-            patch.setattr(store.os, step, fail)
+            patch.setattr(files.os, step, fail)
             with pytest.raises(OSError, match="disk full"):
                 store.save(path, RECORD)
         assert list(path.parent.iterdir()) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class ActlabError(Exception):
@@ -39,4 +40,35 @@ class DataError(ActlabError):
 
 
 class RecordError(ActlabError):
-    """A record that is damaged, or that would overwrite a different result."""
+    """A record that is damaged, of another shape than is read, or that would overwrite a different result."""
+
+
+class DamagedFile(DataError):  # noqa: N818
+    """A file of ours whose content is not what was written."""
+
+    way_out = "delete it and run again"
+
+    def __init__(self, path: Path, why: object) -> None:
+        self.path, self.why = path, why
+        self.found = f"{path} is damaged ({why})"
+        super().__init__(f"{self.found}; {self.way_out}")
+
+    def __reduce__(self) -> tuple[type[DamagedFile], tuple[Path, str]]:
+        return type(self), (self.path, str(self.why))
+
+
+class DamagedRecord(DamagedFile, RecordError):  # noqa: N818
+    """A record that was cut, or changed after it was written."""
+
+    way_out = "`actlab run --redo-damaged` sets a study's damaged records aside and trains their arms again"
+
+
+class DiskError(ActlabError, OSError):
+    """A file that cannot be written."""
+
+    def __init__(self, path: Path, size: int, why: str) -> None:
+        super().__init__(f"cannot write {path} ({size:,} bytes): {why}; what was finished is kept: make room or choose another folder, and run again")
+        self._given = (path, size, why)
+
+    def __reduce__(self) -> tuple[type[DiskError], tuple[Path, int, str]]:
+        return DiskError, self._given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actlab import findings, paths, store
+from actlab import files, findings, paths, store
 from actlab.errors import BadInput
 from actlab.figures import grid as figures
 from actlab.figures.style import show
@@ -49,8 +49,8 @@ def replaced(text: str, block: str) -> str:
 def main() -> None:
     """Write figure and block."""
     grid, readme = lite(), paths.ROOT / "README.md"
-    store.write_text(paths.ROOT / FIGURE, picture(grid))
-    store.write_text(readme, replaced(readme.read_text(encoding="utf-8"), headline(grid)))
+    files.write_text(paths.ROOT / FIGURE, picture(grid))
+    files.write_text(readme, replaced(readme.read_text(encoding="utf-8"), headline(grid)))
 
 
 if __name__ == "__main__":

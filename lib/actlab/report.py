@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from actlab import grid, paths, store, tables
+from actlab import files, grid, paths, store, tables
 from actlab.errors import BadInput, UnknownName
 from actlab.figures import grid as figures
 from actlab.grid import PAIR_METRICS, Grid
@@ -22,7 +22,7 @@ def write(study: str, out: Path, models: Sequence[str] | None = None, activation
         UnknownName: a model or activation without a record.
     """
     results = load(study, models, activations)
-    yield store.write_text(out / "summary.txt", summary(results))
+    yield files.write_text(out / "summary.txt", summary(results))
     if plots:
         for name, figure in drawings(results):
             path = out / f"{name}.png"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.errors import RecordError
+from actlab.errors import DamagedRecord, RecordError
+from actlab.files import set_aside, write_text
 
 Record = dict[str, Any]
 
@@ -34,21 +34,6 @@ def path_of(study: str, arm_id: str) -> Path:
     return paths.results() / study / f"{arm_id}.json"
 
 
-def write_text(path: Path, text: str) -> Path:
-    """Write a file all at once or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    work = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with work.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(work, path)
-    finally:
-        work.unlink(missing_ok=True)
-    return path
-
-
 def save(path: Path, record: Record) -> Path:
     """Write a record with its checksum.
 
@@ -68,19 +53,34 @@ def load(path: Path) -> Record:
     """Read a record.
 
     Raises:
-        RecordError: it is missing, is not JSON, or its content does not fit its checksum.
+        RecordError: it cannot be read.
+        DamagedRecord: it is not JSON, or its content does not fit its checksum.
     """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        found = checksum(record) if isinstance(record, dict) else ""
+    except OSError as error:
         raise RecordError(f"{path} cannot be read as a record: {error}") from error
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of thousands of digits, brackets in brackets
+        raise DamagedRecord(path, f"it cannot be read as a record: {error}") from error
     if not isinstance(record, dict) or "checksum" not in record:
-        raise RecordError(f"{path} is not a record: it has no checksum")
-    if record["checksum"] != checksum(record):
-        raise RecordError(f"{path} was changed after it was written (expected checksum {record['checksum']}, found {checksum(record)})")
+        raise DamagedRecord(path, "it is not a record: it has no checksum")
+    if record["checksum"] != found:
+        raise DamagedRecord(path, f"it was changed after it was written: expected checksum {record['checksum']}, found {found}")
     return record
 
 
 def load_study(study: str) -> list[Record]:
     """Every record of a study, in the order of the file names; none for a study without results."""
     return [load(path) for path in sorted((paths.results() / study).glob("*.json"))]
+
+
+def set_damaged_aside(study: str) -> list[Path]:
+    """Move a study's damaged records into ``set-aside``, so that their arms count as not recorded; their new places."""
+    found = []
+    for path in sorted((paths.results() / study).glob("*.json")):
+        try:
+            load(path)
+        except DamagedRecord:
+            found.append(set_aside(path))
+    return found

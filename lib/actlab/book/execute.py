@@ -13,7 +13,7 @@ from typing import Any
 
 import nbformat
 
-from actlab import paths, store
+from actlab import files, paths
 from actlab.book.keys import Key
 from actlab.book.pages import Page, replaced
 from actlab.errors import ActlabError, BadInput
@@ -45,7 +45,7 @@ def make(page: Page, key: Key) -> Made:
     try:
         notebook = _execute(page, work)
         _clean(notebook, page, key)
-        store.write_text(page.path, _text(notebook))
+        files.write_text(page.path, _text(notebook))
     except Exception as error:  # handed over as text: not every exception can cross processes
         return Made(page.name, time.perf_counter() - start, _explain(error, page, work))
     work.unlink()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from actlab.data.fetch import find_dataset, sha256
 from actlab.data.text import TEXTS, TRAIN_SHARE
 from actlab.data.tokens import LARGEST, write_shard
 from actlab.errors import BadInput, DataError
+from actlab.files import write_text
 
 END_OF_TEXT = "<|endoftext|>"
 """Stands before each document; token 0."""
@@ -108,7 +108,7 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
         return existing
     tokenizer = train_bpe(documents.train, vocab_size)
     out.mkdir(parents=True, exist_ok=True)
-    _write(out / "tokenizer.json", tokenizer.to_str())
+    write_text(out / "tokenizer.json", tokenizer.to_str())
     splits = {
         split: _write_split(out, split, encode(tokenizer, texts)) for split, texts in (("train", documents.train), ("val", documents.validation))
     }
@@ -119,7 +119,7 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
         "characters": {"train": sum(map(len, documents.train)), "val": sum(map(len, documents.validation))},
         "splits": splits,
     }
-    _write(out / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+    write_text(out / "manifest.json", json.dumps(manifest, indent=1) + "\n")
     return manifest
 
 
@@ -142,12 +142,3 @@ def _manifest(out: Path, about: dict[str, Any]) -> dict[str, Any] | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return manifest if same and whole else None
-
-
-def _write(path: Path, text: str) -> None:
-    work = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        work.write_text(text, encoding="utf-8")
-        os.replace(work, path)
-    finally:
-        work.unlink(missing_ok=True)

@@ -5,7 +5,6 @@ A shard is 256 int32 (magic 20240520, version 1, number of tokens, zeros), then 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from actlab.errors import BadInput, DataError
+from actlab.files import replacing
 
 MAGIC, VERSION, HEADER = 20240520, 1, 256
 LARGEST = 65536
@@ -33,17 +33,9 @@ def write_shard(path: Path, tokens: ArrayLike) -> Path:
         raise BadInput(f"{path}: tokens must lie in 0..{LARGEST - 1}, found {values.min()}..{values.max()}")
     header = np.zeros(HEADER, dtype="<i4")
     header[:3] = MAGIC, VERSION, len(values)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    work = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with work.open("wb") as file:
-            file.write(header.tobytes())
-            file.write(values.astype("<u2").tobytes())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(work, path)
-    finally:
-        work.unlink(missing_ok=True)
+    content = header.tobytes() + values.astype("<u2").tobytes()
+    with replacing(path, len(content)) as work:
+        work.write_bytes(content)
     return path
 
 

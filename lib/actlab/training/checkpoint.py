@@ -1,9 +1,9 @@
-"""One file that holds everything a trial needs to go on: weights, optimizer, random streams, progress. Written atomically; no pickle."""
+"""One file that holds everything a trial needs to go on: weights, optimizer, random streams, progress. Atomic, with a checksum; no pickle."""
 
 from __future__ import annotations
 
 import json
-import os
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -12,32 +12,51 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from actlab.errors import DataError
+from actlab.errors import DamagedFile, DataError
+from actlab.files import replacing
 
 WHOLE = "global"
 """Key of what an optimizer's state holds beside that of single parameters (ECD's number of dimensions, its random stream)."""
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
-    """A safetensors file with JSON metadata, in place all at once or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    work = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        save_file({name: t.detach().cpu().contiguous() for name, t in tensors.items()}, work, metadata={"about": json.dumps(about)})
-        os.replace(work, path)
-    finally:
-        work.unlink(missing_ok=True)
+    """A safetensors file with JSON metadata and a checksum, in place all at once or not at all."""
+    held = {name: t.detach().cpu().contiguous() for name, t in tensors.items()}
+    words = json.dumps(about)
+    with replacing(path, sum(t.nbytes for t in held.values()) + len(words)) as work:
+        try:
+            save_file(held, work, metadata={"about": words, "crc32": _crc32(held, words)})
+        except SafetensorError as error:  # of its Rust part, where the system refuses to write
+            raise OSError(str(error)) from error
+
+
+def _crc32(tensors: dict[str, Tensor], words: str) -> str:
+    """Of names, types, shapes, bits and the metadata: bits that flip on a disk show, and a checkpoint of gigabytes costs a second."""
+    found = zlib.crc32(words.encode())
+    for name, tensor in sorted(tensors.items()):
+        found = zlib.crc32(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode(), found)
+        found = zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy().data, found)
+    return f"{found:08x}"
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """What ``write_tensors`` wrote; ``DataError`` names a missing or damaged file."""
+    """What ``write_tensors`` wrote.
+
+    Raises:
+        DataError: there is no such file.
+        DamagedFile: its content is not what was written.
+    """
     try:
         with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["about"])  # noqa: SIM118
+            tensors, said = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+            about, expected = json.loads(said["about"]), said["crc32"]
     except FileNotFoundError as error:
         raise DataError(f"{path} is not there: its trial was trained elsewhere, by other code, or not at all; run its study") from error
-    except (SafetensorError, OSError, KeyError, TypeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path} is damaged ({error}); delete it and run again") from error
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise DamagedFile(path, error) from error
+    if (found := _crc32(tensors, said["about"])) != expected:
+        raise DamagedFile(path, f"expected crc32 {expected}, found {found}")
+    return tensors, about
 
 
 def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: dict[str, Any]) -> None:
@@ -53,8 +72,20 @@ def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progres
 
 
 def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-    """Bring model, optimizer and the global random streams to the saved state; return the saved progress."""
+    """Bring model, optimizer and the global random streams to the saved state; return the saved progress.
+
+    Raises:
+        DamagedFile: the file is damaged, or of another model; the model may then be changed in part.
+    """
     tensors, progress = read_tensors(path)
+    try:
+        _restore(tensors, model, optimizer)
+    except (RuntimeError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise DamagedFile(path, f"it does not fit the trial: {error}") from error
+    return progress
+
+
+def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
     model.load_state_dict({name.removeprefix("model/"): t for name, t in tensors.items() if name.startswith("model/")})
     state = optimizer.state_dict()
     for name, value in tensors.items():
@@ -66,4 +97,3 @@ def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict
     torch.set_rng_state(tensors["random/cpu"])
     if "random/cuda" in tensors and torch.cuda.is_available():
         torch.cuda.set_rng_state(tensors["random/cuda"])
-    return progress

@@ -1,0 +1,87 @@
+"""Files that are there whole or not at all, and damaged ones put out of the way. Knows no format."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from actlab.errors import DamagedFile, DiskError
+
+Made = TypeVar("Made")
+
+ASIDE = "set-aside"
+"""Folder, beside what is read, of files that can no longer be trusted; nothing reads it, nothing deletes it."""
+
+
+@contextmanager
+def replacing(path: Path, size: int) -> Iterator[Path]:
+    """Give a path to write to; when the block ends, its file takes the place of ``path``, after an exception it disappears.
+
+    What killed processes left half-written for the same ``path`` disappears too.
+
+    Args:
+        path: the file to be; its folder is made.
+        size: bytes that are to be written.
+
+    Raises:
+        DiskError: the file cannot be written: no space, no permission, no such folder.
+    """
+    work = path.with_name(f".{path.name}.{platform.node()}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path)
+        yield work
+        with work.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(work, path)
+    except OSError as error:
+        raise DiskError(path, size, error.strerror or str(error)) from error
+    finally:
+        with suppress(OSError):
+            work.unlink()
+
+
+def _sweep(path: Path) -> None:
+    """Remove the working files of processes of this machine that are no more."""
+    start = f".{path.name}.{platform.node()}."
+    for left in [file for file in path.parent.iterdir() if file.name.startswith(start)]:
+        try:
+            os.kill(int(left.name.removeprefix(start)), 0)
+        except ProcessLookupError:
+            left.unlink(missing_ok=True)
+        except (PermissionError, ValueError, OverflowError):
+            continue  # another user's process, or no working file of ours
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file all at once or not at all, in UTF-8 with \\n line ends."""
+    content = text.encode()
+    with replacing(path, len(content)) as work:
+        work.write_bytes(content)
+    return path
+
+
+def set_aside(path: Path) -> Path:
+    """Move a file into ``set-aside`` beside it, where nothing reads it; an earlier one of that name stays. Returns its new place."""
+    folder = path.parent / ASIDE
+    folder.mkdir(exist_ok=True)
+    place = folder / path.name
+    number = 1
+    while place.exists():
+        number += 1
+        place = folder / f"{path.name}.{number}"
+    return path.rename(place)
+
+
+def mending(make: Callable[[], Made]) -> Made:
+    """What ``make`` returns; a damaged file that it meets is set aside with a warning, and it is called again."""
+    while True:
+        try:
+            return make()
+        except DamagedFile as damage:
+            logging.getLogger("actlab").warning("%s; set aside as %s, and made again", damage.found, set_aside(damage.path))
