@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from actlab.errors import ActlabError, BadInput
+from actlab.errors import ActlabError
 
 app = typer.Typer(
     help="What does the choice of activation function change in what a network learns, and in whether it learns the same thing twice?",
@@ -21,7 +22,7 @@ app = typer.Typer(
 )
 data_app = typer.Typer(help="The data sets: what is there, what can be had.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
-console = Console(highlight=False, soft_wrap=True)
+console = Console(markup=False, highlight=False, soft_wrap=True)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 ParamsFile = Annotated[Path, typer.Argument(help="A params file, such as params/repro-quick.yaml.", show_default=False)]
@@ -39,20 +40,28 @@ def run(
     device: Annotated[str | None, typer.Option(help="cpu or cuda.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Single-threaded processes.")] = os.cpu_count() or 1,
     scheduler: Annotated[str, typer.Option(help="Train on a Dask cluster instead: its scheduler's address, tcp://host:8786.")] = "",
+    redo_damaged: Annotated[bool, typer.Option("--redo-damaged", help="Set damaged records aside and train their arms again.")] = False,
 ) -> None:
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
+    from actlab import store
     from actlab.study import kinds
     from actlab.study.display import StudyDisplay
+    from actlab.study.records import failure_of
 
     settings = kinds.load(params)
     changes: dict[str, object] = {"model": model, "activations": activation, "optimizers": optimizer, "symmetry": symmetry}
     changes |= {"trials": trials, "iterations": max_iters, "device": device}
     settings = settings.replace(**{name: value for name, value in changes.items() if value is not None})
+    for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
+        console.print(f"set aside: {path}")
     with StudyDisplay(console) as display:
         outcome = kinds.run(settings, workers, display.watch, scheduler)
-    console.print(f"{len(outcome.present)} records in results/{settings.study}")
+    failed = {arm.id: failure_of(arm) for arm, _ in outcome.failed}
+    console.print(f"{len(outcome.present) - len(failed)} records in results/{settings.study}")
     for arm, trial in outcome.failed:
-        errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}: {trial['traceback'].strip().splitlines()[-1]}")
+        errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", escape(trial["traceback"].strip().splitlines()[-1]))
+    for path in failed.values():
+        errors.print("traceback:", escape(str(path)))
     if outcome.failed:
         raise typer.Exit(1)
 
@@ -148,8 +157,8 @@ def main() -> None:
     """Run the command line; a user's mistake ends in one line and exit code 2, an interruption in 130."""
     try:
         app(standalone_mode=True)
-    except (ActlabError, BadInput) as error:
-        errors.print(f"[red]error:[/red] {error}", markup=True, soft_wrap=True)
+    except (ActlabError, OSError) as error:  # OSError: a folder that may not be written, a disk that is gone
+        errors.print("[red]error:[/red]", escape(str(error)))
         sys.exit(2)
     except KeyboardInterrupt:
         errors.print("interrupted; run the same command again to go on")

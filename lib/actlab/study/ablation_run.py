@@ -20,6 +20,7 @@ from actlab.data.fetch import sha256
 from actlab.data.tokenize import tokenize_dataset
 from actlab.data.tokens import TokenStream, check_range, find_shards, load_tokens
 from actlab.errors import ActlabError, BadInput
+from actlab.files import mending
 from actlab.models import count_parameters
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, build_gpt2
 from actlab.optimizers import build_optimizer
@@ -145,14 +146,19 @@ def run_trial(trial: AblationTrial, on_progress: Callable[[int, float], None] | 
     path = cached(trial)
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")) if group.leads else nullcontext():
-        if (ended := group.agree(lambda: checkpoint.read_tensors(path)[1] if path.exists() else None)) is not None:
-            return ended
-        saved_at = path.with_suffix(".checkpoint")
-        model = fresh_model(trial).to(trial.recipe.device)
-        results: Results = group.agree(partial(dict, _train(trial, model, saved_at, on_progress, group)))  # the leader's
-        if results["status"] != "failed" and group.leads:
-            checkpoint.write_tensors(path, {f"weights/{name}": value for name, value in model.state_dict().items()}, results)
-            saved_at.unlink(missing_ok=True)
+        work = partial(_cached_or_trained, trial, path, on_progress, group)
+        return mending(work) if group.world == 1 else work()
+
+
+def _cached_or_trained(trial: AblationTrial, path: Path, on_progress: Callable[[int, float], None] | None, group: Group) -> Results:
+    if (ended := group.agree(lambda: checkpoint.read_tensors(path)[1] if path.exists() else None)) is not None:
+        return ended
+    saved_at = path.with_suffix(".checkpoint")
+    model = fresh_model(trial).to(trial.recipe.device)
+    results: Results = group.agree(partial(dict, _train(trial, model, saved_at, on_progress, group)))  # the leader's
+    if results["status"] != "failed" and group.leads:
+        checkpoint.write_tensors(path, {f"weights/{name}": value for name, value in model.state_dict().items()}, results)
+        saved_at.unlink(missing_ok=True)
     return results
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
+import traceback
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -18,6 +19,8 @@ from torch import Tensor
 from actlab import paths, store
 from actlab.activations import find_activation
 from actlab.data.images import CLASSES, Part, load_images
+from actlab.errors import ActlabError
+from actlab.files import mending
 from actlab.models.ffn import FFN, count
 from actlab.study import provenance
 from actlab.study.events import Watch
@@ -101,14 +104,28 @@ def cached(program: Program) -> Path:
 
 
 def run_program(program: Program) -> dict[str, Results]:
-    """Train one program, or take it from the cache. On one thread: the bits of a result then depend on no core count."""
+    """Train one program, or take it from the cache. Never raises for a failure of training: all of its trials have failed then.
+
+    On one thread: the bits of a result then depend on no core count.
+    """
     torch.set_num_threads(1)
     path = cached(program)
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
-        if not path.exists():
-            store.save(path, {"trials": train_program(program)})
-        return store.load(path)["trials"]
+        return mending(lambda: _cached_or_trained(program, path))
+
+
+def _cached_or_trained(program: Program, path: Path) -> dict[str, Results]:
+    if not path.exists():
+        try:
+            trials = train_program(program)
+        except ActlabError:
+            raise
+        except Exception:  # recorded, so that the other programs of a study go on
+            failed = {"label": str(program.seed), "seed": program.seed, "status": "failed", "collapsed": False, "traceback": traceback.format_exc()}
+            return {_key(*cell, rate): failed for cell in program.cells for rate in program.learning_rates}
+        store.save(path, {"trials": trials})
+    return store.load(path)["trials"]
 
 
 def shape_of(program: Program, network: str, hidden: int) -> tuple[str, int]:

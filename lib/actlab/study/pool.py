@@ -78,6 +78,8 @@ def run_tasks(
 
 
 def _on_dask(client: Any, function: Any, tasks: Sequence[Any], tell: Any, resources: dict[str, int] | None) -> Iterator[tuple[int, Any]]:
+    from distributed import KilledWorker
+
     inbox: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
     topic = f"actlab-{uuid.uuid4()}"
     client.subscribe_topic(topic, lambda event: inbox.put(("report", event[1])))
@@ -97,7 +99,13 @@ def _on_dask(client: Any, function: Any, tasks: Sequence[Any], tell: Any, resour
         place = places.pop(item)
         if item.status not in ("finished", "error"):
             raise EngineError(f"the scheduler went away with {len(places) + 1} of {len(tasks)} tasks unfinished; what had ended is kept: start again")
-        yield place, item.result()
+        try:
+            yield place, item.result()
+        except KilledWorker as error:
+            raise EngineError(
+                f"task {place + 1} of {len(tasks)} ended its worker again and again (out of memory?): "
+                "what had ended is kept; start again, with fewer workers or smaller batches"
+            ) from error
 
 
 def _call(function: Any, task: Any, place: int, topic: str, there: tuple[object, object]) -> Any:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from actlab import store
+from filelock import FileLock
+
+from actlab import paths, store
+from actlab.files import write_text
 from actlab.study.events import Event, Watch
 from actlab.study.pool import Report, run_tasks
 
@@ -58,11 +62,29 @@ def recorded(arm: Named) -> store.Record | None:
     return store.load(path) if path.exists() else None
 
 
+def failure_of(arm: Named) -> Path:
+    """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no reader takes for a record."""
+    path = store.path_of(arm.study, arm.id)
+    return path.parent / "failed" / path.name
+
+
 def keep(arm: Named, record: store.Record) -> store.Record:
-    """Write an arm's record and return it as it reads back. One with a failed trial is not written, so that the arm can be run again."""
-    if not any(trial["status"] == "failed" for trial in record["trials"]):
+    """Write an arm's record and return it as it reads back; where another run of the study has written it meanwhile, that one.
+
+    One with a failed trial goes to ``failure_of(arm)`` instead, until the arm, run again, has its record.
+    """
+    text = json.dumps(record, indent=1) + "\n"
+    plain: store.Record = json.loads(text)
+    if any(trial["status"] == "failed" for trial in record["trials"]):
+        write_text(failure_of(arm), text)
+        return plain
+    lock = paths.cache() / "arms" / f"{arm.study}-{arm.id}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(lock):
+        if (there := recorded(arm)) is not None:
+            return there
         store.save(store.path_of(arm.study, arm.id), record)
-    plain: store.Record = json.loads(json.dumps(record))
+    failure_of(arm).unlink(missing_ok=True)
     return plain
 
 

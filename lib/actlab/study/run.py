@@ -18,6 +18,7 @@ from torch import Tensor
 from actlab import metrics, paths, store
 from actlab.data.text import Corpus, load_text
 from actlab.errors import ActlabError, BadInput
+from actlab.files import mending
 from actlab.models import LanguageModel, count_parameters
 from actlab.study import beyond, protocol, provenance
 from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec, arm
@@ -93,13 +94,17 @@ def run_trial(spec: TrialSpec, on_progress: OnProgress | None = None, *, fresh: 
         return _train(spec, None, on_progress)[0]
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
-        if path.exists():
-            return checkpoint.read_tensors(path)[1]
-        saved_at = path.with_suffix(".checkpoint")
-        results, tensors = _train(spec, saved_at, on_progress)
-        if results["status"] != "failed":
-            checkpoint.write_tensors(path, tensors, results)
-            saved_at.unlink(missing_ok=True)
+        return mending(lambda: _cached_or_trained(spec, path, on_progress))
+
+
+def _cached_or_trained(spec: TrialSpec, path: Path, on_progress: OnProgress | None) -> Results:
+    if path.exists():
+        return checkpoint.read_tensors(path)[1]
+    saved_at = path.with_suffix(".checkpoint")
+    results, tensors = _train(spec, saved_at, on_progress)
+    if results["status"] != "failed":
+        checkpoint.write_tensors(path, tensors, results)
+        saved_at.unlink(missing_ok=True)
     return results
 
 
