@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from reliability import Doors, Faults
 
 from actlab import paths
 from actlab.data.text import load_text
 
 torch.set_num_threads(1)
-settings.register_profile("house", deadline=None, derandomize=True, database=None, max_examples=60)
+SHARED = [HealthCheck.function_scoped_fixture]  # folders and patches that all examples of a test may share
+settings.register_profile("house", deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=SHARED)
+settings.register_profile("many", settings.get_profile("house"), max_examples=500)
 settings.load_profile("house")
 
 
@@ -58,3 +61,15 @@ def fresh_texts() -> Iterator[None]:
     forget()
     yield
     forget()
+
+
+@pytest.fixture(scope="session")
+def doors() -> Doors:
+    """Counts of bad inputs by door, over the whole run."""
+    return Doors()
+
+
+@pytest.fixture(scope="session")
+def faults() -> Faults:
+    """Faults survived, over the whole run."""
+    return Faults()

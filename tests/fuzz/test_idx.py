@@ -1,0 +1,80 @@
+"""idx files: anything under the name of one of MNIST's files is refused before it is parsed; a bomb is not unpacked."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import zlib
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actlab import paths
+from actlab.data import images
+from actlab.data.fetch import content
+from actlab.data.images import MNIST, parse_idx
+from actlab.errors import DataError
+
+DOOR = "idx files"
+SHAPE = (3, 2, 2)
+GOOD = bytes([0, 0, 8, 3]) + struct.pack(">3i", *SHAPE) + bytes(range(12))
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
+    (tmp_path / "data" / "mnist").mkdir(parents=True)
+    return tmp_path / "data"
+
+
+@given(raw=st.binary(max_size=60))
+def test_any_bytes(raw: bytes, door) -> None:
+    door.accepts(lambda: parse_idx(raw, SHAPE, "labels.gz"), "labels.gz")
+
+
+@given(
+    place=st.integers(0, len(GOOD) - 1),
+    value=st.integers(0, 255),
+    cut=st.integers(0, len(GOOD)),
+    extra=st.binary(max_size=4),
+    shape=st.sampled_from([SHAPE, (3,), (3, 4), ()]),
+)
+def test_damage_in_a_good_file(place: int, value: int, cut: int, extra: bytes, shape: tuple[int, ...], door) -> None:
+    raw = bytearray(GOOD)
+    raw[place] = value
+    raw = bytes(raw[: cut or len(raw)]) + extra
+    if door.accepts(lambda: parse_idx(raw, shape, "images.gz"), "images.gz"):
+        assert parse_idx(raw, shape, "images.gz").shape == shape
+
+
+@given(raw=st.binary(max_size=300) | st.binary(max_size=300).map(gzip.compress), source=st.sampled_from(list(MNIST)), cut=st.integers(0, 20))
+def test_any_file_of_mnist(raw: bytes, source, cut: int, data: Path, door) -> None:
+    """Neither gzip files, whole or cut, nor other bytes get as far as the parser: checksums come first."""
+    path = paths.data() / source.file
+    path.write_bytes(raw[: len(raw) - cut])
+    assert not door.accepts(lambda: content(source), path.name)
+
+
+def test_a_bomb_is_not_unpacked(data: Path, door) -> None:
+    """2 GB of zeros in 2 MB: refused after the first bytes that are too many."""
+    source = next(iter(MNIST))
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    block = bytes(1 << 20)
+    with (paths.data() / source.file).open("wb") as file:
+        packed = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
+        again = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
+        file.write(packed + again * 2047)
+    since = perf_counter()
+    assert not door.accepts(lambda: content(source), "more than 47,040,016 bytes")
+    assert perf_counter() - since < 20
+
+
+def test_nothing_is_parsed_that_was_not_checked(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "parse_idx", lambda *args: pytest.fail("parsed"))
+    for source in MNIST:
+        (paths.data() / source.file).write_bytes(gzip.compress(GOOD))
+    with pytest.raises(DataError, match="is damaged or another version"):
+        images.IMAGES["mnist"]()

@@ -1,0 +1,71 @@
+"""Token shards: any bytes under the name of a shard are read whole or refused by name; nothing is read that the header does not cover."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actlab.data.tokens import HEADER, MAGIC, TokenStream, check_range, load_tokens, read_shard, write_shard
+from actlab.training.windows import cover, spread
+
+DOOR = "token shards"
+WHOLE = 4 * HEADER
+headers = st.tuples(
+    st.sampled_from([MAGIC]) | st.integers(-(2**31), 2**31 - 1),
+    st.sampled_from([1, 1, 1, 2]) | st.integers(-(2**31), 2**31 - 1),
+    st.integers(0, 40) | st.integers(-(2**31), 2**31 - 1),
+)
+
+
+def use(path: Path, block: int) -> None:
+    """All that a study does with a shard."""
+    tokens = read_shard(path)
+    assert tokens.shape == (int(np.fromfile(path, "<i4", 3)[2]),)
+    check_range(path, 65536)
+    TokenStream([path], block, 2).next_batch()
+    cover(load_tokens([path]), block)
+    spread(load_tokens([path]), block, 3)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "train_000.bin"
+
+
+@given(header=headers, rest=st.binary(max_size=120), block=st.integers(1, 12))
+def test_any_header(header: tuple[int, int, int], rest: bytes, block: int, path: Path, door) -> None:
+    values = np.zeros(HEADER, "<i4")
+    values[:3] = header
+    path.write_bytes(values.tobytes() + rest)
+    door.accepts(lambda: use(path, block), path.name, "tokens", "characters")
+
+
+@given(content=st.binary(max_size=2 * WHOLE))
+def test_any_bytes(content: bytes, path: Path, door) -> None:
+    path.write_bytes(content)
+    door.accepts(lambda: use(path, 4), path.name)
+
+
+@given(tokens=st.lists(st.integers(0, 65535), max_size=50), cut=st.integers(0, 1200), flip=st.integers(0, 8 * 1100), block=st.integers(1, 12))
+def test_a_shard_cut_or_with_a_flipped_bit(tokens: list[int], cut: int, flip: int, block: int, path: Path, door) -> None:
+    write_shard(path, np.array(tokens, dtype=int))
+    content = bytearray(path.read_bytes())
+    if flip // 8 < len(content):
+        content[flip // 8] ^= 1 << flip % 8
+    path.write_bytes(content[: len(content) - cut] if cut < 100 else content)
+    door.accepts(lambda: use(path, block), path.name, "tokens", "characters")
+
+
+@given(tokens=st.lists(st.integers(-2, 70_000) | st.floats() | st.text(max_size=2), max_size=9))
+def test_any_values_to_write(tokens: list[object], path: Path, door) -> None:
+    path.unlink(missing_ok=True)
+    try:
+        values = np.array(tokens)
+    except (ValueError, OverflowError):
+        return
+    assert door.accepts(lambda: write_shard(path, values), path.name) == path.exists()
+    assert [file.name for file in path.parent.iterdir() if file.is_file()] in ([], [path.name])
