@@ -31,15 +31,15 @@ MAY = {
     "store": ({"paths", "errors", "files"}, set()),
     "statistics": ({"errors"}, {"numpy", "scipy"}),
     "figures": ({"statistics", "errors"}, {"numpy", "matplotlib", "mpl_toolkits", "IPython"}),
-    "tables": ({"statistics", "errors"}, {"numpy", "pandas"}),
+    "tables": ({"statistics", "wording", "errors"}, {"numpy", "pandas"}),
     "claims": ({"store", "statistics", "errors", "paths"}, {"numpy", "pandas"}),
 }
 """DESIGN's arrows. What has no row (command line, book, reports) stands at the end: it may import anything, and nothing here may import it."""
-READERS = {"grid", "sweep", "factorial", "readings", "sources"}
+READERS = {"grid", "sweep", "factorial", "readings", "sources", "scaling"}
 """A study's records read into statistics: what figures, tables and claims draw, print and judge."""
-MAY |= {"wording": (set(), {"IPython", "myst_nb"})}
+MAY |= {"wording": ({"statistics"}, {"IPython", "myst_nb", "numpy"})}
 MAY |= {room: ({"store", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}) for room in sorted(READERS)}
-MAY |= {room: (MAY[room][0] | {"grid"}, MAY[room][1]) for room in ("readings", "sources")}
+MAY |= {room: (MAY[room][0] | {"grid"}, MAY[room][1]) for room in ("readings", "sources", "scaling")}
 NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "find_model", "ACTIVATIONS", "MODELS"}
 
 

@@ -7,16 +7,17 @@ from tests.support import grids
 from actlab import tables
 from actlab.grid import METRICS, read
 from actlab.statistics.estimate import Estimate
+from actlab.wording import with_interval
 
 NAN = float("nan")
 
 
 def test_intervals_in_text() -> None:
     """Value and limits; the value alone without limits; words without a value."""
-    assert tables.with_interval(Estimate(0.12345, 0.1, 0.2, 5, 0.95, "m")) == "0.1235 [0.1000, 0.2000]"
-    assert tables.with_interval(Estimate(0.12345, NAN, NAN, 2, 0.95, "m"), 2) == "0.12"
-    assert tables.with_interval(Estimate(NAN, NAN, NAN, 1, 0.95, "m")) == "no pair"
-    assert tables.with_interval(Estimate(NAN, NAN, NAN, 4, 0.95, "m")) == "NaN"
+    assert with_interval(Estimate(0.12345, 0.1, 0.2, 5, 0.95, "m")) == "0.1235 [0.1000, 0.2000]"
+    assert with_interval(Estimate(0.12345, NAN, NAN, 2, 0.95, "m"), 2) == "0.12"
+    assert with_interval(Estimate(NAN, NAN, NAN, 1, 0.95, "m")) == "no pair"
+    assert with_interval(Estimate(NAN, NAN, NAN, 4, 0.95, "m")) == "NaN"
 
 
 def test_every_arm_has_a_row_and_a_missing_one_says_so() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from actlab import findings, tables
+from actlab import findings
 from actlab.claims import published as p
 from actlab.claims.evidence import STUDIES, Evidence
 from actlab.claims.sizes import parameters
@@ -16,6 +16,7 @@ from actlab.grid import METRICS, ArmResults, Grid
 from actlab.statistics.crossed import crossed_shares
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.power import detectable_paired, detectable_two_sample
+from actlab.wording import with_interval
 
 SMALLEST_FIRST = tuple(reversed(STUDIES))
 WAITS = "no record; waits for a GPU"
@@ -44,7 +45,7 @@ def _beside(published: Mapping[str, float], arm: ArmResults | None) -> dict[str,
     for metric in COLUMNS:
         name = METRICS[metric].label.split(" (")[0]
         row[f"{name}, published"] = f"{published[metric]:g}" if metric in published else "not given"
-        row[f"{name}, ours"] = tables.with_interval(arm.estimate(metric)) if arm else WAITS
+        row[f"{name}, ours"] = with_interval(arm.estimate(metric)) if arm else WAITS
     return row | {"n": str(len(arm.done)) if arm else "0"}
 
 
@@ -70,7 +71,7 @@ def front_page(evidence: Evidence) -> pd.DataFrame:
     rows = {}
     for model, value in p.README_CV.items():
         names = [arm.activation for arm in grid.of_model(model)] if grid else []
-        ours = tables.with_interval(grid.sensitivity(model, "relative_pd"), 1) if grid and len(names) > 1 else "no record"
+        ours = with_interval(grid.sensitivity(model, "relative_pd"), 1) if grid and len(names) > 1 else "no record"
         rows[model] = {"CV%, published": f"{value:.2f}", "ours": ours, "over": ", ".join(names)}
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -92,7 +93,7 @@ def _shares(grid: Grid, metric: str) -> dict[str, str]:
 
 
 def _percent(share: Estimate) -> str:
-    return tables.with_interval(Estimate(100 * share.value, 100 * share.low, 100 * share.high, share.n, share.level, share.method), 1) + "%"
+    return with_interval(Estimate(100 * share.value, 100 * share.low, 100 * share.high, share.n, share.level, share.method), 1) + "%"
 
 
 def _against_relu(grid: Grid) -> list[tuple[ArmResults, Estimate, Estimate, int, int]]:

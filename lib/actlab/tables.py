@@ -9,18 +9,10 @@ import numpy as np
 import pandas as pd
 
 from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Grid
-from actlab.statistics.intervals import Estimate
+from actlab.statistics.estimate import Estimate
+from actlab.wording import with_interval
 
 MISSING = "not run"
-
-
-def with_interval(estimate: Estimate, digits: int = 4) -> str:
-    """``0.1234 [0.1200, 0.1270]``; the value alone where there is no interval."""
-    if np.isnan(estimate.value):
-        return "no pair" if estimate.n < 2 else "NaN"
-    if np.isnan(estimate.low):
-        return f"{estimate.value:.{digits}f}"
-    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
 def every_metric(grid: Grid) -> pd.DataFrame:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
+from actlab.statistics.estimate import Estimate
+
 
 def bullets(sentences: Iterable[str]) -> Any:
     """Sentences as a Markdown list for a notebook; empty ones are left out."""
@@ -24,3 +28,12 @@ def publish(named: dict[str, str]) -> None:
 
     for name, sentence in named.items():
         glue(name, capital(sentence), display=False)
+
+
+def with_interval(estimate: Estimate, digits: int = 4) -> str:
+    """``0.1234 [0.1200, 0.1270]``; the value alone where there is no interval."""
+    if np.isnan(estimate.value):
+        return "no pair" if estimate.n < 2 else "NaN"
+    if np.isnan(estimate.low):
+        return f"{estimate.value:.{digits}f}"
+    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"

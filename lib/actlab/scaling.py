@@ -1,0 +1,153 @@
+"""Size and sensitivity as read from records: the same arms at several numbers of parameters. Draws nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from actlab.grid import ArmResults, Grid, apart, read
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.summaries import rank_correlation
+from actlab.statistics.tests import holm
+from actlab.statistics.variance import omega_squared
+from actlab.store import Record
+from actlab.wording import bullets, with_interval
+
+REFERENCE = "relu"
+ALPHA = 0.05
+NO_RECORD = "no record yet"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The grids of one model, smallest first; each has its own number of parameters."""
+
+    model: str = ""
+    grids: tuple[Grid, ...] = ()
+    activations: tuple[str, ...] = field(default=())
+
+    def arms(self, activation: str) -> list[ArmResults]:
+        """The activation's arms, one a size where it is recorded."""
+        return [grid.arms[self.model, activation] for grid in self.grids if (self.model, activation) in grid.arms]
+
+    def complete(self) -> list[Grid]:
+        """The sizes at which every activation of the study is recorded."""
+        return [grid for grid in self.grids if len(grid.arms) == len(self.activations)]
+
+
+def read_sizes(records: Iterable[Record]) -> Sizes:
+    """A study of one model at several scales, from its records; an empty one from none."""
+    found = [record for record in records if record["kind"] == "trials"]
+    if not found:
+        return Sizes()
+    grids = sorted((read(group) for group in apart(found).values()), key=parameters)
+    names = {arm.activation for grid in grids for arm in grid.arms.values()}
+    order = sorted(names, key=lambda name: (name != REFERENCE, name))
+    return Sizes(found[0]["model_name"], tuple(grids), tuple(order))
+
+
+def parameters(grid: Grid) -> int:
+    """Of the reference arm, or the first one: the arms of a size are matched within 1%."""
+    arms = {activation: arm for (_, activation), arm in grid.arms.items()}
+    return arms.get(REFERENCE, next(iter(arms.values()))).n_parameters
+
+
+def scale_of(grid: Grid) -> str:
+    """The scale's name."""
+    return str(next(iter(grid.arms.values())).record["config"]["scale"])
+
+
+def share(grid: Grid) -> Estimate:
+    """Share of the variance of the final validation loss that lies between activations (omega squared, noncentral F interval).
+
+    What differs from seed to seed, in all arms or in one, is the rest; taking the arms as independent although they share seeds makes the
+    interval too wide rather than too narrow. A share estimated below 0 counts as 0.
+    """
+    found = omega_squared({activation: arm.values("val_loss") for (_, activation), arm in grid.arms.items()})
+    return replace(found, value=max(found.value, 0.0))
+
+
+def trend(sizes: Sizes) -> float:
+    """Spearman's rank correlation of share and number of parameters; NaN below three complete sizes."""
+    grids = sizes.complete()
+    if len(grids) < 3:
+        return float("nan")
+    points = np.array([[float(parameters(g)) for g in grids], [share(g).value for g in grids]])
+    return float(rank_correlation(points[:, None])[0])
+
+
+def verdict(sizes: Sizes) -> str:
+    """The decision rule of params/scale.yaml: supported, contradicted or undecided; what it waits for where it cannot be asked."""
+    grids = sizes.complete()
+    if len(grids) < 3:
+        return f"waits for records: {len(grids)} complete sizes, and a trend needs three"
+    smallest, largest = share(grids[0]), share(grids[-1])
+    if trend(sizes) == -1 and largest.high < smallest.low:
+        return "supported"
+    return "contradicted" if largest.low > smallest.high else "undecided"
+
+
+def table(sizes: Sizes) -> pd.DataFrame:
+    """One row a size: parameters, trials, loss and total variation of the reference, share of variance of the activation."""
+    rows = {}
+    for grid in sizes.grids:
+        relu = grid.arms.get((sizes.model, REFERENCE))
+        rows[scale_of(grid)] = {
+            "parameters": f"{parameters(grid):,}",
+            "activations recorded": f"{len(grid.arms)} of {len(sizes.activations)}",
+            "trials": sum(len(arm.done) for arm in grid.arms.values()),
+            "relu: validation loss (nats)": with_interval(relu.estimate("val_loss")) if relu else NO_RECORD,
+            "relu: total variation": with_interval(relu.estimate("total_variation")) if relu else NO_RECORD,
+            "share of the loss's variance between activations": with_interval(share(grid), 3) if len(grid.arms) > 1 else NO_RECORD,
+        }
+    return pd.DataFrame.from_dict(rows or {NO_RECORD: {"parameters": ""}}, orient="index")
+
+
+Comparison = tuple[Grid, str, Estimate, float]
+"""Size, activation, difference from relu paired by seed, p-value after Holm over all sizes and activations."""
+
+
+def comparisons(sizes: Sizes, metric: str = "val_loss") -> list[Comparison]:
+    """Every activation less relu at every size."""
+    cells = [
+        (grid, activation, arm.minus(grid.arms[sizes.model, REFERENCE], metric))
+        for grid in sizes.grids
+        if (sizes.model, REFERENCE) in grid.arms
+        for (_, activation), arm in grid.arms.items()
+        if activation != REFERENCE
+    ]
+    adjusted = holm([difference.p_value() for *_, difference in cells]) if cells else []
+    return [(*cell, float(p)) for cell, p in zip(cells, adjusted, strict=True)]
+
+
+def differences(sizes: Sizes, metric: str = "val_loss") -> pd.DataFrame:
+    """A row an activation, a column a size: the difference from relu with its interval; a star where it stays apart from 0 (Holm, 5%)."""
+    rows: dict[str, dict[str, str]] = {}
+    for grid, activation, difference, p in comparisons(sizes, metric):
+        star = " *" if p < ALPHA else ""
+        rows.setdefault(f"{activation} less relu", {})[f"{parameters(grid):,} parameters"] = f"{with_interval(difference)}{star}"
+    return pd.DataFrame.from_dict(rows or {NO_RECORD: {"": ""}}, orient="index").fillna(NO_RECORD)
+
+
+def sentences(sizes: Sizes) -> dict[str, str]:
+    """What the rule says, and what it rests on."""
+    if not sizes.grids:
+        return {"extent": "No record yet: `actlab run params/scale.yaml` makes them"}
+    grids = sizes.complete()
+    counts = ", ".join(f"{parameters(grid):,}" for grid in sizes.grids)
+    found = {"extent": f"{sizes.model} at {len(sizes.grids)} sizes ({counts} parameters), of which {len(grids)} have every activation"}
+    shares = "; ".join(f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}] at {parameters(g):,}" for g in grids for e in [share(g)])
+    decided = f'That sensitivity falls with scale: "{verdict(sizes)}"'
+    found["rule"] = f"{decided}. Share of the loss's variance between activations: {shares or 'no complete size'} (95%, n = trials of all arms)"
+    tested = comparisons(sizes)
+    sure = [f"{a} at {parameters(g):,} ({e.value:+.3f} nats)" for g, a, e, p in tested if p < ALPHA]
+    found["sure"] = f"{len(sure)} of {len(tested)} differences of loss from relu stay apart from 0 (Holm, 5%): {', '.join(sure) or 'none'}"
+    return found
+
+
+def listed(sizes: Sizes) -> object:
+    """The sentences as a bulleted list for a notebook."""
+    return bullets(sentences(sizes).values())

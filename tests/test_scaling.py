@@ -1,0 +1,96 @@
+"""Size and sensitivity: known shares, the decision rule's three outcomes, and what is missing says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.support import grids
+
+from actlab import scaling
+from actlab.figures import scaling as figures
+from actlab.store import Record
+
+SCALES = {"33k": 33_000, "116k": 116_000, "lite": 437_000}
+
+
+def arm(scale: str, activation: str, losses: tuple[float, ...]) -> Record:
+    """A record of the size."""
+    record = grids.record("charlm", activation, losses)
+    trials = [{**trial, "n_parameters": SCALES[scale]} for trial in record["trials"]]
+    return {**record, "arm": f"{activation}-{scale}", "trials": trials, "config": {**record["config"], "scale": scale}}
+
+
+def study(effects: dict[str, float], spread: float = 0.01) -> list[Record]:
+    """relu and gelu at each size; gelu's loss lies ``effect`` away from relu's, seeds ``spread`` apart."""
+    seeds = np.array([-spread, 0.0, spread])
+    noise = {"relu": seeds, "gelu": seeds[[1, 0, 2]]}
+    return [arm(s, a, tuple(2.0 + effect * (a == "gelu") + noise[a])) for s, effect in effects.items() for a in ("relu", "gelu")]
+
+
+FALLING, RISING = {"33k": 0.5, "116k": 0.05, "lite": 0.0}, {"33k": 0.0, "116k": 0.05, "lite": 0.5}
+
+
+def test_sizes_come_smallest_first_with_their_counts() -> None:
+    """Whatever the order of the records."""
+    sizes = scaling.read_sizes([*reversed(study(FALLING)), grids.baseline()])
+    assert [scaling.scale_of(grid) for grid in sizes.grids] == list(SCALES)
+    assert [scaling.parameters(grid) for grid in sizes.grids] == list(SCALES.values())
+    assert sizes.activations == ("relu", "gelu")
+
+
+def test_share_is_that_of_the_textbook_formula() -> None:
+    """Omega squared from sums of squares (Hays): (SSB - df MSW) / (SST + MSW)."""
+    grid = scaling.read_sizes(study({"lite": 0.03})).grids[0]
+    values = np.array([a.values("val_loss") for a in grid.arms.values()])
+    between = 3 * ((values.mean(axis=1) - values.mean()) ** 2).sum()
+    within = ((values - values.mean(axis=1, keepdims=True)) ** 2).sum()
+    error = within / 4
+    assert scaling.share(grid).value == pytest.approx((between - error) / (between + within + error))
+
+
+@pytest.mark.parametrize(("effects", "outcome"), [(FALLING, "supported"), (RISING, "contradicted"), (dict.fromkeys(SCALES, 0.02), "undecided")])
+def test_the_rule_has_three_outcomes(effects: dict[str, float], outcome: str) -> None:
+    """As params/scale.yaml words them."""
+    sizes = scaling.read_sizes(study(effects))
+    assert scaling.verdict(sizes) == outcome
+    assert f'"{outcome}"' in scaling.sentences(sizes)["rule"]
+
+
+def test_two_sizes_make_no_trend() -> None:
+    """A rank correlation of two points is always 1 or -1: the rule waits."""
+    sizes = scaling.read_sizes(study({"33k": 0.5, "116k": 0.0}))
+    assert np.isnan(scaling.trend(sizes))
+    assert scaling.verdict(sizes).startswith("waits for records: 2 complete sizes")
+
+
+def test_an_incomplete_size_is_shown_but_not_judged() -> None:
+    """With the largest size's gelu missing two complete sizes are left."""
+    sizes = scaling.read_sizes(study(FALLING)[:-1])
+    assert scaling.verdict(sizes).startswith("waits")
+    assert scaling.table(sizes).loc["lite", "activations recorded"] == "1 of 2"
+    assert scaling.differences(sizes).shape == (1, 2)
+
+
+def test_differences_are_paired_and_adjusted() -> None:
+    """The difference from relu is the effect; only sure ones carry a star."""
+    frame = scaling.differences(scaling.read_sizes(study({"33k": 0.5, "lite": 0.0})))
+    assert frame.loc["gelu less relu", "33,000 parameters"].startswith("0.5000")
+    assert frame.loc["gelu less relu", "33,000 parameters"].endswith("*")
+    assert not frame.loc["gelu less relu", "437,000 parameters"].endswith("*")
+
+
+def test_without_records_the_page_says_so() -> None:
+    """No number is invented, and the figure has its place."""
+    empty = scaling.read_sizes([])
+    assert scaling.sentences(empty)["extent"].startswith("No record yet")
+    assert list(scaling.table(empty).index) == list(scaling.differences(empty).index) == [scaling.NO_RECORD]
+    figures.sensitivity(empty).canvas.draw()
+
+
+def test_the_figure_shows_every_size() -> None:
+    """Three ticks a panel, one line an activation beside relu."""
+    left, right = figures.sensitivity(scaling.read_sizes(study(FALLING))).axes
+    assert (
+        [label.get_text() for label in left.get_xticklabels()] == [label.get_text() for label in right.get_xticklabels()] == ["33k", "116k", "437k"]
+    )
+    assert len(left.containers) == len(right.containers) == 1
