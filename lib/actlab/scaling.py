@@ -119,7 +119,9 @@ def comparisons(sizes: Sizes, metric: str = "val_loss") -> list[Comparison]:
         for (_, activation), arm in grid.arms.items()
         if activation != REFERENCE
     ]
-    adjusted = holm([difference.p_value() for *_, difference in cells]) if cells else []
+    if not cells:
+        return []
+    adjusted = holm([difference.p_value() for *_, difference in cells])
     return [(*cell, float(p)) for cell, p in zip(cells, adjusted, strict=True)]
 
 

@@ -144,8 +144,8 @@ def test_mistakes_are_named(changes, error, message):
 
 def test_a_notebook_loads_or_trains():
     study = params(optimizers="adamw", symmetry="bQ", activations="gelu")
-    assert ablation_run.bring(study, train_missing=False).missing
-    assert not ablation_run.bring(study, train_missing=True, workers=1).missing
+    assert kinds.bring(study, train_missing=False).missing
+    assert not kinds.bring(study, train_missing=True, workers=1).missing
 
 
 def test_workers_give_the_same_bits(monkeypatch, tmp_path):

@@ -75,10 +75,6 @@ class AblationParams(StudyParams):
         ):
             if value not in known:
                 raise UnknownName(name, value, known)
-        for field in FACTORS:
-            values = getattr(self, field)
-            if len(set(values)) < len(values):
-                raise BadInput(f"{field} names one thing twice: {', '.join(map(str, values))}")
         if not all(0 < factor < float("inf") for factor in self.rate_factors):
             raise BadInput(f"every rate factor must be positive and finite, got {self.rate_factors}")
         return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
@@ -29,7 +28,7 @@ from actlab.study.ablation import AblationArm, AblationParams, AblationTrial, ar
 from actlab.study.ablation_analyses import analyse
 from actlab.study.events import Watch
 from actlab.study.pool import Report
-from actlab.study.records import Outcome, keep, recorded, run_arms, trial_by_trial
+from actlab.study.records import Outcome, keep, load_arms, run_arms, trial_by_trial
 from actlab.study.utilisation import utilisation
 from actlab.training import checkpoint
 from actlab.training.distributed import ALONE, Group
@@ -44,13 +43,7 @@ Results = dict[str, Any]
 
 def load_ablation(params: AblationParams) -> Outcome[AblationArm]:
     """What is recorded of an ablation; trains nothing."""
-    arms = arms_of(params)
-    return Outcome(arms, [recorded(arm) for arm in arms])
-
-
-def bring(params: AblationParams, train_missing: bool, workers: int = 0) -> Outcome[AblationArm]:
-    """An ablation for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a core."""
-    return run_ablation(params, workers or os.cpu_count() or 1) if train_missing else load_ablation(params)
+    return load_arms(arms_of(params))
 
 
 def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[AblationArm]:
@@ -175,7 +168,7 @@ def _train(trial: AblationTrial, model: GPT2, saved_at: Path, on_progress: Calla
         analyses = analyse(model, load_tokens(shards_of(trial).validation), trial.recipe) if done.status == "done" else {}
     except ActlabError:
         raise
-    except Exception:  # recorded, so that the other trials of a study go on
+    except Exception:  # load_arms, so that the other trials of a study go on
         if group.world > 1:
             raise  # the other processes wait for this one: all have to end
         return {**results, "status": "failed", "traceback": traceback.format_exc()}

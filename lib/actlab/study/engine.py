@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import os
-
 from actlab.study import baselines, provenance
 from actlab.study.arms import Arm, TrialSpec, arms_of
 from actlab.study.events import Watch
 from actlab.study.params import Params
 from actlab.study.pool import Report
-from actlab.study.records import Outcome, recorded, run_arms, trial_by_trial
+from actlab.study.records import Outcome, load_arms, run_arms, trial_by_trial
 from actlab.study.run import Results, finish, run_trial
 
 
 def load_study(params: Params) -> Outcome[Arm]:
     """What is recorded of a study; trains nothing."""
-    arms = arms_of(params)
-    return Outcome(arms, [recorded(arm) for arm in arms], baselines.recorded(params.study, params.dataset))
-
-
-def bring(params: Params, train_missing: bool, workers: int = 0) -> Outcome[Arm]:
-    """A study for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a core."""
-    return run_study(params, workers or os.cpu_count() or 1) if train_missing else load_study(params)
+    return load_arms(arms_of(params), baselines.recorded(params.study, params.dataset))
 
 
 def run_study(params: Params, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[Arm]:

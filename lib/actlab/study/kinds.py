@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,23 +10,28 @@ from typing import Any
 
 from actlab.errors import BadInput, UnknownName
 from actlab.study.ablation import AblationParams
-from actlab.study.ablation_run import run_ablation
-from actlab.study.engine import run_study
+from actlab.study.ablation_run import load_ablation, run_ablation
+from actlab.study.engine import load_study, run_study
 from actlab.study.mnist import MnistParams
-from actlab.study.mnist_run import run_mnist
+from actlab.study.mnist_run import load_mnist, run_mnist
 from actlab.study.params import Params, StudyParams, read_yaml
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One row of the table. ``run(params, workers, watch, scheduler)`` returns an outcome with ``present`` records and ``failed`` trials."""
+    """One row of the table. ``load(params)`` and ``run(params, workers, watch, scheduler)`` return a ``records.Outcome``."""
 
     name: str
     params: type[StudyParams]
+    load: Callable[..., Any]
     run: Callable[..., Any]
 
 
-_ROWS = (Kind("repro", Params, run_study), Kind("mnist", MnistParams, run_mnist), Kind("ablation", AblationParams, run_ablation))
+_ROWS = (
+    Kind("repro", Params, load_study, run_study),
+    Kind("mnist", MnistParams, load_mnist, run_mnist),
+    Kind("ablation", AblationParams, load_ablation, run_ablation),
+)
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 
 
@@ -50,7 +56,16 @@ def load_repro(path: Path) -> Params:
     return params
 
 
+def kind_of(params: StudyParams) -> Kind:
+    """The row of the table that these parameters belong to."""
+    return next(kind for kind in KINDS.values() if kind.params is type(params))
+
+
 def run(params: StudyParams, workers: int = 1, watch: Callable[[Any], None] | None = None, scheduler: str = "") -> Any:
     """Bring a study of any kind to its end; see ``engine.run_study`` for what comes back."""
-    kind = next(kind for kind in KINDS.values() if kind.params is type(params))
-    return kind.run(params, workers, watch, scheduler)
+    return kind_of(params).run(params, workers, watch, scheduler)
+
+
+def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> Any:
+    """A study for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a core."""
+    return run(params, workers or os.cpu_count() or 1) if train_missing else kind_of(params).load(params)

@@ -79,10 +79,6 @@ class MnistParams(StudyParams):
         ):
             if value not in known:
                 raise UnknownName(name, value, known)
-        for field in FACTORS:
-            values = getattr(self, field)
-            if len(set(values)) < len(values):
-                raise BadInput(f"{field} names one thing twice: {', '.join(map(str, values))}")
         return self
 
 

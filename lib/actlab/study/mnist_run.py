@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 import traceback
 from collections.abc import Iterable
@@ -26,7 +25,7 @@ from actlab.study import provenance
 from actlab.study.events import Watch
 from actlab.study.mnist import NETWORKS, MnistArm, MnistParams, Program, arms_of, programs_of
 from actlab.study.pool import Report
-from actlab.study.records import Outcome, Plan, keep, recorded, run_arms
+from actlab.study.records import Outcome, Plan, keep, load_arms, run_arms
 from actlab.training.stacked import Stack, evaluate, train
 from actlab.training.streams import generator, init_streams
 
@@ -43,13 +42,7 @@ class Trial:
 
 def load_mnist(params: MnistParams) -> Outcome[MnistArm]:
     """What is recorded of a sweep; trains nothing."""
-    arms = arms_of(params)
-    return Outcome(arms, [recorded(arm) for arm in arms])
-
-
-def bring(params: MnistParams, train_missing: bool, workers: int = 0) -> Outcome[MnistArm]:
-    """A sweep for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a core."""
-    return run_mnist(params, workers or os.cpu_count() or 1) if train_missing else load_mnist(params)
+    return load_arms(arms_of(params))
 
 
 def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[MnistArm]:
@@ -121,7 +114,7 @@ def _cached_or_trained(program: Program, path: Path) -> dict[str, Results]:
             trials = train_program(program)
         except ActlabError:
             raise
-        except Exception:  # recorded, so that the other programs of a study go on
+        except Exception:  # load_arms, so that the other programs of a study go on
             failed = {"label": str(program.seed), "seed": program.seed, "status": "failed", "collapsed": False, "traceback": traceback.format_exc()}
             return {_key(*cell, rate): failed for cell in program.cells for rate in program.learning_rates}
         store.save(path, {"trials": trials})

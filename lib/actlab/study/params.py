@@ -28,6 +28,14 @@ class StudyParams(BaseModel):
 
     study: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/")
 
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        for field in type(self).model_fields:
+            values = getattr(self, field)
+            if isinstance(values, tuple) and len(set(values)) < len(values):
+                raise BadInput(f"{field} names one thing twice: {', '.join(map(str, values))}")
+        return self
+
     @classmethod
     def parse(cls, values: Mapping[str, Any], where: str = "the parameters") -> Self:
         """Checked parameters from plain values (a list may stand for a tuple).
@@ -96,11 +104,8 @@ class Params(StudyParams):
     @model_validator(mode="after")
     def _known(self) -> Params:
         for field, find in MODELS_AND_ACTIVATIONS.items():
-            names = getattr(self, field)
-            for name in names:
+            for name in getattr(self, field):
                 find(name)
-            if len(set(names)) < len(names):
-                raise BadInput(f"{field} names one thing twice: {', '.join(names)}")
         find_dataset(self.dataset, tuple(TEXTS))
         protocols.check(self.protocol)
         self._check_extras()
@@ -114,9 +119,6 @@ class Params(StudyParams):
         return self
 
     def _check_extras(self) -> None:
-        for field in ("varies", "perturbations", "snapshots", "ensembles", "scales"):
-            if len(set(getattr(self, field))) < len(getattr(self, field)):
-                raise BadInput(f"{field} names one thing twice: {', '.join(map(str, getattr(self, field)))}")
         for step in self.snapshots:
             if not 0 <= step < self.iterations or step % self.evaluate_every:
                 raise BadInput(f"snapshots: {step} is no evaluation before the last: multiples of {self.evaluate_every} below {self.iterations} are")

@@ -62,6 +62,11 @@ def recorded(arm: Named) -> store.Record | None:
     return store.load(path) if path.exists() else None
 
 
+def load_arms(arms: list[A], baseline: store.Record | None = None) -> Outcome[A]:
+    """What is recorded of a study; trains nothing."""
+    return Outcome(arms, [recorded(arm) for arm in arms], baseline)
+
+
 def failure_of(arm: Named) -> Path:
     """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no reader takes for a record."""
     path = store.path_of(arm.study, arm.id)
