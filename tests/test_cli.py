@@ -50,6 +50,23 @@ def test_run_report_replay(params: Path, tmp_path: Path, capsys: pytest.CaptureF
     capsys.readouterr()
     assert run("replay", record, "--trial", 43) == 0
     assert "equal bit for bit" in capsys.readouterr().out
+    assert run("replay", "--all", "--study", "tiny-quick", "--sample", 2, "--workers", 1) == 0
+    said = capsys.readouterr().out
+    assert said.count("equal bit for bit") == 2
+    assert "2 of 2 trials trained again; 0 contradict what replay promises" in said
+    assert len(store.load_replays("tiny-quick")) == 3
+
+
+def test_a_replay_that_breaks_its_promise_exits_1(params: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Same machine, same code, and other weights than recorded."""
+    assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
+    (path,) = (paths.results() / "tiny-quick").glob("nano*.json")
+    record = {key: value for key, value in store.load(path).items() if key != "checksum"}
+    record["trials"][0]["weights_sha256"] = "0"
+    path.unlink()
+    store.save(path, record)
+    assert run("replay", path) == 1
+    assert "NOT equal in weights_sha256" in capsys.readouterr().out
 
 
 def test_options_override_the_file(params: Path) -> None:
@@ -75,6 +92,10 @@ def test_a_finished_study_is_loaded_not_trained(params: Path, monkeypatch: pytes
         (("run", "PARAMS", "--device", "tpu"), "device='tpu'"),
         (("report", "nothing"), "results/nothing has no records"),
         (("replay", "nowhere.json"), "cannot be read as a record"),
+        (("replay",), "give a record, or --all"),
+        (("replay", "nowhere.json", "--all"), "give a record, or --all"),
+        (("replay", "--all", "--study", "nowhere"), "unknown study 'nowhere'"),
+        (("replay", "--all"), "none of 0 trials"),
         (("data", "get", "shakespear"), "did you mean 'shakespeare'?"),
         (("data", "get", "pydoc"), "needs no download"),
         (("data", "tokenize", "mnist"), "unknown dataset 'mnist'"),

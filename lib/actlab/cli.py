@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -83,15 +84,39 @@ def report(
 
 @app.command()
 def replay(
-    record: Annotated[Path, typer.Argument(help="A record, results/STUDY/ARM.json.", show_default=False)],
-    trial: Annotated[str | None, typer.Option(help="The trial's label; the first unless given.")] = None,
+    record: Annotated[Path | None, typer.Argument(help="A record, results/STUDY/ARM.json.", show_default=False)] = None,
+    trial: Annotated[str | None, typer.Option(help="The record's trial of this label; the first unless given.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Trials of all records, or of a --sample of them.")] = False,
+    study: Annotated[str, typer.Option(help="With --all: only this folder below results/.")] = "",
+    sample: Annotated[int | None, typer.Option(min=1, help="With --all: so many trials at random, the studies taking turns.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the sample.")] = 0,
+    minutes: Annotated[
+        float, typer.Option(min=0, help="With --all: only trials that took no longer when they were recorded.", show_default=False)
+    ] = math.inf,
+    workers: Annotated[int, typer.Option(min=1, help="With --all: single-threaded processes.")] = os.cpu_count() or 1,
 ) -> None:
-    """Train one recorded trial again and compare it bit for bit. Exit code 1 if it differs."""
-    from actlab.study.replay import replay as train_again
+    """Train recorded trials again, compare them bit for bit, and add the outcome to the history beside the record.
 
-    result = train_again(record, trial)
-    console.print(result.sentence)
-    if not result.equal:
+    Exit code 1 if one differs though machine, versions and the code that trains are the recorded ones.
+    """
+    from actlab.study import replay as one
+    from actlab.study import replays
+    from actlab.study.display import StudyDisplay
+
+    if every == (record is not None):
+        raise BadInput("give a record, or --all for a sample of all records")
+    tasks = [one.task_of(record, trial)] if record else replays.sample(replays.recorded_trials(study), sample, seed, minutes)
+    wrong, trained = 0, 0
+    with StudyDisplay(console) as display:
+        for outcome in replays.replay_all(tasks, workers, display.watch):
+            console.print(outcome.sentence)
+            if isinstance(outcome, one.Replay):
+                trained, wrong = trained + 1, wrong + outcome.wrong
+    if not trained:
+        raise BadInput(f"none of {len(tasks)} trials could be trained again here")
+    if every:
+        console.print(f"{trained} of {len(tasks)} trials trained again; {wrong} contradict what replay promises")
+    if wrong:
         raise typer.Exit(1)
 
 

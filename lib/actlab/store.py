@@ -70,6 +70,16 @@ def load(path: Path) -> Record:
     return record
 
 
+def replays_of(path: Path) -> Path:
+    """Folder of the history of a record's replays: one file each, so that none is lost when several are written at once or on several machines."""
+    return path.parent / "replays" / path.stem
+
+
+def load_replays(study: str) -> list[Record]:
+    """Every replay of a study's trials, in the order of arms and labels."""
+    return [load(path) for path in sorted((paths.results() / study / "replays").glob("*/*.json"))]
+
+
 def load_study(study: str) -> list[Record]:
     """Every record of a study, in the order of the file names; none for a study without results."""
     return [load(path) for path in sorted((paths.results() / study).glob("*.json"))]

@@ -7,12 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-from actlab import store
+from actlab import paths, store
+from actlab.data import tokenize
 from actlab.errors import BadInput, RecordError
+from actlab.study import ablation_run, again, run
+from actlab.study.ablation import AblationParams
+from actlab.study.ablation_run import run_ablation
 from actlab.study.engine import run_study
+from actlab.study.mnist import MnistParams
+from actlab.study.mnist_run import run_mnist
 from actlab.study.params import Params
-from actlab.study.replay import replay, specification
+from actlab.study.replay import keep, replay, specification
+from actlab.training.loop import nudge
 
 SETTINGS: dict[str, Any] = {
     "study": "tiny-quick",
@@ -58,11 +66,133 @@ def test_another_result_is_not_equal(records: dict[str, Any]) -> None:
 
 
 def test_another_machine_is_named(records: dict[str, Any]) -> None:
-    """Where the processor differs, the sentence says from what to what."""
+    """Where the processor differs, the sentence says from what to what, and other bits break no promise."""
     changed = json.loads(json.dumps(records["trials"]))
     changed["trials"][0]["weights_sha256"] = "0"
     changed["provenance"]["machine"]["processor"] = "another processor"
-    assert "processor another processor -> " in replay(saved(changed)).sentence
+    found = replay(saved(changed))
+    assert "processor another processor -> " in found.sentence
+    assert not found.equal
+    assert not found.wrong
+
+
+def test_equal_bits_from_other_code_are_told_apart(records: dict[str, Any]) -> None:
+    """The code that trains was rewritten since: the sentence does not pass that over."""
+    changed = json.loads(json.dumps(records["trials"]))
+    changed["provenance"]["trial_code_sha256"] = "0"
+    found = replay(saved(changed))
+    assert found.equal
+    assert found.record["changed"] == ["the code that trains"]
+    assert found.sentence.endswith("although this changed since: the code that trains")
+
+
+def test_other_evaluations_of_equal_weights_are_not_equal(records: dict[str, Any]) -> None:
+    """Every evaluation is compared, not only the weights."""
+    changed = json.loads(json.dumps(records["trials"]))
+    changed["trials"][0]["history"][0]["val_loss"] += 1e-15
+    found = replay(saved(changed))
+    assert found.wrong
+    assert found.record["differs"] == ["history"]
+
+
+def test_a_nudged_replay_is_as_far_away_as_the_noise_floor(toy: Params, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another machine, played by one unit in the last place: its total variation from the cached predictions is the recorded floor's, exactly."""
+    outcome = run_study(Params.parse(SETTINGS))
+    (record,) = outcome.present[1:2]
+    fresh_model = run.fresh_model
+
+    def nudged(spec: Any) -> Any:
+        model = fresh_model(spec)
+        nudge(model)
+        return model
+
+    monkeypatch.setattr(run, "fresh_model", nudged)
+    found = replay(store.path_of("tiny-quick", record["arm"])).record
+    assert found["differs"] == ["history", "weights_sha256"] or found["differs"] == ["weights_sha256"]
+    assert found["total_variation"] == found["floor"]["total_variation"] > 0
+    monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "empty"))
+    without = replay(store.path_of("tiny-quick", record["arm"]))
+    assert without.record["total_variation"] is None
+    assert "not in the cache" in without.sentence
+    assert "one unit in the last place" in without.sentence
+
+
+def test_a_replay_that_raises_is_wrong(records: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not equal, not quiet."""
+    path = saved(records["trials"])
+    monkeypatch.setattr(run, "train", lambda *a, **k: 1 / 0)
+    found = replay(path)
+    assert found.wrong
+    assert "FAILED: ZeroDivisionError" in found.sentence
+
+
+def test_history_lies_beside_the_record(records: dict[str, Any]) -> None:
+    """Each replay is a file with a checksum; none is read as an arm's record, and the record stays as it is."""
+    path = saved(records["trials"])
+    before = path.read_bytes()
+    for label in ("42", "43", "43"):
+        keep(replay(path, label))
+    history = store.load_replays("tiny-quick")
+    assert [entry["trial"] for entry in history] == ["42", "43", "43"]
+    assert {entry["record_checksum"] for entry in history} == {store.load(path)["checksum"]}
+    assert path.read_bytes() == before
+    assert len(store.load_study("tiny-quick")) == 1
+
+
+def test_a_network_of_the_image_sweep_is_replayed_alone() -> None:
+    """Trained among others, it comes out the same on its own, in every number that was recorded."""
+    settings = {"study": "sweep", "arms": ["relu", "geglu_equal_width"], "hidden": [2, 4], "learning_rates": [1e-1, 1e-3], "batch_sizes": [64]}
+    for record in run_mnist(MnistParams.parse({**settings, "trials": 2})).present[::5]:
+        found = replay(store.path_of("sweep", record["arm"]), "43")
+        assert found.equal, found.sentence
+        assert "test_accuracy" in found.record["compared"]
+
+
+def test_an_ablation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every optimizer gives its bits again; nudged, the total variation to the cached weights is told."""
+    tiny = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4, "activations": "gelu"}
+    text = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
+    monkeypatch.setitem(tokenize.TEXTS, "pydoc", lambda: text)
+    ablation_run._text_shards.cache_clear()
+    for record in run_ablation(AblationParams.parse({**tiny, "symmetry": "bQbV"})).present:
+        found = replay(store.path_of(record["study"], record["arm"]))
+        assert found.equal, found.sentence
+    first = ablation_run.train_afresh
+
+    def shaken(trial: Any, report: Any = None) -> Any:
+        results, model = first(trial, report)
+        nudge(model)
+        return {**results, "weights_sha256": "0"}, model
+
+    monkeypatch.setattr(ablation_run, "train_afresh", shaken)
+    moved = replay(store.path_of(record["study"], record["arm"]))
+    ablation_run._text_shards.cache_clear()
+    assert moved.wrong
+    assert not torch.is_inference_mode_enabled()
+    assert 0 < moved.record["total_variation"] < 1e-4
+
+
+def test_what_several_processes_trained_is_refused(records: dict[str, Any]) -> None:
+    """Sums over processes have other bits."""
+    record = {"arm": "an-arm", "provenance": {"processes": 2}}
+    with pytest.raises(RecordError, match="trained by 2 processes"):
+        again.ablation(None, record)  # type: ignore[arg-type]
+
+
+def test_a_device_that_is_not_here_is_named(records: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record of a GPU, on a machine without."""
+    changed = json.loads(json.dumps(records["trials"]))
+    changed["config"]["recipe"]["device"] = "cuda"
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(RecordError, match="was trained on cuda, which is not here"):
+        replay(saved(changed))
+
+
+def test_a_record_without_trials_is_refused() -> None:
+    """The character tables, for one, train nothing."""
+    path = store.save(paths.results() / "tiny" / "baseline.json", {"kind": "baseline", "study": "tiny"})
+    with pytest.raises(RecordError, match="'baseline' holds no trials"):
+        replay(path)
 
 
 def test_other_data_is_refused(records: dict[str, Any]) -> None:

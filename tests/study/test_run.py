@@ -65,12 +65,12 @@ def test_a_trial_leaves_its_file_and_no_checkpoint(spec: TrialSpec) -> None:
     assert weights_sha256(model) == results["weights_sha256"]
 
 
-def test_fresh_looks_at_no_cache_and_leaves_nothing(spec: TrialSpec, trained: list[str], tmp_path: Path) -> None:
-    """``fresh`` trains anew, gets the same bits, and touches no file."""
-    fresh = run.run_trial(spec, fresh=True)
+def test_training_afresh_looks_at_no_cache_and_leaves_nothing(spec: TrialSpec, trained: list[str], tmp_path: Path) -> None:
+    """It trains anew, gets the same bits, and touches no file."""
+    fresh = run.train_afresh(spec)[0]
     assert not paths.cache().exists()
     assert timeless(run.run_trial(spec)) == timeless(fresh)
-    run.run_trial(spec, fresh=True)
+    run.train_afresh(spec)
     assert trained == ["42"] * 3
 
 
@@ -91,7 +91,7 @@ def test_the_cache_knows_what_a_result_depends_on(spec: TrialSpec, monkeypatch: 
 
 def test_an_interrupted_trial_goes_on(spec: TrialSpec, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trial killed in mid-study resumes from its checkpoint and ends in the same bits."""
-    whole = run.run_trial(spec, fresh=True)
+    whole = run.train_afresh(spec)[0]
 
     def stop(iteration: int, loss: float) -> None:
         raise KeyboardInterrupt
@@ -126,7 +126,7 @@ def test_missing_data_is_not_a_failed_trial(spec: TrialSpec, monkeypatch: pytest
 
     monkeypatch.setattr(run, "windows_of", missing)
     with pytest.raises(DataError, match="no data"):
-        run.run_trial(spec, fresh=True)
+        run.train_afresh(spec)
 
 
 def test_record_keys(toy: Params) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
@@ -121,13 +121,14 @@ def fresh_model(trial: AblationTrial) -> GPT2:
     return build_gpt2(trial.model_config(shards_of(trial).vocab_size), trial.activation, generator_for=init_streams(trial.seed))
 
 
-def cached(trial: AblationTrial) -> Path:
-    """The file of a finished trial: its results and weights."""
+def cached(trial: AblationTrial, origin: Mapping[str, Any] | None = None) -> Path:
+    """The file of a finished trial: its results and weights. ``origin``: a record's provenance, for the trial as it was trained then."""
+    origin = origin or provenance.here()
     about = {
         **asdict(trial),
         "data": shards_of(trial).about["sha256"],
-        "code": provenance.code()["trial_code_sha256"],
-        "machine": provenance.machine(),
+        "code": origin["trial_code_sha256"],
+        "machine": origin["machine"],
     }
     name = f"{trial.optimizer}-{trial.symmetry}-{trial.activation}-{trial.label}-{store.digest(about)[:16]}"
     return paths.cache() / "ablation" / f"{name}.safetensors"
@@ -155,7 +156,14 @@ def _cached_or_trained(trial: AblationTrial, path: Path, on_progress: Callable[[
     return results
 
 
-def _train(trial: AblationTrial, model: GPT2, saved_at: Path, on_progress: Callable[[int, float], None] | None, group: Group) -> Results:
+def train_afresh(trial: AblationTrial, on_progress: Callable[[int, float], None] | None = None) -> tuple[Results, GPT2]:
+    """Train one trial without looking at the cache or leaving anything there: its results and its model."""
+    torch.set_num_threads(1)
+    model = fresh_model(trial).to(trial.recipe.device)
+    return _train(trial, model, None, on_progress, ALONE), model
+
+
+def _train(trial: AblationTrial, model: GPT2, saved_at: Path | None, on_progress: Callable[[int, float], None] | None, group: Group) -> Results:
     group.share(trial.batch_size)
     results: Results = {"label": trial.label, "seed": trial.seed, "n_parameters": count_parameters(model)}
     try:
@@ -187,8 +195,12 @@ def _train(trial: AblationTrial, model: GPT2, saved_at: Path, on_progress: Calla
 
 def trained_model(trial: AblationTrial) -> GPT2:
     """The model of a finished trial, in evaluation mode."""
+    return with_weights(trial, checkpoint.read_tensors(cached(trial))[0])
+
+
+def with_weights(trial: AblationTrial, tensors: Mapping[str, torch.Tensor]) -> GPT2:
+    """The trial's model with the weights of a cached file, in evaluation mode."""
     model = fresh_model(trial)
-    tensors, _ = checkpoint.read_tensors(cached(trial))
     model.load_state_dict({name.removeprefix("weights/"): t for name, t in tensors.items()})
     return model.eval()
 

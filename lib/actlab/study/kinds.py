@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput, RecordError, UnknownName
+from actlab.study import again
 from actlab.study.ablation import AblationParams
 from actlab.study.ablation_run import load_ablation, run_ablation
 from actlab.study.engine import load_study, run_study
@@ -25,12 +26,18 @@ class Kind:
     params: type[StudyParams]
     load: Callable[..., Any]
     run: Callable[..., Any]
+    records: tuple[str, ...]
+    """What its records with trials call their own ``kind``."""
+    trial: Callable[[again.Record, str], Any]
+    """The specification of a record's trial, by its label."""
+    again: Callable[..., again.Again]
+    """``again(trial, record, report)`` trains it anew."""
 
 
 _ROWS = (
-    Kind("repro", Params, load_study, run_study),
-    Kind("mnist", MnistParams, load_mnist, run_mnist),
-    Kind("ablation", AblationParams, load_ablation, run_ablation),
+    Kind("repro", Params, load_study, run_study, ("trials", "floor", "perturbed"), again.language_trial, again.language),
+    Kind("mnist", MnistParams, load_mnist, run_mnist, ("mnist",), again.mnist_trial, again.mnist),
+    Kind("ablation", AblationParams, load_ablation, run_ablation, ("ablation",), again.ablation_trial, again.ablation),
 )
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 
@@ -59,6 +66,18 @@ def load_repro(path: Path) -> Params:
 def kind_of(params: StudyParams) -> Kind:
     """The row of the table that these parameters belong to."""
     return next(kind for kind in KINDS.values() if kind.params is type(params))
+
+
+def of_record(record: again.Record) -> Kind:
+    """The kind of study that a record with trials belongs to.
+
+    Raises:
+        RecordError: its trials, if it has any, are of no kind that trains.
+    """
+    found = [kind for kind in KINDS.values() if record.get("kind") in kind.records]
+    if not found:
+        raise RecordError(f"a record of kind {record.get('kind')!r} holds no trials that can be trained again")
+    return found[0]
 
 
 def run(params: StudyParams, workers: int = 1, watch: Callable[[Any], None] | None = None, scheduler: str = "") -> Any:

@@ -73,6 +73,11 @@ def code() -> dict[str, object]:
     }
 
 
+def here() -> dict[str, Any]:
+    """What decides a trial's bits beside its specification and data: the code that trains it and the machine."""
+    return {"trial_code_sha256": code()["trial_code_sha256"], "machine": machine()}
+
+
 def of_record(threads: int, path: str, data: dict[str, Any]) -> dict[str, Any]:
     """What a record says of its origin: now, this code and machine, the threads and path of its training, its data."""
     date = datetime.now(UTC).isoformat(timespec="seconds")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from functools import lru_cache
 from itertools import combinations
@@ -60,21 +60,22 @@ def fresh_model(spec: TrialSpec) -> LanguageModel:
     return model
 
 
-def trial_key(spec: TrialSpec) -> str:
-    """Names a trial in the cache: its specification, its data, the code that trains it and the machine."""
+def trial_key(spec: TrialSpec, origin: Mapping[str, Any] | None = None) -> str:
+    """Names a trial in the cache: its specification, its data, code and machine (here, unless ``origin`` says where else)."""
+    origin = origin or provenance.here()
     same = replace(spec, varies=ALL, fixed=0) if spec.seed == spec.fixed else spec  # one stream at the seed of all others is no variation
     about = {
         **asdict(same),
         "data": load_text(spec.dataset).sha256,
-        "code": provenance.code()["trial_code_sha256"],
-        "machine": provenance.machine(),
+        "code": origin["trial_code_sha256"],
+        "machine": origin["machine"],
     }
     return f"{spec.model}-{spec.activation}-{spec.label}-{store.digest(about)[:16]}"
 
 
-def cached(spec: TrialSpec) -> Path:
-    """The file of a finished trial: its results, predictions and weights."""
-    return paths.cache() / "trials" / f"{trial_key(spec)}.safetensors"
+def cached(spec: TrialSpec, origin: Mapping[str, Any] | None = None) -> Path:
+    """The file of a finished trial: its results, predictions and weights. ``origin``: a record's provenance, for the trial as it was trained then."""
+    return paths.cache() / "trials" / f"{trial_key(spec, origin)}.safetensors"
 
 
 def snapshot(spec: TrialSpec, iteration: int) -> Path:
@@ -82,16 +83,13 @@ def snapshot(spec: TrialSpec, iteration: int) -> Path:
     return cached(spec).with_suffix(f".{iteration}.safetensors")
 
 
-def run_trial(spec: TrialSpec, on_progress: OnProgress | None = None, *, fresh: bool = False) -> Results:
+def run_trial(spec: TrialSpec, on_progress: OnProgress | None = None) -> Results:
     """Train one trial, or take it from the cache; a started one goes on from its checkpoint. Never raises for a training failure.
 
     The process works on one thread (two where the trial's variant says so): the bits of a result then depend on no core count.
-    ``fresh`` trains without looking at the cache or leaving anything there.
     """
     torch.set_num_threads(spec.threads)
     path = cached(spec)
-    if fresh:
-        return _train(spec, None, on_progress)[0]
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
         return mending(lambda: _cached_or_trained(spec, path, on_progress))
@@ -106,6 +104,12 @@ def _cached_or_trained(spec: TrialSpec, path: Path, on_progress: OnProgress | No
         checkpoint.write_tensors(path, tensors, results)
         saved_at.unlink(missing_ok=True)
     return results
+
+
+def train_afresh(spec: TrialSpec, on_progress: OnProgress | None = None) -> tuple[Results, dict[str, Tensor]]:
+    """Train one trial without looking at the cache or leaving anything there: its results; its predictions and weights."""
+    torch.set_num_threads(spec.threads)
+    return _train(spec, None, on_progress)
 
 
 def _train(spec: TrialSpec, saved_at: Path | None, on_progress: OnProgress | None) -> tuple[Results, dict[str, Tensor]]:
