@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from actlab.errors import ActlabError
+from actlab.errors import ActlabError, BadInput
 
 app = typer.Typer(
     help="What does the choice of activation function change in what a network learns, and in whether it learns the same thing twice?",
@@ -109,7 +109,7 @@ def replay(
     wrong, trained = 0, 0
     with StudyDisplay(console) as display:
         for outcome in replays.replay_all(tasks, workers, display.watch):
-            console.print(outcome.sentence)
+            console.print(outcome.sentence, markup=False)
             if isinstance(outcome, one.Replay):
                 trained, wrong = trained + 1, wrong + outcome.wrong
     if not trained:

@@ -107,7 +107,7 @@ def mnist(program: Program, record: Record, report: Report | None = None) -> Aga
 def _apart(model: LanguageModel, other: LanguageModel, windows: Windows, recipe: Placed) -> float:
     """Mean total variation of two models over every position; a few windows at a time, for a large vocabulary's sake."""
     rows = []
-    for inputs, targets in zip(windows.inputs.split(AT_ONCE), windows.targets.split(AT_ONCE), strict=True):
+    for inputs, targets in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
         part = Windows(inputs, targets).to(recipe.device)
         p, q = (torch.cat([logits.softmax(1) for logits, _ in logits_of(net.to(recipe.device), part, recipe)]) for net in (model, other))
         rows.append(metrics.ROWS["total_variation"](p, q))
