@@ -118,9 +118,9 @@ def test_ensembles() -> None:
 def test_tables_say_what_was_not_run() -> None:
     """Missing cells are named, exact repeats are 0, n is there."""
     found = study()
-    assert "n=5" in sources.by_stream(found).loc["charlm, relu", "every stream"]
+    assert "n = 5" in sources.by_stream(found).loc["charlm, relu", "every stream"]
     floors = sources.floors(found).loc["charlm, relu"]
-    assert floors["the same again"] == "0, n=5"
+    assert floors["the same again"] == "0, n = 5"
     assert floors["bfloat16 instead of float32"] == "not run"
     assert sources.by_ensemble(found).shape == (3, 2)
     assert len(sources.differences(found)) == 8

@@ -36,8 +36,8 @@ def test_one_model_needs_no_model_column() -> None:
 def test_across_shows_n() -> None:
     """Every recorded cell of the grid carries n."""
     frame = tables.across(grids.grid(), "total_variation")
-    assert frame.loc["charlm", "relu"].endswith("n=4")
-    assert frame.loc["tinylstm", "gelu"].endswith("n=3")
+    assert frame.loc["charlm", "relu"].endswith("n = 4")
+    assert frame.loc["tinylstm", "gelu"].endswith("n = 3")
     assert frame.loc["tinylstm", "swiglu"] == tables.MISSING
 
 

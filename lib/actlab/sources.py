@@ -16,7 +16,7 @@ from actlab.statistics.intervals import pair_mean, paired_difference
 from actlab.statistics.pairs import jackknife_variance
 from actlab.statistics.tests import holm
 from actlab.store import Record
-from actlab.wording import bullets
+from actlab.wording import bullets, measured
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
 PERTURBATIONS = {
@@ -158,17 +158,12 @@ def amplification(sources: Sources, model: str, activation: str, variant: str = 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _cell(estimate: Estimate, digits: int = 4) -> str:
-    if math.isnan(estimate.low):
-        return f"{estimate.value:.{digits}f}, n={estimate.n}"
-    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}], n={estimate.n}"
-
-
 def by_stream(sources: Sources, metric: str = METRIC) -> pd.DataFrame:
     """A row a model and activation, a column a stream: mean over pairs, 95% interval, number of trials."""
     rows = {
         f"{model}, {a}": {
-            words: _cell(sources.arms[model, a, s].estimate(metric)) if (model, a, s) in sources.arms else MISSING for s, words in STREAMS.items()
+            words: measured(sources.arms[model, a, s].estimate(metric), 4) if (model, a, s) in sources.arms else MISSING
+            for s, words in STREAMS.items()
         }
         for model in sources.models
         for a in sources.activations
@@ -205,14 +200,14 @@ def _spread(values: NDArray[np.float64]) -> str:
     if not len(values):
         return MISSING
     if not values.any():
-        return f"0, n={len(values)}"
-    return f"{np.median(values):.1e} ({values.min():.1e} to {values.max():.1e}), n={len(values)}"
+        return f"0, n = {len(values)}"
+    return f"{np.median(values):.1e} ({values.min():.1e} to {values.max():.1e}), n = {len(values)}"
 
 
 def by_ensemble(sources: Sources) -> pd.DataFrame:
     """A row a model and activation (all streams vary), a column an ensemble's size."""
     arms = {f"{m}, {a}": arm for (m, a, s), arm in sources.arms.items() if s == "all"}
-    rows = {name: {f"{size} trial{'s' if size > 1 else ''}": _cell(e) for size, e in ensembles(arm).items()} for name, arm in arms.items()}
+    rows = {name: {f"{size} trial{'s' if size > 1 else ''}": measured(e, 4) for size, e in ensembles(arm).items()} for name, arm in arms.items()}
     return pd.DataFrame.from_dict(rows or {"all": {"1 trial": MISSING}}, orient="index")
 
 
@@ -253,7 +248,7 @@ def _smooth(sources: Sources) -> str:
         return "whether smooth activations help waits for records"
     signs = [math.copysign(1, e.value) if p < ALPHA else 0 for e, p in (tests[cell] for cell in wanted)]
     outcome = "supported" if set(signs) == {-1} else "contradicted" if 1 in signs else "left undecided"
-    values = "; ".join(f"{m} {a} less relu {_cell(tests[m, a][0])}, p = {tests[m, a][1]:.3f}" for m, a in wanted)
+    values = "; ".join(f"{m} {a} less relu {measured(tests[m, a][0], 4)}, p = {tests[m, a][1]:.3f}" for m, a in wanted)
     return f"that smooth activations are more reproducible is {outcome} here: {values}"
 
 
@@ -262,16 +257,14 @@ def _kink(sources: Sources) -> str:
     if not found:
         return "the noise floors wait for records"
     outcome = "explains" if all(e.low > 0 for e in found.values()) else "is not shown to explain"
-    values = "; ".join(f"{m} relu over {a} {_cell(e, 2)}" for (m, a), e in found.items())
+    values = "; ".join(f"{m} relu over {a} {measured(e, 2)}" for (m, a), e in found.items())
     return f"relu's kink {outcome} the growth of a one-ULP nudge (difference in log10 total variation: {values})"
 
 
 def _ensembles(sources: Sources) -> str:
-    gains = {
-        (m, a, size): ensemble_gain(arm, size) for (m, a, s), arm in sources.arms.items() if s == "all" for size in ensembles(arm) if size > 1
-    }
+    gains = {(m, a, size): ensemble_gain(arm, size) for (m, a, s), arm in sources.arms.items() if s == "all" for size in ensembles(arm) if size > 1}
     if not gains:
         return "ensembles wait for records"
     sure = sum(e.low > 0 for e in gains.values())
-    values = "; ".join(f"{m} {a} {_cell(e)}" for (m, a, _), e in gains.items())
+    values = "; ".join(f"{m} {a} {measured(e, 4)}" for (m, a, _), e in gains.items())
     return f"an ensemble is surely more reproducible than a single trial in {sure} of {len(gains)} arms (reduction of total variation: {values})"

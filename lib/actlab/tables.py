@@ -71,7 +71,7 @@ def across(grid: Grid, metric: str, digits: int = 3) -> pd.DataFrame:
     estimates = grid.estimates(metric)
     rows = {
         model: {
-            a: f"{with_interval(estimates[model, a], digits)}, n={estimates[model, a].n}" if (model, a) in estimates else MISSING
+            a: f"{with_interval(estimates[model, a], digits)}, n = {estimates[model, a].n}" if (model, a) in estimates else MISSING
             for a in grid.activations
         }
         for model in grid.models

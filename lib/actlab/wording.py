@@ -37,3 +37,9 @@ def with_interval(estimate: Estimate, digits: int = 4) -> str:
     if np.isnan(estimate.low):
         return f"{estimate.value:.{digits}f}"
     return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+
+
+def measured(estimate: Estimate, digits: int = 3, unit: str = "") -> str:
+    """``0.597 [0.590, 0.604], n = 3``, the unit after the value; it says so where there is no interval."""
+    interval = "no interval" if np.isnan(estimate.low) else f"{estimate.low:.{digits}f}, {estimate.high:.{digits}f}"
+    return f"{estimate.value:.{digits}f}{unit} [{interval}], n = {estimate.n}"

@@ -11,9 +11,9 @@ from actlab.autopsy import Anomaly, or_waiting
 from actlab.claims import published as p
 from actlab.grid import ArmResults
 from actlab.readings import IGNORED, Evidence, Reading, at
-from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import mean_interval, pair_mean
 from actlab.statistics.summaries import coefficient_of_variation, rank_correlation
+from actlab.wording import measured as said
 
 LEAKY, UNIGRAM = "convlm", "tinylstm"
 GAINED = ("relu", "swiglu")
@@ -24,13 +24,6 @@ COARSE, FINE = ("gelu", "swiglu"), ("relu", "swish", "smelu_1")
 
 
 FIVE = tuple(("charlm", activation) for activation in (*COARSE, *FINE))
-
-
-def said(estimate: Estimate, digits: int = 3, unit: str = "") -> str:
-    """``0.597 [0.590, 0.604], n = 3``, the unit after the value."""
-    if np.isnan(estimate.low):
-        return f"{estimate.value:.{digits}f}{unit}, n = {estimate.n}"
-    return f"{estimate.value:.{digits}f}{unit} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}], n = {estimate.n}"
 
 
 def same_losses(arm: ArmResults, corrected: ArmResults) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from actlab.grid import METRICS, ArmResults, Grid, combined
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import pair_mean_difference
 from actlab.statistics.summaries import rank_correlation
+from actlab.wording import measured
 
 Scales = tuple[str, ...]
 Arms = Sequence[tuple[str, str]]
@@ -67,12 +68,6 @@ def _page(model: str) -> str:
     return f"studies/repro-{model}"
 
 
-def _short(estimate: Estimate, digits: int = 3) -> str:
-    if np.isnan(estimate.low):
-        return f"{estimate.value:.{digits}f} [no interval], n = {estimate.n}"
-    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}], n = {estimate.n}"
-
-
 def _label(metric: str) -> str:
     return METRICS[metric].label.split(" (")[0]
 
@@ -100,7 +95,7 @@ def values(model: str, activations: Sequence[str], published: dict[str, float], 
                 share = value / 100
                 extra = 100 * (share * (1 - share) / ACCURACY_POSITIONS / trials) ** 0.5 if metric == "val_accuracy" else 0.0
                 answers.append(agrees(value, ours, trials, extra))
-                said.append(f"{activation} {_label(metric)} {_short(ours)}")
+                said.append(f"{activation} {_label(metric)} {measured(ours)}")
         return all_of(answers), f"{model} {'; '.join(said)}"
 
     rule = f"replicated if a mean of {trials} of our trials would lie at the published value (95%; accuracy read at 1,000 positions a trial)"
@@ -133,7 +128,7 @@ def sensitivity(model: str, published: float, activations: Sequence[str], scales
 
     def judge(grid: Grid) -> tuple[bool | None, str]:
         ours = combined([grid.arms[model, a] for a in activations], "relative_pd", _cv)
-        return agrees(published, ours), f"CV of {model}'s relative PD over {', '.join(activations)}: {_short(ours, 2)}"
+        return agrees(published, ours), f"CV of {model}'s relative PD over {', '.join(activations)}: {measured(ours, 2)}"
 
     rule = "replicated if our CV% over the same activations, three trials each, would lie at the published value (95%)"
     return Recorded(rule, _page(model), _cells([model], activations), scales, judge)
@@ -169,8 +164,8 @@ def quantity(
     def judge(grid: Grid) -> tuple[bool | None, str]:
         ours = combined([grid.arms[arm] for arm in arms], metric, combine)
         if np.isnan(ours.low):
-            return None, f"{statement}: {_short(ours)}"
-        return ours.low <= published[1] and published[0] <= ours.high, f"{statement}: {_short(ours)}"
+            return None, f"{statement}: {measured(ours)}"
+        return ours.low <= published[1] and published[0] <= ours.high, f"{statement}: {measured(ours)}"
 
     return Recorded("replicated if our 95% interval meets the published value", page, frozenset(arms), scales, judge, defect)
 
@@ -203,7 +198,7 @@ def average_lowest(claimed: str, rivals: Sequence[str], models: Sequence[str], m
             for other in others
         ]
         sure = signs(found)
-        said = "; ".join(f"{claimed} less {other} {_short(e)}" for other, e in zip(others, found, strict=True))
+        said = "; ".join(f"{claimed} less {other} {measured(e)}" for other, e in zip(others, found, strict=True))
         return False if 1 in sure else True if set(sure) == {-1} else None, f"mean {_label(metric)} over {len(models)} models: {said}"
 
     rule = "contradicted if another activation is surely lower on average (paired by seed, Holm 5%); replicated if all are surely higher"
@@ -215,7 +210,7 @@ def never_lower(activation: str, reference: str, models: Sequence[str], metric: 
 
     def judge(grid: Grid) -> tuple[bool | None, str]:
         found = [grid.arms[m, activation].minus(grid.arms[m, reference], metric) for m in models]
-        said = "; ".join(f"{m} {_short(e)}" for m, e in zip(models, found, strict=True))
+        said = "; ".join(f"{m} {measured(e)}" for m, e in zip(models, found, strict=True))
         return -1 not in signs(found), f"{_label(metric)} of {activation} less {reference}: {said}"
 
     rule = f"contradicted if {activation} is surely below {reference} in a model (paired by seed, Holm 5%)"
@@ -229,7 +224,7 @@ def ordered(models: Sequence[str], metric: str, activation: str, scales: Scales,
         arms = [grid.arms[m, activation] for m in models]
         sure = signs([second.minus(first, metric) for first, second in pairwise(arms)])
         wanted = 1 if direction == "rising" else -1
-        said = ", ".join(f"{m} {_short(arm.estimate(metric))}" for m, arm in zip(models, arms, strict=True))
+        said = ", ".join(f"{m} {measured(arm.estimate(metric))}" for m, arm in zip(models, arms, strict=True))
         return False if -wanted in sure else True if set(sure) == {wanted} else None, f"{_label(metric)} under {activation}: {said}"
 
     rule = "contradicted if two neighbours in the published order are surely reversed (paired by seed, Holm 5%); replicated if all are sure"
@@ -243,7 +238,7 @@ def highest(model: str, others: Sequence[str], metric: str, activation: str, sca
         mine = grid.arms[model, activation]
         found = {other: mine.minus(grid.arms[other, activation], metric) for other in others}
         sure = signs(list(found.values()))
-        said = "; ".join(f"less {other} {_short(e)}" for other, e in found.items())
+        said = "; ".join(f"less {other} {measured(e)}" for other, e in found.items())
         return False if -1 in sure else True if set(sure) == {1} else None, f"{_label(metric)} of {model} under {activation}: {said}"
 
     rule = "contradicted if another model is surely higher (paired by seed, Holm 5%); replicated if all are surely lower"
@@ -318,4 +313,4 @@ class AcrossScales:
             return absent(f"waits for records at {where} scale")
         ours = combined(arms, self.metric, self.combine)
         meets = None if np.isnan(ours.low) else ours.low <= self.published[1] and self.published[0] <= ours.high
-        return decided(meets, f"{self.statement}: {_short(ours)}", f"records at {where} scale")
+        return decided(meets, f"{self.statement}: {measured(ours)}", f"records at {where} scale")
