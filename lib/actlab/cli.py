@@ -26,6 +26,8 @@ app.add_typer(data_app, name="data")
 console = Console(markup=False, highlight=False, soft_wrap=True)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 ParamsFile = Annotated[Path, typer.Argument(help="A params file, such as params/repro-quick.yaml.", show_default=False)]
 
 
@@ -185,6 +187,7 @@ def main() -> None:
     except (ActlabError, OSError) as error:  # OSError: a folder that may not be written, a disk that is gone
         errors.print("[red]error:[/red]", escape(str(error)))
         sys.exit(2)
-    except KeyboardInterrupt:
-        errors.print("interrupted; run the same command again to go on")
-        sys.exit(130)
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:  # typer turns Ctrl-C into this
+            errors.print("interrupted; run the same command again to go on")
+        raise
