@@ -145,6 +145,8 @@ def _client(workers: int, scheduler: str) -> Iterator[Any]:
                 raise EngineError(
                     f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({error}); an address looks like tcp://host:8786"
                 ) from None
+            for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
+                logging.getLogger(name).setLevel(logging.CRITICAL)
             with client:
                 yield client
             return
