@@ -1,0 +1,26 @@
+"""Real processes in trouble: the reference that they are compared with, and the server that forks them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from faulty import Server, Study
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """Forks runs from a warm process."""
+    started = Server()
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session")
+def undisturbed(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The records of an undisturbed run: file name -> essence."""
+    study = Study(tmp_path_factory.mktemp("undisturbed"))
+    assert server.run(study)[0] == 0
+    found = study.records()
+    assert len(found) == 3, "two arms and the text's baselines"
+    return found

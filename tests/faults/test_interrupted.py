@@ -1,0 +1,78 @@
+"""Ctrl-C, and two runs of one study at once."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from faulty import PARAMS, Server, Study, kill_group, until_gone
+from reliability import Faults
+
+PATIENCE = 10
+"""Seconds: what is asked for is 2 on a machine that does nothing else; the record tells what it was."""
+
+
+@pytest.mark.parametrize("iteration", [0, 3, 6])
+def test_ctrl_c(iteration: int, server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+    """Code 130 at once, in the middle of a trial, and the trial goes on from its checkpoint."""
+    study = Study(tmp_path)
+    with faults.survived(f"Ctrl-C after the checkpoint at iteration {iteration}, one process", "code 130; goes on with the same bits") as row:
+        process = server.start(study, TINY_PAUSE="0.3")
+        _, trial = study.wait_for("saved", iteration)
+        since = time.perf_counter()
+        kill_group(process, signal.SIGINT)
+        code, said = server.end()
+        took = time.perf_counter() - since
+        assert code == 130, said
+        assert "run the same command again to go on" in said
+        assert took < PATIENCE
+        assert server.run(study)[0] == 0
+        assert ("resumed", trial, iteration) in [(word, name, at) for word, _, name, at in study.diary()]
+        assert study.records() == undisturbed
+        assert study.strays() == []
+        row |= {"compared": len(undisturbed), "note": f"ended after {took:.2f} s"}
+
+
+def test_ctrl_c_with_two_workers(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+    """The terminal sends it to the whole group of processes: no worker stays behind."""
+    study = Study(tmp_path)
+    with faults.survived("Ctrl-C, two workers", "code 130, no process stays; goes on with the same bits") as row:
+        process = server.start(study, "--workers", "2", TINY_PAUSE="0.5")
+        study.wait_for("saved", 3)
+        workers = {process for _, process, _, _ in study.diary()}
+        since = time.perf_counter()
+        kill_group(process, signal.SIGINT)
+        code, said = server.end()
+        took = time.perf_counter() - since
+        assert code == 130, said
+        assert "Traceback" not in said, said
+        assert took < PATIENCE
+        assert until_gone(workers, 20) == set()
+        assert server.run(study)[0] == 0
+        assert study.records() == undisturbed
+        row |= {"compared": len(undisturbed), "note": f"ended after {took:.2f} s"}
+
+
+def test_two_runs_at_once(server: Server, tmp_path: Path, faults: Faults) -> None:
+    """Each trial is trained once, by one of them; both end well, with one set of records."""
+    other = Server()
+    params = {**PARAMS, "trials": 3}
+    alone = Study(tmp_path / "alone", params)
+    study = Study(tmp_path / "both", params)
+    twin = Study(tmp_path / "twin", params, study.settings())
+    try:
+        assert server.run(alone)[0] == other.run(Study(tmp_path / "warm", params))[0] == 0
+        with faults.survived("two runs of one study at once", "each trial trained once; one set of records") as row:
+            server.start(study, TINY_PAUSE="0.05")
+            other.start(twin, TINY_PAUSE="0.05")
+            for code, said in (server.end(), other.end()):
+                assert code == 0, said
+            assert set(study.trained().values()) == {1}
+            assert len(study.trained()) == 6
+            assert study.records() == alone.records()
+            assert study.strays() == []
+            row |= {"compared": len(study.records()), "note": "6 trials, 6 trainings"}
+    finally:
+        other.close()

@@ -1,0 +1,155 @@
+"""``kill -9``, at any moment, of a worker, of the scheduler, of everything: what is started again ends in the records of an undisturbed run."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from faulty import PARAMS, SCRIPT, Server, Study, kill_group, launch, until_gone
+from reliability import Faults
+
+KILLS = 20
+SEED = 7
+
+
+def test_the_whole_run_at_random_moments(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+    """Twenty times, started again each time; a study that is through is compared, and the next one begun."""
+    moments = random.Random(SEED)
+    since = time.perf_counter()
+    assert server.run(Study(tmp_path / "pace"))[0] == 0
+    longest = time.perf_counter() - since
+    killed, studies = 0, [Study(tmp_path / "0")]
+    with faults.survived("kill -9 of the whole run, at random moments", "started again each time: the records of an undisturbed run") as row:
+        while killed < KILLS:
+            process = server.start(studies[-1])
+            time.sleep(moments.uniform(0, longest))
+            kill_group(process)
+            code, said = server.end()
+            assert code in (0, -signal.SIGKILL), said
+            killed += code < 0
+            if code == 0:
+                studies.append(Study(tmp_path / str(len(studies))))
+        assert server.run(studies[-1])[0] == 0
+        for study in studies:
+            if study.diary() or study.place.exists():
+                row["compared"] += len(undisturbed)
+                assert study.records() == undisturbed
+                assert study.strays() == []
+        row["times"] = killed
+        row["note"] = f"{len(studies)} studies of 4 trials"
+
+
+def test_at_every_step_of_writing(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+    """The process dies before the flush, before the move or after the move of each file in turn, and nothing of it shows after the next start."""
+    params = {**PARAMS, "activations": ["relu"], "iterations": 3}
+    whole = Study(tmp_path / "whole", params)
+    assert server.run(whole)[0] == 0
+    expected = whole.records()
+    outcome = "no half file; the next start ends in the same records"
+    with faults.survived("kill -9 before the flush, before the move and after the move of every file that a study writes", outcome) as row:
+        for step in range(1, 1000):
+            study = Study(tmp_path / str(step), params)
+            code, said = server.run(study, TINY_DIE_AT=str(step))
+            if code == 0:
+                break
+            assert code == -signal.SIGKILL, said
+            assert set(study.records()) <= set(expected), "what is there is whole"
+            assert server.run(study)[0] == 0
+            assert study.records() == expected
+            assert study.strays() == []
+            row["compared"] += len(expected)
+        row["times"] = step - 1
+        assert step > 15, "two trials of two checkpoints, their results, two records, three steps each"
+
+
+def test_a_worker_in_mid_trial(undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+    """Its trial is tried again in another process, from the checkpoint and not from the start, with the same bits."""
+    study = Study(tmp_path)
+    with faults.survived("kill -9 of a worker in mid-trial", "replaced; its trial goes on from its checkpoint with the same bits") as row:
+        with launch(study, "--workers", "2", TINY_PAUSE="0.5") as run:
+            worker, trial = study.wait_for("saved", 3)
+            os.kill(worker, signal.SIGKILL)
+            said, _ = run.communicate(timeout=200)
+        assert run.returncode == 0, said
+        story = [(word, iteration) for word, process, name, iteration in study.diary() if name == trial]
+        resumed = next(iteration for word, iteration in story if word == "resumed")
+        assert resumed >= 3
+        assert story.count(("saved", 0)) == 1, "it was not begun anew"
+        assert story[-1] == ("saved", 6)
+        processes = {process for word, process, name, _ in study.diary() if name == trial}
+        assert len(processes) == 2
+        assert study.records() == undisturbed
+        row |= {"compared": len(undisturbed), "note": f"resumed at iteration {resumed} of 9"}
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], dict[str, str]]]:
+    """(address, scheduler, environment) of a Dask cluster with one worker."""
+    file = tmp_path / "scheduler.json"
+    environment = Study(tmp_path).settings(TINY_PAUSE="0.5")
+    more = {"PYTHONPATH": os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")])), "OMP_NUM_THREADS": "1"}
+    settings = {**os.environ, **environment, **more, "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]'}
+    shared = ["--no-dashboard", "--scheduler-file", str(file)]
+
+    def start(program: str, *words: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.{program}", *shared, *words]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.Popen(command, cwd=tmp_path, env=settings, start_new_session=True, **quiet)
+
+    scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", "0")
+    worker = start("dask_worker", "--nthreads", "1", "--no-nanny")
+    until = time.monotonic() + 100
+    while not file.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    yield json.loads(file.read_text())["address"], scheduler, environment
+    for process in (worker, scheduler):
+        kill_group(process.pid)
+        process.wait(30)
+
+
+def test_the_scheduler(
+    cluster: tuple[str, subprocess.Popen[bytes], dict[str, str]], server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults
+) -> None:
+    """One sentence, an exit code that is not 0, and the next start goes on."""
+    address, scheduler, _ = cluster
+    study = Study(tmp_path)
+    with faults.survived("kill -9 of the Dask scheduler", "one sentence and exit code 2; the next start goes on") as row:
+        with launch(study, "--scheduler", address) as run:
+            study.wait_for("saved", 3)
+            kill_group(scheduler.pid)
+            since = time.perf_counter()
+            said, _ = run.communicate(timeout=100)
+        noticed = time.perf_counter() - since
+        assert run.returncode == 2, said
+        assert "the scheduler went away" in said
+        assert "Traceback" not in said, said
+        assert server.run(study)[0] == 0
+        assert study.records() == undisturbed
+        assert all(count <= 2 for count in study.trained().values())
+        row |= {"compared": len(undisturbed), "note": f"noticed after {noticed:.1f} s"}
+
+
+def test_the_starting_process_alone(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+    """Its workers end by themselves, and leave nothing that stands in the way."""
+    study = Study(tmp_path)
+    with faults.survived("kill -9 of the process that started two workers", "the workers end by themselves; the next start goes on") as row:
+        starter = server.start(study, "--workers", "2", TINY_PAUSE="0.5")
+        study.wait_for("saved", 3)
+        workers = {process for _, process, _, _ in study.diary()}
+        assert starter not in workers
+        os.kill(starter, signal.SIGKILL)
+        server.end()
+        since = time.perf_counter()
+        assert until_gone(workers, 60) == set()
+        row["note"] = f"the workers ended after {time.perf_counter() - since:.1f} s"
+        assert server.run(study)[0] == 0
+        assert study.records() == undisturbed
+        row["compared"] = len(undisturbed)

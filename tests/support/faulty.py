@@ -1,0 +1,189 @@
+"""Studies in processes of their own that tests bring into trouble. Not a test."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from actlab import store
+
+SCRIPT = Path(__file__).with_name("tiny_actlab.py")
+TIMES = {"seconds", "tokens_per_second", "date", "checksum", "model_tflops_per_second", "mfu"}
+PARAMS = {
+    "study": "faulty",
+    "model": ["charlm"],
+    "activations": ["relu", "swiglu"],
+    "trials": 2,
+    "iterations": 9,
+    "evaluate_every": 3,
+    "batch_size": 2,
+    "prediction_windows": 5,
+    "noise_floor": False,
+}
+
+
+def essence(value: Any) -> Any:
+    """A record without what tells one run of the same study from another: dates, times, checksum, commit."""
+    if isinstance(value, dict):
+        kept = {name: essence(v) for name, v in value.items() if name not in TIMES and not name.startswith("git_")}
+        return kept
+    return [essence(v) for v in value] if isinstance(value, list) else value
+
+
+@dataclass
+class Study:
+    """A study in a folder of its own."""
+
+    folder: Path
+    params: dict[str, Any] = field(default_factory=lambda: dict(PARAMS))
+    environment: dict[str, str] = field(default_factory=dict)
+    disk: Path | None = None
+    """Where records and cache lie, if not in ``folder``."""
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(yaml.safe_dump(self.params))
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "params.yaml"
+
+    @property
+    def results(self) -> Path:
+        return (self.disk or self.folder) / "results"
+
+    @property
+    def place(self) -> Path:
+        """The folder of the records."""
+        return self.results / self.params["study"]
+
+    @property
+    def cache(self) -> Path:
+        return (self.disk or self.folder) / "cache"
+
+    def settings(self, **more: str) -> dict[str, str]:
+        """Environment of its processes."""
+        own = {"ACTLAB_RESULTS": self.results, "ACTLAB_CACHE": self.cache, "TINY_DIARY": self.folder / "diary"}
+        return {**{name: str(value) for name, value in own.items()}, **self.environment, **more}
+
+    def diary(self) -> list[tuple[str, int, str, int]]:
+        """What was trained: (word, process, trial, iteration)."""
+        file = self.folder / "diary"
+        lines = file.read_text().splitlines() if file.exists() else []
+        return [(word, int(process), trial, int(iteration)) for word, process, trial, iteration in map(str.split, lines)]
+
+    def wait_for(self, word: str, iteration: int, seconds: float = 120) -> tuple[int, str]:
+        """(process, trial) of the first such line of the diary, as soon as it is there."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for said, process, trial, at in self.diary():
+                if (said, at) == (word, iteration):
+                    return process, trial
+            time.sleep(0.01)
+        raise AssertionError(f"no {word!r} at {iteration} within {seconds} s: {self.diary()}")
+
+    def records(self) -> dict[str, str]:
+        """File name -> essence; every record is read, so that a torn one fails."""
+        found = {path.name: store.load(path) for path in sorted(self.place.glob("*.json"))}
+        return {name: json.dumps(essence(record), sort_keys=True) for name, record in found.items()}
+
+    def strays(self, *known: str) -> list[str]:
+        """What lies in the results beside records and the ``known`` folders."""
+        found = [path.relative_to(self.place) for path in self.place.rglob("*") if path.is_file()]
+        return [str(path) for path in found if path.parts[0] not in known and (len(path.parts) > 1 or path.suffix != ".json" or path.name[0] == ".")]
+
+    def trained(self) -> Counter[str]:
+        """Trial -> how often its training was begun or gone on with."""
+        return Counter(trial for word, _, trial, _ in self.diary() if word == "train")
+
+
+class Server:
+    """A warm process that forks `actlab` runs, one at a time."""
+
+    def __init__(self) -> None:
+        path = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
+        environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "1000"}
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen([sys.executable, str(SCRIPT), "serve"], stdin=pipe, stdout=pipe, text=True, env=environment)
+        self.said = Path()
+
+    def line(self) -> str:
+        """The next line that the server prints."""
+        assert self.process.stdout
+        line = self.process.stdout.readline().strip()
+        assert line, "the server of processes has ended"
+        return line
+
+    def start(self, study: Study, *words: str, **environment: str) -> int:
+        """Start ``actlab run STUDY --workers 1 WORDS``; the process's number."""
+        assert self.process.stdin
+        if self.said == Path():
+            assert self.line() == "ready"
+        self.said = study.folder / "said"
+        order = [["run", str(study.file), "--workers", "1", *words], study.settings(**environment), str(self.said)]
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        return int(self.line())
+
+    def end(self) -> tuple[int, str]:
+        """(exit code, what it printed) of the process, when it has ended; a killed one's code is less than 0."""
+        code = int(self.line())
+        return code, self.said.read_text()
+
+    def run(self, study: Study, *words: str, **environment: str) -> tuple[int, str]:
+        """Start and wait."""
+        self.start(study, *words, **environment)
+        return self.end()
+
+    def close(self) -> None:
+        """End the server."""
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.close()
+        self.process.wait(30)
+        self.process.stdout.close()
+
+
+def launch(study: Study, *words: str, **environment: str) -> subprocess.Popen[str]:
+    """``actlab run STUDY WORDS`` as a user's shell starts it: a process group of its own, workers that Dask starts included."""
+    path = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
+    more = {"PYTHONPATH": path, "COLUMNS": "1000", "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]', "OMP_NUM_THREADS": "1"}
+    settings = {**os.environ, **study.settings(**environment), **more}
+    command = [sys.executable, str(SCRIPT), "run", str(study.file), *words]
+    return subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+
+
+def kill_group(process: int, sign: signal.Signals = signal.SIGKILL) -> bool:
+    """Send a signal to a process and all that it started; whether there was one."""
+    try:
+        os.killpg(process, sign)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def alive(process: int) -> bool:
+    """Whether a process is there and not a zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return False
+
+
+def until_gone(processes: set[int], seconds: float) -> set[int]:
+    """Those that are still there after so long."""
+    left, until = set(processes), time.monotonic() + seconds
+    while left and time.monotonic() < until:
+        left = {process for process in left if alive(process)}
+        time.sleep(0.05)
+    return left
