@@ -14,13 +14,16 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from actlab import paths
-from actlab.book import BookError, execute_stale, footer, print_book
+from actlab.book import footer
+from actlab.book.build import build_book, print_book
 from actlab.book.execute import declared
 from actlab.book.fonts import icon_codes
 from actlab.book.keys import changed, code_key, key_of
 from actlab.book.mathml import to_mathml
 from actlab.book.pages import load_pages, replaced
+from actlab.book.stitch import BookError, execute_stale
 from actlab.errors import BadInput
+from actlab.files import write_text
 
 PAGES = """
 - page: studies/tiny-{{model}}
@@ -34,7 +37,7 @@ PAGES = """
 CONFIG = {
     "title": "Tiny",
     "execute": {"execute_notebooks": "off"},
-    "sphinx": {"extra_extensions": ["actlab.book"], "config": {"html_math_renderer": "mathml"}},
+    "sphinx": {"extra_extensions": ["actlab.book.extension"], "config": {"html_math_renderer": "mathml"}},
 }
 QUOTE = "# Intro\n\nThe number is {glue:text}`studies/tiny-red.ipynb::number:.2f`, and $\\beta > 0$.\n"
 
@@ -149,20 +152,58 @@ def jupyter_book(root: Path, *arguments: str) -> subprocess.CompletedProcess[str
 @pytest.mark.slow
 def test_the_plain_command_builds_and_never_shows_an_old_number(root: Path) -> None:
     """`jupyter-book build book/` executes what is stale; a page that quotes a notebook follows it; a fault is not forgotten."""
-    (root / "book/pages.yaml").write_text("- {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [results/colours]}")
-    (root / "book/_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n- file: studies/tiny-red\n")
+    one = "- {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [results/colours]}\n- {page: studies/alone, notebook: tiny}"
+    (root / "book/pages.yaml").write_text(one)
+    (root / "book/_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n- file: studies/tiny-red\n- file: studies/alone\n")
     first = jupyter_book(root, "-W", "--keep-going")
     assert first.returncode == 0, first.stdout + first.stderr
     page = root / "book/_build/html/intro.html"
     assert ">0.25<" in page.read_text()
     assert "<math" in page.read_text()
     assert "cdn." not in page.read_text()
+    pages = [page, *(root / "book/_build/html/studies").glob("*.html")]
+    written = {path.stem: path.stat().st_mtime_ns for path in pages}
     (root / "results/colours/red.json").write_text("0.75")
     assert jupyter_book(root).returncode == 0
     assert ">0.75<" in page.read_text()
+    assert {path.stem for path in pages if path.stat().st_mtime_ns != written[path.stem]} == {"intro", "tiny-red"}
     (root / "book/intro.md").write_text(QUOTE + "\n[nowhere](nowhere.md)\n")
     for _ in range(2):
         assert jupyter_book(root, "-W", "--keep-going").returncode != 0
+
+
+def test_sphinx_is_asked_only_where_something_changed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a written page nor a built one can change unnoticed, and a build with a fault does not count."""
+    (root / "book/pages.yaml").write_text("[]")
+    monkeypatch.setattr("actlab.book.keys.code_key", lambda: "code")  # somebody may be editing the package
+    html, asked, faults = root / "book/_build/html", [], []
+
+    def sphinx(root: Path) -> None:
+        asked.append(root)
+        write_text(html / "index.html", f"build {len(asked)}")
+        if faults:
+            raise faults.pop()
+
+    monkeypatch.setattr("actlab.book.build._jupyter_book", sphinx)
+    steps = [
+        (lambda: None, 1),
+        (lambda: None, 1),
+        (lambda: (root / "book/intro.md").write_text("# New"), 2),
+        (lambda: (html / "index.html").unlink(), 3),
+        (lambda: (html / "more.html").write_text("not ours"), 4),
+        (lambda: (root / "book/_config.yml").write_text("title: New"), 5),
+        (lambda: None, 5),
+    ]
+    for change, times in steps:
+        change()
+        assert build_book(1, root) == html / "index.html"
+        assert len(asked) == times
+    (root / "book/intro.md").write_text("# [broken](nowhere.md)")
+    faults.append(BookError("a broken link"))
+    with pytest.raises(BookError, match="a broken link"):
+        build_book(1, root)
+    build_book(1, root)
+    assert len(asked) == 7
 
 
 @pytest.mark.parametrize(

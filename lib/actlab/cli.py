@@ -170,14 +170,14 @@ def book(
     pdf: Annotated[bool, typer.Option("--pdf", help="Print the whole book to book/_build/book.pdf too (needs Chromium).")] = False,
 ) -> None:
     """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
-    from actlab import book as pages
+    from actlab.book import build
 
     if execute_only:
-        pages.execute_stale(workers)
+        build.execute_with_progress(workers)
     else:
-        console.print(f"open {pages.build_book(workers)}")
+        console.print(f"open {build.build_book(workers)}")
         if pdf:
-            console.print(f"open {pages.print_book()}")
+            console.print(f"open {build.print_book()}")
 
 
 def main() -> None:

@@ -12,7 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from actlab import paths
+from actlab.book.keys import BUILT, outputs_key, sources_key
 from actlab.book.stitch import BookError, Event, execute_stale
+from actlab.files import write_text
 
 
 class BookDisplay:
@@ -44,14 +46,19 @@ def execute_with_progress(workers: int, console: Console | None = None, root: Pa
 
 
 def build_book(workers: int = os.cpu_count() or 1, root: Path = paths.ROOT) -> Path:
-    """Bring the book up to date; returns its first page, ``book/_build/html/index.html``.
+    """Bring the book up to date; returns its first page, ``book/_build/html/index.html``. Where nothing has changed, Sphinx is not asked.
 
     Raises:
         BookError: a notebook failed, or Jupyter Book found a fault (it has said which).
     """
     execute_with_progress(workers, root=root)
-    _jupyter_book(root)
-    return root / "book" / "_build" / "html" / "index.html"
+    built = root / "book" / BUILT
+    stamp, sources = built / "made-from", sources_key(root)
+    if not (stamp.exists() and stamp.read_text(encoding="utf-8") == sources + outputs_key(built / "html")):
+        stamp.unlink(missing_ok=True)
+        _jupyter_book(root)
+        write_text(stamp, sources + outputs_key(built / "html"))
+    return built / "html" / "index.html"
 
 
 def _jupyter_book(root: Path, *more: str) -> None:
@@ -74,7 +81,7 @@ def print_book(root: Path = paths.ROOT) -> Path:
     if browser is None:
         raise BookError(f"printing needs one of {', '.join(BROWSERS)}, and none is installed")
     _jupyter_book(root, "--builder", "singlehtml")
-    page, printed = root / "book" / "_build" / "singlehtml" / "index.html", root / "book" / "_build" / "book.pdf"
+    page, printed = root / "book" / BUILT / "singlehtml" / "index.html", root / "book" / BUILT / "book.pdf"
     printed.unlink(missing_ok=True)
     done = subprocess.run([browser, *PRINTING, f"--print-to-pdf={printed}", page.as_uri()], capture_output=True, text=True, check=False)
     if not printed.exists():

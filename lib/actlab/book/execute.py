@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from actlab import files, paths
 from actlab.book.keys import Key
 from actlab.book.pages import Page, replaced
@@ -72,6 +70,8 @@ def _execute(page: Page, work: Path) -> Any:
 
 def declared(notebook: Path) -> dict[str, Any]:
     """The parameters that a notebook declares in its cell tagged ``parameters``, with their values."""
+    import nbformat
+
     read: Any = nbformat.read  # has no types
     cells = [cell for cell in read(notebook, as_version=4).cells if "parameters" in cell.metadata.get("tags", [])]
     statements = ast.parse("\n".join(cell.source for cell in cells)).body
@@ -107,6 +107,8 @@ def _clean(notebook: Any, page: Page, key: Key) -> None:
 
 
 def _text(notebook: Any) -> str:
+    import nbformat
+
     write: Any = nbformat.writes  # has no types
     return str(write(notebook)) + "\n"
 

@@ -16,6 +16,8 @@ from actlab import store
 from actlab.book.pages import Page
 
 PACKAGE = Path(actlab.__file__).resolve().parent
+BUILT = "_build"
+"""Where the built pages lie, below ``book/``."""
 SOURCES = (".py", ".js", ".css", ".mplstyle", ".sha256")
 
 Key = dict[str, str]
@@ -69,3 +71,17 @@ def changed(page: Page, key: Key) -> list[str]:
     except (OSError, ValueError, KeyError, TypeError):
         return ["page"]
     return [part for part, value in key.items() if made_from.get(part) != value]
+
+
+def sources_key(root: Path) -> str:
+    """Of all that Sphinx makes the pages from: what lies in ``book/``, the settings, the package, and every installed package's version."""
+    book = root / "book"
+    written = sorted(path for path in book.rglob("*") if path.is_file() and path.relative_to(book).parts[0] != BUILT)
+    installed = sorted(f"{package.name}=={package.version}" for package in metadata.distributions())
+    return store.digest([digest((path.relative_to(book).as_posix(), path) for path in written), code_key(), platform.python_version(), installed])
+
+
+def outputs_key(folder: Path) -> str:
+    """Of the built pages, as their folder lists them: names, sizes and times."""
+    found = sorted((path.relative_to(folder).as_posix(), path.stat()) for path in folder.rglob("*") if path.is_file())
+    return store.digest([(name, status.st_size, status.st_mtime_ns) for name, status in found])

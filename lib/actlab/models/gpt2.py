@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import final
+from functools import cache, wraps
+from typing import Any, final
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +23,18 @@ from actlab.models.rotary import RotaryPositions
 from actlab.models.symmetry import SymmetryBreaking, check_policy
 
 POSITIONS = ("learned", "rope")
+
+_disabled = cache(torch.compiler.disable)
+
+
+def eager(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep a method out of ``torch.compile``. ``torch.compiler.disable`` itself imports the compiler where it decorates, which takes 2 s."""
+
+    @wraps(method)
+    def call(*args: Any) -> Any:
+        return _disabled(method)(*args)
+
+    return call
 
 
 @dataclass(frozen=True)
@@ -165,17 +178,17 @@ class GPT2(LanguageModel):
             x = block(x)
         return F.linear(self.norm(x), self.tokens.weight)  # (B, T, V)
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    @eager
     def draw(self, generator: torch.Generator | None = None) -> None:
         """New vectors in every layer: from its own stream, or all from one given generator."""
         for _, layer in self.symmetry_layers():
             layer.draw(generator)
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    @eager
     def _vectors(self) -> list[dict[str, Tensor]]:
         return [{role: vector.clone() for role, vector in layer.vectors().items()} for _, layer in self.symmetry_layers()]
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    @eager
     def _put(self, vectors: list[dict[str, Tensor]]) -> None:
         for (_, layer), mine in zip(self.symmetry_layers(), vectors, strict=True):
             layer.set(mine)

@@ -1,0 +1,172 @@
+"""The live notebook in JupyterLab, driven as a reader would: its widgets change the pictures, training shows progress, stops, and goes on."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
+
+from actlab import paths
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SLOW = 120_000
+"""Milliseconds: a kernel that imports torch on a busy machine."""
+TOKEN = "actlab"
+ITERATIONS = 20_000
+"""More than the test waits for: the run ends because it is stopped."""
+OPTIONS = (
+    "--no-browser",
+    "--allow-root",
+    "--ip=127.0.0.1",
+    "--ServerApp.port_retries=0",
+    f"--IdentityProvider.token={TOKEN}",
+    "--LabApp.extension_manager=readonly",
+    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+)
+FOLDERS = {
+    "HOME": "home",
+    "IPYTHONDIR": "ipython",
+    "JUPYTER_CONFIG_DIR": "config",
+    "JUPYTER_DATA_DIR": "data",
+    "JUPYTER_RUNTIME_DIR": "runtime",
+    "JUPYTERLAB_SETTINGS_DIR": "settings",
+    "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+    "ACTLAB_CACHE": "cache",
+}
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a JupyterLab of its own, with the explorer's notebook and the repository's records; nothing of the user's is read or written."""
+    pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
+    root = tmp_path_factory.mktemp("lab")
+    _notebook(root / "work" / "explore.ipynb")
+    _settings(root / "settings")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    own = {name: str(root / folder) for name, folder in FOLDERS.items()} | {"ACTLAB_RESULTS": str(paths.ROOT / "results")}
+    command = [sys.executable, "-m", "jupyter", "lab", *OPTIONS, f"--port={port}", f"--ServerApp.root_dir={root / 'work'}"]
+    with (root / "log").open("w") as log:
+        server = subprocess.Popen(command, env=os.environ | own, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            _wait(server, f"http://127.0.0.1:{port}/api/status?token={TOKEN}", root / "log")
+            yield f"http://127.0.0.1:{port}/lab/tree/explore.ipynb?token={TOKEN}"
+        finally:
+            server.terminate()  # it ends its kernels
+            server.wait(30)
+
+
+def _notebook(path: Path) -> None:
+    """The notebook with a longer training."""
+    notebook = nbformat.read(paths.ROOT / "notebooks" / path.name, as_version=4)
+    cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
+    cell.source, changed = re.subn(r"^iterations = \d+", f"iterations = {ITERATIONS}", cell.source, flags=re.MULTILINE)
+    assert changed == 1
+    path.parent.mkdir()
+    nbformat.write(notebook, path)
+
+
+def _settings(folder: Path) -> None:
+    """Cells outside the window are in the page, too."""
+    file = folder / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"windowingMode": "none"}')
+
+
+def _wait(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    """Until the server answers."""
+    end = time.monotonic() + SLOW / 1000
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            urllib.request.urlopen(address, timeout=5)
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    pytest.fail(f"JupyterLab did not start: {log.read_text()[-2000:]}")
+
+
+@pytest.fixture(scope="module")
+def notebook(browser: Browser, lab: str) -> Iterator[Page]:
+    """The notebook with all its cells run."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(SLOW)
+    page.goto(lab)
+    page.get_by_text("| Idle").wait_for()  # the status bar's word on the kernel
+    _run_all(page)
+    page.get_by_role("button", name="Train both and compare").wait_for()
+    yield page
+    page.close()
+
+
+def _run_all(page: Page) -> None:
+    """A click that comes too early is lost, or answered by a dialog; it is repeated until a cell has a number or a star."""
+    for _ in range(20):
+        if page.locator(".jp-Dialog").count():
+            page.keyboard.press("Escape")
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        try:
+            page.locator(".jp-InputArea-prompt").filter(has_text=re.compile(r"\[(\*|\d+)\]")).first.wait_for(timeout=5_000)
+        except TimeoutError:
+            continue
+        return
+    pytest.fail("no cell has run")
+
+
+def picture(where: Locator) -> str:
+    return where.locator("svg").first.evaluate("node => node.outerHTML")
+
+
+def test_moving_a_widget_changes_the_figure(notebook: Page) -> None:
+    """The explorer's menu draws another picture; beta bends the activation, computed anew by the kernel."""
+    explorer = notebook.locator(".actlab-explorer").first
+    before = picture(explorer.locator(".main"))
+    explorer.get_by_role("combobox", name="metric").select_option("churn")
+    expect(explorer.get_by_role("status")).to_contain_text("churn", ignore_case=True)
+    assert picture(explorer.locator(".main")) != before
+    before = picture(notebook.get_by_role("img", name="smelu_1: function"))
+    notebook.locator(".widget-slider").get_by_role("slider").first.press("ArrowRight")
+    notebook.wait_for_function("old => document.querySelector('[role=img][aria-label^=smelu_1] svg')?.outerHTML != old", arg=before)
+
+
+def test_training_shows_progress_stops_and_goes_on(notebook: Page) -> None:
+    """Stop ends a run within seconds; started again, it goes on from its last evaluation, not from the beginning."""
+    start, stop = notebook.get_by_role("button", name="Train one now"), notebook.get_by_role("button", name="Stop", exact=True)
+    words = notebook.get_by_text(re.compile(r"charlm, gelu, seed 42"))
+    expect(stop).to_be_disabled()
+    start.click()
+    assert iteration(words, past=35) > 35
+    asked = time.monotonic()
+    stop.click()
+    expect(words).to_contain_text("was stopped at iteration", timeout=SLOW)
+    assert time.monotonic() - asked < 10
+    stopped = iteration(words)
+    assert stopped < ITERATIONS
+    expect(stop).to_be_disabled()
+    start.click()
+    expect(words).not_to_contain_text("was stopped", timeout=SLOW)
+    assert iteration(words) > 30  # evaluations are every 30 iterations
+    stop.click()
+    expect(words).to_contain_text("was stopped at iteration", timeout=SLOW)
+    expect(notebook.get_by_role("img", name="training loss against the iteration")).to_be_visible()
+
+
+def iteration(words: Locator, past: int = 0) -> int:
+    """The iteration that the panel shows, once it is above ``past``."""
+    end = time.monotonic() + SLOW / 1000
+    found = 0
+    while found <= past and time.monotonic() < end:
+        found = int(re.findall(r"iteration (\d+)", words.inner_text())[-1])
+    return found
