@@ -34,7 +34,7 @@ def write(study: str, out: Path, models: Sequence[str] | None = None, activation
 
 def load(study: str, models: Sequence[str] | None = None, activations: Sequence[str] | None = None) -> Grid:
     """The grid of a recorded study, whole or in part."""
-    records = store.load_study(study)
+    records = store.load_study(study) if Path(study).name == study else []  # a path would lead out of the results, and out of the reports
     if not any(record["kind"] == "trials" for record in records):
         known = sorted(folder.name for folder in paths.results().glob("*") if any(folder.glob("*.json")))
         raise BadInput(f"results/{study} has no records of language models: studies with records are {', '.join(known) or 'none'}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -18,6 +19,8 @@ from actlab.models.layers import GATED_WIDTHS
 from actlab.study import protocol as protocols
 from actlab.training.loop import DTYPES
 
+LARGEST_FILE = 100_000
+"""Bytes of a params file."""
 MODELS_AND_ACTIVATIONS = {"model": find_model, "activations": find_activation}
 
 
@@ -130,16 +133,23 @@ class Params(StudyParams):
 def _explain(item: Any, where: str) -> str:
     place = ".".join(str(part) for part in item["loc"])
     message = item["msg"].removeprefix("Value error, ")
-    return f"{where}: {place}={item['input']!r}: {message}" if place else f"{where}: {message}"
+    given = reprlib.repr(item["input"])  # in part: a few letters of YAML can name gigabytes
+    return f"{where}: {place}={given}: {message}" if place else f"{where}: {message}"
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file; ``BadInput`` names a file that holds none."""
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"cannot read {path}: {error}") from None
-    except yaml.YAMLError as error:
+    if len(content) > LARGEST_FILE:
+        raise BadInput(f"{path} is no params file: it has more than {LARGEST_FILE:,} bytes")
+    try:
+        values = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:  # PyYAML raises bare ones for odd scalars
         raise BadInput(f"{path} is not YAML: {error}") from None
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")

@@ -1,0 +1,75 @@
+"""The command line: any words end in a code of 0, 1 or 2, with at most a sentence, and write nothing outside the named folders."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actlab import cli
+
+DOOR = "command line"
+PARAMS = {"study": "x", "model": "nanotransformer", "activations": "relu", "trials": 1, "iterations": 1, "batch_size": 1, "noise_floor": False}
+COMMANDS = ["run", "report", "replay", "data", "book", "list", "get", "tokenize"]
+OPTIONS = ["--help", "--model", "--activation", "--trials", "--max-iters", "--device", "--workers", "--scheduler", "--out", "--no-plots"]
+OPTIONS += ["--vocab-size", "--trial", "--redo-damaged", "--models", "--optimizer", "--", "-", "--pdf", "--nothing"]
+VALUES = ["FILE", "nowhere.yaml", "relu", "rleu", "charlm", "0", "-1", "1", "1.5", "nan", "99999999999999999999", "pydoc", "../..", "/", ""]
+VALUES += ["é", "[bold]x[/]", "study: x"]
+words = st.lists(st.sampled_from(COMMANDS) | st.sampled_from(OPTIONS) | st.sampled_from(VALUES) | st.text(max_size=6), max_size=6)
+
+
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Nothing is trained, downloaded, tokenized or built: what is tried is the way there. Returns a params file."""
+    stand_in = type("Outcome", (), {"present": [], "failed": []})()
+    monkeypatch.setattr("actlab.study.kinds.run", lambda *args, **kwargs: stand_in)
+    monkeypatch.setattr("actlab.data.tokenize.tokenize_dataset", lambda *args, **kwargs: {"vocab_size": 1})
+    monkeypatch.setattr("actlab.book.build_book", lambda workers: "index.html")
+    monkeypatch.setattr("actlab.book.execute_stale", lambda workers: None)
+    monkeypatch.setattr("actlab.book.print_book", lambda: "book.pdf")
+    monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
+    file = tmp_path / "study.yaml"
+    file.write_text(yaml.safe_dump(PARAMS))
+    return file
+
+
+def typed(*given_words: str) -> int:
+    """Exit code of ``actlab WORDS``."""
+    sys.argv = ["actlab", *given_words]
+    try:
+        cli.main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+@given(words=words)
+def test_any_words(words: list[str], quiet: Path, untouched: Callable[..., Any], capsys: pytest.CaptureFixture[str], door) -> None:
+    with untouched():
+        code = typed(*[str(quiet) if word == "FILE" else word.replace("\0", "") for word in words if not word.isdecimal() or len(word) < 6])
+    said = capsys.readouterr()
+    assert code in (0, 1, 2)
+    assert "Traceback" not in said.out + said.err
+    assert code == 0 or said.err.strip() or said.out.strip()
+    door.counts["tried"] += 1
+    door.counts["refused" if code else "used"] += 1
+
+
+ways_out = st.sampled_from(["../x", "../../etc", "/tmp/x", "a/../../b", ".", "..", "~", "study/", "//"])
+
+
+@given(study=ways_out | st.text(max_size=12))
+def test_a_study_is_a_name(study: str, untouched: Callable[..., Any], capsys: pytest.CaptureFixture[str], door) -> None:
+    """``report`` writes below ``out``: a name that leads elsewhere has no records."""
+    with untouched():
+        code = typed("report", "--", study.replace("\0", ""))
+    assert code == 2
+    assert "Traceback" not in capsys.readouterr().err
+    door.counts["tried"] += 1
+    door.counts["refused"] += 1

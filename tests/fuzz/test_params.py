@@ -1,0 +1,118 @@
+"""Params files: the real ones with changed, missing and strange entries, and any text and bytes: arms, or one sentence that names the file."""
+
+from __future__ import annotations
+
+import copy
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actlab import paths
+from actlab.study import ablation, arms, kinds, mnist
+from actlab.study.ablation import AblationParams
+from actlab.study.mnist import MnistParams
+
+DOOR = "params files"
+SLOWEST = timedelta(seconds=20)
+REAL = {path.name: yaml.safe_load(path.read_text()) for path in sorted((paths.ROOT / "params").glob("*.yaml"))}
+FIELDS = sorted({name for values in REAL.values() for name in values} | {"kind", "protocol", "varies", "scales", "snapshots", "ensembles", "shards"})
+WORDS = ["relu", "swiglu", "charlm", "corrected", "as_published", "quick", "lite", "cuda", "cuda:99", "repro", "mnist", "ablation", "../../x", ""]
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 70)
+    | st.integers(-(10**40), 10**40)
+    | st.floats()
+    | st.sampled_from(WORDS)
+    | st.text(max_size=5)
+    | st.dates()
+    | st.binary(max_size=3)
+)
+values = st.recursive(scalars, lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text(max_size=4) | st.integers(), v, max_size=3), max_leaves=6)
+changes = st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=6), values, max_size=4)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "study.yaml"
+
+
+def plan(path: Path) -> None:
+    """All that comes of a params file before anything is trained: checked values, arms and their ids."""
+    params = kinds.load(path)
+    if getattr(params, "trials", 1) > 50:
+        return
+    found = {MnistParams: mnist.arms_of, AblationParams: ablation.arms_of}.get(type(params), arms.arms_of)(params)  # type: ignore[operator]
+    assert found
+    assert all("/" not in arm.id and arm.id not in (".", "..") and len(arm.id) < 150 for arm in found[:3])
+    assert all(arm.study == params.study for arm in found)
+
+
+@settings(deadline=SLOWEST)
+@given(name=st.sampled_from(sorted(REAL)), changed=changes, dropped=st.sets(st.sampled_from(FIELDS), max_size=3))
+def test_a_real_file_with_other_entries(name: str, changed: dict[str, object], dropped: set[str], file: Path, door) -> None:
+    content = {key: value for key, value in {**copy.deepcopy(REAL[name]), **changed}.items() if key not in dropped}
+    file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    door.accepts(lambda: plan(file), file.name)
+
+
+@settings(deadline=SLOWEST)
+@given(name=st.sampled_from(sorted(REAL)), place=st.integers(0, 3000), removed=st.integers(0, 30), added=st.text(max_size=8))
+def test_a_real_file_with_other_characters(name: str, place: int, removed: int, added: str, file: Path, door) -> None:
+    text = (paths.ROOT / "params" / name).read_text()
+    place %= len(text)
+    file.write_text(text[:place] + added + text[place + removed :], encoding="utf-8", errors="surrogatepass")
+    door.accepts(lambda: plan(file))
+
+
+@settings(deadline=SLOWEST)
+@given(content=st.binary(max_size=80))
+def test_any_bytes(content: bytes, file: Path, door) -> None:
+    file.write_bytes(content)
+    assert not door.accepts(lambda: plan(file), file.name) or b":" in content or b"{" in content
+
+
+tags = ["!!int", "!!float", "!!bool", "!!timestamp", "!!binary", "!!set", "!!omap", "!!pairs", "!!null", "!x", "&a", "*a"]
+tags += ["!!python/object/apply:os.system"]
+
+
+@settings(deadline=SLOWEST)
+@given(field=st.sampled_from(FIELDS), tag=st.sampled_from(tags), text=st.text(st.sampled_from("0123456789:-_.eE+xtruefalsn ,[]{}'\"~"), max_size=12))
+def test_tags_and_scalars(field: str, tag: str, text: str, file: Path, door) -> None:
+    """Tags that PyYAML's own constructors stumble over; one that would run a command is refused like any other."""
+    file.write_text(f"study: x\n{field}: {tag} {text}\n")
+    door.accepts(lambda: plan(file))
+
+
+NESTED = [f"x{i + 1}: &x{i + 1} [{', '.join([f'*x{i}'] * 9)}]\n" for i in range(30)]
+BOMBS = {
+    "names within names": "x0: &x0 [a]\n" + "".join(NESTED) + "model: *x30\n",
+    "names within names, as a value": "model: &x0 [a]\n" + "".join(NESTED).replace("x1:", "seed:", 1),
+    "brackets in brackets": "model: " + "[" * 5_000,
+    "a number of 50,000 digits": "seed: " + "1" * 50_000,
+    "two megabytes": "# " + "x" * 2_000_000,
+    "keys of numbers": "1: 2\n3: 4\n",
+    "a key twice": "study: a\nstudy: b\ntrials: 0\n",
+    "a date that is none": "seed: 2001-99-99",
+    "no end": "study: 'x",
+    "a zero byte": "study: \0",
+    "not UTF-8": b"study: \xff",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+@settings(deadline=SLOWEST)
+@given(once=st.just(0))
+def test_bombs(name: str, once: int, file: Path, door) -> None:
+    content = BOMBS[name]
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert not door.accepts(lambda: plan(file), file.name)
+
+
+def test_a_device_without_end_and_a_folder(tmp_path: Path, door) -> None:
+    for path in (Path("/dev/zero"), tmp_path):
+        assert not door.accepts(lambda path=path: plan(path), str(path))
