@@ -18,6 +18,7 @@ MAY = {
     "errors": (set(), set()),
     "paths": (set(), set()),
     "files": ({"errors"}, set()),
+    "shapes": ({"errors"}, set()),
     "activations": ({"errors"}, {"torch"}),
     "models": ({"activations", "errors"}, {"torch"}),
     "optimizers": ({"activations", "errors"}, {"torch"}),
@@ -38,7 +39,7 @@ MAY = {
 READERS = {"grid", "sweep", "factorial", "readings", "sources", "scaling"}
 """A study's records read into statistics: what figures, tables and claims draw, print and judge."""
 MAY |= {"wording": ({"statistics"}, {"IPython", "myst_nb", "numpy"})}
-MAY |= {room: ({"store", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}) for room in sorted(READERS)}
+MAY |= {room: ({"store", "shapes", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}) for room in sorted(READERS)}
 MAY |= {room: (MAY[room][0] | {"grid"}, MAY[room][1]) for room in ("readings", "sources", "scaling")}
 NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "find_model", "ACTIVATIONS", "MODELS"}
 

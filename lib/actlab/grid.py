@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab.errors import BadInput
+from actlab import shapes
+from actlab.errors import BadInput, RecordError
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.intervals import mean_interval, pair_mean, pair_mean_difference, paired_difference
 from actlab.statistics.pairs import jackknife_variance, leave_one_out, pair_average, pair_values
@@ -219,13 +221,48 @@ def _cv(means: Matrix) -> NDArray[np.float64]:
     return np.asarray(100 * means.std(axis=0) / means.mean(axis=0))
 
 
+TRIAL: dict[str, Any] = {"label": str, "status": str}
+DONE = TRIAL | {"final": {"val_loss": float, "val_accuracy": float}, "best": {"val_loss": float}}
+EVALUATION = {"iteration": float, "train_loss": float, "val_loss": float, "val_accuracy": float}
+SHAPE: dict[str, Any] = {
+    "model_name": str,
+    "activation": str,
+    "arm": str,
+    "study": str,
+    "config": dict,
+    "trials": [TRIAL],
+    "reproducibility_metrics": [{"between": [str], **dict.fromkeys(PAIR_METRICS, float)}],
+}
+"""What this reader asks of a record of trials or of a noise floor."""
+
+
+def check(record: Record) -> None:
+    """``RecordError`` where a record has not the shape that is read here."""
+    where = shapes.name_of(record)
+    shapes.check(record, SHAPE, where)
+    for place, trial in enumerate(record["trials"]):
+        shapes.check(trial, DONE if trial["status"] == "done" else TRIAL, f"{where}.trials[{place}]")
+        shapes.check(trial.get("history", []), [EVALUATION], f"{where}.trials[{place}].history")
+        shapes.check(trial.get("n_parameters", 0), int, f"{where}.trials[{place}].n_parameters")
+    labels = [trial["label"] for trial in record["trials"]]
+    shapes.distinct(labels, f"{where}.trials")
+    for place, pair in enumerate(record["reproducibility_metrics"]):
+        if len(pair["between"]) != 2 or (record["kind"] == "trials" and not set(pair["between"]) <= set(labels)):
+            raise RecordError(f"{where}.reproducibility_metrics[{place}].between: expected two of its trials, found {pair['between'][:3]}")
+
+
 def read(records: Iterable[Record], models: Sequence[str] | None = None, activations: Sequence[str] | None = None) -> Grid:
     """A grid from records; ``models`` and ``activations`` choose and order, everything in the records unless given.
 
     Raises:
         BadInput: two arms of one model and activation (``apart`` tells them apart).
+        RecordError: a record of another shape.
     """
     records = list(records)
+    for record in records:
+        shapes.check(record, {"kind": str}, shapes.name_of(record))
+        if record["kind"] in ("trials", "floor"):
+            check(record)
     baseline = next((r for r in records if r["kind"] == "baseline"), {})
     records = [r for r in records if r["kind"] in ("trials", "floor")]
     study = records[0]["study"] if records else ""

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from actlab import shapes
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.foils import bootstrap_maximum
 from actlab.statistics.intervals import mean_interval, paired_difference
@@ -60,21 +61,35 @@ class Sweep:
 COLUMNS = ("network", "hidden", "rate", "batch", "seed", "status", "collapsed", *SCORES, "n_parameters", "epochs", "optimizer", "dataset")
 
 
+CONFIG = {"hidden": int, "epochs": int, "optimizer": str, "dataset": str, "learning_rate": float, "batch_size": int}
+TRIAL: dict[str, Any] = {"seed": int, "status": str, "collapsed": bool}
+SHAPE: dict[str, Any] = {"network": str, "n_parameters": int, "config": CONFIG, "trials": [TRIAL]}
+"""What this reader asks of a record."""
+
+
 def read(records: Iterable[Record], longer: Iterable[Record] = ()) -> Sweep:
-    """A sweep from the records of its arms, and from those of a longer training; an empty one from none."""
+    """A sweep from the records of its arms, and from those of a longer training; an empty one from none.
+
+    Raises:
+        RecordError: a record of another shape.
+    """
     return Sweep(_table(records), _table(longer))
 
 
 def _table(records: Iterable[Record]) -> pd.DataFrame:
-    rows = [row for record in records if record["kind"] == "mnist" for row in _rows(record)]
+    rows = [row for record in records if record.get("kind") == "mnist" for row in _rows(record)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _rows(record: Record) -> Iterator[dict[str, object]]:
+    where = shapes.name_of(record)
+    shapes.check(record, SHAPE, where)
     config = record["config"]
     arm = {name: config[name] for name in ("hidden", "epochs", "optimizer", "dataset")}
     arm |= {"network": record["network"], "n_parameters": record["n_parameters"], "rate": config["learning_rate"], "batch": config["batch_size"]}
-    for trial in record["trials"]:
+    for place, trial in enumerate(record["trials"]):
+        if trial["status"] == "done":
+            shapes.check(trial, dict.fromkeys(SCORES, float), f"{where}.trials[{place}]")
         scores = {name: trial[name] if trial["status"] == "done" else np.nan for name in SCORES}
         yield arm | {name: trial[name] for name in ("seed", "status", "collapsed")} | scores
 

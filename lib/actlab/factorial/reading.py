@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from actlab import shapes
 from actlab.errors import BadInput
 from actlab.store import Record
 
@@ -88,13 +89,29 @@ class Factorial:
         return [cell for cell in cells if self.record(*cell) is None]
 
 
+TRIAL: dict[str, Any] = {"seed": int, "status": str}
+DONE = {"final": {LOSS: float, "val_standard_error": float, "val_accuracy": float, "tokens": int}}
+SHAPE: dict[str, Any] = {
+    "optimizer": str,
+    "symmetry": str,
+    "activation": str,
+    "rate_factor": float,
+    "n_parameters": int,
+    "config": {"dataset": str, "scale": str, "batch_size": int, "model_size": {"block_size": int}, "recipe": {"iterations": int}},
+    "provenance": {"data": {"vocab_size": int}},
+    "trials": [TRIAL],
+}
+"""What this reader asks of a record."""
+
+
 def read(records: Iterable[Record]) -> Factorial:
     """A factorial from the records of its arms, of one or several studies of one setting; an empty one from none.
 
     Raises:
         BadInput: the records differ in data, model size, batch or length, so that their losses cannot be compared.
+        RecordError: a record of another shape.
     """
-    chosen = tuple(record for record in records if record["kind"] == "ablation")
+    chosen = tuple(record for record in records if record.get("kind") == "ablation")
     rows = [row for record in chosen for row in _rows(record)]
     trials = pd.DataFrame(rows, columns=list(COLUMNS))
     settings = trials[list(SETTING)].drop_duplicates()
@@ -105,13 +122,17 @@ def read(records: Iterable[Record]) -> Factorial:
 
 
 def _rows(record: Record) -> Iterator[dict[str, object]]:
+    where = shapes.name_of(record)
+    shapes.check(record, SHAPE, where)
     config = record["config"]
     shared: dict[str, object] = {factor: record[factor] for factor in ARM}
     shared |= {"n_parameters": record["n_parameters"], "context": config["model_size"]["block_size"], "iterations": config["recipe"]["iterations"]}
     shared |= {name: config[name] for name in ("dataset", "scale", "batch_size")}
     shared["vocab_size"] = record["provenance"]["data"]["vocab_size"]
-    for trial in record["trials"]:
+    for place, trial in enumerate(record["trials"]):
         ended = trial["status"] == "done"
+        if ended:
+            shapes.check(trial, DONE, f"{where}.trials[{place}]")
         final = {name: trial["final"][name] if ended else math.nan for name in (LOSS, "val_standard_error", "val_accuracy")}
         yield (
             shared

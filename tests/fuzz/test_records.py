@@ -1,0 +1,147 @@
+"""Records: damage to the file shows in its checksum; content of another shape, with a right checksum, is named with its field."""
+
+from __future__ import annotations
+
+import copy
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import ablations
+import grids
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actlab import factorial, grid, paths, store, sweep
+from actlab.grid import METRICS, Grid
+
+DOOR = "records"
+SWEPT = {
+    "kind": "mnist",
+    "network": "relu",
+    "n_parameters": 100,
+    "config": {"hidden": 8, "epochs": 1, "optimizer": "adam", "dataset": "digits", "learning_rate": 1e-3, "batch_size": 64},
+    "trials": [
+        {"seed": 42 + i, "status": "done", "collapsed": False, "val_accuracy": 50.0 + i, "test_accuracy": 49.0, "val_loss": 1.5} for i in range(3)
+    ],
+}
+RECORDS: dict[str, dict[str, Any]] = {
+    "trials": grids.record(),
+    "floor": grids.floor(),
+    "mnist": SWEPT,
+    "ablation": ablations.record("ecd", "bQbV", "gelu"),
+}
+leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.just(10**30) | st.floats() | st.text(max_size=3)
+junk = leaves | st.lists(leaves, max_size=2) | st.dictionaries(st.text(max_size=3), leaves, max_size=2)
+
+
+@pytest.fixture
+def path() -> Path:
+    return store.path_of("fuzz", "arm")
+
+
+def read_all() -> None:
+    """What the book does with a folder of records: every reader, and every number that it gives."""
+    records = store.load_study("fuzz")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of means over nothing, of infinities less infinities
+        use(grid.read(records))
+        swept = sweep.read(records)
+        for network in swept.networks:
+            for hidden in swept.levels("hidden"):
+                swept.scores(network, int(hidden), 1e-3, 64)
+        sweep.sentences(swept)
+        made = factorial.read(records)
+        for optimizer in made.levels("optimizer"):
+            made.values(optimizer, "bQbV", "gelu")
+        _ = made.missing
+
+
+def use(results: Grid) -> None:
+    """Every estimate of a grid."""
+    for arm in results.arms.values():
+        for metric in METRICS:
+            arm.estimate(metric)
+            arm.minus(arm, metric)
+        arm.curve("val_loss")
+        arm.floor_of("churn", "nudge")
+        _ = arm.n_parameters, arm.not_done
+    for model in results.models:
+        results.sensitivity(model, "val_loss")
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path of everything inside a record."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return ([at] if at else []) + [place for key, item in inner for place in places(item, (*at, key))]
+
+
+def changed(record: dict[str, Any], place: tuple[Any, ...], put: Any) -> dict[str, Any]:
+    """A copy with one entry replaced, or removed where ``put`` is ``places`` itself."""
+    found = copy.deepcopy(record)
+    inside = found
+    for key in place[:-1]:
+        inside = inside[key]
+    if put is places:
+        del inside[place[-1]]
+    else:
+        inside[place[-1]] = put
+    return found
+
+
+@given(kind=st.sampled_from(sorted(RECORDS)), where=st.integers(0, 10**6), put=st.just(places) | junk)
+def test_one_entry_of_another_shape(kind: str, where: int, put: Any, path: Path, door) -> None:
+    record = RECORDS[kind]
+    known = [place for place in places(record) if place != ("kind",)]
+    path.unlink(missing_ok=True)
+    store.save(path, changed(record, known[where % len(known)], put))
+    door.accepts(read_all)
+
+
+@given(record=st.dictionaries(st.sampled_from(["kind", "trials", "config", "arm", "study", "model_name", "network", "provenance"]), junk, max_size=6))
+def test_anything_with_a_right_checksum(record: dict[str, Any], path: Path, door) -> None:
+    path.unlink(missing_ok=True)
+    store.save(path, {**record, "kind": record.get("kind", "trials")})
+    door.accepts(read_all)
+
+
+@given(kind=st.sampled_from(sorted(RECORDS)), place=st.integers(0, 10**6), bit=st.integers(0, 7), cut=st.just(0) | st.integers(0, 10**5))
+def test_a_flipped_bit_or_a_missing_end(kind: str, place: int, bit: int, cut: int, path: Path, door) -> None:
+    """Whatever bit it is, the record is refused with its name, or reads as what was written (white space, an upper-case exponent)."""
+    path.unlink(missing_ok=True)
+    store.save(path, RECORDS[kind])
+    content = bytearray(path.read_bytes())
+    content[place % len(content)] ^= 1 << bit
+    path.write_bytes(content[: len(content) - cut % len(content)])
+    if door.accepts(lambda: store.load(path), str(path)):
+        read = store.load(path)
+        assert store.canonical({key: read[key] for key in RECORDS[kind]}) == store.canonical(RECORDS[kind])
+
+
+@given(content=st.binary(max_size=60) | st.recursive(leaves, lambda v: st.lists(v, max_size=3), max_leaves=5).map(lambda v: json.dumps(v).encode()))
+def test_any_bytes(content: bytes, path: Path, door) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    assert not door.accepts(lambda: store.load(path), str(path))
+
+
+@pytest.mark.parametrize("content", ["[" * 200_000, '{"a":' * 100_000, '{"checksum": "x", "a": ' + "1" * 10_000 + "}", '{"checksum": "x"}'])
+def test_bombs(content: str, path: Path, door) -> None:
+    """Brackets in brackets, and a number of ten thousand digits."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    assert not door.accepts(lambda: store.load(path), str(path))
+
+
+def test_the_real_records_pass(door) -> None:
+    """Every committed record is of the shape that its reader asks for."""
+    folders = [folder.name for folder in (paths.ROOT / "results").iterdir() if any(folder.glob("*.json"))]
+    for folder in folders:
+        records = [store.load(path) for path in sorted((paths.ROOT / "results" / folder).glob("*.json"))]
+        for part in grid.apart(records).values():
+            grid.read(part)
+        sweep.read(records)
+        factorial.read(records)
+    assert len(folders) > 5
