@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from tests.support import tiny
@@ -10,12 +12,13 @@ from actlab.bench import language, records, reference
 from actlab.models import MODELS, build_model
 
 
+@pytest.mark.parametrize("attention", [reference.NaiveAttention, reference.TorchAttention])
 @pytest.mark.parametrize("activation", ["gelu", "swiglu"])
 @pytest.mark.parametrize("name", MODELS)
-def test_naive_models_compute_the_same_function(name: str, activation: str) -> None:
-    """Head-by-head attention and the stacked LSTM agree with ours, logits and gradients."""
+def test_naive_models_compute_the_same_function(name: str, activation: str, attention: type[reference.NaiveAttention]) -> None:
+    """Head-by-head attention, PyTorch's own, and the stacked LSTM agree with ours, logits and gradients."""
     ours = build_model(name, tiny.CONFIG, activation).double().eval()
-    plain = reference.naive(ours).double().eval()
+    plain = reference.naive(ours, attention).double().eval()
     tokens = tiny.tokens()
     ours(tokens).square().sum().backward()
     plain(tokens).square().sum().backward()
@@ -31,14 +34,12 @@ def test_reference_dropout_is_on_in_training() -> None:
     assert not torch.equal(plain(tiny.tokens()), plain(tiny.tokens()))
 
 
-def test_measurement_covers_every_model() -> None:
-    """Quick scale, one round: each row has both parts for both peers and a ratio of the trial's seconds."""
-    measured = language.measure_all("pydoc", "quick", names=("charlm", "tinylstm"), rounds=1, steps=1)
-    assert [row["model"] for row in measured["models"]] == ["charlm", "tinylstm"]
-    for row in measured["models"]:
-        assert row["ratio"] == pytest.approx(row["trial_seconds"]["reference"] / row["trial_seconds"]["ours"])
-        assert all(row[part][who] > 0 for part in ("training", "evaluation") for who in ("ours", "reference"))
-    assert list(language.table(measured).index) == ["charlm", "tinylstm"]
+def test_a_measurement_has_both_peers(measured: dict[str, Any]) -> None:
+    """The row has both parts for both peers, a ratio of the trial's seconds, and the peak memory of either process."""
+    (row,) = measured["models"]
+    assert row["ratio"] == pytest.approx(row["trial_seconds"]["reference"] / row["trial_seconds"]["ours"])
+    assert all(row[part][who] > 0 for part in ("training", "evaluation", "peak_mb") for who in ("ours", "reference"))
+    assert list(language.table(measured).index) == ["charlm"]
 
 
 def test_records_keep_the_newest() -> None:

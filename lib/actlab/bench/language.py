@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import median
@@ -12,7 +11,8 @@ import pandas as pd
 import torch
 from torch.nn import functional as F
 
-from actlab.bench import account, reference
+from actlab.bench import account, timing, ways
+from actlab.bench.ways import RECIPE
 from actlab.data.text import Corpus, load_text
 from actlab.models import MODELS, SCALES, build_model
 from actlab.training.loop import Recipe, evaluate
@@ -20,54 +20,31 @@ from actlab.training.streams import init_streams
 from actlab.training.windows import cover
 
 Timing = dict[str, Any]
-Two = dict[str, Callable[[], object]]
 
 
 def matmul_rate(size: int = 1024, repeats: int = 20) -> float:
     """GFLOP/s of this process's threads on a float32 matrix product: the physical limit of training."""
     a, b = torch.randn(size, size), torch.randn(size, size)
-    return 2e-9 * size**3 / min(_seconds(lambda: a @ b, 1) for _ in range(repeats))
+    return 2e-9 * size**3 / min(timing.seconds(lambda: a @ b) for _ in range(repeats))
 
 
-def _seconds(work: Callable[[], object], repeats: int) -> float:
-    start = time.perf_counter()
-    for _ in range(repeats):
-        work()
-    return (time.perf_counter() - start) / repeats
-
-
-def measure(name: str, corpus: Corpus, recipe: Recipe, scale: str = "lite", activation: str = "gelu", rounds: int = 5, steps: int = 4) -> Timing:
-    """Milliseconds an iteration and seconds an evaluation, ours and the reference's, in alternating rounds on one thread.
+def measure(name: str, corpus: Corpus, dataset: str, scale: str = "lite", activation: str = "gelu", rounds: int = 5, steps: int = 4) -> Timing:
+    """CPU seconds of an iteration and of an evaluation, ours and the reference's, each in a process of its own on one thread, in alternating rounds.
 
     The reference's evaluation (200 random batches of each split) is measured on 4 batches and multiplied; the rest is measured whole.
     ``trial_seconds`` adds the recipe's iterations and evaluations.
     """
+    found = ways.measure(ways.Setting(name, dataset, scale, activation, steps), ("ours", "reference"), rounds)
+    times = {part: {who: median(way[part]) for who, way in found.items()} for part in ("training", "evaluation")}
     config = replace(SCALES[scale], vocab_size=corpus.vocab_size)
     model = build_model(name, config, activation, generator_for=init_streams(0))
-    plain = reference.naive(model)
-    ours, theirs = _our_step(model, corpus, recipe, config.block_size), _reference_step(plain, corpus, recipe, config.block_size)
-    validation = cover(corpus.validation, config.block_size)
-    texts, sizes = (corpus.train, corpus.validation), (config.block_size, recipe.batch_size)
-    evaluations: Two = {
-        "ours": lambda: evaluate(model, validation, recipe),
-        "reference": lambda: reference.evaluate(plain, texts, *sizes, batches=2),
+    step, validation = step_of(model, corpus, config.block_size), cover(corpus.validation, config.block_size)
+    arithmetic = {
+        "training_gflop": account.operations(step) / 1e9,
+        "evaluation_gflop": account.operations(lambda: evaluate(model, validation, RECIPE)) / 1e9,
     }
-    times = {"training": _alternate({"ours": ours, "reference": theirs}, rounds, steps), "evaluation": _alternate(evaluations, rounds, 1)}
-    times["evaluation"]["reference"] *= reference.EVALUATION_BATCHES / 2
-    arithmetic = {"training_gflop": 1e-9 * account.operations(ours), "evaluation_gflop": 1e-9 * account.operations(evaluations["ours"])}
-    spent = {"account": {**arithmetic, "shares": account.profiled(ours)}}
-    return {"model": name, "scale": scale, "activation": activation, **times, **_trial(times, recipe), **spent}
-
-
-def _alternate(two: Two, rounds: int, steps: int) -> dict[str, float]:
-    """Median seconds of each, taken in turn so that a slow spell of the machine meets both."""
-    for work in two.values():
-        work()
-    samples: dict[str, list[float]] = {who: [] for who in two}
-    for _ in range(rounds):
-        for who, work in two.items():
-            samples[who].append(_seconds(work, steps))
-    return {who: median(values) for who, values in samples.items()}
+    spent = {"account": {**arithmetic, "shares": account.profiled(step)}, "peak_mb": {who: way["peak_mb"] for who, way in found.items()}}
+    return {"model": name, "scale": scale, "activation": activation, **times, **_trial(times, RECIPE), **spent}
 
 
 def _trial(times: dict[str, dict[str, float]], recipe: Recipe) -> dict[str, Any]:
@@ -76,10 +53,10 @@ def _trial(times: dict[str, dict[str, float]], recipe: Recipe) -> dict[str, Any]
     return {"iterations": recipe.iterations, "evaluations": evaluations, "trial_seconds": total, "ratio": total["reference"] / total["ours"]}
 
 
-def _our_step(model: torch.nn.Module, corpus: Corpus, recipe: Recipe, block_size: int) -> Callable[[], None]:
+def step_of(model: torch.nn.Module, corpus: Corpus, block_size: int, batch_size: int = RECIPE.batch_size) -> Callable[[], None]:
     """The body of ``training.loop.train`` for one batch."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
-    starts = torch.randint(len(corpus.train) - block_size, (recipe.batch_size,))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RECIPE.learning_rate, weight_decay=RECIPE.weight_decay, fused=True)
+    starts = torch.randint(len(corpus.train) - block_size, (batch_size,))
     span = torch.arange(block_size + 1)
 
     def step() -> None:
@@ -92,29 +69,15 @@ def _our_step(model: torch.nn.Module, corpus: Corpus, recipe: Recipe, block_size
     return step
 
 
-def _reference_step(model: torch.nn.Module, corpus: Corpus, recipe: Recipe, block_size: int) -> Callable[[], None]:
-    optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
-
-    def step() -> None:
-        reference.training_step(model, optimizer, corpus.train, block_size, recipe.batch_size)
-
-    return step
-
-
 def measure_all(dataset: str = "shakespeare", scale: str = "lite", names: Sequence[str] = tuple(MODELS), **settings: Any) -> dict[str, Any]:
     """Every named model at the published lite recipe on one thread, and the machine's matrix rate beside them."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    recipe = Recipe(iterations=500, evaluate_every=50, batch_size=32)
     corpus = load_text(dataset)
-    try:
-        return {"matmul_gflops": matmul_rate(), "models": [measure(name, corpus, recipe, scale, **settings) for name in names]}
-    finally:
-        torch.set_num_threads(threads)
+    with timing.one_thread():
+        return {"matmul_gflops": matmul_rate(), "models": [measure(name, corpus, dataset, scale, **settings) for name in names]}
 
 
 def table(measured: dict[str, Any]) -> pd.DataFrame:
-    """One row a model: milliseconds an iteration, seconds an evaluation, seconds a trial, ours and the reference's, and the ratio."""
+    """One row a model: milliseconds an iteration, seconds an evaluation, seconds a trial, ours and the reference's, the ratio, memory."""
     rows = {}
     for row in measured["models"]:
         training, evaluation, trial = row["training"], row["evaluation"], row["trial_seconds"]
@@ -126,5 +89,7 @@ def table(measured: dict[str, Any]) -> pd.DataFrame:
             "trial, s": f"{trial['ours']:.0f}",
             "reference  ": f"{trial['reference']:.0f}",
             "times faster": f"{row['ratio']:.1f}",
+            "trials an hour": f"{3600 / trial['ours']:.0f}",
+            "peak memory, MB": f"{row['peak_mb']['ours']:.0f}" if "peak_mb" in row else "not in this record",
         }
     return pd.DataFrame.from_dict(rows, orient="index")

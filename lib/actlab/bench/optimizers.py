@@ -14,6 +14,7 @@ import torch
 from torch.nn import functional as F
 
 from actlab.activations import find_activation
+from actlab.bench import timing
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config, build_gpt2
 from actlab.optimizers import OPTIMIZERS, build_optimizer
 from actlab.training.streams import generator
@@ -49,28 +50,11 @@ def measure(config: GPT2Config, names: tuple[str, ...], steps: int, rounds: int)
         optimizer = build_optimizer(name, copies, generator(0, "optimizer"), **settings)
         works[name] = partial(optimizer.step, lambda: loss)
         states[name] = OPTIMIZERS[name].state_bytes(shapes, settings)
-    times = _alternate(works, steps, rounds)
+    samples = timing.alternate(works, rounds, steps, time.process_time)
+    times = {name: median(values) for name, values in samples.items()}
     count = sum(shape.numel() for shape in shapes)
     rows = [{"optimizer": n, "cpu_ms": 1e3 * times[n], "times_adamw": times[n] / times["adamw"], "bytes": states[n] / count} for n in names]
-    return {"parameters": count, "learning_cpu_ms": 1e3 * median(_cpu(learn, 1) for _ in range(rounds)), "rows": rows}
-
-
-def _cpu(work: Callable[[], object], repeats: int) -> float:
-    start = time.process_time()
-    for _ in range(repeats):
-        work()
-    return (time.process_time() - start) / repeats
-
-
-def _alternate(works: dict[str, Callable[[], object]], steps: int, rounds: int) -> dict[str, float]:
-    """Median CPU seconds of an update; the first update, which sets up the state, is not counted."""
-    for work in works.values():
-        work()
-    samples: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(rounds):
-        for name, work in works.items():
-            samples[name].append(_cpu(work, steps))
-    return {name: median(values) for name, values in samples.items()}
+    return {"parameters": count, "learning_cpu_ms": 1e3 * median(timing.seconds(learn, clock=time.process_time) for _ in range(rounds)), "rows": rows}
 
 
 def state_bytes(scale: str = "124m") -> dict[str, float]:
@@ -83,14 +67,10 @@ def state_bytes(scale: str = "124m") -> dict[str, float]:
 
 def measure_all(rounds: int = 5, steps: int = 10, large: str = "124m") -> dict[str, Any]:
     """All four at ``SMALL``; those without matrices of eigenvectors also at a large scale, context 64 (the update does not depend on it)."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with timing.one_thread():
         short = replace(GPT2_SCALES[large], block_size=64)
         small, big = measure(SMALL, tuple(OPTIMIZERS), steps, rounds), measure(short, ("ecd", "adamw", "sgdm"), 2, rounds)
         return {"small": small, "large": big, "large_scale": large, "state_bytes": state_bytes(large)}
-    finally:
-        torch.set_num_threads(threads)
 
 
 def table(measured: dict[str, Any]) -> pd.DataFrame:

@@ -42,6 +42,17 @@ class NaiveAttention(nn.Module):
         return self.attention.out(torch.cat(heads, dim=-1))  # type: ignore[operator]
 
 
+class TorchAttention(NaiveAttention):
+    """Causal attention as nanoGPT calls it: PyTorch's own, all heads at once, with its dropout."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, C) -> (B, T, C)."""
+        batch, time, width = x.shape
+        q, k, v = (p.view(batch, time, self.n_head, width // self.n_head).transpose(1, 2) for p in self._projections(x))
+        mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=self.drop.p if self.training else 0.0, is_causal=True)
+        return self.attention.out(mixed.transpose(1, 2).reshape(batch, time, width))  # type: ignore[operator]
+
+
 class StackedLSTM(nn.Module):
     """PyTorch's own multi-layer LSTM with its built-in dropout."""
 
@@ -59,15 +70,15 @@ class StackedLSTM(nn.Module):
         return self.lstm(x)[0]
 
 
-def naive(model: nn.Module) -> nn.Module:
+def naive(model: nn.Module, attention: type[NaiveAttention] = NaiveAttention) -> nn.Module:
     """A copy of a model with the same weights whose attention, dropout and LSTM are the plain ones."""
     plain = copy.deepcopy(model)
     for parent in list(plain.modules()):
         for name, child in list(parent.named_children()):
             if isinstance(child, SeparateAttention):
-                setattr(parent, name, NaiveAttention(child, child.n_head, child.dropout))
+                setattr(parent, name, attention(child, child.n_head, child.dropout))
             elif isinstance(child, CausalSelfAttention):
-                setattr(parent, name, NaiveAttention(child, child.n_head, child.attention_dropout))
+                setattr(parent, name, attention(child, child.n_head, child.attention_dropout))
             elif isinstance(child, LSTMStack):
                 setattr(parent, name, StackedLSTM(child))
             elif isinstance(child, Dropout):

@@ -23,7 +23,7 @@ from actlab.files import mending
 from actlab.models import count_parameters
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, build_gpt2
 from actlab.optimizers import build_optimizer
-from actlab.study import provenance
+from actlab.study import process, provenance
 from actlab.study.ablation import AblationArm, AblationParams, AblationTrial, arms_of
 from actlab.study.ablation_analyses import analyse
 from actlab.study.events import Watch
@@ -136,7 +136,7 @@ def cached(trial: AblationTrial, origin: Mapping[str, Any] | None = None) -> Pat
 
 def run_trial(trial: AblationTrial, on_progress: Callable[[int, float], None] | None = None, group: Group = ALONE) -> Results:
     """Train one trial, or take it from the cache; a started one goes on from its checkpoint. Never raises for a training failure of one process."""
-    torch.set_num_threads(1)
+    process.prepare()
     path = cached(trial)
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")) if group.leads else nullcontext():
@@ -158,7 +158,7 @@ def _cached_or_trained(trial: AblationTrial, path: Path, on_progress: Callable[[
 
 def train_afresh(trial: AblationTrial, on_progress: Callable[[int, float], None] | None = None) -> tuple[Results, GPT2]:
     """Train one trial without looking at the cache or leaving anything there: its results and its model."""
-    torch.set_num_threads(1)
+    process.prepare()
     model = fresh_model(trial).to(trial.recipe.device)
     return _train(trial, model, None, on_progress, ALONE), model
 

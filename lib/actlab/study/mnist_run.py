@@ -11,7 +11,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import torch
 from filelock import FileLock
 from torch import Tensor
 
@@ -21,7 +20,7 @@ from actlab.data.images import CLASSES, Part, load_images
 from actlab.errors import ActlabError
 from actlab.files import mending
 from actlab.models.ffn import FFN, count
-from actlab.study import provenance
+from actlab.study import process, provenance
 from actlab.study.events import Watch
 from actlab.study.mnist import NETWORKS, MnistArm, MnistParams, Program, arms_of, programs_of
 from actlab.study.pool import Report
@@ -101,7 +100,7 @@ def run_program(program: Program) -> dict[str, Results]:
 
     On one thread: the bits of a result then depend on no core count.
     """
-    torch.set_num_threads(1)
+    process.prepare()
     path = cached(program)
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):

@@ -71,7 +71,7 @@ def run_tasks(
         for place, task in enumerate(tasks):
             yield place, function(task, lambda iteration, loss, place=place: tell(place, iteration, loss))  # type: ignore[misc]
         return
-    with _client(min(workers, len(tasks)), scheduler) as client:
+    with connected(min(workers, len(tasks)), scheduler) as client:
         if say:
             say(f"dashboard: {client.dashboard_link}")
         yield from _on_dask(client, function, tasks, tell, {GPU: 1} if gpu and scheduler else None)
@@ -133,7 +133,8 @@ def _call(function: Any, task: Any, place: int, topic: str, there: tuple[object,
 
 
 @contextmanager
-def _client(workers: int, scheduler: str) -> Iterator[Any]:
+def connected(workers: int, scheduler: str = "") -> Iterator[Any]:
+    """A Dask client of the scheduler at an address, or of new processes of this machine that end with the context."""
     import dask
     from distributed import Client
 

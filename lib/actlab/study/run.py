@@ -20,7 +20,7 @@ from actlab.data.text import Corpus, load_text
 from actlab.errors import ActlabError, BadInput
 from actlab.files import mending
 from actlab.models import LanguageModel, count_parameters
-from actlab.study import beyond, protocol, provenance
+from actlab.study import beyond, process, protocol, provenance
 from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec, arm
 from actlab.study.params import Params
 from actlab.study.records import keep, recorded
@@ -88,7 +88,7 @@ def run_trial(spec: TrialSpec, on_progress: OnProgress | None = None) -> Results
 
     The process works on one thread (two where the trial's variant says so): the bits of a result then depend on no core count.
     """
-    torch.set_num_threads(spec.threads)
+    process.prepare(spec.threads)
     path = cached(spec)
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
@@ -108,7 +108,7 @@ def _cached_or_trained(spec: TrialSpec, path: Path, on_progress: OnProgress | No
 
 def train_afresh(spec: TrialSpec, on_progress: OnProgress | None = None) -> tuple[Results, dict[str, Tensor]]:
     """Train one trial without looking at the cache or leaving anything there: its results; its predictions and weights."""
-    torch.set_num_threads(spec.threads)
+    process.prepare(spec.threads)
     return _train(spec, None, on_progress)
 
 

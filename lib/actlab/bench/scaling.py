@@ -1,0 +1,133 @@
+"""How the pool scales: the same trials in this process, on one Dask worker and on two, in turns; and what Dask costs a trial.
+
+Wall-clock seconds, so for an idle machine only: the record keeps the load that was there before.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from actlab.bench.ways import RECIPE, Setting
+from actlab.statistics.intervals import mean_interval
+from actlab.study import pool, process
+from actlab.study.pool import Report, run_tasks
+from actlab.training.loop import train
+from actlab.training.windows import spread
+from actlab.wording import with_interval
+
+TRIAL_SECONDS = 30.0
+"""Of the trial that Dask's overhead is stated for."""
+WORKERS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A trial of so many iterations, or none; and reports without training."""
+
+    setting: Setting = field(default_factory=partial(Setting, steps=0))
+    reports: int = 0
+
+
+def work(task: Work, report: Report) -> float:
+    """Do it, in whatever process; CPU seconds."""
+    since = time.process_time()
+    if task.setting.steps:
+        process.prepare()
+        model, corpus = task.setting.start()
+        one = spread(corpus.validation, model.config.block_size, 1)
+        recipe = replace(RECIPE, iterations=task.setting.steps, evaluate_every=task.setting.steps)
+        train(model, corpus.train, one, one, recipe, 0, on_progress=report)
+    usual, pool.REPORTS_EVERY = pool.REPORTS_EVERY, 0.0  # so that every one of these travels
+    for i in range(task.reports):
+        report(i, 0.0)
+    pool.REPORTS_EVERY = usual
+    return time.process_time() - since
+
+
+def measure_all(steps: int = 16, rounds: int = 4, trials: int = 2, empty: int = 200, **setting: Any) -> dict[str, Any]:
+    """Seconds a round of ``trials`` trials a process; start-up; empty tasks; reports. Every number of a round is wall-clock time of ``run_tasks``."""
+    task = Work(Setting(steps=steps, **setting))
+    load = os.getloadavg()[0]
+    with ExitStack() as stack:
+        addresses, startup = {}, {}
+        for workers in WORKERS:
+            since = time.perf_counter()
+            addresses[workers] = stack.enter_context(pool.connected(workers)).scheduler.address
+            _run([Work()] * workers, addresses[workers])
+            startup[str(workers)] = time.perf_counter() - since
+        ways: dict[str, tuple[str, int]] = {"in this process": ("", 1), **{f"Dask, {n}": (addresses[n], n) for n in WORKERS}}
+        for address, workers in ways.values():
+            _run([task] * workers, address)  # data and libraries are loaded once a process
+        samples: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(rounds):
+            for name, (address, workers) in ways.items():
+                samples[name].append(_run([task] * (trials * workers), address))
+        one = addresses[1]
+        connecting = _median(lambda: _run([Work()], one))
+        tasks = _median(lambda: _run([Work()] * (empty + 1), one)) - connecting
+        reports = _median(lambda: _run([Work(reports=5 * empty)], one)) - connecting
+    return {
+        "load_before": load,
+        "cores": os.cpu_count(),
+        "steps": steps,
+        "model": task.setting.model,
+        "scale": task.setting.scale,
+        "trials": {name: trials * workers for name, (_, workers) in ways.items()},
+        "seconds": samples,
+        "startup_seconds": startup,
+        "connecting_seconds": connecting,
+        "task_seconds": tasks / empty,
+        "report_seconds": reports / (5 * empty),
+        "reports_every": pool.REPORTS_EVERY,
+    }
+
+
+def _run(tasks: Sequence[Work], address: str) -> float:
+    since = time.perf_counter()
+    for _ in run_tasks(work, tasks, scheduler=address):
+        pass
+    return time.perf_counter() - since
+
+
+def _median(measure: Callable[[], float]) -> float:
+    return float(np.median([measure() for _ in range(3)]))
+
+
+def table(measured: dict[str, Any]) -> pd.DataFrame:
+    """One row a way: trials an hour and their ratio to those in one process, with a 95% interval over the rounds."""
+    each = {name: np.array(values) / measured["trials"][name] for name, values in measured["seconds"].items()}
+    rows = {}
+    for name, seconds in each.items():
+        rows[name] = {
+            "trials an hour": f"{3600 / np.median(seconds):.0f}",
+            "times one process": with_interval(mean_interval(each["in this process"] / seconds), 3),
+            "rounds": str(len(seconds)),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def overhead(measured: dict[str, Any]) -> float:
+    """Share of a trial of ``TRIAL_SECONDS`` that Dask takes: handing it out, and its reports."""
+    reports = TRIAL_SECONDS / measured["reports_every"] * measured["report_seconds"]
+    return (measured["task_seconds"] + reports) / TRIAL_SECONDS
+
+
+def overhead_table(measured: dict[str, Any]) -> pd.DataFrame:
+    """What Dask costs: once a study, a task, a report, and so of a trial of ``TRIAL_SECONDS``."""
+    rows = {f"start-up with {n} worker{'s' if n != '1' else ''}, s": f"{s:.1f}" for n, s in measured["startup_seconds"].items()}
+    rows |= {
+        "an empty task, ms": f"{1e3 * measured['task_seconds']:.1f}",
+        "a report, ms": f"{1e3 * measured['report_seconds']:.2f}",
+        f"of a trial of {TRIAL_SECONDS:.0f} s": f"{100 * overhead(measured):.2f}%",
+        "load of the machine before": f"{measured['load_before']:.1f}",
+    }
+    return pd.DataFrame({"": rows})

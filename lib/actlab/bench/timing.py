@@ -1,0 +1,99 @@
+"""Timing by turns: several works alternate, in this process or each in a process of its own, so that a slow spell of the machine meets all."""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+Works = Mapping[str, Callable[[], object]]
+Samples = dict[str, list[float]]
+"""Seconds of one call, in each round."""
+
+
+def seconds(work: Callable[[], object], repeats: int = 1, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Of one call, mean over ``repeats``; ``clock=time.process_time`` counts CPU time, so that other work on the machine counts little."""
+    start = clock()
+    for _ in range(repeats):
+        work()
+    return (clock() - start) / repeats
+
+
+def alternate(works: Works, rounds: int, repeats: int = 1, clock: Callable[[], float] = time.perf_counter) -> Samples:
+    """Seconds a call in each round, after a call of each that is not counted."""
+    for work in works.values():
+        work()
+    samples: Samples = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            samples[name].append(seconds(work, repeats, clock))
+    return samples
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """This process on one thread; afterwards on as many as before."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+_works: Works = {}
+
+
+def _start(make: Callable[[], Works]) -> None:
+    global _works
+    torch.set_num_threads(1)
+    _works = make()
+    for work in _works.values():
+        work()
+
+
+def _seconds_here(name: str) -> float:
+    return seconds(_works[name], clock=time.process_time)
+
+
+def peak_megabytes() -> float:
+    """Most memory that this process has held, in MB (Linux; NaN elsewhere). Not ``ru_maxrss``, which a child inherits from its parent."""
+    try:
+        found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    except OSError:
+        found = None
+    return int(found[1]) / 1000 if found else float("nan")
+
+
+def apart(makers: Mapping[str, Callable[[], Works]], rounds: int) -> dict[str, dict[str, Any]]:
+    """Each maker's works in a process of their own, on one thread, taking turns: CPU ``seconds`` a call by round, and the process's ``peak_mb``.
+
+    Args:
+        makers: name -> an importable function (or a ``partial`` of one) that sets a process up and returns its works.
+        rounds: turns; a call of every work before the first is not counted.
+    """
+    spawn = multiprocessing.get_context("spawn")
+    with ExitStack() as stack:
+        pools = {
+            name: stack.enter_context(ProcessPoolExecutor(1, mp_context=spawn, initializer=_start, initargs=(make,))) for name, make in makers.items()
+        }
+        names = {name: pool.submit(_names_here).result() for name, pool in pools.items()}
+        found: dict[str, dict[str, Any]] = {name: {"seconds": {work: [] for work in works}} for name, works in names.items()}
+        for _ in range(rounds):
+            for name, pool in pools.items():
+                for work in names[name]:
+                    found[name]["seconds"][work].append(pool.submit(_seconds_here, work).result())
+        for name, pool in pools.items():
+            found[name]["peak_mb"] = pool.submit(peak_megabytes).result()
+    return found
+
+
+def _names_here() -> list[str]:
+    return list(_works)
