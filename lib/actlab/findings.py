@@ -91,7 +91,8 @@ def seeds(grid: Grid) -> str:
 
 def _percent(arm: ArmResults) -> str:
     found = arm.estimate("churn")
-    return f"{100 * found.value:.1f}% [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    low = max(found.low, 0.0)  # a jackknife interval may reach below what a share can be
+    return f"{100 * found.value:.1f}% [{100 * low:.1f}, {100 * found.high:.1f}]"
 
 
 def models(grid: Grid) -> str:
