@@ -36,7 +36,7 @@ MAY = {
     "claims": ({"store", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}),
 }
 """DESIGN's arrows. What has no row (command line, book, reports) stands at the end: it may import anything, and nothing here may import it."""
-READERS = {"grid", "sweep", "factorial", "readings", "sources", "scaling"}
+READERS = {"grid", "sweep", "factorial", "readings", "sources", "scaling", "replays"}
 """A study's records read into statistics: what figures, tables and claims draw, print and judge."""
 MAY |= {"wording": ({"statistics"}, {"IPython", "myst_nb", "numpy"})}
 MAY |= {room: ({"store", "shapes", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}) for room in sorted(READERS)}

@@ -8,6 +8,7 @@ import pytest
 import torch
 from tests.support import tiny
 
+from actlab import store
 from actlab.bench import language, records, reference
 from actlab.models import MODELS, build_model
 
@@ -51,3 +52,12 @@ def test_records_keep_the_newest() -> None:
     assert found["measured"] == {"matmul_gflops": 1.0}
     assert records.measure_or_load("language", False, None) == found
     assert "1 GFLOP/s" in str(records.origin(found))
+
+
+def test_gpu_rows_are_computed_from_records() -> None:
+    """None says so; one shows the median of its trials."""
+    assert "no record yet" in str(records.on_gpu())
+    trials = [{"status": "done", "seconds": {"training": t, "evaluation": 1.0}} for t in (9.0, 19.0, 29.0)]
+    machine = {"machine": {"gpu": "a GPU"}}
+    store.save(store.path_of("one", "arm"), {"arm": "arm", "config": {"recipe": {"device": "cuda"}}, "trials": trials, "provenance": machine})
+    assert records.on_gpu().loc["one, arm"].tolist() == ["a GPU", "20"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from statistics import median
 from typing import Any
 
 import pandas as pd
 
-from actlab import store
+from actlab import paths, store
 from actlab.study import provenance
 
 STUDY = "performance"
@@ -53,3 +54,16 @@ def origin(record: store.Record | None) -> pd.DataFrame:
 def shown(record: store.Record | None, table: Callable[[dict[str, Any]], pd.DataFrame]) -> pd.DataFrame:
     """A table of a record's measurements; says so where nothing was measured."""
     return pd.DataFrame({"": {"measured": "not yet"}}) if record is None else table(record["measured"])
+
+
+def on_gpu() -> pd.DataFrame:
+    """One row a recorded arm that was trained on a GPU: its median seconds a trial; says so where there is none."""
+    rows = {}
+    for folder in sorted(path.name for path in paths.results().glob("*") if path.is_dir()):
+        for record in store.load_study(folder):
+            device = str(record.get("config", {}).get("recipe", {}).get("device", "cpu"))
+            if device.startswith("cuda"):
+                seconds = [sum(trial["seconds"].values()) for trial in record["trials"] if trial["status"] == "done"]
+                gpu = record["provenance"]["machine"]["gpu"]
+                rows[f"{folder}, {record['arm']}"] = {"GPU": gpu, "seconds a trial": f"{median(seconds):.0f}" if seconds else "none done"}
+    return pd.DataFrame.from_dict(rows, orient="index") if rows else pd.DataFrame({"": {"trained on a GPU": "no record yet"}})
