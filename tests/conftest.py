@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
-from reliability import Doors, Faults
+from reliability import DOORS, FAULTS, Doors, Faults, write
 
 from actlab import paths
 from actlab.data.text import load_text
@@ -20,8 +21,22 @@ from actlab.data.text import load_text
 torch.set_num_threads(1)
 SHARED = [HealthCheck.function_scoped_fixture]  # folders and patches that all examples of a test may share
 settings.register_profile("house", deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=SHARED)
-settings.register_profile("many", settings.get_profile("house"), max_examples=500)
+settings.register_profile("many", settings.get_profile("house"), max_examples=200)
 settings.load_profile("house")
+
+
+STARTED = time.perf_counter()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--reliability`` keeps what the tests of faults and bad input did as a record."""
+    parser.addoption("--reliability", action="store_true", help="write a record below results/reliability if all tests pass (one process only)")
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A record of a run in which every test has passed."""
+    if session.config.getoption("--reliability") and exitstatus == pytest.ExitCode.OK and FAULTS.rows and DOORS.counts:
+        write(time.perf_counter() - STARTED)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -66,10 +81,10 @@ def fresh_texts() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def doors() -> Doors:
     """Counts of bad inputs by door, over the whole run."""
-    return Doors()
+    return DOORS
 
 
 @pytest.fixture(scope="session")
 def faults() -> Faults:
     """Faults survived, over the whole run."""
-    return Faults()
+    return FAULTS

@@ -56,12 +56,11 @@ def test_disk_full(server: Server, undisturbed: dict[str, str], small_disk: Path
             assert study.strays() == []
             ballast.unlink()
             assert server.run(study)[0] == 0
-            assert study.records() == undisturbed
-            row["compared"] += len(undisturbed)
+            row.same(study.records(), undisturbed)
             shutil.rmtree(study.results)
             shutil.rmtree(study.cache)
         assert refusals >= 3
-        row |= {"times": refusals}
+        row.times = refusals
 
 
 def fill(ballast: Path, left: int) -> None:
@@ -88,9 +87,8 @@ def test_files_may_not_grow(server: Server, undisturbed: dict[str, str], tmp_pat
             assert study.records().items() <= undisturbed.items()
             assert study.strays() == []
             assert server.run(study)[0] == 0
-            assert study.records() == undisturbed
-            row["times"] += 1
-            row["compared"] += len(undisturbed)
+            row.same(study.records(), undisturbed)
+            row.times += 1
 
 
 def test_a_folder_that_is_a_file(server: Server, tmp_path: Path) -> None:
@@ -143,14 +141,13 @@ def test_a_damaged_record(damage: str, server: Server, undisturbed: dict[str, st
         assert record.read_bytes() == DAMAGES[damage](whole), "it stays for whoever wants to look"
         code, said = server.run(study, "--redo-damaged")
         assert code == 0, said
-        assert study.records() == undisturbed
+        row.same(study.records(), undisturbed)
         aside = study.place / "set-aside" / record.name
         assert aside.read_bytes() == DAMAGES[damage](whole)
         assert f"set aside: {aside}" in said
         assert study.strays("set-aside") == []
         assert server.run(study, "--redo-damaged")[0] == 0
         assert len(list(aside.parent.iterdir())) == 1
-        row["compared"] = len(undisturbed)
 
 
 @pytest.mark.parametrize("damage", [name for name in DAMAGES if "hand" not in name] + ["with one bit flipped"])
@@ -176,8 +173,7 @@ def test_a_damaged_checkpoint_or_trial(
         assert f"{path} is damaged" in said
         assert "Traceback" not in said
         assert (path.parent / "set-aside" / path.name).exists()
-        assert study.records() == undisturbed
-        row["compared"] = len(undisturbed)
+        row.same(study.records(), undisturbed)
 
 
 def wait_for_file(folder: Path, pattern: str) -> None:
@@ -201,8 +197,7 @@ def test_a_damaged_program_of_the_sweep(server: Server, tmp_path: Path, faults: 
         code, said = server.run(study)
         assert code == 0, said
         assert f"{program} is damaged" in said
-        assert study.records() == expected
-        row["compared"] = len(expected)
+        row.same(study.records(), expected)
 
 
 def test_damaged_shards_are_made_again(server: Server, tmp_path: Path, faults: Faults) -> None:
@@ -220,8 +215,7 @@ def test_damaged_shards_are_made_again(server: Server, tmp_path: Path, faults: F
         code, said = server.run(study)
         assert code == 0, said
         assert shard.read_bytes() == whole
-        assert study.records() == expected
-        row["compared"] = len(expected)
+        row.same(study.records(), expected)
 
 
 ABLATION = {
@@ -241,12 +235,11 @@ ABLATION = {
 def test_rate_ten_diverges_and_the_study_goes_on(server: Server, tmp_path: Path, faults: Faults) -> None:
     """SGD at 333 times its rate of 0.03: diverged is a status and a record; the arm at the published rate is done."""
     study = Study(tmp_path, {**ABLATION, "rate_factors": [1000 / 3, 1.0], "iterations": 40, "evaluate_every": 20})
-    with faults.survived("a trial that diverges (rate 10)", "status diverged, in its record; the study goes on") as row:
+    with faults.survived("a trial that diverges (rate 10)", "status diverged, in its record; the study goes on"):
         code, said = server.run(study)
         assert code == 0, said
         status = {record["rate_factor"] == 1: record["trials"][0]["status"] for record in map(store.load, study.place.glob("*.json"))}
         assert status == {True: "done", False: "diverged"}
-        row["compared"] = 2
 
 
 def test_a_trial_that_raises(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
@@ -266,8 +259,7 @@ def test_a_trial_that_raises(server: Server, undisturbed: dict[str, str], tmp_pa
         assert "out of luck" in said
         assert "Traceback" not in said
         assert server.run(study)[0] == 0
-        assert study.records() == undisturbed
+        row.same(study.records(), undisturbed)
         assert not failure.exists()
-        row["compared"] = len(undisturbed)
 
 

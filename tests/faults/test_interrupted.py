@@ -30,9 +30,9 @@ def test_ctrl_c(iteration: int, server: Server, undisturbed: dict[str, str], tmp
         assert took < PATIENCE
         assert server.run(study)[0] == 0
         assert ("resumed", trial, iteration) in [(word, name, at) for word, _, name, at in study.diary()]
-        assert study.records() == undisturbed
+        row.same(study.records(), undisturbed)
         assert study.strays() == []
-        row |= {"compared": len(undisturbed), "note": f"ended after {took:.2f} s"}
+        row.note = f"ended after {took:.2f} s"
 
 
 def test_ctrl_c_with_two_workers(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
@@ -51,8 +51,8 @@ def test_ctrl_c_with_two_workers(server: Server, undisturbed: dict[str, str], tm
         assert took < PATIENCE
         assert until_gone(workers, 20) == set()
         assert server.run(study)[0] == 0
-        assert study.records() == undisturbed
-        row |= {"compared": len(undisturbed), "note": f"ended after {took:.2f} s"}
+        row.same(study.records(), undisturbed)
+        row.note = f"ended after {took:.2f} s"
 
 
 def test_two_runs_at_once(server: Server, tmp_path: Path, faults: Faults) -> None:
@@ -71,8 +71,8 @@ def test_two_runs_at_once(server: Server, tmp_path: Path, faults: Faults) -> Non
                 assert code == 0, said
             assert set(study.trained().values()) == {1}
             assert len(study.trained()) == 6
-            assert study.records() == alone.records()
+            row.same(study.records(), alone.records())
             assert study.strays() == []
-            row |= {"compared": len(study.records()), "note": "6 trials, 6 trainings"}
+            row.note = "6 trials, 6 trainings"
     finally:
         other.close()

@@ -40,11 +40,10 @@ def test_the_whole_run_at_random_moments(server: Server, undisturbed: dict[str, 
         assert server.run(studies[-1])[0] == 0
         for study in studies:
             if study.diary() or study.place.exists():
-                row["compared"] += len(undisturbed)
-                assert study.records() == undisturbed
+                row.same(study.records(), undisturbed)
                 assert study.strays() == []
-        row["times"] = killed
-        row["note"] = f"{len(studies)} studies of 4 trials"
+        row.times = killed
+        row.note = f"{len(studies)} studies of 4 trials"
 
 
 def test_at_every_step_of_writing(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
@@ -63,10 +62,9 @@ def test_at_every_step_of_writing(server: Server, undisturbed: dict[str, str], t
             assert code == -signal.SIGKILL, said
             assert set(study.records()) <= set(expected), "what is there is whole"
             assert server.run(study)[0] == 0
-            assert study.records() == expected
+            row.same(study.records(), expected)
             assert study.strays() == []
-            row["compared"] += len(expected)
-        row["times"] = step - 1
+        row.times = step - 1
         assert step > 15, "two trials of two checkpoints, their results, two records, three steps each"
 
 
@@ -86,8 +84,8 @@ def test_a_worker_in_mid_trial(undisturbed: dict[str, str], tmp_path: Path, faul
         assert story[-1] == ("saved", 6)
         processes = {process for word, process, name, _ in study.diary() if name == trial}
         assert len(processes) == 2
-        assert study.records() == undisturbed
-        row |= {"compared": len(undisturbed), "note": f"resumed at iteration {resumed} of 9"}
+        row.same(study.records(), undisturbed)
+        row.note = f"resumed at iteration {resumed} of 9"
 
 
 @pytest.fixture
@@ -132,9 +130,9 @@ def test_the_scheduler(
         assert "the scheduler went away" in said
         assert "Traceback" not in said, said
         assert server.run(study)[0] == 0
-        assert study.records() == undisturbed
+        row.same(study.records(), undisturbed)
         assert all(count <= 2 for count in study.trained().values())
-        row |= {"compared": len(undisturbed), "note": f"noticed after {noticed:.1f} s"}
+        row.note = f"noticed after {noticed:.1f} s"
 
 
 def test_the_starting_process_alone(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
@@ -149,7 +147,6 @@ def test_the_starting_process_alone(server: Server, undisturbed: dict[str, str],
         server.end()
         since = time.perf_counter()
         assert until_gone(workers, 60) == set()
-        row["note"] = f"the workers ended after {time.perf_counter() - since:.1f} s"
+        row.note = f"the workers ended after {time.perf_counter() - since:.1f} s"
         assert server.run(study)[0] == 0
-        assert study.records() == undisturbed
-        row["compared"] = len(undisturbed)
+        row.same(study.records(), undisturbed)

@@ -1,12 +1,15 @@
-"""What the tests of faults and bad input did, kept for a record: ``pytest tests/faults tests/fuzz --reliability``. Not a test."""
+"""What the tests of faults and bad input did, counted for the record that ``--reliability`` writes. Not a test."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any
+
+from actlab import reliability, store
+from actlab.study import provenance
 
 
 @dataclass
@@ -21,15 +24,45 @@ class Doors:
 
 
 @dataclass
-class Faults:
-    """One row a fault."""
+class Fault:
+    """One row of the table."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    fault: str
+    outcome: str
+    times: int = 1
+    compared: int = 0
+    lost: int = 0
+    note: str = ""
+    seconds: float = 0.0
+
+    def same(self, found: dict[str, str], expected: dict[str, str]) -> None:
+        """Compare records, by file name, with those of an undisturbed run; none may be missing, other or new."""
+        self.compared += len(expected)
+        self.lost += sum(found.get(name) != content for name, content in expected.items())
+        assert found == expected
+
+
+@dataclass
+class Faults:
+    """One row a fault, of tests that have passed."""
+
+    rows: list[Fault] = field(default_factory=list)
 
     @contextmanager
-    def survived(self, fault: str, outcome: str, **more: Any) -> Iterator[dict[str, Any]]:
-        """Keep a row if the block ends well: what was done, what came of it, ``times``, ``compared`` and ``lost`` records, seconds."""
-        row: dict[str, Any] = {"fault": fault, "outcome": outcome, "times": 1, "compared": 0, "lost": 0, **more}
-        since = perf_counter()
+    def survived(self, fault: str, outcome: str, times: int = 1) -> Iterator[Fault]:
+        """A row: what was done, what comes of it. Kept if the block ends well."""
+        row, since = Fault(fault, outcome, times), perf_counter()
         yield row
-        self.rows.append({**row, "seconds": perf_counter() - since})
+        row.seconds = perf_counter() - since
+        self.rows.append(row)
+
+
+DOORS, FAULTS = Doors(), Faults()
+
+
+def write(seconds: float) -> None:
+    """The record of this run."""
+    origin = provenance.of_record(threads=1, path="tests", data={})
+    rows = [vars(row) for row in FAULTS.rows]
+    record = {"kind": "reliability", "study": reliability.STUDY, "faults": rows, "doors": DOORS.counts, "seconds": seconds, "provenance": origin}
+    store.save(store.path_of(reliability.STUDY, f"tests-{datetime.now(UTC):%Y%m%dT%H%M%S}"), record)
