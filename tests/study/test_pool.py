@@ -118,3 +118,27 @@ def test_no_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         list(run_tasks(square, [1], scheduler="tcp://127.0.0.1:9"))
     with pytest.raises(EngineError, match="no Dask scheduler answers at 'nonsense://x'"):
         list(run_tasks(square, [1], scheduler="nonsense://x"))
+
+
+def test_a_task_that_ends_every_worker_is_a_sentence() -> None:
+    """Dask gives a task up that took several workers with it: what to try is said, without a traceback."""
+    from distributed import KilledWorker
+
+    class Done:
+        status = "error"
+
+        def add_done_callback(self, call: object) -> None:
+            call(self)  # type: ignore[operator]
+
+        def result(self) -> None:
+            raise KilledWorker("task", "worker", 3)
+
+    class Client:
+        def subscribe_topic(self, topic: str, call: object) -> None:
+            pass
+
+        def submit(self, *args: object, **kwargs: object) -> Done:
+            return Done()
+
+    with pytest.raises(EngineError, match=r"task 1 of 1 ended its worker again and again .*fewer workers"):
+        list(pool._on_dask(Client(), square, [1], lambda *report: None, None))

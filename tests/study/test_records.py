@@ -1,0 +1,59 @@
+"""Records of arms: two runs of one study agree on one, and a failure leaves its traceback where no reader takes it for a record."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pytest
+
+from actlab import store
+from actlab.study import mnist_run
+from actlab.study.mnist import MnistParams
+from actlab.study.records import failure_of, keep, recorded
+
+
+@dataclass(frozen=True)
+class One:
+    study: str = "toy"
+    id: str = "arm"
+
+
+def made(status: str = "done", date: str = "today") -> store.Record:
+    return {"kind": "trials", "trials": [{"label": "42", "status": status}], "provenance": {"date": date}}
+
+
+def test_the_first_of_two_runs_is_kept() -> None:
+    """The second, which trained nothing of its own, returns the record of the first; nothing is written over."""
+    first = keep(One(), made())
+    assert {**first, "checksum": store.checksum(first)} == keep(One(), made(date="later")) == recorded(One())
+
+
+def test_a_failure_is_kept_apart_until_the_arm_has_its_record() -> None:
+    keep(One(), made("failed", "first"))
+    keep(One(), made("failed", "second"))
+    assert json.loads(failure_of(One()).read_text())["provenance"]["date"] == "second"
+    assert store.load_study("toy") == []
+    keep(One(), made())
+    assert not failure_of(One()).exists()
+    assert len(store.load_study("toy")) == 1
+
+
+def test_a_program_that_raises_fails_its_trials_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Image classifiers: the seed's trials have failed in every arm, their tracebacks are kept, and the next run mends it."""
+    params = MnistParams.parse({"study": "tiny", "arms": "relu", "hidden": [2, 4], "learning_rates": [0.01], "batch_sizes": [64], "trials": 2})
+    real = mnist_run.train_program
+
+    def train(program: mnist_run.Program) -> object:
+        if program.seed == 43:
+            raise RuntimeError("out of luck")
+        return real(program)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(mnist_run, "train_program", train)
+        outcome = mnist_run.run_mnist(params)
+    assert [(arm.hidden, trial["label"]) for arm, trial in outcome.failed] == [(2, "43"), (4, "43")]
+    assert store.load_study("tiny") == []
+    assert all("out of luck" in failure_of(arm).read_text() for arm in outcome.arms)
+    assert mnist_run.run_mnist(params).failed == []
+    assert len(store.load_study("tiny")) == 2

@@ -1,0 +1,77 @@
+"""Files whole or not at all: what killed processes left goes, what others are writing stays, and damaged files are moved and made again."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actlab.errors import DamagedFile, DiskError
+from actlab.files import mending, replacing, set_aside, write_text
+
+
+def working_file(path: Path, process: object) -> Path:
+    work = path.with_name(f".{path.name}.{platform.node()}.{process}")
+    work.write_text("half")
+    return work
+
+
+def test_what_a_dead_process_left_is_removed(tmp_path: Path) -> None:
+    """Of the same file only, and only where the process is no more; another machine's process cannot be asked."""
+    path = tmp_path / "a.json"
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    dead, living = working_file(path, ended.pid), working_file(path, os.getppid())
+    kept = [living, working_file(tmp_path / "b.json", ended.pid), working_file(path, "text")]
+    elsewhere = tmp_path / f".a.json.elsewhere.{ended.pid}"
+    elsewhere.write_text("half")
+    write_text(path, "whole")
+    assert not dead.exists()
+    assert all(file.exists() for file in [*kept, elsewhere])
+    assert path.read_text() == "whole"
+
+
+def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    """With path, bytes, the system's reason and the way out; it survives the way home from a worker."""
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(DiskError, match=r"cannot write .*/file/x \(5 bytes\): .*make room or choose another folder") as caught:
+        write_text(tmp_path / "file" / "x", "12345")
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (type(copy), str(copy)) == (DiskError, str(caught.value))
+
+
+def test_an_exception_leaves_the_old_file(tmp_path: Path) -> None:
+    path = write_text(tmp_path / "a", "old")
+    with pytest.raises(ZeroDivisionError), replacing(path, 1) as work:
+        work.write_text(f"{1 / 0}")
+    assert [file.name for file in tmp_path.iterdir()] == ["a"]
+    assert path.read_text() == "old"
+
+
+def test_what_is_set_aside_stays(tmp_path: Path) -> None:
+    """A second damaged file of the same name does not take the place of the first."""
+    for content in ("one", "two", "three"):
+        set_aside(write_text(tmp_path / "a", content))
+    assert {file.name: file.read_text() for file in (tmp_path / "set-aside").iterdir()} == {"a": "one", "a.2": "two", "a.3": "three"}
+
+
+def test_mending(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Each damaged file is set aside with a warning; the result is that of the call that met none."""
+    files = [write_text(tmp_path / name, "damaged") for name in "ab"]
+
+    def make() -> str:
+        for file in files:
+            if file.exists():
+                raise DamagedFile(file, "cut")
+        return "made"
+
+    with caplog.at_level(logging.WARNING):
+        assert mending(make) == "made"
+    assert [record.getMessage().partition(";")[0] for record in caplog.records] == [f"{file} is damaged (cut)" for file in files]
+    assert not any(file.exists() for file in files)
