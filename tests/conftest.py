@@ -21,7 +21,7 @@ from actlab.data.text import load_text
 torch.set_num_threads(1)
 SHARED = [HealthCheck.function_scoped_fixture]  # folders and patches that all examples of a test may share
 settings.register_profile("house", deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=SHARED)
-settings.register_profile("many", settings.get_profile("house"), max_examples=200)
+settings.register_profile("many", settings.get_profile("house"), max_examples=500)
 settings.load_profile("house")
 
 
