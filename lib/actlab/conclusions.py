@@ -45,7 +45,7 @@ def _beside(published: Mapping[str, float], arm: ArmResults | None) -> dict[str,
     for metric in COLUMNS:
         name = METRICS[metric].label.split(" (")[0]
         row[f"{name}, published"] = f"{published[metric]:g}" if metric in published else "not given"
-        row[f"{name}, ours"] = with_interval(arm.estimate(metric)) if arm else WAITS
+        row[f"{name}, ours"] = with_interval(arm.estimate(metric), METRICS[metric].digits) if arm else WAITS
     return row | {"n": str(len(arm.done)) if arm else "0"}
 
 

@@ -30,6 +30,11 @@ class Metric:
     note: str
     """What it means, and which direction is better."""
 
+    @property
+    def digits(self) -> int:
+        """Decimals in a table."""
+        return 2 if "(%)" in self.label else 4
+
 
 PAIR_METRICS: dict[str, Metric] = {
     metric.name: metric

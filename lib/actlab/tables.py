@@ -26,7 +26,8 @@ def _row(arm: ArmResults | None) -> dict[str, str]:
         return dict.fromkeys(["parameters", "trials", *METRICS], MISSING)
     done = len(arm.labels) - len(arm.not_done)
     trials = f"{done}" if not arm.not_done else f"{done} of {len(arm.labels)} ({', '.join(arm.not_done)})"
-    return {"parameters": f"{arm.n_parameters:,}", "trials": trials} | {name: with_interval(arm.estimate(name)) for name in METRICS}
+    estimates = {name: with_interval(arm.estimate(name), metric.digits) for name, metric in METRICS.items()}
+    return {"parameters": f"{arm.n_parameters:,}", "trials": trials} | estimates
 
 
 def _frame(rows: Mapping[tuple[str, str], dict[str, str]], names: tuple[str, str]) -> pd.DataFrame:
@@ -47,16 +48,19 @@ def differences(grid: Grid) -> pd.DataFrame:
 
 def baselines(grid: Grid) -> pd.DataFrame:
     """What tables of character counts reach on the same validation text."""
-    known = {name: grid.baseline[name] for name in ("unigram", "bigram") if name in grid.baseline}
-    rows = {f"{name} table": {METRICS[key].label: f"{value:.4f}" for key, value in values.items()} for name, values in known.items()}
+    known = {f"{name} table": grid.baseline[name] for name in ("unigram", "bigram") if name in grid.baseline}
+    rows = {name: {METRICS[key].label: f"{value:.{METRICS[key].digits}f}" for key, value in values.items()} for name, values in known.items()}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def floors(grid: Grid) -> pd.DataFrame:
-    """The noise floor: the same seed run twice, and with one weight moved by one unit in the last place."""
+    """The noise floor: the same seed run twice, and with one weight moved by one unit in the last place. No floor at all is said in one row."""
+    variants = {"repeat": "same seed again", "nudge": "one weight moved by one ULP"}
+    if not any(arm.floor for arm in grid.arms.values()):
+        return pd.DataFrame([dict.fromkeys(variants.values(), MISSING)], index=["every arm"])
     rows = {}
     for key, arm in grid.arms.items():
-        for variant, words in (("repeat", "same seed again"), ("nudge", "one weight moved by one ULP")):
+        for variant, words in variants.items():
             name = f"{key[0]}, {key[1]}" if len(grid.models) > 1 else key[1]
             rows[name, words] = {m.label: _scientific(arm.floor_of(metric, variant)) for metric, m in PAIR_METRICS.items()}
     return _frame(rows, ("arm", "change"))
@@ -110,11 +114,11 @@ def missing(grid: Grid) -> pd.DataFrame:
 
 
 def provenance(grid: Grid) -> pd.DataFrame:
-    """Where the records come from: date, commit, machine, versions, data; one row for each that differs."""
+    """Where the records come from: days, commit, machine, versions, data; one row for each that differs."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for arm in grid.arms.values():
         origin = arm.record["provenance"]
-        machine, data = origin["machine"], origin["data"]
+        machine, data, day = origin["machine"], origin["data"], origin["date"][:10]
         about = {
             "commit": (origin["git_commit"] or "none")[:10] + (" (changed)" if origin["git_dirty"] else ""),
             "processor": machine["gpu"] if str(arm.record["config"]["recipe"]["device"]).startswith("cuda") else machine["processor"],
@@ -122,6 +126,6 @@ def provenance(grid: Grid) -> pd.DataFrame:
             "data": f"{data['name']} {data['sha256'][:10]}",
             "positions compared": f"{data['prediction_positions']:,}",
         }
-        row = rows.setdefault(tuple(about.values()), about | {"records": 0, "from": origin["date"], "to": origin["date"]})
-        row |= {"records": row["records"] + 1, "from": min(row["from"], origin["date"]), "to": max(row["to"], origin["date"])}
+        row = rows.setdefault(tuple(about.values()), about | {"records": 0, "from": day, "to": day})
+        row |= {"records": row["records"] + 1, "from": min(row["from"], day), "to": max(row["to"], day)}
     return pd.DataFrame(list(rows.values()))

@@ -8,6 +8,7 @@ import pandas as pd
 from actlab.factorial.reading import ARM, BASE, BROKEN, LOSS, LOSS_LABEL, ORDER, PUBLISHED, Factorial, Values, words
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import mean_interval, paired_difference
+from actlab.wording import with_interval
 
 
 def arms(f: Factorial, metric: str = LOSS) -> dict[tuple[str, str, str], Estimate]:
@@ -85,13 +86,13 @@ def arms_table(f: Factorial) -> pd.DataFrame:
         error, accuracy = (f.values(*cell, metric=m) for m in ("val_standard_error", "val_accuracy"))
         rows[tuple(map(words, cell))] = {
             "parameters": f"{record['n_parameters']:,}",
-            "done": f"{loss.n} of {len(record['trials'])}",
-            LOSS_LABEL: str(loss),
+            "trials (n)": f"{loss.n} of {len(record['trials'])}",
+            LOSS_LABEL: with_interval(loss, 3),
             "standard error over windows": f"{np.nanmean(error):.3f}" if loss.n else "no value",
-            "accuracy (%)": str(mean_interval(accuracy)),
+            "accuracy (%)": with_interval(mean_interval(accuracy), 1),
         }
     for cell in f.missing:
         rows[tuple(map(words, cell))] = dict.fromkeys(
-            ("parameters", "done", LOSS_LABEL, "standard error over windows", "accuracy (%)"), "no record yet"
+            ("parameters", "trials (n)", LOSS_LABEL, "standard error over windows", "accuracy (%)"), "no record yet"
         )
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from actlab.factorial import BASE, LOSS_LABEL, Alignment, Protocol, words
 from actlab.factorial.reading import Values
 from actlab.figures.grid import error_bar
-from actlab.figures.style import canvas, colour, marker, styled
+from actlab.figures.style import canvas, colour, marker, styled, words_alone
 from actlab.statistics.estimate import Estimate
 
 LEGEND: dict[str, Any] = {"loc": "outside upper center", "fontsize": 8}
@@ -21,11 +21,7 @@ PUBLISHED_SHADE = "#737373"
 
 def _nothing() -> Figure:
     """A study without records says so."""
-    with styled():
-        figure, (axes,) = canvas(width=5.0, height=1.0)
-        axes.text(0.5, 0.5, "no record yet", transform=axes.transAxes, ha="center", va="center")
-        axes.set_axis_off()
-    return figure
+    return words_alone("no record yet")
 
 
 def by_arm(found: Mapping[tuple[str, str, str], Estimate], label: str = LOSS_LABEL) -> Figure:
@@ -65,7 +61,7 @@ def gains(found: Mapping[tuple[str, str], Estimate], interactions: Mapping[str, 
     optimizers = list(dict.fromkeys(o for o, _ in found))
     activations = list(dict.fromkeys(a for _, a in found))
     with styled():
-        figure, (left, right) = canvas(1, 2, width=8.0, height=3.0)
+        figure, (left, right) = canvas(1, 2, width=8.0, height=3.4)
         for i, activation in enumerate(activations):
             points = {place + (i - (len(activations) - 1) / 2) * 0.2: found[o, activation] for place, o in enumerate(optimizers)}
             _points(left, points, marker(activation), colour(activation), words(activation))
@@ -74,7 +70,7 @@ def gains(found: Mapping[tuple[str, str], Estimate], interactions: Mapping[str, 
             axes.axhline(0, color=PUBLISHED_SHADE, linewidth=1)
             axes.set_xticks(range(len(names)), [words(n) for n in names])
         left.set_ylabel("gain of bQ+bV (nats per token)")
-        right.set_ylabel("gain, random PReLU less GELU (nats)")
+        right.set_ylabel("gain, PReLU less GELU (nats)")
         figure.legend(ncols=2, **LEGEND)
     return figure
 
@@ -108,16 +104,18 @@ def protocol(found: Protocol) -> Figure:
 def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
     """Loss against the learning rate, in multiples of the published one: a panel an optimizer, hollow marks symmetric, filled ones bQ+bV.
 
-    A loss far above all others is written at the upper edge.
+    A loss far above all others is written out with its rate.
     """
     if not found:
         return _nothing()
     optimizers = list(dict.fromkeys(o for o, _ in found))
+    values = [e.value for by in found.values() for e in by.values() if not np.isnan(e.value)]
+    low, high = min(values), min(max(values), 1.6 * min(values))  # a rate that throws training off would hide all else
     with styled():
-        figure, panels = canvas(1, len(optimizers), width=8.4, height=2.8)
+        figure, panels = canvas(1, len(optimizers), width=8.4, height=3.2)
         for axes, optimizer in zip(panels, optimizers, strict=True):
             for i, mode in enumerate(m for o, m in found if o == optimizer):
-                by_factor = {factor: e for factor, e in found[optimizer, mode].items() if not np.isnan(e.value)}
+                by_factor = {factor: e for factor, e in found[optimizer, mode].items() if e.value <= high}
                 look: dict[str, Any] = {
                     "color": "black" if mode == BASE else colour("swiglu"),
                     "markerfacecolor": "white" if mode == BASE else colour("swiglu"),
@@ -130,16 +128,13 @@ def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
             factors = sorted({factor for (o, _), by in found.items() if o == optimizer for factor in by})
             axes.set_xticks(factors, [f"{factor:g}" for factor in factors])
             axes.minorticks_off()
-            axes.set_xlabel(f"{words(optimizer)}: rate over published")
-        shown = [e.value for by in found.values() for e in by.values() if not np.isnan(e.value)]
-        low, high = min(shown), min(max(shown), 1.6 * min(shown))
-        for axes, optimizer in zip(panels, optimizers, strict=True):
+            axes.annotate(words(optimizer), (0.5, 1.02), xycoords="axes fraction", ha="center")
             axes.set_ylim(low - 0.1 * (high - low) - 0.05, high + 0.1 * (high - low) + 0.05)
-            for (name, _), all_factors in found.items():
-                for factor, e in all_factors.items():
-                    if name == optimizer and e.value > high:  # a rate that throws training off would hide all else
-                        axes.annotate(f"{e.value:.0f}", (factor, high), ha="center", fontsize=7, rotation=90, va="top")
+            beyond = [f"{e.value:.0f} at {f:g}" for (o, _), by in found.items() for f, e in by.items() if o == optimizer and e.value > high]
+            said = "\n".join(["off the scale:", *beyond] if beyond else [])
+            axes.annotate(said, (0.96, 0.97), xycoords="axes fraction", ha="right", va="top", fontsize=7)
         panels[0].set_ylabel(LOSS_LABEL)
+        figure.supxlabel("learning rate over the published one", fontsize=10)
         figure.legend(ncols=2, **LEGEND)
     return figure
 
@@ -164,13 +159,15 @@ def alignment(found: Mapping[str, Sequence[Alignment]]) -> Figure:
     if not found:
         return _nothing()
     with styled():
-        figure, panels = canvas(1, len(found), width=8.0, height=2.8)
+        figure, panels = canvas(1, len(found), width=8.0, height=3.2)
+        ends = [end for heads in found.values() for h in heads for end in (h.low, h.high, h.cosine.low, h.cosine.high)]
+        reach = 1.1 * float(np.nanmax(np.abs(ends)))
         for axes, (mode, heads) in zip(panels, found.items(), strict=True):
             for place, head in enumerate(heads):
                 axes.bar(place, head.high - head.low, 0.7, bottom=head.low, color=PUBLISHED_SHADE, alpha=0.3)
                 axes.errorbar(place, head.cosine.value, error_bar(head.cosine), fmt="o", color=colour("swiglu"))
             axes.axhline(0, color="black", linewidth=0.8)
             axes.set_xticks(range(len(heads)), [f"{head.layer + 1}.{head.head + 1}" for head in heads])
-            axes.set_xlabel(f"{words(mode)}: layer.head")
+            axes.set(xlabel=f"{words(mode)}: layer.head", ylim=(-reach, reach))
         panels[0].set_ylabel("mean cosine of keys with bQ")
     return figure

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from actlab.figures.style import canvas, colour, dashes, marker, styled
+from actlab.figures.style import canvas, colour, dashes, marker, styled, words_alone
 from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Grid
 from actlab.statistics.estimate import Estimate
 
@@ -82,7 +82,7 @@ def scatter(grid: Grid, x: str = "val_accuracy", y: str = "total_variation") -> 
         for axes, model in zip(panels, grid.models, strict=False):
             for arm in grid.of_model(model):
                 _mark(axes, arm, x, y)
-            axes.annotate(model, (0.03, 0.97), xycoords="axes fraction", va="top", fontsize=9)
+            axes.annotate(model, (0.03, 1.02), xycoords="axes fraction", fontsize=9)
         for axes in panels[len(grid.models) :]:
             axes.axis("off")
         _shared_legend(figure, panels)
@@ -116,6 +116,7 @@ def _ungrouped(axes: Axes, grid: Grid, metric: str) -> None:
         else:
             axes.text(x, 0, "not run", ha="center", va="bottom", rotation=90, fontsize=8)
     axes.set_xticks(range(len(grid.activations)), list(grid.activations))
+    axes.set_xlim(-0.6, len(grid.activations) - 0.4)  # as wide where nothing was run
     axes.set_ylabel(METRICS[metric].label)
     axes.grid(axis="x", visible=False)
 
@@ -195,6 +196,8 @@ def pair_heat(arm: ArmResults, metric: str = "total_variation") -> Figure:
 
 def floors(grid: Grid, metric: str = "total_variation") -> Figure:
     """Seeds against the noise floor, on a logarithmic axis: other seeds (with interval), one weight moved by one ULP; the same seed again is 0."""
+    if not any(arm.floor for arm in grid.arms.values()):
+        return words_alone("no noise floor has been recorded yet")
     with styled():
         figure, (axes,) = canvas(width=8.0, height=3.2)
         groups = [model for model in grid.models if grid.of_model(model)]

@@ -81,6 +81,15 @@ def canvas(rows: int = 1, columns: int = 1, width: float = 7.0, height: float = 
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
+def words_alone(text: str) -> Figure:
+    """In place of a figure for which there are no records."""
+    with styled():
+        figure, (axes,) = canvas(width=5.0, height=1.0)
+        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center")
+        axes.set_axis_off()
+    return figure
+
+
 def show(figure: Figure) -> Any:
     """The figure as a vector image for a notebook; the same figure gives the same bytes."""
     from IPython.display import SVG

@@ -103,6 +103,7 @@ def best_of_k(curves: Mapping[str, Sequence[Estimate]], ks: Sequence[int] = rang
             axes.plot(list(ks), values, color=colour(network), label=words(network))
             axes.fill_between(np.array(list(ks))[known], low[known], np.minimum(high[known], 100), color=colour(network), alpha=0.15, linewidth=0)
         axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")
         axes.set(xlabel="budget k of the random search", ylabel=f"expected best {LABELS['val_accuracy']}")
         axes.legend(fontsize=8)
     return figure
@@ -131,7 +132,8 @@ def _panel(axes: Axes, network: str, cells: Mapping[tuple[int, float, int], Esti
             shade = 0.35 + 0.65 * i / max(len(widths) - 1, 1)
             axes.errorbar(place, estimate.value, error_bar(estimate), fmt="o", markersize=3, color=colour(network), alpha=shade)
             if x == 0:
-                axes.annotate(str(hidden), (place, estimate.value), textcoords="offset points", xytext=(0, 6), fontsize=6, ha="center")
+                top = np.nanmax([estimate.value, estimate.high])
+                axes.annotate(str(hidden), (place, top), textcoords="offset points", xytext=(0, 3), fontsize=6, ha="center")
     axes.axhline(0, color="#666666", linewidth=0.8)
     axes.set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates])
-    axes.annotate(f"{words(network)}, batch {batch}", (0.02, 0.97), xycoords="axes fraction", va="top", fontsize=8)
+    axes.annotate(f"{words(network)}, batch {batch}", (0.02, 1.03), xycoords="axes fraction", fontsize=8)
