@@ -7,9 +7,10 @@ import io
 import pytest
 from rich.console import Console
 
-from actlab.study import ablation, ablation_run, arms, engine
+from actlab.study import ablation, arms
 from actlab.study.ablation import AblationParams
 from actlab.study.display import StudyDisplay
+from actlab.study.events import Event
 from actlab.study.params import Params
 
 RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
@@ -24,14 +25,14 @@ def shown(events: list[object], terminal: bool) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def events_of(arm: object, event: type) -> list[object]:
+def events_of(arm: object) -> list[object]:
     trial = arm.trials[0]  # type: ignore[attr-defined]
-    return [event("start", arm, total=3), event("progress", arm, trial, 20, 2.5), event("trial", arm, trial), event("arm", arm, record=RECORD)]
+    return [Event("start", arm, total=3), Event("progress", arm, trial, 20, 2.5), Event("trial", arm, trial), Event("arm", arm, record=RECORD)]
 
 
 STUDIES = {
-    "charlm-relu": (arms.arms_of(Params())[0], engine.Event),
-    "ecd-symmetric-gelu": (ablation.arms_of(AblationParams())[0], ablation_run.Event),
+    "charlm-relu": arms.arms_of(Params())[0],
+    "ecd-symmetric-gelu": ablation.arms_of(AblationParams())[0],
 }
 
 
@@ -39,6 +40,6 @@ STUDIES = {
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_kind_of_study_is_shown(name: str, terminal: bool) -> None:
     """The trial in training with its iteration and loss on a terminal; one line an arm everywhere."""
-    text = shown(events_of(*STUDIES[name]), terminal)
+    text = shown(events_of(STUDIES[name]), terminal)
     assert "loss 1.2500, accuracy 50.00%" in text
     assert (f"{name} 42" in text) == ("20/60" in text) == ("loss 2.500" in text) == terminal
