@@ -9,8 +9,8 @@ from actlab.wording import bullets, capital, measured
 
 
 def test_bullets_leave_out_what_is_empty() -> None:
-    """One line a sentence, capital first, full stop last."""
-    assert bullets(["one", "", "two"]).data == "- One.\n- Two."
+    """One line a sentence, capital first, full stop last; no sentence twice."""
+    assert bullets(["one", "", "two", "one"]).data == "- One.\n- Two."
 
 
 def test_capital_changes_the_first_letter_alone() -> None:
