@@ -60,7 +60,7 @@ def test_two_sizes_make_no_trend() -> None:
     """A rank correlation of two points is always 1 or -1: the rule waits."""
     sizes = scaling.read_sizes(study({"33k": 0.5, "116k": 0.0}))
     assert np.isnan(scaling.trend(sizes))
-    assert scaling.verdict(sizes).startswith("waits for records: 2 complete sizes")
+    assert scaling.verdict(sizes).startswith("waits for records: complete sizes: 2")
 
 
 def test_an_incomplete_size_is_shown_but_not_judged() -> None:

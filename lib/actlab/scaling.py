@@ -83,7 +83,7 @@ def verdict(sizes: Sizes) -> str:
     """The decision rule of params/scale.yaml: supported, contradicted or undecided; what it waits for where it cannot be asked."""
     grids = sizes.complete()
     if len(grids) < 3:
-        return f"waits for records: {len(grids)} complete sizes, and a trend needs three"
+        return f"waits for records: complete sizes: {len(grids)}, and a trend needs three"
     smallest, largest = share(grids[0]), share(grids[-1])
     if trend(sizes) == -1 and largest.high < smallest.low:
         return "supported"
@@ -140,7 +140,8 @@ def sentences(sizes: Sizes) -> dict[str, str]:
         return {"extent": "No record yet: `actlab run params/scale.yaml` makes them"}
     grids = sizes.complete()
     counts = ", ".join(f"{parameters(grid):,}" for grid in sizes.grids)
-    found = {"extent": f"{sizes.model} at {len(sizes.grids)} sizes ({counts} parameters), of which {len(grids)} have every activation"}
+    plural = "" if len(sizes.grids) == 1 else "s"
+    found = {"extent": f"{sizes.model} at {len(sizes.grids)} size{plural} ({counts} parameters); every activation recorded at {len(grids)}"}
     shares = "; ".join(f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}] at {parameters(g):,}" for g in grids for e in [share(g)])
     decided = f'That sensitivity falls with scale: "{verdict(sizes)}"'
     found["rule"] = f"{decided}. Share of the loss's variance between activations: {shares or 'no complete size'} (95%, n = trials of all arms)"
