@@ -152,6 +152,7 @@ shrink()
 if run.train.__module__ == "actlab.training.loop":  # a worker that Dask spawns loads this file as its main module and as a preload
     listen()
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts the tests in the background has it ignored
     if sys.argv[1:] == ["serve"]:
         serve()
     else:
