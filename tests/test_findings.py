@@ -20,7 +20,7 @@ def test_every_sentence_is_made_from_records() -> None:
 
 def test_a_deleted_record_changes_the_sentence() -> None:
     """Without its records a study says so."""
-    assert set(findings.sentences(read([])).values()) == {"No record yet."}
+    assert set(findings.sentences(read([])).values()) == {"No record yet"}
     alone = findings.sentences(read([grids.record()]))
     assert alone["floor"] == "The noise floor has no record yet"
     assert alone["activations"] == alone["models"] == ""

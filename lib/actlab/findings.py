@@ -23,7 +23,7 @@ Comparison = tuple[ArmResults, Estimate, float]
 def sentences(grid: Grid) -> dict[str, str]:
     """Name -> sentence, in Markdown without headings. A study without records says so in every sentence."""
     if not grid.arms:
-        return dict.fromkeys(("extent", "seeds", "models", "activations", "losses", "progress", "floor", "baselines"), "No record yet.")
+        return dict.fromkeys(("extent", "seeds", "models", "activations", "losses", "progress", "floor", "baselines"), "No record yet")
     return {
         "extent": extent(grid),
         "seeds": seeds(grid),
@@ -157,7 +157,8 @@ def floor(grid: Grid) -> str:
     worst = max(nudges, key=lambda key: nudges[key])
     again = "all identical bit for bit" if not any(repeats) else f"{sum(r != 0 for r in repeats)} of them NOT identical"
     return (
-        f"In {len(nudges)} arms the first seed ran twice more: unchanged ({again}), and with one weight moved by one unit in the last place, "
+        f"In {len(nudges)} arm{'' if len(nudges) == 1 else 's'} the first seed ran twice more: unchanged ({again}), "
+        "and with one weight moved by one unit in the last place, "
         f"which moved total variation by at most {nudges[worst]:.1e} ({worst[0]}, {worst[1]})"
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from actlab import store
+from actlab.errors import RecordError
 from actlab.study import mnist_run
 from actlab.study.mnist import MnistParams
 from actlab.study.records import failure_of, keep, recorded
@@ -27,6 +28,14 @@ def test_the_first_of_two_runs_is_kept() -> None:
     """The second, which trained nothing of its own, returns the record of the first; nothing is written over."""
     first = keep(One(), made())
     assert {**first, "checksum": store.checksum(first)} == keep(One(), made(date="later")) == recorded(One())
+
+
+def test_another_result_is_refused() -> None:
+    """Two runs that trained one arm to different bits: neither is silently dropped."""
+    keep(One(), made())
+    with pytest.raises(RecordError, match="holds a different result; move it away"):
+        keep(One(), made("diverged"))
+    assert [record["trials"][0]["status"] for record in store.load_study("toy")] == ["done"]
 
 
 def test_a_failure_is_kept_apart_until_the_arm_has_its_record() -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 import tiny
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from actlab.errors import DataError
 from actlab.models import MODELS
+from actlab.optimizers import ECD
 from actlab.training import checkpoint
 from actlab.training.checkpoint import read_tensors, write_tensors
 
@@ -163,3 +164,21 @@ def test_writing_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     write_tensors(path, {"x": torch.ones(3)}, {"version": 2})
     assert read_tensors(path)[1] == {"version": 2}
     assert [file.name for file in tmp_path.iterdir()] == ["t"]
+
+
+@pytest.mark.parametrize("length", [8, 16, 24])
+def test_restored_state_lies_as_new_state_does(length: int, tmp_path: Path) -> None:
+    """In the file a tensor begins wherever the metadata ends, and a dot product of MKL rounds by the place where its arguments begin."""
+    net = nn.Linear(40, 3)
+    optimizer = ECD(net.parameters())
+    optimizer.step(lambda: _backward(net))
+    checkpoint.save(tmp_path / "c", net, optimizer, {"note": "x" * length})
+    checkpoint.load(tmp_path / "c", net, again := ECD(net.parameters()))
+    assert {again.state[p]["momentum"].data_ptr() % 64 for p in net.parameters()} == {0}
+
+
+def _backward(net: nn.Module) -> Tensor:
+    net.zero_grad()
+    loss = net(torch.ones(2, 40)).square().sum()
+    loss.backward()
+    return loss

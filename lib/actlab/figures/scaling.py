@@ -8,12 +8,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from actlab.figures.grid import error_bar
-from actlab.figures.style import canvas, colour, dashes, marker, styled
+from actlab.figures.style import canvas, colour, dashes, marker, styled, words_alone
 from actlab.scaling import NO_RECORD, REFERENCE, Sizes, comparisons, parameters, share
 
 
 def sensitivity(sizes: Sizes) -> Figure:
     """Against the number of parameters: each activation's loss less relu's, and the share of the loss's variance between activations."""
+    if not sizes.grids:
+        return words_alone(NO_RECORD)
     with styled():
         figure, (left, right) = canvas(1, 2, width=8.0, height=3.4)
         names = [a for a in sizes.activations if a != REFERENCE]
@@ -44,5 +46,3 @@ def _sizes_axis(axes: Axes, sizes: Sizes) -> None:
     counts = [parameters(grid) for grid in sizes.grids]
     axes.set_xticks(counts, [f"{count / 1000:,.0f}k" for count in counts])
     axes.minorticks_off()
-    if not counts:
-        axes.annotate(NO_RECORD, (0.5, 0.5), xycoords="axes fraction", ha="center")

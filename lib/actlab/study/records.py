@@ -11,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from filelock import FileLock
 
 from actlab import paths, store
+from actlab.errors import RecordError
 from actlab.files import write_text
 from actlab.study.events import Event, Watch
 from actlab.study.pool import Report, run_tasks
@@ -67,6 +68,13 @@ def load_arms(arms: list[A], baseline: store.Record | None = None) -> Outcome[A]
     return Outcome(arms, [recorded(arm) for arm in arms], baseline)
 
 
+def bits_of(trial: dict[str, Any]) -> dict[str, Any]:
+    """What has to come out the same: weights and every evaluation; where weights were not kept (image sweep) every number that was measured."""
+    if "weights_sha256" in trial:
+        return {name: trial[name] for name in ("weights_sha256", "history")}
+    return {name: value for name, value in trial.items() if name != "seconds"}
+
+
 def failure_of(arm: Named) -> Path:
     """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no reader takes for a record."""
     path = store.path_of(arm.study, arm.id)
@@ -77,6 +85,9 @@ def keep(arm: Named, record: store.Record) -> store.Record:
     """Write an arm's record and return it as it reads back; where another run of the study has written it meanwhile, that one.
 
     One with a failed trial goes to ``failure_of(arm)`` instead, until the arm, run again, has its record.
+
+    Raises:
+        RecordError: the record there holds another result.
     """
     text = json.dumps(record, indent=1) + "\n"
     plain: store.Record = json.loads(text)
@@ -86,9 +97,12 @@ def keep(arm: Named, record: store.Record) -> store.Record:
     lock = paths.cache() / "arms" / f"{arm.study}-{arm.id}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(lock):
+        path = store.path_of(arm.study, arm.id)
         if (there := recorded(arm)) is not None:
+            if store.canonical([bits_of(t) for t in there["trials"]]) != store.canonical([bits_of(t) for t in plain["trials"]]):
+                raise RecordError(f"{path} holds a different result; move it away to record this one")
             return there
-        store.save(store.path_of(arm.study, arm.id), record)
+        store.save(path, record)
     failure_of(arm).unlink(missing_ok=True)
     return plain
 

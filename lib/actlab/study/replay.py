@@ -17,6 +17,7 @@ from actlab.errors import BadInput, RecordError
 from actlab.study import kinds, provenance
 from actlab.study.arms import NUDGE
 from actlab.study.pool import Report
+from actlab.study.records import bits_of
 from actlab.study.run import Results
 
 
@@ -88,7 +89,7 @@ def replay_task(task: Task, report: Report | None = None) -> Replay:
     again = kinds.of_record(record).again(task.trial, record, report)
     seconds = time.perf_counter() - since
     before, after = _trial(record, task.label), again.results
-    differs = sorted(name for name, value in _bits(before).items() if store.canonical(after.get(name)) != store.canonical(value))
+    differs = sorted(name for name, value in bits_of(before).items() if store.canonical(after.get(name)) != store.canonical(value))
     changed = _changed(record)
     failed = after["status"] == "failed"
     measured: dict[str, Any] = {}
@@ -101,7 +102,7 @@ def replay_task(task: Task, report: Report | None = None) -> Replay:
         "trial": task.label,
         "record_checksum": record["checksum"],
         "equal": not differs,
-        "compared": sorted(_bits(before)),
+        "compared": sorted(bits_of(before)),
         "differs": differs,
         "changed": changed,
         **measured,
@@ -133,13 +134,6 @@ def seconds_of(trial: Results) -> float:
 
 def _loss(trial: Results) -> float:
     return trial["final"]["val_loss"] if "final" in trial else trial["val_loss"]
-
-
-def _bits(trial: Results) -> Results:
-    """What has to come out the same: weights and every evaluation; where weights were not kept (image sweep) every number that was measured."""
-    if "weights_sha256" in trial:
-        return {name: trial[name] for name in ("weights_sha256", "history")}
-    return {name: value for name, value in trial.items() if name != "seconds"}
 
 
 def _changed(record: store.Record) -> list[str]:

@@ -92,7 +92,7 @@ def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.opti
         if name.startswith("optimizer/"):
             _, index, key = name.split("/")
             place = state[WHOLE] if index == WHOLE else state["state"].setdefault(int(index), {})
-            place[key] = value
+            place[key] = value.clone()  # in the file it may begin at any multiple of 8 bytes, and MKL's dot rounds by alignment
     optimizer.load_state_dict(state)
     torch.set_rng_state(tensors["random/cpu"])
     if "random/cuda" in tensors and torch.cuda.is_available():

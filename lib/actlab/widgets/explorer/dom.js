@@ -29,11 +29,13 @@ export function capital(text) {
   return text[0].toUpperCase() + text.slice(1);
 }
 
-/** An estimate [value, low, high, n] as text. */
+/** An estimate [value, low, high, n] as text: four significant digits of the value, and the interval to the same decimal place. */
 export function told([value, low, high, n]) {
   if (value === null) return `no value, n = ${n}`;
-  const interval = low === null ? "no interval" : `${digits(low)}, ${digits(high)}`;
-  return `${digits(value)} [${interval}], n = ${n}`;
+  const places = Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value))));
+  const shown = (number) => (places <= 8 ? number.toFixed(places) : digits(number)); // zero and tiny ones
+  const interval = low === null ? "no interval" : `${shown(low)}, ${shown(high)}`;
+  return `${shown(value)} [${interval}], n = ${n}`;
 }
 
 /** The mean of what is known; null where nothing is. */
