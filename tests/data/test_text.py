@@ -39,6 +39,16 @@ def test_split_is_by_position(text: str) -> None:
     assert corpus.sha256 == hashlib.sha256(text.encode()).hexdigest()
 
 
+def test_limited_training_text() -> None:
+    """The last part of it, next to the validation text, which stays as it is."""
+    whole = corpus_of("abc", "abcdefghij" * 20)
+    part = whole.limited(0.1)
+    assert part.decode(part.train) == whole.decode(whole.train)[-18:]
+    assert part.vocabulary == whole.vocabulary
+    assert torch.equal(part.validation, whole.validation)
+    assert torch.equal(whole.limited(1.0).train, whole.train)
+
+
 def test_more_than_256_characters() -> None:
     """A large alphabet is counted in more than a byte."""
     text = "".join(chr(0x4E00 + i) for i in range(400)) * 2

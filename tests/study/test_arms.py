@@ -63,6 +63,7 @@ CHANGES = {
     "snapshots": (100, 400),
     "ensembles": (2,),
     "scales": ("partial",),
+    "train_fraction": 0.5,
 }
 
 

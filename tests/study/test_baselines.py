@@ -35,6 +35,15 @@ def test_shakespeare_known_answers() -> None:
     assert (round(bigram["val_loss"], 3), round(bigram["val_accuracy"], 1)) == (2.484, 27.0)
 
 
+def test_limited_training_text() -> None:
+    """Less text gives tables that know less, and a character that it lacks costs no infinity."""
+    whole, part = (baselines.record_of("tiny-quick", "pydoc", fraction) for fraction in (1.0, 0.01))
+    assert "train_fraction" not in whole["provenance"]["data"]
+    assert part["provenance"]["data"]["train_fraction"] == 0.01
+    for table in ("unigram", "bigram"):
+        assert whole[table]["val_loss"] < part[table]["val_loss"] < math.inf
+
+
 def test_the_record_is_written_once() -> None:
     """A study has one baseline record of its text."""
     baselines.ensure("tiny-quick", "pydoc")

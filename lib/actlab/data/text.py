@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -34,6 +35,10 @@ class Corpus:
     def vocab_size(self) -> int:
         """How many distinct characters the whole text has."""
         return len(self.vocabulary)
+
+    def limited(self, fraction: float) -> Self:
+        """The same with the last ``fraction`` of its training text alone; vocabulary and validation text stay."""
+        return replace(self, train=self.train[len(self.train) - round(fraction * len(self.train)) :])
 
     def encode(self, text: str) -> Tensor:
         """(len(text),) int64; a character outside the vocabulary is a ``BadInput``."""

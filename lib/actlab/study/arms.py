@@ -38,6 +38,8 @@ class TrialSpec:
     fixed: int = 0
     snapshots: tuple[int, ...] = ()
     """Iterations at which the weights are kept."""
+    train_fraction: float = 1.0
+    """Of the training text."""
 
     @property
     def label(self) -> str:
@@ -58,7 +60,7 @@ class TrialSpec:
         return replace(SCALES[self.scale], vocab_size=vocab_size)
 
 
-LATER = {"varies": ALL, "fixed": 0, "snapshots": ()}
+LATER = {"varies": ALL, "fixed": 0, "snapshots": (), "train_fraction": 1.0}
 """Fields that came after the first records, with their defaults: left out of an arm's hash where they have them, so that its id stays."""
 
 
@@ -123,7 +125,7 @@ def arm(params: Params, model: str, activation: str, kind: str = "trials", varie
     }[kind]
     ordinary = kind == "trials"
     protocol = tuple(name for name in defects_of(params.protocol, model, activation) if ordinary or DEFECTS[name].trains)
-    shared = {name: getattr(params, name) for name in ("scale", "dataset", "gated_width", "prediction_windows")}
+    shared = {name: getattr(params, name) for name in ("scale", "dataset", "train_fraction", "gated_width", "prediction_windows")}
     shared |= {"recipe": Recipe(**{name: getattr(params, name) for name in Recipe.__dataclass_fields__})}
     shared |= {"defects": tuple(name for name in protocol if DEFECTS[name].trains), "varies": varies, "fixed": 0 if varies == ALL else params.seed}
     if DOUBLED in protocol:

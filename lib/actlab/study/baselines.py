@@ -11,12 +11,12 @@ from actlab import store
 from actlab.data.text import Corpus, load_text
 
 SMOOTHING = 0.1
-"""Added to every count of the bigram table, so that an unseen pair does not cost infinity."""
+"""Added to every count, so that an unseen character or pair does not cost infinity."""
 
 
 def unigram(corpus: Corpus) -> dict[str, float]:
-    """Every character drawn from the training frequencies: val_loss in nats, val_accuracy in %."""
-    counts = torch.bincount(corpus.train.long(), minlength=corpus.vocab_size).double()
+    """Every character drawn from the training frequencies (add-0.1 smoothing): val_loss in nats, val_accuracy in %."""
+    counts = torch.bincount(corpus.train.long(), minlength=corpus.vocab_size).double() + SMOOTHING
     return _measure(counts.log() - counts.sum().log(), corpus.validation[1:].long())
 
 
@@ -35,17 +35,18 @@ def _measure(log_probabilities: Tensor, targets: Tensor) -> dict[str, float]:
     return {"val_loss": loss.item(), "val_accuracy": 100 * (rows.argmax(dim=1) == targets).double().mean().item()}
 
 
-def record_of(study: str, dataset: str) -> dict[str, Any]:
+def record_of(study: str, dataset: str, train_fraction: float = 1.0) -> dict[str, Any]:
     """The baselines as a record of the study."""
-    corpus = load_text(dataset)
+    corpus = load_text(dataset).limited(train_fraction)
     measured = {"unigram": unigram(corpus), "bigram": bigram(corpus)}
     data = {"name": dataset, "sha256": corpus.sha256, "vocab_size": corpus.vocab_size, "validation_positions": len(corpus.validation) - 1}
+    data |= {"train_fraction": train_fraction} if train_fraction < 1 else {}
     return {"kind": "baseline", "study": study, **measured, "provenance": {"data": data}}
 
 
-def ensure(study: str, dataset: str) -> None:
+def ensure(study: str, dataset: str, train_fraction: float = 1.0) -> None:
     """Write the study's baseline record if it has none."""
-    record = record_of(study, dataset)
+    record = record_of(study, dataset, train_fraction)
     path = store.path_of(study, f"baseline-{dataset}-{record['provenance']['data']['sha256'][:10]}")
     if not path.exists():
         store.save(path, record)

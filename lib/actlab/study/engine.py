@@ -19,7 +19,7 @@ def load_study(params: Params) -> Outcome[Arm]:
 def run_study(params: Params, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[Arm]:
     """Bring a study to its end: arms with a record are loaded, trials in the cache are reused, the rest is trained (``records.run_arms``)."""
     provenance.code()  # before anything can change the files that this process has loaded
-    baselines.ensure(params.study, params.dataset)
+    baselines.ensure(params.study, params.dataset, params.train_fraction)
     outcome = load_study(params)
     plan = trial_by_trial(outcome.missing, _train, finish, gpu=params.device != "cpu")
     return run_arms(outcome, plan, workers, watch, scheduler)

@@ -70,6 +70,7 @@ class Params(StudyParams):
     trials: int = Field(3, ge=1, le=1000, description="independently seeded training runs of each arm")
     seed: int = Field(42, ge=0, lt=2**31, description="seed of the first trial; the others follow it")
     dataset: str = Field("pydoc", description="character text")
+    train_fraction: float = Field(1.0, gt=0, le=1, description="share of the training text that is used, from its end")
     scale: str = Field("quick", description="size of the model")
     iterations: int = Field(60, ge=1, description="optimizer steps of a trial")
     evaluate_every: int = Field(30, ge=1, description="steps between evaluations on the whole validation split")
@@ -99,7 +100,7 @@ class Params(StudyParams):
     def _one_or_many(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
-    @field_validator("learning_rate", "weight_decay", mode="before")
+    @field_validator("learning_rate", "weight_decay", "train_fraction", mode="before")
     @classmethod
     def _number(cls, value: object) -> object:
         return float(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -46,7 +46,7 @@ def evaluation_windows(dataset: str, block_size: int, prediction_windows: int) -
 
 def windows_of(spec: TrialSpec) -> tuple[Corpus, Windows, Windows]:
     """The text of a trial and its evaluation windows."""
-    corpus = load_text(spec.dataset)
+    corpus = load_text(spec.dataset).limited(spec.train_fraction)
     return corpus, *evaluation_windows(spec.dataset, spec.model_config(corpus.vocab_size).block_size, spec.prediction_windows)
 
 
