@@ -13,7 +13,7 @@ import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from actlab import paths
+from actlab import paths, store
 from actlab.book import footer
 from actlab.book.build import build_book, print_book
 from actlab.book.execute import declared
@@ -133,6 +133,18 @@ def test_a_failing_notebook_is_named_with_its_cell_and_error(root: Path) -> None
     with pytest.raises(BookError, match=r"studies/tiny-blue \(notebooks/tiny.ipynb\): cell 4 \(`if model == .*`\): ValueError: no such colour"):
         execute_stale(2, root=root)
     assert [path.name for path in (root / "book/studies").iterdir()] == ["tiny-red.ipynb"]
+
+
+@pytest.mark.slow
+def test_a_page_that_reads_what_it_does_not_name_fails(root: Path) -> None:
+    """Else it would stay as it is when that study's records change."""
+    (root / "book/pages.yaml").write_text(PAGES.split("- page: studies/alone")[0])
+    code = "from actlab import store\nstore.path_of('colours', 'a')\nif model == 'blue': store.load_study('sounds')"
+    nbformat.write(notebook(code), root / "notebooks/tiny.ipynb")
+    with pytest.raises(BookError, match=r"studies/tiny-blue .*: RecordError: the page reads results/sounds, but .* names only: colours"):
+        execute_stale(1, root=root)
+    assert [path.name for path in (root / "book/studies").iterdir()] == ["tiny-red.ipynb"]
+    assert store.READS not in os.environ
 
 
 def test_a_parameter_that_the_notebook_does_not_declare_is_refused(root: Path) -> None:

@@ -137,6 +137,18 @@ def test_load_study() -> None:
     assert [record["arm"] for record in store.load_study("toy")] == ["a", "b", "c"]
 
 
+def test_a_page_reads_the_studies_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one is an error, with or without records: the page would not follow them."""
+    monkeypatch.setenv(store.READS, "toy more")
+    assert store.load_study("toy") == store.load_study("more") == store.load_replays("toy") == []
+    for read in (store.load_study, store.load_replays, lambda study: store.path_of(study, "arm")):
+        with pytest.raises(RecordError, match=r"the page reads results/mo, but its entry in book/pages.yaml names only: toy more"):
+            read("mo")
+    monkeypatch.setenv(store.READS, "")
+    with pytest.raises(RecordError, match="names only: nothing"):
+        store.load_study("toy")
+
+
 def test_records_are_readable_text(path: Path) -> None:
     """A record is indented JSON that ends in a line end, so that a diff of two shows what differs."""
     text = store.save(path, RECORD).read_text(encoding="utf-8")

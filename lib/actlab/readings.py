@@ -16,7 +16,7 @@ from actlab.statistics.intervals import mean_interval, pair_mean
 from actlab.store import Record
 
 STUDIES = ("autopsy-swiglu", "autopsy-models", "autopsy-convlm")
-CORRECTED, LONGER, ALONE = "repro-lite", "tinylstm-long", "autopsy"
+CORRECTED, LONGER, ALONE, OVERFIT = "repro-lite", "tinylstm-long", "autopsy", "autopsy-overfit"
 IGNORED = "activation: ignored"
 
 
@@ -82,17 +82,19 @@ def _pairs(pairs: Iterable[dict[str, Any]], metric: str) -> Estimate:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Readings by (model, activation); the corrected grid; the longer run of tinylstm; arms whose activation was ignored and nothing else wrong."""
+    """Readings by (model, activation); the corrected grid; the longer run of tinylstm; arms whose activation was ignored and nothing else wrong; arms
+    that overfit a small text."""
 
     on: dict[tuple[str, str], Reading] = field(default_factory=dict)
     off: Grid = field(default_factory=lambda: read([]))
     longer: Grid = field(default_factory=lambda: read([]))
     ignored: Grid = field(default_factory=lambda: read([]))
+    overfit: Grid = field(default_factory=lambda: read([]))
 
 
 def gather() -> Evidence:
     """Everything that is recorded."""
-    grids = (read(store.load_study(study)) for study in (CORRECTED, LONGER, ALONE))
+    grids = (read(store.load_study(study)) for study in (CORRECTED, LONGER, ALONE, OVERFIT))
     return Evidence(readings(r for study in STUDIES for r in store.load_study(study)), *grids)
 
 

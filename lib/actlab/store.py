@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from actlab.errors import DamagedRecord, RecordError
 from actlab.files import set_aside, write_text
 
 Record = dict[str, Any]
+READS = "ACTLAB_READS"
+"""Environment variable of a page that is executed for the book: the studies that it says it reads, with spaces between them."""
 
 
 def canonical(content: object) -> str:
@@ -29,9 +32,20 @@ def checksum(record: Record) -> str:
     return digest({key: value for key, value in record.items() if key != "checksum"})
 
 
+def folder_of(study: str) -> Path:
+    """``results/<study>``.
+
+    Raises:
+        RecordError: the page that is being executed does not say that it reads this study, so that it would not follow the study's records.
+    """
+    if study not in os.environ.get(READS, study).split():
+        raise RecordError(f"the page reads results/{study}, but its entry in book/pages.yaml names only: {os.environ[READS] or 'nothing'}")
+    return paths.results() / study
+
+
 def path_of(study: str, arm_id: str) -> Path:
     """``results/<study>/<arm>-<hash>.json``."""
-    return paths.results() / study / f"{arm_id}.json"
+    return folder_of(study) / f"{arm_id}.json"
 
 
 def save(path: Path, record: Record) -> Path:
@@ -77,18 +91,18 @@ def replays_of(path: Path) -> Path:
 
 def load_replays(study: str) -> list[Record]:
     """Every replay of a study's trials, in the order of arms and labels."""
-    return [load(path) for path in sorted((paths.results() / study / "replays").glob("*/*.json"))]
+    return [load(path) for path in sorted((folder_of(study) / "replays").glob("*/*.json"))]
 
 
 def load_study(study: str) -> list[Record]:
     """Every record of a study, in the order of the file names; none for a study without results."""
-    return [load(path) for path in sorted((paths.results() / study).glob("*.json"))]
+    return [load(path) for path in sorted(folder_of(study).glob("*.json"))]
 
 
 def set_damaged_aside(study: str) -> list[Path]:
     """Move a study's damaged records into ``set-aside``, so that their arms count as not recorded; their new places."""
     found = []
-    for path in sorted((paths.results() / study).glob("*.json")):
+    for path in sorted(folder_of(study).glob("*.json")):
         try:
             load(path)
         except DamagedRecord:

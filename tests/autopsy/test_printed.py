@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from scipy import stats
 from tests.support import autopsies
 
-from actlab.autopsy import printed
+from actlab.autopsy import WAITING, printed
 from actlab.claims import published as p
+from actlab.grid import read
 from actlab.readings import Evidence
 
 
@@ -31,9 +33,22 @@ def test_the_order_flips() -> None:
 
 
 def test_trials_past_their_best_are_counted() -> None:
-    """Of charlm's corrected trials, those whose lowest loss came before the end."""
-    assert printed.past_the_best(autopsies.evidence()) == (15, 15)
-    assert printed.past_the_best(Evidence()) == (0, 0)
+    """Of charlm's trials, those whose lowest loss came before the end."""
+    assert printed.past_the_best(autopsies.evidence().off) == (15, 15)
+    assert printed.past_the_best(Evidence().off) == (0, 0)
+
+
+def test_our_runs_that_overfit() -> None:
+    """By the last loss gelu leads, by the lowest relu; the test is SciPy's; without records the row waits."""
+    relu, gelu = autopsies.corrected("charlm", "relu", (2.5, 2.6, 2.7)), autopsies.corrected("charlm", "gelu", (2.0, 2.1, 2.2))
+    for trial in gelu["trials"]:
+        trial["best"]["val_loss"] = 3.0 + trial["final"]["val_loss"]
+    found = printed.significance(Evidence(overfit=read([relu, gelu])))
+    expected = stats.f_oneway((2.5, 2.6, 2.7), (2.0, 2.1, 2.2))
+    assert f"at the last step: gelu < relu, F = {expected.statistic:.2f}, p = {expected.pvalue:.4f}; gelu less relu -0.500" in found.on
+    assert "6 of 6 trials end above their lowest loss at step 10" in found.on
+    assert "each trial's lowest: relu < gelu" in found.off
+    assert printed.significance(Evidence()).on.endswith(f"at the last step: {WAITING}")
 
 
 def test_durations_add_up_to_more() -> None:

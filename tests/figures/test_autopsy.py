@@ -31,6 +31,7 @@ EVIDENCE: dict[str, Callable[[Evidence], Figure]] = {
 STREAMS = {f.__name__: f for f in (stream_figures.by_stream, stream_figures.over_time, stream_figures.floors, stream_figures.by_ensemble)}
 TEXTS = {
     "last and best": lambda: figures.last_and_best(published.CHARLM_TRIALS, published.CHARLM_BEST),
+    "last and best, ours": lambda: figures.last_and_best({"relu": (2.0, 2.1), "gelu": (2.2, 2.1)}, {"relu": (1.9, 1.8), "gelu": (1.7, 1.9)}),
     "sizes": lambda: figures.printed(printed.sizes(), "trainable parameters", logarithmic=True),
     "minutes": lambda: figures.printed(printed.minutes(), "minutes"),
 }

@@ -64,6 +64,7 @@ def test_an_empty_grid_still_draws() -> None:
     empty = Grid("none", ("charlm",), ("relu",), {}, {})
     for draw in (figures.four_panels, figures.scatter, figures.floors, figures.curves):
         assert isinstance(draw(empty), Figure)
+    assert "no record yet" in words(figures.curves(read([])))
 
 
 def test_the_studies_activations_have_colours_of_their_own() -> None:

@@ -7,11 +7,13 @@ import os
 import re
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actlab import files, paths
+from actlab import files, paths, store
 from actlab.book.keys import Key
 from actlab.book.pages import Page, replaced
 from actlab.errors import ActlabError, BadInput
@@ -54,7 +56,7 @@ def _execute(page: Page, work: Path) -> Any:
     import papermill
     from traitlets.config import Config
 
-    with tempfile.TemporaryDirectory(prefix="actlab-") as sockets:  # of its own: kernels in one folder would share them
+    with _reading(page), tempfile.TemporaryDirectory(prefix="actlab-") as sockets:  # of its own: kernels in one folder would share them
         private = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
         return papermill.execute_notebook(
             str(page.notebook),
@@ -66,6 +68,17 @@ def _execute(page: Page, work: Path) -> Any:
             execution_timeout=TIMEOUT,
             config=Config({"KernelManager": private if os.name == "posix" else {}}),
         )
+
+
+@contextmanager
+def _reading(page: Page) -> Iterator[None]:
+    """Kernels that start inside may read the studies that the page names, and no others."""
+    if page.studies is not None:
+        os.environ[store.READS] = " ".join(page.studies)
+    try:
+        yield
+    finally:
+        os.environ.pop(store.READS, None)
 
 
 def declared(notebook: Path) -> dict[str, Any]:

@@ -45,6 +45,12 @@ class Page:
         """Of the executed notebook."""
         return self.root / "book" / f"{self.name}.ipynb"
 
+    @property
+    def studies(self) -> list[str] | None:
+        """The studies that it reads; ``None``: all of them."""
+        found = [Path(read).parts for read in self.reads if Path(read).parts[0] == "results"]
+        return None if ("results",) in found else [parts[1] for parts in found]
+
     def files(self) -> Iterator[tuple[str, Path]]:
         """Every file below what the page reads, with the name under which it is read; a study without records has none."""
         for read in self.reads:

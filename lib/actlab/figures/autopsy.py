@@ -209,18 +209,22 @@ def bars(values: Mapping[str, float], published: float, label: str) -> Figure:
     return figure
 
 
-def last_and_best(last: Mapping[str, Sequence[float]], best: Mapping[str, float]) -> Figure:
-    """Published losses of one model: every trial at the last step, and the mean at the lowest validation loss."""
+def last_and_best(last: Mapping[str, Sequence[float]], best: Mapping[str, float | Sequence[float]]) -> Figure:
+    """Losses of one model by activation: every trial and the mean, at the last step and at the lowest validation loss (or its mean alone)."""
     with styled():
         figure, (axes,) = canvas(width=5.6, height=3.0)
-        for x, (name, losses) in enumerate(last.items()):
-            axes.plot(np.full(len(losses), x - 0.12), losses, marker(name), color=ON, label="last step, each trial" if x == 0 else None)
-            axes.plot(x - 0.12, float(np.mean(losses)), "_", color=ON, markersize=18)
-            axes.plot(x + 0.12, best[name], "_", color=OFF, markersize=18, label="lowest validation loss, mean" if x == 0 else None)
+        if not last:
+            _waiting(axes)
+        for side, tone, losses, when in ((-0.12, ON, last, "last step"), (0.12, OFF, best, "lowest validation loss")):
+            for x, (name, values) in enumerate(losses.items()):
+                axes.plot(x + side, float(np.mean(values)), "_", color=tone, markersize=18, label=f"{when} (dash: mean)" if x == 0 else None)
+                if np.size(values) > 1:
+                    axes.plot(np.full(np.size(values), x + side), values, marker(name), color=tone, alpha=0.7)
         axes.set_xticks(range(len(last)), list(last))
         axes.set_ylabel("validation loss (nats)")
         axes.grid(axis="x", visible=False)
-        _legend(figure, [axes], 2)
+        if last:
+            _legend(figure, [axes], 2)
     return figure
 
 

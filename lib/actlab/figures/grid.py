@@ -39,6 +39,8 @@ def _bar(axes: Axes, x: float, arm: ArmResults, metric: str, width: float = 0.7)
 
 def curves(grid: Grid) -> Figure:
     """Training and validation loss against the iteration, a row a model; a line is the mean over trials, its band their range."""
+    if not grid.arms:
+        return words_alone("no record yet")
     with styled():
         figure, panels = canvas(len(grid.models), 2, width=7.6, height=0.4 + 2.2 * len(grid.models))
         for row, model in enumerate(grid.models):
