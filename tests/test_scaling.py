@@ -79,6 +79,14 @@ def test_differences_are_paired_and_adjusted() -> None:
     assert not frame.loc["gelu less relu", "437,000 parameters"].endswith("*")
 
 
+def test_growth_is_a_difference_of_differences() -> None:
+    """gelu less relu falls by 0.5 nats from the smallest to the largest size; one size has none."""
+    sizes = scaling.read_sizes(study(FALLING))
+    assert scaling.growth(sizes)["gelu"].value == pytest.approx(-0.5)
+    assert "from 33,000 to 437,000 parameters the difference of loss from relu moves by (nats, 95%) gelu -0.500" in scaling.sentences(sizes)["growth"]
+    assert scaling.growth(scaling.read_sizes(study({"lite": 0.5}))) == {}
+
+
 def test_without_records_the_page_says_so() -> None:
     """No number is invented, and the figure has its place."""
     empty = scaling.read_sizes([])

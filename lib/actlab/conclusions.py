@@ -32,7 +32,7 @@ def extent(evidence: Evidence) -> pd.DataFrame:
         sizes = [parameters(model, scale) for model in ("tinylstm", "convlm", "hybridlm", "nanotransformer", "minigpt", "charlm")]
         rows[scale] = {
             "parameters": f"{min(sizes):,} to {max(sizes):,}",
-            "params file": f"params/{STUDIES[scale]}.yaml",
+            "params file": f"params/{grid.study if grid else STUDIES[scale]}.yaml",
             "arms recorded": len(grid.arms) if grid else 0,
             "trials": sum(len(arm.done) for arm in grid.arms.values()) if grid else 0,
             "state": "recorded" if grid else WAITS,

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from actlab.grid import ArmResults, Grid, apart, read
 from actlab.statistics.estimate import Estimate
+from actlab.statistics.intervals import paired_difference
 from actlab.statistics.summaries import rank_correlation
 from actlab.statistics.tests import holm
 from actlab.statistics.variance import omega_squared
@@ -125,6 +127,19 @@ def comparisons(sizes: Sizes, metric: str = "val_loss") -> list[Comparison]:
     return [(*cell, float(p)) for cell, p in zip(cells, adjusted, strict=True)]
 
 
+def growth(sizes: Sizes, metric: str = "val_loss") -> dict[str, Estimate]:
+    """By activation: its difference from relu at the largest complete size less that at the smallest, paired by seed."""
+    grids = sizes.complete()
+    if len(grids) < 2:
+        return {}
+
+    def apart(grid: Grid, activation: str) -> NDArray[np.float64]:
+        return grid.arms[sizes.model, activation].values(metric) - grid.arms[sizes.model, REFERENCE].values(metric)
+
+    names = [name for name in sizes.activations if name != REFERENCE]
+    return {name: paired_difference(apart(grids[-1], name), apart(grids[0], name)) for name in names}
+
+
 def differences(sizes: Sizes, metric: str = "val_loss") -> pd.DataFrame:
     """A row an activation, a column a size: the difference from relu with its interval; a star where it stays apart from 0 (Holm, 5%)."""
     rows: dict[str, dict[str, str]] = {}
@@ -148,6 +163,10 @@ def sentences(sizes: Sizes) -> dict[str, str]:
     tested = comparisons(sizes)
     sure = [f"{a} at {parameters(g):,} ({e.value:+.3f} nats)" for g, a, e, p in tested if p < ALPHA]
     found["sure"] = f"{len(sure)} of {len(tested)} differences of loss from relu stay apart from 0 (Holm, 5%): {', '.join(sure) or 'none'}"
+    if grown := growth(sizes):
+        first, last = (f"{parameters(grid):,}" for grid in (grids[0], grids[-1]))
+        moves = ", ".join(f"{name} {e.value:+.3f} [{e.low:+.3f}, {e.high:+.3f}]" for name, e in grown.items())
+        found["growth"] = f"Not part of the rule: from {first} to {last} parameters the difference of loss from relu moves by (nats, 95%) {moves}"
     return found
 
 

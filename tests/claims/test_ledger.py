@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 from tests.support import grids
 
-from actlab import paths
+from actlab import paths, store
 from actlab.book.pages import load_pages
 from actlab.claims import Claim, ledger, readme, report_findings, report_scale, report_summary
 from actlab.claims import published as p
@@ -251,6 +251,15 @@ def test_the_committed_records_are_judged() -> None:
     said = ledger.sentences(judged)["claims_counts"]
     assert said.startswith(f"Of {len(judged)} published claims: ")
     assert all(f"{n} {verdict}" in said for verdict, n in total["all"].items())
+
+
+def test_the_cpus_records_stand_in_where_the_gpu_has_none() -> None:
+    """Partial scale: read from one study or from the other, never from both."""
+    for study, losses in (("repro-partial-cpu", (2.0, 2.1, 2.2)), ("repro-partial", (1.0, 1.1, 1.2))):
+        store.save(store.path_of(study, "charlm-relu"), {**grids.record(losses=losses), "study": study})
+        grid = gather().grids["partial"]
+        assert (grid.study, list(grid.arms)) == (study, [("charlm", "relu")])
+        assert grid.arms["charlm", "relu"].values("val_loss").tolist() == list(losses)
 
 
 def test_judging_without_any_record() -> None:

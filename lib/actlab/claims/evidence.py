@@ -12,6 +12,8 @@ from actlab.store import Record
 
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
 """scale -> study, largest first: a claim is judged at the largest scale that has records and that its test allows."""
+ON_CPU = {"repro-partial": "repro-partial-cpu"}
+"""Study -> the same on the CPU, as far as it goes, which is read where there is no record of the study itself."""
 FLAWED = ("autopsy", "autopsy-convlm", "autopsy-models")
 """The grid's settings at lite scale, with published defects on."""
 
@@ -45,10 +47,15 @@ class Evidence:
 
 def gather() -> Evidence:
     """All that is recorded."""
-    grids = {scale: read(store.load_study(study)) for scale, study in STUDIES.items()}
+    grids = {scale: read(_records(study)) for scale, study in STUDIES.items()}
     flawed = by_defect(record for study in FLAWED for record in store.load_study(study))
     published = readings.readings(record for study in readings.STUDIES for record in store.load_study(study))
     return Evidence({scale: grid for scale, grid in grids.items() if grid.arms}, flawed, published)
+
+
+def _records(study: str) -> list[Record]:
+    found = store.load_study(study)
+    return found or (store.load_study(ON_CPU[study]) if study in ON_CPU else [])
 
 
 def by_defect(records: Iterable[Record]) -> dict[tuple[str, int], Grid]:

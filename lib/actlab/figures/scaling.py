@@ -32,7 +32,7 @@ def sensitivity(sizes: Sizes) -> Figure:
         bars = [[error_bar(e)[side][0] for e in shares] for side in (0, 1)]
         right.errorbar([parameters(grid) for grid in grids], [e.value for e in shares], bars, color="#333333", marker="o")
         right.set_ylim(-0.02, 1.02)
-        right.set_ylabel("share of variance between activations")
+        right.set_ylabel("share between activations")
         for axes in (left, right):
             _sizes_axis(axes, sizes)
         if names:
