@@ -8,6 +8,17 @@ from actlab import findings, store
 from actlab.grid import read
 
 
+def test_what_matters_follows_the_rule() -> None:
+    """Surely apart: matters; all of the interval within the margin: does not; else undecided. Intervals are those of the paired t test."""
+    arms = {"gelu": (3.0, 3.1, 3.2, 3.3), "swish": (2.001, 2.099, 2.2, 2.301), "smelu_1": (2.1, 2.0, 2.4, 2.2)}
+    results = read([grids.record("charlm", "relu", (2.0, 2.1, 2.2, 2.3)), *(grids.record("charlm", a, losses) for a, losses in arms.items())])
+    said = findings.mattering(results, 0.02).data.splitlines()
+    assert [line.split("validation loss: ")[1].split(" ")[0] for line in said] == ["matters:", "does", "undecided:"]
+    assert ["charlm " + a in line for a, line in zip(arms, said, strict=True)] == [True] * 3
+    assert findings.mattering(results, 0.0) is None
+    assert "waits for records" in findings.mattering(read([]), 0.02).data
+
+
 def test_every_sentence_is_made_from_records() -> None:
     """Numbers of the made-up grid appear in the sentences."""
     found = findings.sentences(grids.grid())

@@ -16,6 +16,7 @@ from actlab.wording import bullets
 
 LISTED = 6
 """How many differences a sentence names, the largest."""
+ALPHA = 0.05
 Comparison = tuple[ArmResults, Estimate, float]
 """An arm, its paired difference from relu, and the p-value after Holm."""
 
@@ -39,6 +40,24 @@ def sentences(grid: Grid) -> dict[str, str]:
 def listed(grid: Grid) -> Any:
     """The sentences as a bulleted list for a notebook."""
     return bullets(sentences(grid).values())
+
+
+def mattering(grid: Grid, margin: float) -> Any:
+    """Which activations matter beside relu, as a list for a notebook: the rule of params/extreme.yaml; nothing for a margin of 0.
+
+    Args:
+        grid: the arms.
+        margin: difference of validation loss (nats) below which an activation does not matter, if all of its 95% interval lies there.
+    """
+    if not margin:
+        return None
+    found: dict[str, list[str]] = {"matters": [], f"does not matter (within {margin:g} nats)": [], "undecided": []}
+    for arm, estimate, p in against_relu(grid, "val_loss"):
+        within = -margin < estimate.low and estimate.high < margin
+        outcome = list(found)[0 if p < ALPHA else 1 if within else 2]
+        found[outcome].append(f"{arm.model} {arm.activation} {estimate.value:+.3f} [{estimate.low:+.3f}, {estimate.high:+.3f}]")
+    told = [f"By the params file's rule, against relu in validation loss: {outcome}: {'; '.join(arms)}" for outcome, arms in found.items() if arms]
+    return bullets(told or ["The rule of the params file waits for records"])
 
 
 def longer(study: str) -> Any:
@@ -123,7 +142,7 @@ def compared(grid: Grid, metric: str) -> str:
     tests = against_relu(grid, metric)
     if not tests:
         return ""
-    sure = [(arm, estimate) for arm, estimate, p in tests if p < 0.05]
+    sure = [(arm, estimate) for arm, estimate, p in tests if p < ALPHA]
     label = METRICS[metric].label.split(" (")[0]
     head = f"{len(sure)} of {len(tests)} comparisons of an activation with relu in {label} stay apart from 0 after Holm's correction at 5%"
     largest = sorted(sure, key=lambda pair: -abs(pair[1].value))[:LISTED]
