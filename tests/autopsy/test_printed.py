@@ -48,7 +48,8 @@ def test_our_runs_that_overfit() -> None:
     assert f"at the last step: gelu < relu, F = {expected.statistic:.2f}, p = {expected.pvalue:.4f}; gelu less relu -0.500" in found.on
     assert "6 of 6 trials end above their lowest loss at step 10" in found.on
     assert "each trial's lowest: relu < gelu" in found.off
-    assert printed.significance(Evidence()).on.endswith(f"at the last step: {WAITING}")
+    for waiting in (Evidence(), Evidence(overfit=read([relu]))):
+        assert printed.significance(waiting).on.endswith(f"at the last step: {WAITING}")
 
 
 def test_durations_add_up_to_more() -> None:

@@ -53,8 +53,14 @@ def by_trial(grid: Grid, metric: str) -> dict[str, list[float]]:
 
 
 def ranked(grid: Grid, metric: str) -> str:
-    """charlm's activations by one loss of our own runs: order of the means, one-way ANOVA, and every difference from relu."""
+    """charlm's activations by one loss of our own runs: order of the means, one-way ANOVA, and every difference from relu.
+
+    Raises:
+        KeyError: relu, or all others, have no record.
+    """
     relu, losses = grid.arms["charlm", "relu"], by_trial(grid, metric)
+    if len(losses) < 2:
+        raise KeyError("an activation beside relu")
     found = one_way_anova(losses)
     apart = [f"{arm.activation} less relu {measured(arm.minus(relu, metric))}" for arm in grid.of_model("charlm") if arm is not relu]
     means = {name: float(np.mean(values)) for name, values in losses.items()}
