@@ -87,7 +87,7 @@ def report(
 @app.command()
 def replay(
     record: Annotated[Path | None, typer.Argument(help="A record, results/STUDY/ARM.json.", show_default=False)] = None,
-    trial: Annotated[str | None, typer.Option(help="The record's trial of this label; the first unless given.")] = None,
+    trial: Annotated[str | None, typer.Option(help="The trial of this label; the first unless given; with --all: of every record.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Trials of all records, or of a --sample of them.")] = False,
     study: Annotated[str, typer.Option(help="With --all: only this folder below results/.")] = "",
     sample: Annotated[int | None, typer.Option(min=1, help="With --all: so many trials at random, the studies taking turns.")] = None,
@@ -107,7 +107,7 @@ def replay(
 
     if every == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
-    tasks = [one.task_of(record, trial)] if record else replays.sample(replays.recorded_trials(study), sample, seed, minutes)
+    tasks = [one.task_of(record, trial)] if record else replays.sample(replays.recorded_trials(study, trial), sample, seed, minutes)
     wrong, trained = 0, 0
     with StudyDisplay(console) as display:
         for outcome in replays.replay_all(tasks, workers, display.watch):

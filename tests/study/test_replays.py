@@ -61,6 +61,7 @@ def test_all_trials_of_all_records(two_studies: None) -> None:
     assert [outcome.equal for outcome in found if isinstance(outcome, Replay)] == [True] * 4
     assert (heard[0], heard.count("trial")) == ("start", 4)
     assert [len(store.load_replays(study)) for study in ("one", "two")] == [2, 2]
+    assert [(task.study, task.label) for task in replays.recorded_trials(label="43")] == [("one", "43"), ("two", "43")]
 
 
 @pytest.mark.slow

@@ -23,8 +23,8 @@ class Impossible:
     sentence: str
 
 
-def recorded_trials(study: str = "") -> list[Task]:
-    """Every trial that replay knows, of all records below ``results/`` or of one study's, in the order of the files."""
+def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
+    """Every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files; ``label``: with this label."""
     known = sorted(folder.name for folder in paths.results().glob("*") if any(folder.glob("*.json")))
     if study and study not in known:
         raise UnknownName("study", study, known, str(paths.results()))
@@ -35,6 +35,7 @@ def recorded_trials(study: str = "") -> list[Task]:
         Task(path, record["arm"], record["study"], trial["label"], seconds_of(trial), specification(record, trial["label"]))
         for path, record in replayable
         for trial in record["trials"]
+        if label in (None, trial["label"])
     ]
 
 
