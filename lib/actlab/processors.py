@@ -1,0 +1,173 @@
+"""One trial on two kinds of processor, as read from records and replays: what rounding alone makes of a result. Draws nothing, trains nothing.
+
+Two processors add the same numbers in another order, so that every sum may differ in its last digits; seed, code, versions and data are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from actlab import store
+from actlab.replays import CODE, History
+from actlab.store import Record
+from actlab.wording import bullets
+
+NO_RECORD = "no record yet: `actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
+PROCESSOR = ("processor", "capability")
+"""What of a machine may differ between twins."""
+APART = ("kind", "trials", "ensembles", "snapshots")
+"""What of an arm's settings does not reach a trial's loss."""
+
+
+@dataclass(frozen=True)
+class Twin:
+    """One trial trained on two kinds of processor."""
+
+    model: str
+    activation: str
+    scale: str
+    label: str
+    processors: tuple[str, str]
+    losses: tuple[float, float]
+    """Final validation loss on each, in nats."""
+    between_seeds: float
+    """Mean absolute difference of loss between two seeds of the trial's arm, in nats."""
+
+    @property
+    def apart(self) -> float:
+        """How far the two losses lie apart, in nats."""
+        return abs(self.losses[0] - self.losses[1])
+
+
+@dataclass(frozen=True)
+class _Run:
+    machine: dict[str, Any]
+    loss: float
+
+
+def read(studies: Iterable[str]) -> list[Twin]:
+    """The twins among the trials of some studies and their replays, in the order of models and activations."""
+    names = list(studies)
+    records = [r for study in names for r in store.load_study(study) if r["kind"] == "trials"]
+    return twins(records, [replay for study in names for replay in store.load_replays(study)])
+
+
+def twins(records: Iterable[Record], replays: Iterable[Record]) -> list[Twin]:
+    """Trials that were trained on two kinds of processor with the same versions, once in a record and once in another record or in a replay."""
+    arms = list(records)
+    runs: dict[tuple[str, str], list[_Run]] = {}
+    about: dict[tuple[str, str], Record] = {}
+    for record in arms:
+        for trial in record["trials"]:
+            if trial["status"] == "done":
+                key = (_settings(record), trial["label"])
+                runs.setdefault(key, []).append(_Run(record["provenance"]["machine"], trial["final"]["val_loss"]))
+                about.setdefault(key, record)
+    known = {(record["study"], record["arm"]): record for record in arms}
+    for replay in replays:
+        replayed = known.get((replay["study"], replay["arm"]))
+        if replayed and "val_loss" in replay:
+            runs[_settings(replayed), replay["trial"]].append(_Run(replay["provenance"]["machine"], replay["val_loss"]["now"]))
+    found = [twin for key, run in runs.items() for twin in _twins(about[key], key[1], run)]
+    return sorted(found, key=lambda twin: (twin.model, twin.activation, twin.scale, twin.label))
+
+
+def _settings(record: Record) -> str:
+    return store.canonical({key: value for key, value in record["config"].items() if key not in APART})
+
+
+def _twins(record: Record, label: str, runs: list[_Run]) -> list[Twin]:
+    """One a pair of processors: the first run on each."""
+    first: dict[str, _Run] = {}
+    for run in runs:
+        first.setdefault(str(run.machine["processor"]), run)
+    losses = [t["final"]["val_loss"] for t in record["trials"] if t["status"] == "done"]
+    seeds = float(np.mean([abs(a - b) for a, b in combinations(losses, 2)])) if len(losses) > 1 else float("nan")
+    who = (record["model_name"], record["activation"], record["config"]["scale"], label)
+    return [
+        Twin(*who, (a, b), (first[a].loss, first[b].loss), seeds)
+        for a, b in combinations(sorted(first), 2)
+        if _versions(first[a].machine) == _versions(first[b].machine)
+    ]
+
+
+def _versions(machine: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in machine.items() if key not in PROCESSOR}
+
+
+Cells = dict[tuple[str, str], list[Twin]]
+
+
+def by_arm(found: Iterable[Twin]) -> Cells:
+    """(model, activation) -> its twins."""
+    cells: Cells = {}
+    for twin in found:
+        cells.setdefault((twin.model, twin.activation), []).append(twin)
+    return cells
+
+
+def table(found: list[Twin]) -> pd.DataFrame:
+    """One row an arm, the largest effect of the processor first within a model: how far the losses lie apart, and how far those of two seeds."""
+    rows = {}
+    for (model, activation), cell in sorted(by_arm(found).items(), key=lambda item: (item[0][0], -_middle(item[1]))):
+        rows[model, activation] = {
+            "trials on two processors": len(cell),
+            "losses apart, median (nats)": _short(_middle(cell)),
+            "smallest to largest (nats)": span(cell),
+            "two seeds apart, mean (nats)": _short(cell[0].between_seeds),
+        }
+    if not rows:
+        return pd.DataFrame({"": {NO_RECORD: ""}})
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["model", "activation"])
+
+
+def _middle(cell: list[Twin]) -> float:
+    return float(np.median([twin.apart for twin in cell]))
+
+
+def span(cell: list[Twin]) -> str:
+    """Smallest and largest difference of loss."""
+    values = [twin.apart for twin in cell]
+    return _short(min(values)) if len(values) == 1 else f"{_short(min(values))} to {_short(max(values))}"
+
+
+def _short(value: float) -> str:
+    return f"{value:.1e}" if value else "0"
+
+
+def sentences(found: list[Twin]) -> dict[str, str]:
+    """What the twins say, a model a sentence."""
+    if not found:
+        return {"processors_extent": NO_RECORD}
+    cells = by_arm(found)
+    kinds = sorted({name for twin in found for name in twin.processors})
+    said = {
+        "processors_extent": f"{len(found)} trials of {len(cells)} arms were trained on two kinds of processor ({', '.join(kinds)}) "
+        "from the same seed, with the same versions of Python, NumPy and PyTorch"
+    }
+    for model in dict.fromkeys(model for model, _ in cells):
+        mine = sorted(((a, cell) for (m, a), cell in cells.items() if m == model), key=lambda item: -_middle(item[1]))
+        parts = [f"{activation} {span(cell)} (n = {len(cell)})" for activation, cell in mine]
+        said[f"processors_{model}"] = f"{model}: validation losses lie apart by (nats) {'; '.join(parts)}"
+    return said
+
+
+def control(histories: Iterable[History]) -> str:
+    """Whether something else than the processor could be the cause: replays on the processor of the record."""
+    same = [r for h in histories for r in h.replays if not any(change.startswith("processor") for change in r["changed"])]
+    edited = sum(r["equal"] and CODE in r["changed"] for r in same)
+    return (
+        f"On the processor of the record {sum(r['equal'] for r in same)} of {len(same)} replays, of all studies, gave the same bits, "
+        f"{edited} of them although the code that trains had been edited since"
+    )
+
+
+def listed(found: list[Twin], histories: Iterable[History]) -> Any:
+    """The sentences as a bulleted list for a notebook."""
+    return bullets([*sentences(found).values(), control(histories)])

@@ -1,0 +1,82 @@
+"""Twins: the same trial on two kinds of processor, found by its settings; anything else that differs makes it none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support import grids
+
+from actlab import processors
+from actlab.figures import processors as figures
+from actlab.replays import History
+from actlab.store import Record
+
+
+def arm(study: str, processor: str, losses: tuple[float, ...], activation: str = "relu", **changes: Any) -> Record:
+    """An arm trained on a processor; ``changes`` are settings or, for ``torch``, a version."""
+    record = grids.record("charlm", activation, losses)
+    machine = {**record["provenance"]["machine"], "processor": processor, "torch": changes.pop("torch", "2.13.0")}
+    config = {**record["config"], "activation": activation, "scale": "lite", **changes}
+    return {**record, "study": study, "config": config, "provenance": {**record["provenance"], "machine": machine}}
+
+
+def replay(study: str, label: str, processor: str, now: float, equal: bool = False, changed: tuple[str, ...] = ("processor a -> b",)) -> Record:
+    """A trial of the study's relu arm trained again."""
+    machine = {**grids.record()["provenance"]["machine"], "processor": processor}
+    told = {"study": study, "arm": "charlm-relu", "trial": label, "equal": equal, "changed": list(changed)}
+    return {**told, "val_loss": {"recorded": 0.0, "now": now}, "provenance": {"machine": machine}}
+
+
+def test_twins_are_found_in_other_records_and_in_replays() -> None:
+    """Seeds 42 and 43 in a second study with fewer trials, seed 44 in a replay; the reference is the mean distance of the first study's seeds."""
+    one, two = arm("one", "a", (2.0, 2.1, 2.3)), arm("two", "b", (2.001, 2.1), trials=["42", "43"])
+    found = processors.twins([one, two], [replay("one", "44", "b", 2.28)])
+    assert [(twin.label, twin.processors) for twin in found] == [("42", ("a", "b")), ("43", ("a", "b")), ("44", ("a", "b"))]
+    assert [twin.apart for twin in found] == [pytest.approx(0.001), 0, pytest.approx(0.02)]
+    assert found[0].between_seeds == pytest.approx((0.1 + 0.2 + 0.3) / 3)
+    assert processors.span(found) == "0 to 2.0e-02"
+
+
+@pytest.mark.parametrize("changes", [{"torch": "2.14.0"}, {"scale": "full"}, {"recipe": {"iterations": 7}}, {"protocol": ["activation: ignored"]}])
+def test_only_the_processor_may_differ(changes: dict[str, Any]) -> None:
+    """Another version, size, recipe or protocol makes it another trial."""
+    assert processors.twins([arm("one", "a", (2.0,)), arm("two", "b", (2.0,), **changes)], []) == []
+
+
+def test_one_processor_makes_no_twins() -> None:
+    """Nor does a replay of an unknown record."""
+    assert processors.twins([arm("one", "a", (2.0,)), arm("two", "a", (2.0,))], [replay("other", "42", "b", 2.0)]) == []
+
+
+def test_sentences_order_activations_by_effect() -> None:
+    """The largest first, with its range and number of trials."""
+    gelu = [arm("one", "a", (2.0, 2.1), "gelu"), arm("two", "b", (2.0, 2.1), "gelu")]
+    relu = [arm("one", "a", (2.0, 2.1)), arm("two", "b", (2.001, 2.103))]
+    found = processors.twins([*gelu, *relu], [])
+    said = processors.sentences(found)
+    assert said["processors_extent"].startswith("4 trials of 2 arms were trained on two kinds of processor (a, b)")
+    assert said["processors_charlm"].endswith("(nats) relu 1.0e-03 to 3.0e-03 (n = 2); gelu 0 to 0 (n = 2)")
+    assert list(processors.table(found).index) == [("charlm", "relu"), ("charlm", "gelu")]
+
+
+def test_the_control_counts_replays_on_the_records_processor() -> None:
+    """Equal ones, and those among them whose code had changed."""
+    code = ("the code that trains",)
+    mine = (replay("one", "42", "a", 2.0, True, ()), replay("one", "43", "a", 2.0, True, code), replay("one", "44", "b", 2.0))
+    assert "2 of 2 replays, of all studies, gave the same bits, 1 of them although" in processors.control([History("one", 3, mine)])
+
+
+def test_the_figure_has_a_mark_a_trial() -> None:
+    """Differences of 0 lie on the axis's lowest tick."""
+    records = [arm("one", "a", (2.0, 2.1)), arm("two", "b", (2.001, 2.1))]
+    (axes,) = figures.apart(processors.twins(records, [])).axes
+    assert sorted(axes.lines[0].get_ydata()) == [figures.NOWHERE, pytest.approx(0.001)]
+    assert axes.get_yticklabels()[0].get_text() == "0"
+
+
+def test_without_records_the_page_says_so() -> None:
+    """No number is invented."""
+    assert processors.sentences([]) == {"processors_extent": processors.NO_RECORD}
+    assert processors.NO_RECORD in processors.table([]).columns or processors.NO_RECORD in processors.table([]).index
+    figures.apart([]).canvas.draw()
