@@ -133,7 +133,9 @@ def test_no_verdict_without_mnist() -> None:
 
 def test_counts_add_up() -> None:
     """Every claim is counted once."""
-    assert claims.counts(claims.judged(CLAIMS, made_up()))["claims"].sum() == 14
+    judged = claims.judged(CLAIMS, made_up())
+    assert claims.counts(judged)["claims"].sum() == 14
+    assert list(judged) == ["verdict", "claim", "reported", "ours", "rule"]
 
 
 def test_collapses_are_tabled() -> None:

@@ -24,11 +24,11 @@ JUDGED = pd.DataFrame.from_dict({id: dict.fromkeys(("section", "reported", "ours
 def test_every_row_is_there_and_escaped() -> None:
     """One row a claim with its id as anchor; text is text; links lead from studies/ to where the page is."""
     page = claims.table(JUDGED).data
-    assert re.findall(r'<tr id="(\w+)"', page) == list(ROWS)
+    assert re.findall(r'<tr role="row" id="(\w+)"', page) == list(ROWS)
     assert "loss &lt; 1" in page
-    assert '<a href="mnist.html">mnist</a>' in page
+    assert '<a href="mnist.html">MNIST, one epoch</a>' in page
     assert '<a href="../methods.html">methods</a>' in page
-    assert "artefact</span> (padding: both)" in page
+    assert 'artefact</span> (<span title="padding: both">convolutions padded on both sides</span>)' in page
 
 
 def test_nothing_comes_from_elsewhere() -> None:
@@ -66,6 +66,13 @@ def test_filters(tmp_path: Path) -> None:
         page.get_by_role("button", name="Show all").press("Enter")
         assert status.inner_text() == "3 of 3 claims"
         assert faults == []
+        page.set_viewport_size({"width": 390, "height": 800})
+        assert page.locator("#ledger").evaluate("e => e.scrollWidth <= e.clientWidth")
+        assert page.locator(".ledger-scroll").evaluate("e => e.scrollWidth <= e.clientWidth")
+        assert page.get_by_text("artefact", exact=True).last.bounding_box()["x"] < 390  # type: ignore[index]
+        assert page.get_by_role("row").count() == len(ROWS)
+        page.get_by_label("Verdict").select_option("artefact")
+        assert page.locator("tbody tr:visible").count() == 1
         plain = browser.new_context(java_script_enabled=False).new_page()
         plain.goto(file.as_uri())
         assert plain.locator("tbody tr:visible").count() == len(ROWS)

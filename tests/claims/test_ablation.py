@@ -84,6 +84,14 @@ def test_another_setting_is_not_the_published_one() -> None:
     assert verdicts(factorial.read([changed]))["S08"] == "not yet tested"
 
 
+def test_settings_are_told_in_words() -> None:
+    """No name of a program's argument is left."""
+    found = claims.judged(CLAIMS, made_up())["ours"]
+    assert "learning rate 0.0003, betas 0.95 and 0.95, weight decay 0.01, new bases every 10 steps" in found["S10"]
+    assert "learning rate 0.03, momentum 0.95, Nesterov's form, initial velocity of standard deviation 0.1" in found["S11"]
+    assert found["S04"].count("tokens") == 1
+
+
 def test_no_records_no_verdict() -> None:
     """Only what arithmetic decides is decided."""
     found = verdicts(factorial.read([]))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from tests.support import grids
@@ -20,8 +22,10 @@ from actlab.claims.checks import Conflict, Counted, Judged, Recomputed, Selected
 from actlab.claims.evidence import Evidence, gather
 from actlab.claims.recorded import AcrossScales, Recorded
 from actlab.claims.unpaired import MixedMetrics, ReadUnpaired, TradeOff
-from actlab.claims.verdicts import Between, exactly
+from actlab.claims.verdicts import FLAWS, Between, counted, exactly
+from actlab.claims.verdicts import KINDS as KINDS_IN_WORDS
 from actlab.grid import Grid, read
+from actlab.study.protocol import DEFECTS
 
 ROWS = (readme, report_summary, report_findings, report_scale)
 LANGUAGE = [claim for module in ROWS for claim in module.CLAIMS]
@@ -250,7 +254,51 @@ def test_the_committed_records_are_judged() -> None:
     assert total["all"].sum() == len(judged)
     said = ledger.sentences(judged)["claims_counts"]
     assert said.startswith(f"Of {len(judged)} published claims: ")
-    assert all(f"{n} {verdict}" in said for verdict, n in total["all"].items())
+    assert all(counted(str(verdict), n) in said for verdict, n in total["all"].items())
+    parts = re.search(r"(\d+) replicated \((.*?)\)", said)
+    assert parts
+    assert sum(int(part.split()[0]) for part in parts[2].split(", ")) == int(parts[1])
+
+
+def judged_as(*rows: tuple[str, str, str]) -> pd.DataFrame:
+    """A ledger of rows (verdict, kind, defect)."""
+    return pd.DataFrame(rows, columns=["verdict", "kind", "defect"])
+
+
+def test_what_is_replicated_is_told_by_kind() -> None:
+    """The parts add up; one is told in the singular; flaws are told in words."""
+    several = [("replicated", "setting", ""), ("replicated", "setting", ""), ("replicated", "outcome", ""), ("contradicted", "outcome", "")]
+    said = ledger.sentences(judged_as(*several, ("artefact", "outcome", "padding: both"), ("artefact", "count", "a flaw in words")))
+    assert said["claims_counts"] == (
+        "Of 6 published claims: 3 replicated (2 settings that we ran as stated, 1 outcome of training), 1 contradicted, 2 artefacts"
+    )
+    assert said["claims_defects"].endswith("only with a flaw: convolutions padded on both sides (1), a flaw in words (1)")
+    assert ledger.sentences(judged_as(several[3]))["claims_counts"] == "Of 1 published claims: 1 contradicted"
+
+
+SETTINGS = {"M03", "M04", "M05", "M06", "M07", "M14", *(f"S{n:02}" for n in (1, 4, 5, 6, 7, 8, 9, 10, 11))}
+SETTINGS |= {"R01", "R09", "R10", "R49", "R53", "R57", "R62", "T91", "T92"}
+
+
+def test_every_claim_is_of_a_kind() -> None:
+    """Settings are the ones that only say what was run; a replicated claim is of one of three kinds."""
+    assert {claim.id for claim in ALL if claim.kind == "setting"} == SETTINGS
+    assert {claim.kind for claim in ALL} == set(KINDS_IN_WORDS)
+    assert all(claim.kind == "count" for claim in of_kind(Recomputed, Conflict, Judged, Counted))
+    assert {BY_ID[id].kind for id in ("M10", "S02", "S03", "S22", "M09")} == {"count"}
+    assert {BY_ID[id].kind for id in ("M13", "R22", "S12", "T33")} == {"outcome"}
+
+
+def test_every_switch_of_the_ledger_has_words() -> None:
+    """No raw name of a switch is left to be read."""
+    assert all(flaw in DEFECTS for flaw in FLAWS)
+    assert not {claim.test.defect for claim in of_kind(Recorded, Selected)} & set(DEFECTS) - set(FLAWS)  # type: ignore[attr-defined]
+
+
+def test_a_rule_covers_what_it_gives() -> None:
+    """A rule that says when a claim fails also says when it does not."""
+    for claim in (*of_kind(Recomputed, Conflict), BY_ID["M08"], BY_ID["S23"]):
+        assert claim.rule.endswith("replicated otherwise"), claim.id
 
 
 def test_the_cpus_records_stand_in_where_the_gpu_has_none() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.support import grids
 
-from actlab.claims import Finding, recorded
+from actlab.claims import Finding, readme, recorded
 from actlab.claims.evidence import Evidence
 from actlab.grid import read
 from actlab.store import Record
@@ -151,11 +151,20 @@ def test_correlation_over_models_is_exact() -> None:
 
 
 def test_settings_are_read_from_records() -> None:
-    """What was run as stated is replicated; what was run otherwise is not thereby wrong, only untested."""
+    """What was run as stated is replicated; what was run otherwise is not thereby wrong, only untested, and it is said how it was run."""
     evidence = arms(grids.record())
-    for least, verdict in ((3, "replicated"), (4, "not yet tested")):
-        check = recorded.setting("trials", [("charlm", "relu")], lambda arm, least=least: len(arm.labels) >= least, lambda arm: len(arm.labels), LITE)
+    for stated, verdict in ((3, "replicated"), (4, "not yet tested"), (2, "not yet tested")):
+        check = recorded.setting("trials", [("charlm", "relu")], lambda arm, n=stated: len(arm.labels) == n, lambda arm: len(arm.labels), LITE)
         assert check(evidence).verdict == verdict
+        assert check(evidence).ours == ("" if verdict == "replicated" else "run otherwise than stated: ") + "recorded trials: 3"
+
+
+def test_five_trials_are_not_three() -> None:
+    """The front page's three trials an arm: run with three, they are as stated; with five they are not."""
+    claim = next(claim for claim in readme.CLAIMS if claim.id == "R57")
+    for trials, verdict in ((3, "replicated"), (5, "not yet tested")):
+        records = [grids.record(model, losses=(2.0,) * trials) for model in recorded.SIX]
+        assert claim.test(arms(*records)).verdict == verdict
 
 
 def test_across_scales() -> None:

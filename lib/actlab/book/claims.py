@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
+
+from actlab import paths
+from actlab.claims.verdicts import in_words
 
 SCRIPT = Path(__file__).with_name("claims.js")
 STYLE = """<style>
@@ -20,19 +25,27 @@ div.cell_output .text_html:has(.ledger) { background: transparent !important; pa
 .ledger { color: var(--pst-color-text-base, inherit); }
 .ledger-scroll { overflow-x: auto; }
 .ledger table { font-size: 0.8em; line-height: 1.4; min-width: 40rem; width: 100%; border-collapse: collapse; table-layout: fixed; }
-.ledger thead th { width: 29%; }
-.ledger thead th:nth-child(2) { width: 13%; }
+.ledger thead th { width: 28%; }
+.ledger thead th:nth-child(2) { width: 16%; }
 .ledger :is(th, td) {
   font-weight: 400; text-align: left; vertical-align: top; padding: 0.3rem 0.5rem; border-bottom: 1px solid var(--pst-color-border, #bbb);
 }
 .ledger thead th { font-weight: 600; }
 .ledger small { display: block; margin-top: 0.2rem; opacity: 0.85; }
-.ledger td { overflow-wrap: anywhere; }
+.ledger :is(th, td) { overflow-wrap: break-word; }
 .ledger :is(.verdict, th a) { font-weight: 600; }
 .ledger tr:target { outline: 2px solid currentColor; }
+@media (max-width: 600px) {
+  .ledger table { min-width: 0; font-size: 0.9em; }
+  .ledger thead, .ledger tr[hidden] { display: none; }
+  .ledger :is(table, tbody, tr:not([hidden]), tbody th, td) { display: block; }
+  .ledger tbody tr { padding: 0.6rem 0; border-bottom: 1px solid var(--pst-color-border, #bbb); }
+  .ledger :is(tbody th, td) { border: 0; padding: 0.15rem 0; }
+  .ledger td::before { content: attr(data-label) ": "; font-weight: 600; }
+}
 </style>"""
-PAGE = """{style}<div class="ledger" id="ledger"><div class="ledger-scroll" role="region" aria-label="All claims" tabindex="0"><table>
-<thead><tr>{head}</tr></thead><tbody>
+PAGE = """{style}<div class="ledger" id="ledger"><div class="ledger-scroll" role="region" aria-label="All claims" tabindex="0"><table role="table">
+<thead role="rowgroup"><tr role="row">{head}</tr></thead><tbody role="rowgroup">
 {rows}
 </tbody></table></div></div>
 <script>
@@ -40,23 +53,25 @@ PAGE = """{style}<div class="ledger" id="ledger"><div class="ledger-scroll" role
 ledger(document.getElementById("ledger"));
 </script>"""
 HEAD = ("Claim", "Reported", "What we find", "Verdict and rule")
-ROW = """<tr id="{id}" data-verdict="{verdict}" data-source="{source}">
-<th scope="row"><a href="#{id}">{id}</a> {claim}<small>{source}: {section}</small></th><td>{reported}</td>
-<td>{ours}<small>{basis}{link}</small></td><td><span class="verdict">{verdict}</span>{defect}<small>{rule}</small></td></tr>"""
+# the roles are said again because a narrow screen shows the cells as blocks, which takes them away
+ROW = f"""<tr role="row" id="{{id}}" data-verdict="{{verdict}}" data-source="{{source}}">
+<th role="rowheader" scope="row"><a href="#{{id}}">{{id}}</a> {{claim}}<small>{{source}}: {{section}}</small></th>
+<td role="cell" data-label="{HEAD[1]}">{{reported}}</td><td role="cell" data-label="{HEAD[2]}">{{ours}}<small>{{basis}}{{link}}</small></td>
+<td role="cell" data-label="{HEAD[3]}"><span class="verdict">{{verdict}}</span>{{defect}}<small>{{rule}}</small></td></tr>"""
 
 
 def table(judged: pd.DataFrame) -> Any:
     """The judged ledger for a notebook."""
     from IPython.display import HTML
 
-    head = "".join(f'<th scope="col">{name}</th>' for name in HEAD)
+    head = "".join(f'<th role="columnheader" scope="col">{name}</th>' for name in HEAD)
     rows = "\n".join(_row(str(id), claim) for id, claim in judged.iterrows())
     return HTML(PAGE.format(style=STYLE, head=head, rows=rows, script=SCRIPT.read_text(encoding="utf-8")))  # type: ignore[no-untyped-call]
 
 
 def _row(id: str, claim: pd.Series[str]) -> str:
     cells = {str(name): escape(str(value)) for name, value in claim.items()}
-    cells["defect"] = f" ({cells['defect']})" if cells["defect"] else ""
+    cells["defect"] = f' (<span title="{cells["defect"]}">{escape(in_words(claim["defect"]))}</span>)' if cells["defect"] else ""
     cells["basis"] += ": " if cells["basis"] else ""
     return ROW.format(id=escape(id), **{**cells, "link": _link(cells["page"])})
 
@@ -64,4 +79,11 @@ def _row(id: str, claim: pd.Series[str]) -> str:
 def _link(page: str) -> str:
     """From a page below studies/ to another page of the book."""
     folder, _, name = page.rpartition("/")
-    return f'<a href="{name}.html">{name}</a>' if folder == "studies" else f'<a href="../{page}.html">{name}</a>'
+    return f'<a href="{name if folder == "studies" else f"../{page}"}.html">{escape(_titles().get(page, name))}</a>'
+
+
+@cache
+def _titles() -> dict[str, str]:
+    """Page -> its title in the table of contents, where it has one of its own there."""
+    contents = yaml.safe_load((paths.ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    return {entry["file"]: entry["title"] for part in contents["parts"] for entry in part["chapters"] if "title" in entry}

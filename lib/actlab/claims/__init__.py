@@ -10,6 +10,9 @@ import pandas as pd
 
 Verdict = Literal["replicated", "contradicted", "artefact", "arithmetic error", "self-contradiction", "not yet tested", "not testable"]
 
+Kind = Literal["setting", "count", "outcome"]
+"""What a test looks at: whether a stated setting was run; what counting or the text's own arithmetic gives; what training brought about."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -38,6 +41,8 @@ class Claim:
     """Of the published text."""
     page: str = ""
     """The page of the book that shows the evidence; empty: its source's page."""
+    kind: Kind = "outcome"
+    """Of the test."""
 
 
 class Check(Protocol):
@@ -51,21 +56,25 @@ class Check(Protocol):
     def page(self) -> str:
         """Of the book."""
 
+    @property
+    def kind(self) -> Kind:
+        """What it looks at."""
+
     def __call__(self, evidence: Any) -> Finding:
         """Judge."""
 
 
 def row(id: str, section: str, statement: str, reported: str, check: Check) -> Claim:
-    """A claim whose rule and page come from its test."""
-    return Claim(id, statement, reported, check.rule, check, section, check.page)
+    """A claim whose rule, page and kind come from its test."""
+    return Claim(id, statement, reported, check.rule, check, section, check.page, check.kind)
 
 
 def judged(claims: tuple[Claim, ...], evidence: Any) -> pd.DataFrame:
-    """One row a claim: what was said, what we found, and the verdict."""
+    """One row a claim: the verdict, what was said, what we found. The verdict stands first, where a narrow screen shows it."""
     rows = {}
     for claim in claims:
         found = claim.test(evidence)
-        rows[claim.id] = {"claim": claim.statement, "reported": claim.reported, "ours": found.ours, "rule": claim.rule, "verdict": found.verdict}
+        rows[claim.id] = {"verdict": found.verdict, "claim": claim.statement, "reported": claim.reported, "ours": found.ours, "rule": claim.rule}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

@@ -33,7 +33,11 @@ def needs_records(test: Callable[[Factorial], Finding]) -> Callable[[Factorial],
 def _scale(f: Factorial) -> str:
     """What the records are of, in words."""
     one = f.trials.iloc[0]
-    return f"{f.trials['n_parameters'].min():,} parameters, {one['iterations'] * one['batch_size'] * one['context']:,} tokens"
+    return f"{_parameters(f)}, {one['iterations'] * one['batch_size'] * one['context']:,} tokens"
+
+
+def _parameters(f: Factorial) -> str:
+    return f"{f.trials['n_parameters'].min():,} parameters"
 
 
 def _as_published(f: Factorial) -> bool:
@@ -78,7 +82,7 @@ def recorded(what: str, wanted: Any, unit: str) -> Callable[[Factorial], Finding
     @needs_records
     def test(f: Factorial) -> Finding:
         have = f.levels(what)
-        return Finding("replicated" if wanted in have else "not yet tested", f"recorded: {', '.join(f'{v:,}' for v in have)} {unit}")
+        return Finding("replicated" if wanted in have else "not yet tested", f"recorded {unit}: {', '.join(f'{v:,}' for v in have)}")
 
     return test
 
@@ -87,7 +91,7 @@ def recorded(what: str, wanted: Any, unit: str) -> Callable[[Factorial], Finding
 def budget(f: Factorial) -> Finding:
     """S04: 500 million tokens in one trial."""
     most = int(f.trials["tokens"].max())
-    return Finding("replicated" if _as_published(f) else "not yet tested", f"longest recorded trial: {most:,} tokens at {_scale(f)}")
+    return Finding("replicated" if _as_published(f) else "not yet tested", f"longest recorded trial: {most:,} tokens, with {_parameters(f)}")
 
 
 @needs_records
@@ -114,6 +118,27 @@ def one_setting(f: Factorial) -> Finding:
     )
 
 
+SETTINGS = {
+    "lr": "learning rate {:g}",
+    "eta": "eta {:g}",
+    "F0": "F0 {:g}",
+    "weight_decay": "weight decay {:g}",
+    "momentum": "momentum {:g}",
+    "init_velocity_std": "initial velocity of standard deviation {:g}",
+    "precondition_frequency": "new bases every {} steps",
+}
+"""Key of an optimizer's settings -> how it is told."""
+
+
+def _setting(key: str, value: Any) -> str:
+    """A recorded setting in words; only ``betas`` and ``nesterov`` hold no number."""
+    if key == "betas":
+        return "betas " + " and ".join(f"{beta:g}" for beta in value)
+    if key == "nesterov":
+        return "Nesterov's form" if value else "without Nesterov's form"
+    return SETTINGS[key].format(value)
+
+
 def settings(optimizer: str, wanted: dict[str, Any], more: str = "") -> Callable[[Factorial], Finding]:
     """The recorded settings of an optimizer at its published rate are the published ones."""
 
@@ -124,7 +149,7 @@ def settings(optimizer: str, wanted: dict[str, Any], more: str = "") -> Callable
             return Finding("not yet tested", f"no record of {words(optimizer)} at its published rate")
         used = [r["config"]["optimizer_settings"] for r in records]
         fits = all(s.get(key) == value for s in used for key, value in wanted.items())
-        said = ", ".join(f"{key}={used[0].get(key)}" for key in wanted)
+        said = ", ".join(_setting(key, used[0][key]) for key in wanted if key in used[0])
         return Finding("replicated" if fits else "not yet tested", f"{len(records)} arms ran with {said}{more}")
 
     return test
@@ -229,8 +254,17 @@ CLAIMS: tuple[Claim, ...] = (
         "replicated if all eight cells are recorded",
         eight_runs,
         section="Experiments",
+        kind="setting",
     ),
-    Claim("S02", "The model has 124 million parameters", "124M", "replicated if the count rounds to 124 million", size, section="Configuration"),
+    Claim(
+        "S02",
+        "The model has 124 million parameters",
+        "124M",
+        "replicated if the count rounds to 124 million",
+        size,
+        section="Configuration",
+        kind="count",
+    ),
     Claim(
         "S03",
         "The vocabulary has 50,304 tokens",
@@ -238,10 +272,11 @@ CLAIMS: tuple[Claim, ...] = (
         "replicated if the published size fits 50,304 and not 65,536",
         vocabulary,
         section="Configuration",
+        kind="count",
     ),
-    Claim("S04", "Each run sees 500 million tokens", "500M", RAN, budget, section="Configuration"),
-    Claim("S05", "Batches of 8 sequences of 512 tokens", "8 / 512", RAN, batch_and_context, section="Configuration"),
-    Claim("S06", "The seed is 42", "42", RAN, recorded("seed", 42, "as seeds"), section="Configuration"),
+    Claim("S04", "Each run sees 500 million tokens", "500M", RAN, budget, section="Configuration", kind="setting"),
+    Claim("S05", "Batches of 8 sequences of 512 tokens", "8 / 512", RAN, batch_and_context, section="Configuration", kind="setting"),
+    Claim("S06", "The seed is 42", "42", RAN, recorded("seed", 42, "seeds"), section="Configuration", kind="setting"),
     Claim(
         "S07",
         "All runs share every hyper-parameter with the PReLU runs",
@@ -249,6 +284,7 @@ CLAIMS: tuple[Claim, ...] = (
         "not testable: their configurations are not published",
         one_setting,
         section="Configuration",
+        kind="setting",
     ),
     Claim(
         "S08",
@@ -257,6 +293,7 @@ CLAIMS: tuple[Claim, ...] = (
         RAN,
         settings("ecd", {"lr": 1.0, "eta": 100.0, "F0": 2.0, "weight_decay": 0.0}, "; a step is lr / sqrt(eta) = 0.1 long"),
         section="Optimizer table",
+        kind="setting",
     ),
     Claim(
         "S09",
@@ -265,6 +302,7 @@ CLAIMS: tuple[Claim, ...] = (
         RAN,
         settings("adamw", {"lr": 1e-4, "betas": [0.9, 0.999], "weight_decay": 0.0}, "; without weight decay it is Adam"),
         section="Optimizer table",
+        kind="setting",
     ),
     Claim(
         "S10",
@@ -277,6 +315,7 @@ CLAIMS: tuple[Claim, ...] = (
             "; its first call only sets up the bases",
         ),
         section="Optimizer table",
+        kind="setting",
     ),
     Claim(
         "S11",
@@ -289,6 +328,7 @@ CLAIMS: tuple[Claim, ...] = (
             "; the start alone moves a weight by 0.54 times its velocity, 2.7 times the initialisation",
         ),
         section="Optimizer table",
+        kind="setting",
     ),
     *LOSSES,
     Claim(
@@ -314,14 +354,16 @@ CLAIMS: tuple[Claim, ...] = (
         "replicated if each hidden feature has one slope",
         slopes,
         section="Key difference",
+        kind="count",
     ),
     Claim(
         "S23",
         "GELU has no learnable parameters and is a symmetric function",
         "stated",
-        "contradicted if it is neither even nor odd",
+        "contradicted if it is neither even nor odd; replicated otherwise",
         gelu_is_symmetric,
         section="Key difference",
+        kind="count",
     ),
     Claim(
         "S24", "All eight runs need 4 GPUs and two rounds", "4 / 2", "not testable: it speaks of the authors' machines", four_gpus, section="Running"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from actlab.claims import Finding
+from actlab.claims import Finding, Kind
 from actlab.claims.sizes import parameters
 from actlab.claims.verdicts import TEXT, Between, conflicting, decided, explained, recomputed, untestable
 
@@ -20,8 +20,9 @@ class Recomputed:
     stated: Between
     follows: Callable[[], Between | float]
     how: str
-    rule: str = "arithmetic error if the stated number, as rounded, is not what the text's own numbers give"
+    rule: str = "arithmetic error if the stated number, as rounded, is not what the text's own numbers give; replicated otherwise"
     page: str = PUBLISHED_PAGE
+    kind: Kind = "count"
 
     def __call__(self, evidence: object) -> Finding:
         """Compute and compare."""
@@ -40,8 +41,9 @@ class Conflict:
     second_where: str
     exact: bool = False
     """Ranges must be the same, not only meet."""
-    rule: str = "self-contradiction if the two statements cannot both be true"
+    rule: str = "self-contradiction if the two statements cannot both be true; replicated otherwise"
     page: str = PUBLISHED_PAGE
+    kind: Kind = "count"
 
     def __call__(self, evidence: object) -> Finding:
         """Compare the two."""
@@ -67,6 +69,7 @@ class Untestable:
     reason: str
     rule: str = "not testable: the reason is given"
     page: str = PUBLISHED_PAGE
+    kind: Kind = "count"
 
     def __call__(self, evidence: object) -> Finding:
         """The reason."""
@@ -82,6 +85,7 @@ class Counted:
     models: tuple[str, ...]
     rule: str = "replicated if every model named has as many trainable parameters as stated, as rounded"
     page: str = "studies/repro-models"
+    kind: Kind = "count"
 
     def __call__(self, evidence: object) -> Finding:
         """Count them."""
@@ -97,6 +101,7 @@ class Judged:
     outcome: Callable[[], tuple[bool, str]]
     rule: str
     page: str = PUBLISHED_PAGE
+    kind: Kind = "count"
 
     def __call__(self, evidence: object) -> Finding:
         """Compute."""
@@ -112,6 +117,7 @@ class Selected:
     rule: str = "artefact if it holds at the last step and not at the lowest validation loss of the same published runs"
     page: str = "studies/autopsy"
     defect: str = "selection: final"
+    kind: Kind = "count"
 
     def __call__(self, evidence: object) -> Finding:
         """Both, from the published numbers."""

@@ -10,6 +10,7 @@ import pandas as pd
 
 from actlab import factorial, store, sweep
 from actlab.claims import Claim, Verdict, ablation, evidence, mnist, readme, report_findings, report_scale, report_summary
+from actlab.claims.verdicts import KINDS, counted, in_words
 
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 
@@ -38,7 +39,7 @@ SOURCES = (
 
 
 def judge(sources: tuple[Source, ...] = SOURCES) -> pd.DataFrame:
-    """One row a claim, by id: source, section, claim, reported, ours, basis, verdict, defect, rule, page."""
+    """One row a claim, by id: source, section, kind, claim, reported, ours, basis, verdict, defect, rule, page."""
     rows: dict[str, dict[str, str]] = {}
     for source in sources:
         found = source.evidence()
@@ -51,6 +52,7 @@ def _row(source: Source, claim: Claim, found: Any) -> dict[str, str]:
     return {
         "source": source.name,
         "section": claim.section,
+        "kind": claim.kind,
         "claim": claim.statement,
         "reported": claim.reported,
         "ours": finding.ours,
@@ -70,12 +72,18 @@ def counts(judged: pd.DataFrame) -> pd.DataFrame:
     return table.assign(all=table.sum(axis=1))
 
 
+def replicated(judged: pd.DataFrame) -> str:
+    """What the replicated claims are, by the kind of their test: `` (2 settings that we ran as stated, 1 outcome of training)``."""
+    number = judged.loc[judged["verdict"] == "replicated", "kind"].value_counts()
+    return f" ({', '.join(f'{number[kind]} {words[int(number[kind] > 1)]}' for kind, words in KINDS.items() if kind in number)})"
+
+
 def sentences(judged: pd.DataFrame) -> dict[str, str]:
     """Name -> sentence for the book's first page."""
     number = judged["verdict"].value_counts()
-    parts = [f"{number[verdict]} {verdict}" for verdict in VERDICTS if verdict in number]
+    parts = [counted(verdict, number[verdict]) + (replicated(judged) if verdict == "replicated" else "") for verdict in VERDICTS if verdict in number]
     defects = judged.loc[judged["verdict"] == "artefact", "defect"].value_counts()
-    named = ", ".join(f"{defect} ({count})" for defect, count in defects.items())
+    named = ", ".join(f"{in_words(str(defect))} ({count})" for defect, count in defects.items())
     return {
         "claims_counts": f"Of {len(judged)} published claims: {', '.join(parts)}",
         "claims_defects": f"The artefacts come out as published only with a flaw: {named}" if named else "No artefact has been reproduced yet",

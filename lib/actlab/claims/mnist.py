@@ -84,9 +84,9 @@ def setting(factor: str, wanted: tuple[float, ...]) -> Callable[[Sweep], Finding
 def rates_as_a_lottery(sweep: Sweep) -> Finding:
     """M06: the rates ran; what they do to the arms stands beside it."""
     means = {rate: [np.nanmean(sweep.scores(n, 8, rate, PUBLISHED_BATCH)) for n in ("relu", EQUAL_WIDTH)] for rate in sweep.levels("rate")}
-    said = ", ".join(f"{rate:g}: {relu:.1f} / {geglu:.1f}" for rate, (relu, geglu) in means.items())
+    said = "; ".join(f"{rate:g} ({relu:.1f} / {geglu:.1f})" for rate, (relu, geglu) in means.items())
     ran = set(means) >= {0.1, 0.01, 0.001, 0.0001}
-    return Finding("replicated" if ran else "not yet tested", f"mean accuracy at h=8, batch 64, ReLU / GeGLU, by rate: {said}")
+    return Finding("replicated" if ran else "not yet tested", f"recorded rates, with the mean accuracy of ReLU / GeGLU at h=8, batch 64: {said}")
 
 
 @needs_records
@@ -164,10 +164,28 @@ CLAIMS: tuple[Claim, ...] = (
         relu_wins,
         section="Conclusion",
     ),
-    Claim("M03", "One epoch of training", "1", "replicated if a record of one epoch is there", setting("epochs", (1,)), section="Setup"),
-    Claim("M04", "Hidden widths 2, 4, 8, 16", "2; 4; 8; 16", "replicated if all are recorded", setting("hidden", (2, 4, 8, 16)), section="Setup"),
-    Claim("M05", "Batch sizes 8 and 64", "8; 64", "replicated if both are recorded", setting("batch", (8, 64)), section="Setup"),
-    Claim("M06", "Learning rates 1e-1 to 1e-4", "1e-1 ... 1e-4", "replicated if all four are recorded", rates_as_a_lottery, section="Setup"),
+    Claim(
+        "M03", "One epoch of training", "1", "replicated if a record of one epoch is there", setting("epochs", (1,)), section="Setup", kind="setting"
+    ),
+    Claim(
+        "M04",
+        "Hidden widths 2, 4, 8, 16",
+        "2; 4; 8; 16",
+        "replicated if all are recorded",
+        setting("hidden", (2, 4, 8, 16)),
+        section="Setup",
+        kind="setting",
+    ),
+    Claim("M05", "Batch sizes 8 and 64", "8; 64", "replicated if both are recorded", setting("batch", (8, 64)), section="Setup", kind="setting"),
+    Claim(
+        "M06",
+        "Learning rates 1e-1 to 1e-4",
+        "1e-1 ... 1e-4",
+        "replicated if all four are recorded",
+        rates_as_a_lottery,
+        section="Setup",
+        kind="setting",
+    ),
     Claim(
         "M07",
         "Random search over rate and batch with k = 2, 4, 8",
@@ -175,22 +193,25 @@ CLAIMS: tuple[Claim, ...] = (
         "replicated if the space it draws from is recorded",
         setting("rate", (0.1, 0.01, 0.001, 0.0001)),
         section="Setup; phases 2 and 3",
+        kind="setting",
     ),
     Claim(
         "M08",
         "The maximum validation accuracy of each trial is reported",
         "one value a trial",
-        "self-contradiction if a trial has one value",
+        "self-contradiction if a trial has one value; replicated otherwise",
         one_value_a_trial,
         section="Setup",
+        kind="count",
     ),
     Claim(
         "M09",
         "A bootstrap gives a 95% interval of the maximum",
         "95%",
-        "contradicted if simulated coverage lies surely below 93%",
+        "contradicted if simulated coverage lies surely below 93%; replicated otherwise",
         bootstrap_covers,
         section="Setup; phase 4",
+        kind="count",
     ),
     Claim(
         "M10",
@@ -199,12 +220,13 @@ CLAIMS: tuple[Claim, ...] = (
         "replicated if the parameter ratio is 1.987 at every width",
         three_matrices,
         section="Setup",
+        kind="count",
     ),
     Claim(
         "M11",
         "Low widths may explain the advantage of ReLU",
         "widths to 16",
-        f"contradicted if ReLU has no advantage to explain at any width ({PAIRED})",
+        f"contradicted if ReLU has no advantage to explain at any width ({PAIRED}); replicated otherwise",
         small_widths_favour_relu,
         section="Conclusion",
     ),
@@ -212,9 +234,10 @@ CLAIMS: tuple[Claim, ...] = (
         "M12",
         "Only validation accuracy was measured, no test accuracy",
         "stated",
-        "self-contradiction if the published validation images are the test images",
+        "self-contradiction if the published validation images are the test images; replicated otherwise",
         no_test_accuracy,
         section="Limitations",
+        kind="count",
     ),
     Claim(
         "M13",
@@ -232,5 +255,6 @@ CLAIMS: tuple[Claim, ...] = (
         "replicated if the recorded optimizer is plain Adam (the networks have no dropout)",
         plain_adam,
         section="Limitations",
+        kind="setting",
     ),
 )

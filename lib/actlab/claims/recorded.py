@@ -9,9 +9,9 @@ from itertools import pairwise, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab.claims import Finding
+from actlab.claims import Finding, Kind
 from actlab.claims.evidence import STUDIES, Evidence
-from actlab.claims.verdicts import absent, agrees, all_of, decided, explained, signs
+from actlab.claims.verdicts import absent, agrees, all_of, decided, explained, ran, signs
 from actlab.grid import METRICS, ArmResults, Grid, combined
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import pair_mean_difference
@@ -41,6 +41,7 @@ class Recorded:
     scales: Scales
     judge: Callable[[Grid], tuple[bool | None, str]]
     defect: str = ""
+    kind: Kind = "outcome"
 
     def __call__(self, evidence: Evidence) -> Finding:
         """At the largest scale that has the arms; with the flaw switched on where that is recorded, too."""
@@ -48,6 +49,9 @@ class Recorded:
         if found is None:
             return absent(f"waits for records of {self._missing(evidence)} at {' or '.join(self.scales)} scale")
         scale, grid = found
+        if self.kind == "setting":
+            as_stated, said = self.judge(grid)
+            return ran(bool(as_stated), said, f"records at {scale} scale")
         correct = decided(*self.judge(grid), f"records at {scale} scale")
         flawed = evidence.with_flaw(self.defect, self.needs)
         if flawed is None:
@@ -213,7 +217,7 @@ def never_lower(activation: str, reference: str, models: Sequence[str], metric: 
         said = "; ".join(f"{m} {measured(e)}" for m, e in zip(models, found, strict=True))
         return -1 not in signs(found), f"{_label(metric)} of {activation} less {reference}: {said}"
 
-    rule = f"contradicted if {activation} is surely below {reference} in a model (paired by seed, Holm 5%)"
+    rule = f"contradicted if {activation} is surely below {reference} in a model (paired by seed, Holm 5%); replicated otherwise"
     return Recorded(rule, ALL_MODELS_PAGE, _cells(models, (activation, reference)), scales, judge)
 
 
@@ -271,7 +275,7 @@ def same_metric(first: str, second: str, models: Sequence[str], activation: str,
         said = "; ".join(f"{m} {_label(first)} {p.value:.3f}, {_label(second)} {q.value:.3f}" for m, p, q in pairs)
         return not any(differ), f"{said}; n = {arms[0].estimate(first).n}"
 
-    rule = "contradicted if in a model the two surely differ (jackknife over trials, Holm 5%)"
+    rule = "contradicted if in a model the two surely differ (jackknife over trials, Holm 5%); replicated otherwise"
     return Recorded(rule, ALL_MODELS_PAGE, _cells(models, (activation,)), scales, judge)
 
 
@@ -279,16 +283,21 @@ def _between(arm: ArmResults, first: str, second: str) -> Estimate:
     return pair_mean_difference(arm.matrix(first), arm.matrix(second))
 
 
-def setting(what: str, arms: Arms, holds: Callable[[ArmResults], bool], read: Callable[[ArmResults], object], scales: Scales) -> Recorded:
+AS_STATED = "replicated if our records were made as stated; not yet tested where they were made otherwise"
+AMONG_OTHERS = "replicated if our records hold all that is stated, whatever else they hold"
+
+
+def setting(
+    what: str, arms: Arms, holds: Callable[[ArmResults], bool], read: Callable[[ArmResults], object], scales: Scales, rule: str = AS_STATED
+) -> Recorded:
     """A statement of a setting: our records were made with it."""
 
     def judge(grid: Grid) -> tuple[bool | None, str]:
         chosen = [grid.arms[arm] for arm in arms]
         found = sorted({str(read(arm)) for arm in chosen})
-        return (True if all(holds(arm) for arm in chosen) else None), f"recorded {what}: {'; '.join(found)}"
+        return all(holds(arm) for arm in chosen), f"recorded {what}: {'; '.join(found)}"
 
-    rule = "replicated if our records were made with it"
-    return Recorded(rule, ALL_MODELS_PAGE, frozenset(arms), scales, judge)
+    return Recorded(rule, ALL_MODELS_PAGE, frozenset(arms), scales, judge, kind="setting")
 
 
 @dataclass(frozen=True)
@@ -303,6 +312,7 @@ class AcrossScales:
     scales: tuple[str, str] = ("partial", "full")
     rule: str = "replicated if our 95% interval meets the published value"
     page: str = ALL_MODELS_PAGE
+    kind: Kind = "outcome"
 
     def __call__(self, evidence: Evidence) -> Finding:
         """From both grids, paired by seed."""

@@ -49,6 +49,11 @@ def _recipe_of_partial(arm: ArmResults) -> tuple[object, ...]:
     return (size_["n_layer"], size_["n_embd"], size_["n_head"], size_["block_size"], recipe["batch_size"], recipe["learning_rate"])
 
 
+def _recipe_in_words(arm: ArmResults) -> str:
+    layers, width, heads, context, batch, rate = _recipe_of_partial(arm)
+    return f"{layers} layers, width {width}, {heads} heads, context {context}, batch {batch}, rate {rate}"
+
+
 def _characters(arm: ArmResults) -> tuple[int, int]:
     """Of the validation split and of the vocabulary."""
     data = arm.record["provenance"]["data"]
@@ -242,7 +247,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Methodology",
         "Settings of the partial study: layers, width, heads, context, batch, rate",
         "2; 256; 4; 256; 64; 3e-4",
-        setting("settings", [("charlm", "relu")], lambda arm: _recipe_of_partial(arm) == (2, 256, 4, 256, 64, 3e-4), _recipe_of_partial, PARTIAL),
+        setting("settings", [("charlm", "relu")], lambda arm: _recipe_of_partial(arm) == (2, 256, 4, 256, 64, 3e-4), _recipe_in_words, PARTIAL),
     ),
     row(
         "T92",
@@ -250,10 +255,10 @@ CLAIMS: tuple[Claim, ...] = (
         "The text: 1,115,394 characters, 111,540 of them for validation, 65 different ones",
         "1,115,394; 111,540; 65",
         setting(
-            "validation characters and vocabulary",
+            "text",
             [(model, "relu") for model in SIX],
             lambda arm: _characters(arm) == (1_115_394 - 1_003_854, 65),
-            _characters,
+            lambda arm: "{:,} characters for validation, {} different ones".format(*_characters(arm)),
             ("lite",),
         ),
     ),

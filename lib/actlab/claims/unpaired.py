@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actlab.claims import Finding
+from actlab.claims import Finding, Kind
 from actlab.claims.evidence import Evidence
 from actlab.claims.recorded import Recorded
 from actlab.claims.verdicts import decided, explained
@@ -40,6 +40,7 @@ class ReadUnpaired:
     activation: str
     published: float
     page: str = AUTOPSY
+    kind: Kind = "outcome"
 
     @property
     def rule(self) -> str:
@@ -63,6 +64,7 @@ class TradeOff:
 
     correct: Recorded
     page: str = AUTOPSY
+    kind: Kind = "outcome"
 
     @property
     def rule(self) -> str:
@@ -99,6 +101,7 @@ class MixedMetrics:
     second: str
     least: float = 0.25
     page: str = AUTOPSY
+    kind: Kind = "outcome"
 
     @property
     def rule(self) -> str:

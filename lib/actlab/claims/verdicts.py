@@ -25,11 +25,16 @@ def decided(holds: bool | None, ours: str, basis: str) -> Finding:
     return Finding("replicated" if holds else "contradicted", ours, basis)
 
 
+def ran(as_stated: bool, ours: str, basis: str) -> Finding:
+    """Whether a stated setting is one that we ran; another setting of ours says nothing against it."""
+    return Finding("replicated", ours, basis) if as_stated else Finding("not yet tested", f"run otherwise than stated: {ours}", basis)
+
+
 def explained(without: Finding, with_defect: Finding, defect: str) -> Finding:
     """A claim that fails when the work is done correctly, and comes out when a flaw is switched on, is an artefact of that flaw."""
     if without.verdict != "contradicted" or with_defect.verdict != "replicated":
         return without
-    return replace(without, verdict="artefact", ours=f"{without.ours}; with the flaw ({defect}): {with_defect.ours}", defect=defect)
+    return replace(without, verdict="artefact", ours=f"{without.ours}; with the flaw ({in_words(defect)}): {with_defect.ours}", defect=defect)
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,35 @@ MEANINGS = {
     "artefact": "it comes out as published with a flaw of the published work, which is named, and not without",
     "arithmetic error": "it does not follow from the numbers that it was computed from",
     "self-contradiction": "the same study says otherwise elsewhere",
-    "not yet tested": "the records that would decide are missing, or too few",
+    "not yet tested": "the records that would decide are missing, too few, or made with other settings",
     "not testable": "nothing that could be run or computed here decides it",
 }
+
+FLAWS = {
+    "activation: ignored": "the activation ignored",
+    "padding: both": "convolutions padded on both sides",
+    "pairing: unpaired": "predictions on different inputs",
+    "selection: final": "the last step instead of the best",
+    "gated_width: doubled": "gated layers with more parameters",
+}
+"""Switch of a protocol -> the flaw in words."""
+
+
+def in_words(flaw: str) -> str:
+    """A flaw in words; one that is no switch is named in words already."""
+    return FLAWS.get(flaw, flaw)
+
+
+KINDS = {
+    "setting": ("setting that we ran as stated", "settings that we ran as stated"),
+    "count": ("count or piece of arithmetic", "counts or arithmetic"),
+    "outcome": ("outcome of training", "outcomes of training"),
+}
+"""Kind of test -> what one and what several replicated claims of it are."""
+PLURALS = {"artefact": "artefacts", "arithmetic error": "arithmetic errors", "self-contradiction": "self-contradictions"}
+"""Verdicts that are nouns."""
+
+
+def counted(verdict: str, number: int) -> str:
+    """``1 artefact``, ``2 artefacts``, ``2 replicated``."""
+    return f"{number} {verdict if number == 1 else PLURALS.get(verdict, verdict)}"
