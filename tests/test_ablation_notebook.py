@@ -32,7 +32,7 @@ def test_the_notebook_runs_on_a_part_of_the_factorial(tmp_path: Path) -> None:
     done = papermill(tmp_path / "out.ipynb", "-y", TINY)
     assert done.returncode == 0, done.stderr[-2000:]
     text = json.dumps(json.loads((tmp_path / "out.ipynb").read_text()))
-    assert "8 of the 16 arms have records; 8 trials in all" in text
+    assert "8 of the 16 arms have records; 8 trials, 0 diverged" in text
     assert "no record yet" in text
     assert all(f"S{n:02d}" in text for n in range(1, 25))
     assert len(list((paths.results() / "ablation-quick").glob("*.json"))) == 8

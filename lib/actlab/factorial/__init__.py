@@ -8,6 +8,7 @@ from actlab.factorial.effects import (
     gains,
     interactions,
     main_effects,
+    main_effects_table,
     published_table,
     rates,
 )
@@ -25,7 +26,7 @@ from actlab.factorial.probes import (
     outside_null,
     protocol,
 )
-from actlab.factorial.reading import BASE, BROKEN, LOSS_LABEL, PUBLISHED, PUBLISHED_EVALUATIONS, Factorial, read, words
+from actlab.factorial.reading import BASE, BROKEN, LOSS_LABEL, PUBLISHED, PUBLISHED_EVALUATIONS, Factorial, read, times, words
 
 __all__ = [
     "BASE",
@@ -51,11 +52,13 @@ __all__ = [
     "interactions",
     "listed",
     "main_effects",
+    "main_effects_table",
     "outside_null",
     "protocol",
     "published_table",
     "rates",
     "read",
     "sentences",
+    "times",
     "words",
 ]

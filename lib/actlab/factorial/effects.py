@@ -48,6 +48,12 @@ def main_effects(f: Factorial) -> dict[str, Estimate]:
     return {"symmetry": mean_interval(symmetry), "activation": paired_difference(gelu, prelu)}
 
 
+def main_effects_table(f: Factorial) -> pd.DataFrame:
+    """``main_effects`` in words."""
+    named = {"symmetry": "gain of bQ+bV", "activation": "loss of GELU less that of random PReLU"}
+    return pd.DataFrame.from_dict({named[name]: {"nats": str(effect)} for name, effect in main_effects(f).items()}, orient="index")
+
+
 def rates(f: Factorial, activation: str = "gelu") -> dict[tuple[str, str], dict[float, Estimate]]:
     """(optimizer, symmetry) -> rate factor -> loss, over the seeds that were run at that factor."""
     found: dict[tuple[str, str], dict[float, Estimate]] = {}
@@ -78,21 +84,18 @@ def published_table() -> pd.DataFrame:
 
 
 def arms_table(f: Factorial) -> pd.DataFrame:
-    """One row an arm: parameters, trials done, loss with interval, accuracy (%), standard error of one trial's loss over windows."""
+    """One row an arm: loss with interval, accuracy (%), standard error of one trial's loss over windows, trials done."""
     rows = {}
     for cell, loss in arms(f).items():
         record = f.record(*cell)
         assert record is not None
         error, accuracy = (f.values(*cell, metric=m) for m in ("val_standard_error", "val_accuracy"))
         rows[tuple(map(words, cell))] = {
-            "parameters": f"{record['n_parameters']:,}",
-            "trials (n)": f"{loss.n} of {len(record['trials'])}",
             LOSS_LABEL: with_interval(loss, 3),
-            "standard error over windows": f"{np.nanmean(error):.3f}" if loss.n else "no value",
             "accuracy (%)": with_interval(mean_interval(accuracy), 1),
+            "standard error over windows": f"{np.nanmean(error):.3f}" if loss.n else "no value",
+            "trials (n)": f"{loss.n} of {len(record['trials'])}",
         }
     for cell in f.missing:
-        rows[tuple(map(words, cell))] = dict.fromkeys(
-            ("parameters", "trials (n)", LOSS_LABEL, "standard error over windows", "accuracy (%)"), "no record yet"
-        )
+        rows[tuple(map(words, cell))] = dict.fromkeys((LOSS_LABEL, "accuracy (%)", "standard error over windows", "trials (n)"), "no record yet")
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from actlab.factorial.effects import gains, interactions, main_effects, rates
 from actlab.factorial.probes import protocol
-from actlab.factorial.reading import BASE, Factorial, words
+from actlab.factorial.reading import BASE, Factorial, times, words
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
 from actlab.wording import bullets
@@ -30,8 +31,10 @@ def _extent(f: Factorial) -> str:
     t = f.trials
     one = t.iloc[0]
     diverged = int((t["status"] == "diverged").sum())
+    elsewhere = int((t["rate_factor"] != 1.0).sum())
+    others = f"{elsewhere} of them at other learning rates, " if elsewhere else ""
     return (
-        f"{16 - len(f.missing)} of the 16 arms have records; {len(t)} trials in all, {diverged} diverged, of {t['n_parameters'].min():,} to "
+        f"{16 - len(f.missing)} of the 16 arms have records; {len(t)} trials, {others}{diverged} diverged, of {t['n_parameters'].min():,} to "
         f"{t['n_parameters'].max():,} parameters and {one['iterations'] * one['batch_size'] * one['context']:,} tokens ({one['dataset']})"
     )
 
@@ -41,16 +44,24 @@ def _shown(e: Estimate) -> str:
 
 
 def _gain(f: Factorial) -> str:
-    found = {key: e for key, e in gains(f).items() if e.n}
+    found = {key: _turned(e) for key, e in gains(f).items() if e.n}
     if not found:
         return "No arm and its bQ+bV partner are recorded yet"
     adjusted = holm([e.p_value() for e in found.values()])
     sure = sum(p < 0.05 for p in adjusted)
     best = max(found.items(), key=lambda item: abs(item[1].value))
-    whole = main_effects(f)["symmetry"]
-    averaged = f"averaged over all arms bQ+bV gains {_shown(whole)} nats, n = {whole.n}; " if whole.n else ""
-    named = f"the largest difference is {_shown(best[1])} ({words(best[0][0])}, {words(best[0][1])}), n = {best[1].n}"
-    return f"{averaged}{named}; {sure} of {len(found)} gains stay apart from 0 after Holm's correction at 5%"
+    whole = _turned(main_effects(f)["symmetry"])
+    averaged = f"{_shown(whole)} nats averaged over all arms, n = {whole.n}; the largest is " if whole.n else "at its largest "
+    return (
+        "The loss with bQ+bV (random vectors added to queries and values, which break attention's symmetry) less the loss without it, "
+        f"so that below 0 is better, is {averaged}{_shown(best[1])} nats ({words(best[0][0])}, {words(best[0][1])}), n = {best[1].n}; "
+        f"{sure} of {len(found)} such differences stay apart from 0 after Holm's correction at 5%"
+    )
+
+
+def _turned(e: Estimate) -> Estimate:
+    """A gain, seen as a difference in loss."""
+    return replace(e, value=-e.value, low=-e.high, high=-e.low)
 
 
 def _interaction(f: Factorial) -> str:
@@ -58,17 +69,31 @@ def _interaction(f: Factorial) -> str:
     if not found.n:
         return "Whether the gain depends on the activation cannot be said before all arms are recorded"
     said = "no interval" if math.isnan(found.low) else f"the interval {'excludes' if found.excludes(0) else 'does not exclude'} 0"
-    return f"Under random PReLU bQ+bV gains {_shown(found)} nats more than under GELU (all optimizers, n = {found.n}): {said}"
+    return (
+        "The gain from bQ+bV (the loss without it less the loss with it) under random PReLU, less that under GELU, "
+        f"is {_shown(found)} nats (all optimizers, n = {found.n}): {said}"
+    )
 
 
 def _rates(f: Factorial) -> str:
     found = {o: by_factor for (o, mode), by_factor in rates(f).items() if mode == BASE and len(by_factor) > 1}
     if not found:
         return "The learning rates have not been varied yet"
-    best = {o: min((x for x in by.items() if not math.isnan(x[1].value)), key=lambda x: x[1].value) for o, by in found.items()}
-    gained = {o: found[o][1.0].value - e.value for o, (_, e) in best.items() if 1.0 in found[o]}
-    named = ", ".join(f"{words(o)} at {best[o][0]:g} times its published rate ({gain:.2f} nats lower)" for o, gain in gained.items() if gain > 0)
-    return f"The symmetric GELU arms are best at: {named}" if named else "No other learning rate that was tried is better than the published one"
+    named = [said for o, by in found.items() if (said := _best_rate(o, by))]
+    return f"The lowest losses of symmetric GELU arms: {'; '.join(named)}" if named else "Every learning rate diverged"
+
+
+def _best_rate(optimizer: str, by_factor: dict[float, Estimate]) -> str:
+    """The best of the rates that were tried, and whether it is at the edge of them; empty where all diverged."""
+    known = {factor: e for factor, e in by_factor.items() if not math.isnan(e.value)}
+    if not known:
+        return ""
+    best = min(known, key=lambda factor: known[factor].value)
+    if best == 1.0:
+        return f"{words(optimizer)} at its published rate"
+    lower = f", {known[1.0].value - known[best].value:.2f} nats lower" if 1.0 in known else ""
+    edge = ", the largest tried" if best == max(by_factor) else ", the smallest tried" if best == min(by_factor) else ""
+    return f"{words(optimizer)} at {times(best)} times its published rate (n = {known[best].n}{lower}{edge})"
 
 
 def _protocol(f: Factorial) -> str:
@@ -77,9 +102,9 @@ def _protocol(f: Factorial) -> str:
         return "No trained run has measured single batches yet"
     k = max(found.reported)
     return (
-        f"The lowest of {k} single-batch losses of one real run lies {found.optimism(k):.2f} nats below its mean "
+        f"The lowest of {k} single-batch losses of one trained run ({found.arm}) lies {found.optimism(k):.2f} nats below its mean "
         f"over {len(found.batch_losses)} batches; "
-        f"the standard deviation from batch to batch is {found.spread:.2f} nats"
+        f"in that run the standard deviation from batch to batch is {found.spread:.2f} nats"
     )
 
 

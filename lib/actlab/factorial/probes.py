@@ -21,6 +21,7 @@ class Protocol:
     """What the published way to validate would have said of one real trained run: the lowest of k single-batch losses."""
 
     arm: str
+    """In words."""
     label: str
     """The trial's seed."""
     batch_losses: Values
@@ -40,7 +41,7 @@ class Protocol:
         return float(self.batch_losses.std(ddof=1))
 
     def optimism(self, k: int) -> float:
-        """How far the expected report lies below the mean (nats)."""
+        """How far the expected lowest loss lies below the mean (nats)."""
         return self.mean - self.reported[k].value
 
 
@@ -57,7 +58,8 @@ def protocol(f: Factorial, optimizer: str = "adamw", symmetry: str = BASE, activ
     losses = np.array(trial["analyses"]["batch_losses"])
     ks = [k for k in (1, 2, 4, 8, 16, 32, 64, PUBLISHED_EVALUATIONS) if k <= len(losses)]
     found = best_of_k_curve(losses, ks, np.random.default_rng(seed), lower_is_better=True)
-    return Protocol(record["arm"], trial["label"], losses, trial["analyses"]["batch_tokens"], dict(zip(ks, found, strict=True)))
+    arm = ", ".join(words(record[factor]) for factor in ("optimizer", "symmetry", "activation"))
+    return Protocol(arm, trial["label"], losses, trial["analyses"]["batch_tokens"], dict(zip(ks, found, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -103,8 +105,8 @@ def batches_table(f: Factorial) -> pd.DataFrame:
         return pd.DataFrame({"": {"single batches": "not measured: the validation text is too short"}})
     rows = {
         "single batches of each trial": f"{found.batches}",
-        "spread from batch to batch, one model (sd, nats)": f"{found.spread:.3f}",
-        "the same, symmetric less bQ+bV on one batch": f"{found.paired_spread:.3f}",
+        "spread from batch to batch in one trial (sd in nats, mean over the trials)": f"{found.spread:.3f}",
+        "the same of the difference symmetric less bQ+bV on one batch": f"{found.paired_spread:.3f}",
         "trials with the same easiest batch": f"{found.same_easiest} of {found.trials}",
     }
     return pd.DataFrame({"": rows})

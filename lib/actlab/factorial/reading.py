@@ -54,6 +54,11 @@ def words(name: str) -> str:
     return WORDS.get(name, name)
 
 
+def times(factor: float) -> str:
+    """A multiple of a learning rate: ``3``, or ``1/3`` where the file of parameters has 0.333."""
+    return "1/3" if abs(factor - 1 / 3) < 1e-3 else f"{factor:g}"
+
+
 @dataclass(frozen=True)
 class Factorial:
     """Every trial as a row of ``trials`` (columns ``COLUMNS``), and the records behind them."""

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from actlab.factorial import BASE, LOSS_LABEL, Alignment, Protocol, words
-from actlab.factorial.reading import Values
+from actlab.factorial.reading import Values, times
 from actlab.figures.grid import error_bar
 from actlab.figures.style import canvas, colour, marker, styled, words_alone
 from actlab.statistics.estimate import Estimate
@@ -89,6 +90,7 @@ def protocol(found: Protocol) -> Figure:
     with styled():
         figure, (left, right) = canvas(1, 2, width=8.0, height=3.0)
         left.hist(found.batch_losses, bins=20, color=colour("gelu"))
+        left.yaxis.set_major_locator(MaxNLocator(integer=True))
         left.axvline(found.mean, color="black", linewidth=1)
         left.set(xlabel=f"loss on one batch of {found.batch_tokens:,} tokens (nats)", ylabel="batches")
         right.errorbar(ks, [e.value for e in values], np.hstack([error_bar(e) for e in values]), fmt="o", color=colour("gelu"))
@@ -97,14 +99,14 @@ def protocol(found: Protocol) -> Figure:
         right.set_xticks(ks, [str(k) for k in ks])
         margin = 0.1 * float(np.ptp(found.batch_losses))  # an interval grows without bound as k nears the number of batches
         right.set_ylim(found.batch_losses.min() - margin, found.mean + 2 * margin)
-        right.set(xlabel="evaluations, of which the lowest is reported", ylabel="expected report (nats per token)")
+        right.set(xlabel="evaluations, of which the lowest is reported", ylabel="expected lowest loss (nats per token)")
     return figure
 
 
 def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
     """Loss against the learning rate, in multiples of the published one: a panel an optimizer, hollow marks symmetric, filled ones bQ+bV.
 
-    A loss far above all others is written out with its rate.
+    A loss far above all others is written out with its arm and rate.
     """
     if not found:
         return _nothing()
@@ -126,11 +128,16 @@ def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
                 axes.plot(list(by_factor), [e.value for e in by_factor.values()], color=look["color"], linewidth=0.8, label=label)
             axes.set_xscale("log")
             factors = sorted({factor for (o, _), by in found.items() if o == optimizer for factor in by})
-            axes.set_xticks(factors, [f"{factor:g}" for factor in factors])
+            axes.set_xticks(factors, [times(factor) for factor in factors])
             axes.minorticks_off()
             axes.annotate(words(optimizer), (0.5, 1.02), xycoords="axes fraction", ha="center")
             axes.set_ylim(low - 0.1 * (high - low) - 0.05, high + 0.1 * (high - low) + 0.05)
-            beyond = [f"{e.value:.0f} at {f:g}" for (o, _), by in found.items() for f, e in by.items() if o == optimizer and e.value > high]
+            beyond = [
+                f"{words(mode)}: {e.value:.0f} at {times(f)}"
+                for (o, mode), by in found.items()
+                for f, e in by.items()
+                if o == optimizer and e.value > high
+            ]
             said = "\n".join(["off the scale:", *beyond] if beyond else [])
             axes.annotate(said, (0.96, 0.97), xycoords="axes fraction", ha="right", va="top", fontsize=7)
         panels[0].set_ylabel(LOSS_LABEL)
@@ -155,7 +162,7 @@ def curves(found: Mapping[tuple[str, str], tuple[Values, Sequence[Estimate]]]) -
 
 
 def alignment(found: Mapping[str, Sequence[Alignment]]) -> Figure:
-    """Mean cosine of keys with bQ, head by head, a panel a symmetry mode; bars are the middle 95% of random directions."""
+    """Mean cosine of keys with bQ, head by head, a panel a symmetry mode; wide bars are the middle 95% of random directions, thin ones intervals."""
     if not found:
         return _nothing()
     with styled():
