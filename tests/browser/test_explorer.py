@@ -115,9 +115,3 @@ def test_table_says_what_the_picture_shows(visit: Visit) -> None:
     assert table.locator("tbody tr").count() == page.locator(".main .arm").count()
     assert table.locator("th[scope=col]").count() == 9
     assert "95% intervals" in table.locator("caption").inner_text()
-
-
-def test_it_is_ready_soon(visit: Visit) -> None:
-    """Time from the start of the navigation until the menus work: under a second on a quiet machine, three allowed here."""
-    page = opened(visit)
-    assert page.evaluate("performance.getEntriesByName('explorer-ready')[0].startTime") < 3000

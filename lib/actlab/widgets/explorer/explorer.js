@@ -92,7 +92,6 @@ export function render({ model, el, address = false }) {
   }).observe(el);
   draw();
   el.dataset.ready = "true";
-  performance.mark("explorer-ready");
 }
 
 function download(name, text) {
