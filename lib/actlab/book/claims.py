@@ -31,7 +31,7 @@ div.cell_output .text_html:has(.ledger) { background: transparent !important; pa
   font-weight: 400; text-align: left; vertical-align: top; padding: 0.3rem 0.5rem; border-bottom: 1px solid var(--pst-color-border, #bbb);
 }
 .ledger thead th { font-weight: 600; }
-.ledger small { display: block; margin-top: 0.2rem; opacity: 0.85; }
+.ledger small { display: block; margin-top: 0.2rem; }
 .ledger :is(th, td) { overflow-wrap: break-word; }
 .ledger :is(.verdict, th a) { font-weight: 600; }
 .ledger tr:target { outline: 2px solid currentColor; }

@@ -33,8 +33,23 @@ def note_quotations(app: Any, doctree: Any) -> None:
     """A page that quotes a notebook's numbers is written anew when that notebook changes; myst-nb itself leaves the old numbers there."""
     from myst_nb.ext.glue.utils import PendingGlueReference
 
-    for node in doctree.findall(PendingGlueReference):
-        app.env.note_dependency(app.env.doc2path(node.refdoc))
+    quoted = sorted({node.refdoc for node in doctree.findall(PendingGlueReference)})
+    for name in quoted:
+        app.env.note_dependency(app.env.doc2path(name))
+    app.env.metadata[app.env.docname][footer.QUOTED] = quoted
+
+
+def follow_contents(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """Every page is made anew when the table of contents has changed, since each shows it; Sphinx itself does so for some pages and some changes."""
+    contents = (Path(app.srcdir) / "_toc.yml").read_text(encoding="utf-8")
+    same, env.actlab_contents = getattr(env, "actlab_contents", "") == contents, contents
+    return [] if same else sorted(env.found_docs)
+
+
+def plain_citations(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """docutils calls a bibliography a list (ARIA) and its entries no list items, which a screen reader cannot follow: it is a plain part of the page."""
+    if "body" in context:
+        context["body"] = context["body"].replace('<div role="list" class="citation-list">', '<div class="citation-list">')
 
 
 def forget_faults(app: Any, error: Exception | None) -> None:
@@ -50,6 +65,8 @@ def setup(app: Any) -> dict[str, Any]:
     mathml.setup(app)
     app.connect("builder-inited", execute_pages, priority=100)
     app.connect("doctree-read", note_quotations)
+    app.connect("env-get-outdated", follow_contents)
     app.connect("html-page-context", footer.add)
+    app.connect("html-page-context", plain_citations)
     app.connect("build-finished", forget_faults)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

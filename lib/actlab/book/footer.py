@@ -15,6 +15,8 @@ from typing import Any
 from actlab import __version__, paths
 from actlab.book.pages import Page, load_pages
 
+QUOTED = "actlab_quoted"
+"""Key of a page's metadata: the executed pages whose numbers it quotes."""
 VERSIONS = ("torch", "numpy", "jupyter-book")
 
 
@@ -23,7 +25,7 @@ def commit() -> str:
     """The repository's commit, ``abcdef1234``, and whether tracked files differ from it; "no commit" where there is no git."""
     try:
         found = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=10", "--dirty=, with changes"], cwd=paths.ROOT, capture_output=True, text=True
+            ["git", "describe", "--always", "--abbrev=10", "--dirty= and changes since"], cwd=paths.ROOT, capture_output=True, text=True
         )
     except OSError:
         return "no commit"
@@ -40,24 +42,23 @@ def day(path: Path) -> str:
 
 
 def records_of(pages: Iterable[Page]) -> str:
-    """``18 records of 2026-11-21 to 2026-11-22`` that the pages read; ``no record`` where they read none."""
+    """``18 records of 2026-11-21 to 2026-11-22`` that the pages read; ``no record`` where there is none."""
     files = {path for page in pages for _, path in page.files() if path.suffix == ".json"}
     days = sorted(found for path in files if (found := day(path)))
     if not days:
         return "no record"
-    return f"{len(days)} records of {days[0]}" + (f" to {days[-1]}" if days[-1] != days[0] else "")
+    return f"{len(days)} record{'' if len(days) == 1 else 's'} of {days[0]}" + (f" to {days[-1]}" if days[-1] != days[0] else "")
 
 
 def text(pages: Iterable[Page]) -> str:
-    """The whole line, for a page that reads what ``pages`` read."""
-    versions = [f"{name} {metadata.version(name)}" for name in VERSIONS]
-    return (
-        ", ".join([f"Written from {commit()} by actlab {__version__}", f"Python {platform.python_version()}", *versions]) + f"; {records_of(pages)}."
-    )
+    """The whole line, for a page that reads what ``pages`` read; it says nothing of records where they read none."""
+    versions = ", ".join([f"Python {platform.python_version()}", *(f"{name} {metadata.version(name)}" for name in VERSIONS)])
+    reading = [page for page in pages if page.reads]
+    return f"Written by actlab {__version__} from {commit()}; {versions}" + (f"; {records_of(reading)}." if reading else ".")
 
 
 def add(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Sphinx calls this for every page: an executed page names its own records, any other page those of the whole book."""
-    pages = load_pages(Path(app.srcdir).parent)
-    own = [page for page in pages if page.name == name]
-    context["theme_extra_footer"] = f'<p class="provenance">{escape(text(own or pages))}</p>'
+    """Sphinx calls this for every page: an executed page names its own records, any other page those of the pages that it quotes."""
+    quoted = app.env.metadata[name].get(QUOTED, [])
+    pages = [page for page in load_pages(Path(app.srcdir).parent) if page.name in (name, *quoted)]
+    context["theme_extra_footer"] = f'<p class="provenance">{escape(text(pages))}</p>'
