@@ -28,6 +28,22 @@ def test_tables() -> None:
     assert doors["tracebacks"].tolist() == [0, 1]
 
 
+def test_a_table_shows_words() -> None:
+    """No marks of Markdown, a damage apart from what it damaged, and a moment that people can read."""
+    made = record("2026-01-02T08:06:30+00:00")
+    names = ("a record empty", "a record other bytes", "a checkpoint: a list", "kill -9 of a worker")
+    made["faults"] = [{**made["faults"][0], "fault": name, "outcome": "`--redo-damaged` sets it aside"} for name in names]
+    table = reliability.faults(made)
+    assert list(table.index) == [
+        "a record: empty",
+        "a record: overwritten with other bytes",
+        "a checkpoint: a list in its place",
+        "kill -9 of a worker",
+    ]
+    assert set(table["what came of it"]) == {"--redo-damaged sets it aside"}
+    assert reliability.totals(made).loc["date", ""] == "2026-01-02 08:06 UTC"
+
+
 def test_the_newest_is_shown_and_a_missing_one_says_so() -> None:
     assert reliability.newest() is None
     for table in (reliability.totals, reliability.faults, reliability.doors):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from actlab.statistics.estimate import Estimate
-from actlab.wording import bullets, capital, measured
+from actlab.wording import bullets, capital, measured, moment
 
 
 def test_bullets_leave_out_what_is_empty() -> None:
@@ -21,3 +21,10 @@ def test_a_measured_value_carries_its_n() -> None:
     """With its interval, or with the word that there is none."""
     assert measured(Estimate(0.5971, 0.59, 0.604, 3, 0.95, "m"), 2, " nats") == "0.60 nats [0.59, 0.60], n = 3"
     assert measured(Estimate(0.5, math.nan, math.nan, 2, 0.95, "m")) == "0.500 [no interval], n = 2"
+
+
+def test_a_moment_is_told_to_the_minute_in_utc() -> None:
+    """An hour east of Greenwich it is an hour later; a date alone stays one."""
+    assert moment("2026-11-21T08:06:30+00:00") == "2026-11-21 08:06 UTC"
+    assert moment("2026-11-21T00:06:30+01:00") == "2026-11-20 23:06 UTC"
+    assert moment("2026-11-21") == "2026-11-21"

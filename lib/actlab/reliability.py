@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
 
 from actlab import store
+from actlab.wording import moment
 
 STUDY = "reliability"
 COMMAND = "pytest tests/faults tests/fuzz --hypothesis-profile=many --reliability"
@@ -24,8 +26,16 @@ def faults(record: store.Record | None) -> pd.DataFrame:
     if record is None:
         return MISSING
     columns = {"fault": "fault", "times": "times", "outcome": "what came of it", "compared": "records compared", "lost": "lost", "note": "measured"}
-    rows = [{name: row.get(key, "") for key, name in columns.items()} | {"seconds": f"{row['seconds']:.1f}"} for row in record["faults"]]
+    rows = [{name: _plain(row.get(key, "")) for key, name in columns.items()} | {"seconds": f"{row['seconds']:.1f}"} for row in record["faults"]]
     return pd.DataFrame(rows).set_index("fault")
+
+
+def _plain(value: Any) -> Any:
+    """A cell without marks of Markdown, which a table does not render, and with a damage set apart from what was damaged."""
+    if not isinstance(value, str):
+        return value
+    apart = re.sub(r"^a record (?=cut|edited|empty|other bytes|a list)", "a record: ", value.replace("`", ""))
+    return re.sub(r": a list$", ": a list in its place", re.sub(r": other bytes$", ": overwritten with other bytes", apart))
 
 
 def doors(record: store.Record | None) -> pd.DataFrame:
@@ -59,7 +69,7 @@ def totals(record: store.Record | None) -> pd.DataFrame:
         "tracebacks": sum(counts["tried"] - counts["used"] - counts["refused"] for counts in tried),
         "seconds": f"{record['seconds']:.0f}",
         "processor": made["machine"]["processor"],
-        "date": made["date"],
+        "date": moment(made["date"]),
         "commit": (made["git_commit"] or "none")[:10] + (" (changed)" if made["git_dirty"] else ""),
     }
     return pd.DataFrame({"": rows})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,9 @@ from actlab.wording import bullets
 
 CODE = "the code that trains"
 """How a replay names a change of the code, among what changed since its record was made."""
+NOTHING = "With nothing changed"
+PROCESSOR = "processor "
+"""How the name of a change of the processor begins."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,10 @@ def read() -> list[History]:
 
 
 def table(histories: Iterable[History]) -> pd.DataFrame:
-    """One row a study, and their sum: trials recorded and trained again; replays equal bit for bit (also after a change of code), and not equal."""
+    """One row a study, and their sum: trials recorded and trained again; replays equal bit for bit (also after a change of code), and not equal.
+
+    Replays are the equal ones and those that are not: a trial may have several.
+    """
     histories = list(histories)
     everything = History("all", sum(h.trials for h in histories), tuple(r for h in histories for r in h.replays))
     rows = {}
@@ -54,7 +60,6 @@ def table(histories: Iterable[History]) -> pd.DataFrame:
         rows[h.study] = {
             "trials recorded": f"{h.trials:,}",
             "trained again": str(h.trained_again),
-            "replays": str(len(h.replays)),
             "equal bit for bit": str(h.count(equal=True)),
             "although the code changed": str(sum(r["equal"] and CODE in r["changed"] for r in h.replays)),
             "not equal, something changed": str(h.count(equal=False, changed=True)),
@@ -65,15 +70,46 @@ def table(histories: Iterable[History]) -> pd.DataFrame:
 
 
 def sentences(histories: Iterable[History]) -> Any:
-    """What the table says, and how far the replays were off that were not equal."""
+    """What the table says by what had changed, how far the replays were off that were not equal, and each that breaks the promise."""
     replays = [replay for history in histories for replay in history.replays]
     if not replays:
         return bullets(["no recorded trial has been trained again yet"])
-    equal = sum(r["equal"] for r in replays)
     machines = {r["provenance"]["machine"]["processor"] for r in replays}
-    texts = [f"{equal} of {len(replays)} replays gave the recorded bits, on {len(machines)} kind{'s' if len(machines) > 1 else ''} of processor"]
-    for r in replays:
-        if not r["equal"]:
-            apart = f"{abs(r['val_loss']['now'] - r['val_loss']['recorded']):.1e} nats" if "val_loss" in r else "it failed"
-            texts.append(f"{r['arm']} trial {r['trial']}: {apart}; changed since: {', '.join(r['changed']) or 'nothing'}")
-    return bullets(texts)
+    kinds = f"on {len(machines)} kind{'s' if len(machines) > 1 else ''} of processor"
+    causes = {said: part for said, part in _causes(replays).items() if part or said == NOTHING}
+    texts = [f"Replays of recorded trials: {len(replays)}, {kinds}", *(f"{said}: {_equal(part)}" for said, part in causes.items())]
+    apart = [_apart(r) for r in replays if not r["equal"] and r["changed"] and "val_loss" in r]
+    if apart:
+        texts.append(f"{len(apart)} replays after a change ended {min(apart):.1e} to {max(apart):.1e} nats from the recorded validation loss")
+    return bullets([*texts, *(_one(r) for r in replays if not r["equal"] and (not r["changed"] or "val_loss" not in r))])
+
+
+def _causes(replays: list[Record]) -> dict[str, list[Record]]:
+    """The replays by what had changed since their record; every replay is in one part."""
+    processor, elsewhere = _parted(replays, lambda r: any(change.startswith(PROCESSOR) for change in r["changed"]))
+    code, unchanged = _parted(elsewhere, lambda r: CODE in r["changed"])
+    other, unchanged = _parted(unchanged, lambda r: bool(r["changed"]))
+    return {
+        NOTHING: unchanged,
+        "On the recorded kind of processor, after a change of the code": code,
+        "On the recorded kind of processor, with other versions": other,
+        "On another kind of processor, where equal bits are not to be expected": processor,
+    }
+
+
+def _parted(replays: list[Record], test: Callable[[Record], bool]) -> tuple[list[Record], list[Record]]:
+    return [r for r in replays if test(r)], [r for r in replays if not test(r)]
+
+
+def _equal(replays: list[Record]) -> str:
+    return f"{sum(r['equal'] for r in replays)} of {len(replays)} gave the recorded bits" if replays else "none yet"
+
+
+def _apart(replay: Record) -> float:
+    """Between the recorded and the new validation loss, in nats."""
+    return float(abs(replay["val_loss"]["now"] - replay["val_loss"]["recorded"]))
+
+
+def _one(replay: Record) -> str:
+    far = f"{_apart(replay):.1e} nats" if "val_loss" in replay else "it failed"
+    return f"{replay['arm']} trial {replay['trial']}: {far}; changed since: {', '.join(replay['changed']) or 'nothing'}"

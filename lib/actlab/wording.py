@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,11 @@ def bullets(sentences: Iterable[str]) -> Any:
 def capital(text: str) -> str:
     """With a capital first letter, the rest as it is."""
     return text[:1].upper() + text[1:]
+
+
+def moment(text: str) -> str:
+    """A record's date and time for people: ``2026-11-21 08:06 UTC``; a date alone stays one."""
+    return f"{datetime.fromisoformat(text).astimezone(UTC):%Y-%m-%d %H:%M} UTC" if "T" in text else text
 
 
 def publish(named: dict[str, str]) -> None:

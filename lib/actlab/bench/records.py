@@ -11,6 +11,7 @@ import pandas as pd
 
 from actlab import paths, store
 from actlab.study import provenance
+from actlab.wording import moment
 
 STUDY = "performance"
 
@@ -43,7 +44,7 @@ def origin(record: store.Record | None) -> pd.DataFrame:
     rows = {
         "processor": machine["processor"],
         "torch": machine["torch"],
-        "date": made["date"],
+        "date": moment(made["date"]),
         "commit": (made["git_commit"] or "none")[:10],
     }
     if "matmul_gflops" in record["measured"]:
