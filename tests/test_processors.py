@@ -57,6 +57,8 @@ def test_sentences_order_activations_by_effect() -> None:
     said = processors.sentences(found)
     assert said["processors_extent"].startswith("4 trials of 2 arms were trained on two kinds of processor (a, b)")
     assert said["processors_charlm"].endswith("(nats) relu 1.0e-03 to 3.0e-03 (n = 2); gelu 0 to 0 (n = 2)")
+    assert said["processors_summary"].startswith("From one seed, another kind of processor moves relu's validation loss by 1.0e-03 to 3.0e-03 nats (n = 2)")
+    assert said["processors_summary"].endswith("by 0 in the median and by at most 0 (charlm, gelu; n = 2)")
     assert list(processors.table(found).index) == [("charlm", "relu"), ("charlm", "gelu")]
 
 

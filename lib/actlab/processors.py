@@ -19,6 +19,7 @@ from actlab.store import Record
 from actlab.wording import bullets
 
 NO_RECORD = "no record yet: `actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
+REFERENCE = "relu"
 PROCESSOR = ("processor", "capability")
 """What of a machine may differ between twins."""
 APART = ("kind", "trials", "ensembles", "snapshots")
@@ -75,7 +76,7 @@ def twins(records: Iterable[Record], replays: Iterable[Record]) -> list[Twin]:
         if replayed and "val_loss" in replay:
             runs[_settings(replayed), replay["trial"]].append(_Run(replay["provenance"]["machine"], replay["val_loss"]["now"]))
     found = [twin for key, run in runs.items() for twin in _twins(about[key], key[1], run)]
-    return sorted(found, key=lambda twin: (twin.model, twin.activation, twin.scale, twin.label))
+    return sorted(found, key=lambda twin: (twin.model, twin.activation != REFERENCE, twin.activation, twin.scale, twin.label))
 
 
 def _settings(record: Record) -> str:
@@ -151,6 +152,14 @@ def sentences(found: list[Twin]) -> dict[str, str]:
         "processors_extent": f"{len(found)} trials of {len(cells)} arms were trained on two kinds of processor ({', '.join(kinds)}) "
         "from the same seed, with the same versions of Python, NumPy and PyTorch"
     }
+    relu = [twin for twin in found if twin.activation == REFERENCE]
+    others = [twin for twin in found if twin.activation != REFERENCE]
+    if relu and others:
+        last = max(others, key=lambda twin: twin.apart)
+        said["processors_summary"] = (
+            f"From one seed, another kind of processor moves relu's validation loss by {span(relu)} nats (n = {len(relu)}), and that of the other "
+            f"activations by {_short(_middle(others))} in the median and by at most {_short(last.apart)} ({last.model}, {last.activation}; n = {len(others)})"
+        )
     for model in dict.fromkeys(model for model, _ in cells):
         mine = sorted(((a, cell) for (m, a), cell in cells.items() if m == model), key=lambda item: -_middle(item[1]))
         parts = [f"{activation} {span(cell)} (n = {len(cell)})" for activation, cell in mine]

@@ -32,6 +32,7 @@ def apart(found: list[Twin]) -> Figure:
             axes.set_ylim(NOWHERE / 3, 1)
             axes.set_yticks([NOWHERE, 1e-8, 1e-6, 1e-4, 1e-2, 1], ["0", "1e-8", "1e-6", "1e-4", "0.01", "1"])
             axes.minorticks_off()
+            axes.set_xlim(-0.6, len(mine) - 0.4)
             axes.set_xticks(range(len(mine)), list(mine), rotation=30, ha="right", fontsize=8)
             axes.annotate(model, (0.98, 0.03), xycoords="axes fraction", ha="right", va="bottom", fontsize=9)
             axes.grid(axis="x", visible=False)
