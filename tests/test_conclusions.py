@@ -11,6 +11,7 @@ from actlab.claims.evidence import Evidence
 from actlab.claims.verdicts import signs
 from actlab.grid import read
 from actlab.statistics.power import detectable_two_sample
+from actlab.wording import above_zero
 
 
 def lite(*activations: tuple[str, float, float]) -> Evidence:
@@ -26,32 +27,49 @@ def lite(*activations: tuple[str, float, float]) -> Evidence:
 def test_what_waits_is_said() -> None:
     """Scales without records say so in every cell; those with records have numbers."""
     found = conclusions.extent(lite())
-    assert found["state"].to_dict() == {"lite": "recorded", "partial": conclusions.WAITS, "full": conclusions.WAITS}
+    assert found["state"].to_dict() == {"lite": "recorded", "partial": "no record yet", "full": "no record; waits for a GPU"}
     assert found.loc["lite", "trials"] == 10
     assert found.loc["full", "parameters"] == "2,711,105 to 10,795,776"
-    assert (conclusions.beside(lite(), "full")["n"] == "0").all()
+    assert "params/repro-partial-cpu.yaml" in found.loc["partial", "params file"]
+    assert set(conclusions.beside(lite(), "full")["ours"]) == {"no record; waits for a GPU"}
+    assert set(conclusions.beside(lite(), "partial")["ours"]) == {"no record yet"}
     said = conclusions.sentences(lite())["scales"]
-    assert said == "There are records at lite scale; without any record, and so without a verdict, is the scale of partial and of full"
+    assert said == "There are records at lite scale; the partial and the full scale have no record, and so no verdict"
+    both = Evidence({scale: lite().grids["lite"] for scale in ("lite", "partial")})
+    assert conclusions.sentences(both)["scales"].endswith("lite and partial scale; the full scale has no record, and so no verdict")
     assert conclusions.sentences(Evidence({}))["scales"].startswith("There are records at no scale")
 
 
 def test_published_values_stand_beside_ours() -> None:
     """The report's 1.5555 nats for charlm with relu, and our mean with its interval."""
     full = read([grids.record("charlm", "relu", (1.0, 1.1, 1.2))])
-    row = conclusions.beside(Evidence({"full": full}), "full").loc[("charlm", "relu")]
-    assert row.iloc[0] == "1.5555"
-    assert row["validation loss, ours"].startswith("1.1000 [")
+    table = conclusions.beside(Evidence({"full": full}), "full")
+    row = table.loc[("charlm", "relu")]
+    assert (row.iloc[0], row["loss (nats), published"]) == ("0.9061", "1.5555")
+    assert row["loss (nats), ours"].startswith("1.1000 [")
     assert row["n"] == "3"
-    assert len(conclusions.beside(Evidence({}), "partial")) == 9
+    assert (table["n"] == "0").sum() == len(table) - 1
+
+
+def test_published_tables_hold_what_was_published() -> None:
+    """At partial scale no loss was; one model's rows stand together; a column has one number of decimals."""
+    table = conclusions.beside(Evidence({}), "partial")
+    assert list(table) == ["total variation, published", "accuracy (%), published", "ours"]
+    assert [model for model, _ in table.index] == ["charlm"] * 5 + ["tinylstm", "minigpt", "hybridlm", "nanotransformer"]
+    assert set(table["accuracy (%), published"]) == {"not given", "14.53", "33.13", "43.20", "37.37"}
 
 
 def test_recommendations_count_what_is_sure() -> None:
     """gelu predicts better and agrees less, swish the other way round, in both models."""
     said = list(conclusions.recommendations(lite(("gelu", 1.0, 0.5), ("swish", 3.0, 0.02))))
     assert "4 of 4 comparisons with relu surely change the loss (Holm, 5%), 2 of them for the better" in said[0]
-    assert "of the 2 activations that surely lower the loss, 0 surely lower" in said[1]
-    assert "and 2 surely raise it (charlm gelu (-" in said[1]
+    assert "of the arms that surely lower the loss (2), none surely lowers the difference between seeds as well; 2 surely raise it: charlm" in said[1]
+    assert "2 of 4 arms surely agree more than relu: charlm swish (+" in said[2]
     assert "minigpt swish (+0.99" in said[2]
+    assert said[2].endswith("; none of them with a surely better loss")
+    worse = list(conclusions.recommendations(lite(("gelu", 3.0, 0.5))))
+    assert "2 of 2 comparisons with relu surely change the loss (Holm, 5%), none of them for the better" in worse[0]
+    assert worse[1] == "Where agreement is all that counts: none of 2 arms surely agrees more than relu"
     assert list(conclusions.recommendations(Evidence({}))) == ["No record compares an activation with relu yet"]
 
 
@@ -60,7 +78,7 @@ def test_trials_needed_are_the_statistics_of_power() -> None:
     evidence = lite()
     grid = evidence.grids["lite"]
     spread = float(np.median([arm.values("val_loss").std(ddof=1) for arm in grid.arms.values()]))
-    assert f"3 trials {3.0695 * spread:.3f}"[:13] in conclusions.trials_needed(grid)
+    assert f"is {3.0695 * spread:.3f} nats with 3 trials an arm, " in conclusions.trials_needed(grid)
     assert detectable_two_sample(3) == pytest.approx(3.07, abs=0.005)
 
 
@@ -74,6 +92,17 @@ def test_shares_need_two_activations() -> None:
 def test_front_page_without_records() -> None:
     """Every published sensitivity is listed, ours said to be missing."""
     assert (conclusions.front_page(Evidence({}))["ours"] == "no record").all()
+
+
+def test_a_sensitivity_is_not_shown_below_0() -> None:
+    """A jackknife interval may reach there; a coefficient of variation cannot."""
+    noisy = [grids.record(activation=a, losses=(2.0,) * 3) for a in ("relu", "gelu")]
+    for pair, value in zip(noisy[1]["reproducibility_metrics"], (0.05, 0.1, 0.25), strict=True):
+        pair["relative_pd"] = value
+    grid = read(noisy)
+    assert grid.sensitivity("charlm", "relative_pd").low < 0
+    assert "[0.0, " in conclusions.front_page(Evidence({"lite": grid})).loc["charlm", "ours"]
+    assert above_zero(grid.sensitivity("charlm", "relative_pd")).value == grid.sensitivity("charlm", "relative_pd").value
 
 
 def test_signs_are_of_all_comparisons() -> None:

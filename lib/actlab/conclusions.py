@@ -9,19 +9,31 @@ import pandas as pd
 
 from actlab import findings
 from actlab.claims import published as p
-from actlab.claims.evidence import STUDIES, Evidence
+from actlab.claims.evidence import ON_CPU, STUDIES, Evidence
 from actlab.claims.sizes import parameters
 from actlab.claims.verdicts import signs
 from actlab.grid import METRICS, ArmResults, Grid
 from actlab.statistics.crossed import crossed_shares
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.power import detectable_paired, detectable_two_sample
-from actlab.wording import with_interval
+from actlab.wording import above_zero, with_interval
 
 SMALLEST_FIRST = tuple(reversed(STUDIES))
-WAITS = "no record; waits for a GPU"
-COLUMNS = ("val_loss", "val_accuracy", "total_variation")
-"""Of the published tables."""
+NOT_GIVEN = "not given"
+HEADERS = {"total_variation": "total variation", "val_loss": "loss (nats)", "val_accuracy": "accuracy (%)"}
+"""Column of the published tables, the prediction difference first -> its header here."""
+ORDER = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
+
+
+def waits(scale: str) -> str:
+    """What a cell says where a scale has no record: not every scale can be trained on a CPU in reasonable time."""
+    return "no record yet" if STUDIES[scale] in ON_CPU else "no record; waits for a GPU"
+
+
+def _files(scale: str) -> str:
+    study = STUDIES[scale]
+    on_cpu = f" (on a CPU: params/{ON_CPU[study]}.yaml)" if study in ON_CPU else ""
+    return f"params/{study}.yaml{on_cpu}"
 
 
 def extent(evidence: Evidence) -> pd.DataFrame:
@@ -32,36 +44,53 @@ def extent(evidence: Evidence) -> pd.DataFrame:
         sizes = [parameters(model, scale) for model in ("tinylstm", "convlm", "hybridlm", "nanotransformer", "minigpt", "charlm")]
         rows[scale] = {
             "parameters": f"{min(sizes):,} to {max(sizes):,}",
-            "params file": f"params/{grid.study if grid else STUDIES[scale]}.yaml",
+            "params file": f"params/{grid.study}.yaml" if grid else _files(scale),
             "arms recorded": len(grid.arms) if grid else 0,
             "trials": sum(len(arm.done) for arm in grid.arms.values()) if grid else 0,
-            "state": "recorded" if grid else WAITS,
+            "state": "recorded" if grid else waits(scale),
         }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _beside(published: Mapping[str, float], arm: ArmResults | None) -> dict[str, str]:
-    row = {}
-    for metric in COLUMNS:
-        name = METRICS[metric].label.split(" (")[0]
-        row[f"{name}, published"] = f"{published[metric]:g}" if metric in published else "not given"
-        row[f"{name}, ours"] = with_interval(arm.estimate(metric), METRICS[metric].digits) if arm else WAITS
-    return row | {"n": str(len(arm.done)) if arm else "0"}
+Cell = tuple[str, str]
+"""Model and activation."""
+
+
+def published_at(scale: str) -> dict[Cell, Mapping[str, float]]:
+    """(model, activation) -> what the report's table of a scale gives, the activations of one model together."""
+    if scale == "full":
+        cells = {(m, "relu"): values for m, values in p.FULL.items() if m != "charlm"} | {("charlm", a): v for a, v in p.CHARLM_FULL.items()}
+        models = list(p.FULL)
+    else:
+        cells = {(m, "relu"): values for m, values in p.PARTIAL.items()}
+        cells |= {("charlm", a): {"total_variation": v} for a, v in p.CHARLM_PARTIAL.items()}
+        models = ["charlm", *p.PARTIAL]
+    return {cell: cells[cell] for cell in sorted(cells, key=lambda cell: (models.index(cell[0]), ORDER.index(cell[1])))}
+
+
+def _decimals(values: list[float]) -> int:
+    """Of the number that was printed with the most."""
+    return max(len(f"{value:g}".partition(".")[2]) for value in values)
 
 
 def beside(evidence: Evidence, scale: str) -> pd.DataFrame:
-    """The report's table of a scale beside our arms there: nats, %, and its difference (from 0 to 1) beside total variation.
+    """The report's table of a scale beside our arms there: its difference (from 0 to 1) beside total variation, then what else it gives.
 
     Args:
         evidence: the recorded grids.
         scale: ``partial`` or ``full``.
     """
-    full = [(m, "swish" if m == "charlm" else "relu", v) for m, v in p.FULL.items()]
-    full += [("charlm", a, v) for a, v in p.CHARLM_FULL.items() if a != "swish"]
-    partial = [(m, "relu", v) for m, v in p.PARTIAL.items()]
-    partial += [("charlm", a, {"total_variation": v}) for a, v in p.CHARLM_PARTIAL.items()]
-    grid = evidence.grids.get(scale)
-    rows = {(m, a): _beside(v, grid.arms.get((m, a)) if grid else None) for m, a, v in {"full": full, "partial": partial}[scale]}
+    table, grid = published_at(scale), evidence.grids.get(scale)
+    rows = {}
+    for cell, values in table.items():
+        arm, row = grid.arms.get(cell) if grid else None, {}
+        for metric, header in HEADERS.items():
+            given = [other[metric] for other in table.values() if metric in other]
+            if given:
+                row[f"{header}, published"] = f"{values[metric]:.{_decimals(given)}f}" if metric in values else NOT_GIVEN
+                if grid:
+                    row[f"{header}, ours"] = with_interval(arm.estimate(metric), METRICS[metric].digits) if arm else waits(scale)
+        rows[cell] = row | ({"n": str(len(arm.done)) if arm else "0"} if grid else {"ours": waits(scale)})
     return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=("model", "activation")))
 
 
@@ -71,7 +100,7 @@ def front_page(evidence: Evidence) -> pd.DataFrame:
     rows = {}
     for model, value in p.README_CV.items():
         names = [arm.activation for arm in grid.of_model(model)] if grid else []
-        ours = with_interval(grid.sensitivity(model, "relative_pd"), 1) if grid and len(names) > 1 else "no record"
+        ours = with_interval(above_zero(grid.sensitivity(model, "relative_pd")), 1) if grid and len(names) > 1 else "no record"
         rows[model] = {"CV%, published": f"{value:.2f}", "ours": ours, "over": ", ".join(names)}
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -96,7 +125,11 @@ def _percent(share: Estimate) -> str:
     return with_interval(Estimate(100 * share.value, 100 * share.low, 100 * share.high, share.n, share.level, share.method), 1) + "%"
 
 
-def _against_relu(grid: Grid) -> list[tuple[ArmResults, Estimate, Estimate, int, int]]:
+Compared = tuple[ArmResults, Estimate, Estimate, int, int]
+"""An arm, its differences from relu in loss and in total variation, and their signs where sure."""
+
+
+def _against_relu(grid: Grid) -> list[Compared]:
     """Every arm against relu: differences in loss and in total variation, and their signs where sure (Holm over all, each metric apart)."""
     pairs = [(arm, grid.arms[arm.model, "relu"]) for arm in grid.arms.values() if arm.activation != "relu" and (arm.model, "relu") in grid.arms]
     loss, tv = ([arm.minus(relu, metric) for arm, relu in pairs] for metric in ("val_loss", "total_variation"))
@@ -105,8 +138,18 @@ def _against_relu(grid: Grid) -> list[tuple[ArmResults, Estimate, Estimate, int,
     return [(arm, one, two, a, b) for (arm, _), one, two, a, b in zip(pairs, loss, tv, signs(loss), signs(tv), strict=True)]
 
 
-def _names(found: list[tuple[ArmResults, Estimate, Estimate, int, int]]) -> str:
-    return ", ".join(f"{arm.model} {arm.activation} ({e.value:+.3f} nats, {t.value:+.3f} total variation)" for arm, e, t, *_ in found) or "none"
+def _names(found: list[Compared]) -> str:
+    """``: charlm gelu (+0.080 nats, -0.010 total variation)`` and so on; nothing for none."""
+    named = ", ".join(f"{arm.model} {arm.activation} ({e.value:+.3f} nats, {t.value:+.3f} total variation)" for arm, e, t, *_ in found)
+    return f": {named}" if named else ""
+
+
+def _number(found: list[Compared]) -> str:
+    return str(len(found) or "none")
+
+
+def _verb(plural: str, found: list[Compared]) -> str:
+    return plural if len(found) > 1 else f"{plural}s"
 
 
 def recommendations(evidence: Evidence) -> Iterator[str]:
@@ -119,16 +162,22 @@ def recommendations(evidence: Evidence) -> Iterator[str]:
     better = [f for f in found if f[3] < 0]
     changed = [f for f in found if f[3]]
     yield (
-        f"Try the activation on your own architecture: {len(changed)} of {len(found)} comparisons with relu surely change the loss (Holm, 5%), "
-        f"{len(better)} of them for the better: {_names(better)}"
+        f"Try the activation on your own architecture: {_number(changed)} of {len(found)} comparisons with relu surely "
+        f"{_verb('change', changed)} the loss (Holm, 5%), {_number(better)} of them for the better{_names(better)}"
     )
-    both, costly = [f for f in better if f[4] < 0], [f for f in better if f[4] > 0]
+    if better:
+        both, costly = [f for f in better if f[4] < 0], [f for f in better if f[4] > 0]
+        yield (
+            f"Look at loss and agreement apart: of the arms that surely lower the loss ({len(better)}), {_number(both)} surely "
+            f"{_verb('lower', both)} the difference between seeds as well{_names(both)}; {_number(costly)} surely {_verb('raise', costly)} it"
+            f"{_names(costly)}"
+        )
+    steadier = [f for f in found if f[4] < 0]
     yield (
-        f"Do not expect a better loss and better agreement at once: of the {len(better)} activations that surely lower the loss, {len(both)} surely "
-        f"lower the difference between seeds as well ({_names(both)}) and {len(costly)} surely raise it ({_names(costly)})"
+        "Where agreement is all that counts: "
+        f"{_number(steadier)} of {len(found)} arms surely {_verb('agree', steadier)} more than relu{_names(steadier)}"
+        + (f"; {_number([f for f in steadier if f[3] < 0])} of them with a surely better loss" if steadier else "")
     )
-    steadier = [f for f in found if f[4] < 0 and f[3] >= 0]
-    yield f"Where agreement is all that counts, it was bought with no gain in loss by: {_names(steadier)}"
     yield trials_needed(grid)
     yield findings.baselines(grid)
 
@@ -136,11 +185,13 @@ def recommendations(evidence: Evidence) -> Iterator[str]:
 def trials_needed(grid: Grid) -> str:
     """How small a difference of losses 3, 5 and 10 trials show, from the recorded spread between seeds."""
     spread = float(np.median([np.nanstd(arm.values("val_loss"), ddof=1) for arm in grid.arms.values()]))
-    said = ", ".join(f"{n} trials {detectable_two_sample(n) * spread:.3f}" for n in (3, 5, 10))
-    paired = detectable_paired(5)
+    first, *more = (
+        f"{detectable_two_sample(n) * spread:.3f} {words}" for n, words in ((3, "nats with 3 trials an arm"), (5, "with 5"), (10, "with 10"))
+    )
     return (
         f"Run more than three seeds: the median standard deviation of the loss between seeds is {spread:.4f} nats, so the smallest difference of two "
-        f"arms that shows with power 80% is {said} nats; five shared seeds show {paired:.2f} standard deviations of the paired difference"
+        f"arms found with 80% power is {first}, {', '.join(more)}; five shared seeds find {detectable_paired(5):.2f} standard deviations of the "
+        "paired difference"
     )
 
 
@@ -148,5 +199,5 @@ def sentences(evidence: Evidence) -> dict[str, str]:
     """Name -> sentence, for other pages."""
     recorded = [scale for scale in SMALLEST_FIRST if scale in evidence.grids]
     missing = [scale for scale in SMALLEST_FIRST if scale not in evidence.grids]
-    waits = f"; without any record, and so without a verdict, is the scale of {' and of '.join(missing)}" if missing else ""
-    return {"scales": f"There are records at {' and '.join(recorded) or 'no'} scale{waits}"}
+    none = f"; the {' and the '.join(missing)} scale {'have' if len(missing) > 1 else 'has'} no record, and so no verdict" if missing else ""
+    return {"scales": f"There are records at {' and '.join(recorded) or 'no'} scale{none}"}

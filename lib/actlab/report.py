@@ -12,7 +12,7 @@ from actlab import files, grid, paths, store, tables
 from actlab.errors import BadInput, UnknownName
 from actlab.figures import grid as figures
 from actlab.grid import PAIR_METRICS, Grid
-from actlab.wording import with_interval
+from actlab.wording import above_zero, with_interval
 
 
 def write(study: str, out: Path, models: Sequence[str] | None = None, activations: Sequence[str] | None = None, plots: bool = True) -> Iterator[Path]:
@@ -65,7 +65,7 @@ def _model_lines(results: Grid, model: str) -> Iterator[str]:
             values = {arm.activation: arm.estimate(metric).value for arm in arms}
             sensitivity = results.sensitivity(model, metric)
             yield (
-                f"  mean {sum(values.values()) / len(values):.4f}, CV% {with_interval(sensitivity, 2)}, "
+                f"  mean {sum(values.values()) / len(values):.4f}, CV% {with_interval(above_zero(sensitivity), 2)}, "
                 f"lowest {min(values, key=lambda a: values[a])}, highest {max(values, key=lambda a: values[a])}"
             )
     for missing_model, activation in results.missing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,6 +35,11 @@ def publish(named: dict[str, str]) -> None:
 
     for name, sentence in named.items():
         glue(name, capital(sentence), display=False)
+
+
+def above_zero(estimate: Estimate) -> Estimate:
+    """What cannot be negative, for showing: the interval cut at 0. Judge by the interval as it is."""
+    return replace(estimate, low=max(estimate.low, 0.0))  # a NaN stays one: it is the first
 
 
 def with_interval(estimate: Estimate, digits: int = 4) -> str:

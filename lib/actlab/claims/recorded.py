@@ -16,7 +16,7 @@ from actlab.grid import METRICS, ArmResults, Grid, combined
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import pair_mean_difference
 from actlab.statistics.summaries import rank_correlation
-from actlab.wording import measured
+from actlab.wording import above_zero, measured
 
 Scales = tuple[str, ...]
 Arms = Sequence[tuple[str, str]]
@@ -132,7 +132,7 @@ def sensitivity(model: str, published: float, activations: Sequence[str], scales
 
     def judge(grid: Grid) -> tuple[bool | None, str]:
         ours = combined([grid.arms[model, a] for a in activations], "relative_pd", _cv)
-        return agrees(published, ours), f"CV of {model}'s relative PD over {', '.join(activations)}: {measured(ours, 2)}"
+        return agrees(published, ours), f"CV of {model}'s relative PD over {', '.join(activations)}: {measured(above_zero(ours), 2)}"
 
     rule = "replicated if our CV% over the same activations, three trials each, would lie at the published value (95%)"
     return Recorded(rule, _page(model), _cells([model], activations), scales, judge)

@@ -11,7 +11,7 @@ from actlab.grid import Grid
 
 
 def trade(grid: Grid | None) -> Figure:
-    """Change of validation loss against change of total variation, each arm less relu, a panel a model, with both 95% intervals (paired by seed)."""
+    """Change of total variation against change of validation loss, each arm less relu, a panel a model, with both 95% intervals (paired by seed)."""
     arms = grid.arms if grid else {}
     models = [model for model, activation in arms if activation == "relu"]
     with styled():
@@ -28,6 +28,7 @@ def trade(grid: Grid | None) -> Figure:
                     axes.errorbar(x.value, y.value, xerr=errors[0], yerr=errors[1], linestyle="none", label=arm.activation, **look)
             axes.axhline(0, color="#888888", linewidth=0.6)
             axes.axvline(0, color="#888888", linewidth=0.6)
+            axes.locator_params(axis="x", nbins=4, steps=[1, 2, 5, 10])
             axes.annotate(model, (0, 1.02), xycoords="axes fraction", ha="left", va="bottom", fontsize=8)
         handles = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
         if handles:
