@@ -57,7 +57,7 @@ def test_sentences_order_activations_by_effect() -> None:
     said = processors.sentences(found)
     assert said["processors_extent"].startswith("4 trials of 2 arms were trained on two kinds of processor (a, b)")
     assert said["processors_charlm"].endswith("(nats) relu 1.0e-03 to 3.0e-03 (n = 2); gelu 0 to 0 (n = 2)")
-    assert said["processors_summary"].startswith("From one seed, another kind of processor moves relu's validation loss by 1.0e-03 to 3.0e-03 nats (n = 2)")
+    assert "moves relu's validation loss by 1.0e-03 to 3.0e-03 nats (n = 2)" in said["processors_summary"]
     assert said["processors_summary"].endswith("by 0 in the median and by at most 0 (charlm, gelu; n = 2)")
     assert list(processors.table(found).index) == [("charlm", "relu"), ("charlm", "gelu")]
 
@@ -79,6 +79,6 @@ def test_the_figure_has_a_mark_a_trial() -> None:
 
 def test_without_records_the_page_says_so() -> None:
     """No number is invented."""
-    assert processors.sentences([]) == {"processors_extent": processors.NO_RECORD}
+    assert processors.sentences([]) == {"processors_extent": processors.NO_RECORD, "processors_summary": ""}
     assert processors.NO_RECORD in processors.table([]).columns or processors.NO_RECORD in processors.table([]).index
     figures.apart([]).canvas.draw()

@@ -145,26 +145,33 @@ def _short(value: float) -> str:
 def sentences(found: list[Twin]) -> dict[str, str]:
     """What the twins say, a model a sentence."""
     if not found:
-        return {"processors_extent": NO_RECORD}
+        return {"processors_extent": NO_RECORD, "processors_summary": ""}
     cells = by_arm(found)
     kinds = sorted({name for twin in found for name in twin.processors})
     said = {
         "processors_extent": f"{len(found)} trials of {len(cells)} arms were trained on two kinds of processor ({', '.join(kinds)}) "
         "from the same seed, with the same versions of Python, NumPy and PyTorch"
     }
-    relu = [twin for twin in found if twin.activation == REFERENCE]
-    others = [twin for twin in found if twin.activation != REFERENCE]
-    if relu and others:
-        last = max(others, key=lambda twin: twin.apart)
-        said["processors_summary"] = (
-            f"From one seed, another kind of processor moves relu's validation loss by {span(relu)} nats (n = {len(relu)}), and that of the other "
-            f"activations by {_short(_middle(others))} in the median and by at most {_short(last.apart)} ({last.model}, {last.activation}; n = {len(others)})"
-        )
+    said["processors_summary"] = _summary(found)
     for model in dict.fromkeys(model for model, _ in cells):
         mine = sorted(((a, cell) for (m, a), cell in cells.items() if m == model), key=lambda item: -_middle(item[1]))
         parts = [f"{activation} {span(cell)} (n = {len(cell)})" for activation, cell in mine]
         said[f"processors_{model}"] = f"{model}: validation losses lie apart by (nats) {'; '.join(parts)}"
     return said
+
+
+def _summary(found: list[Twin]) -> str:
+    """relu against all others; nothing where one side is missing."""
+    relu = [twin for twin in found if twin.activation == REFERENCE]
+    others = [twin for twin in found if twin.activation != REFERENCE]
+    if not relu or not others:
+        return ""
+    last = max(others, key=lambda twin: twin.apart)
+    return (
+        f"From one seed, another kind of processor moves relu's validation loss by {span(relu)} nats (n = {len(relu)}), "
+        f"and that of the other activations by {_short(_middle(others))} in the median "
+        f"and by at most {_short(last.apart)} ({last.model}, {last.activation}; n = {len(others)})"
+    )
 
 
 def control(histories: Iterable[History]) -> str:
