@@ -9,7 +9,7 @@ from tests.support import grids
 
 from actlab.figures import grid as figures
 from actlab.figures.activations import functions_and_slopes
-from actlab.figures.style import COLOURS, colour, show
+from actlab.figures.style import COLOURS, colour, dashes, marker, show
 from actlab.grid import METRICS, Grid, read
 
 DRAWINGS = {
@@ -80,6 +80,28 @@ def test_activation_panels() -> None:
     figure = functions_and_slopes({name: (x, x, np.ones(7)) for name in ("identity", "relu")}, columns=5)
     assert "identity" in words(figure)
     assert "relu" in words(figure)
+
+
+def test_activations_that_coincide_look_different() -> None:
+    """Each activation of the grids has a marker and a line of its own, so that two which give the same numbers are both seen."""
+    names = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1", "identity", "squared_relu", "sine", "step")
+    assert len({marker(name) for name in names}) == len({dashes(name) for name in names}) == len(names)
+
+
+def test_curves_of_a_model_share_their_axes() -> None:
+    """Training and validation loss are drawn on one scale."""
+    figure = figures.curves(grids.grid())
+    figure.draw_without_rendering()
+    left, right = figure.axes[:2]
+    assert (left.get_ylim(), left.get_xlim()) == (right.get_ylim(), right.get_xlim())
+
+
+def test_floors_of_one_model_name_the_activations() -> None:
+    """One model: a place an activation; several: a group a model. No figure shows as nothing."""
+    results = grids.grid()
+    assert [label.get_text() for label in figures.floors(results.only("charlm")).axes[0].get_xticklabels()] == list(results.activations)
+    assert [label.get_text() for label in figures.floors(results).axes[0].get_xticklabels()] == list(results.models)
+    assert show(None) is None
 
 
 def test_nudges_of_zero_have_no_place_on_a_logarithmic_axis() -> None:

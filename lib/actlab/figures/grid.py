@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from actlab.figures.style import canvas, colour, dashes, marker, styled, words_alone
+from actlab.figures.style import canvas, colour, dashes, marker, outlined, styled, words_alone
 from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Grid
 from actlab.statistics.estimate import Estimate
 
@@ -30,25 +30,28 @@ def singles(arm: ArmResults, metric: str) -> np.ndarray:
 
 
 def _bar(axes: Axes, x: float, arm: ArmResults, metric: str, width: float = 0.7) -> None:
-    estimate = arm.estimate(metric)
+    estimate = arm.shown(metric)
     axes.bar(x, estimate.value, width, color=colour(arm.activation), alpha=0.75, edgecolor="none")
     axes.errorbar(x, estimate.value, error_bar(estimate), color="#333333", linewidth=1.2)
     points = singles(arm, metric)
-    axes.plot(np.full(len(points), x), points, ".", color="#333333", markersize=2.5, alpha=0.6)
+    beside = np.full(len(points), x + 0.2 * width)  # on the error bar they could not be seen
+    axes.plot(beside, points, "o", color="#333333", markersize=3.2, markeredgecolor="white", markeredgewidth=0.4)
 
 
 def curves(grid: Grid) -> Figure:
-    """Training and validation loss against the iteration, a row a model; a line is the mean over trials, its band their range."""
+    """Training and validation loss against the iteration, a row a model on the same axes; a line is the mean over trials, its band their range."""
     if not grid.arms:
         return words_alone("no record yet")
     with styled():
         figure, panels = canvas(len(grid.models), 2, width=7.6, height=0.4 + 2.2 * len(grid.models))
         for row, model in enumerate(grid.models):
+            panels[2 * row + 1].sharex(panels[2 * row])
+            panels[2 * row + 1].sharey(panels[2 * row])
             for axes, name in zip(panels[2 * row : 2 * row + 2], ("train_loss", "val_loss"), strict=True):
                 _lines(axes, grid, model, name)
             panels[2 * row].set_ylabel(f"{model}: loss (nats)")
-        for axes, words in zip(panels[:2], ("training batches, dropout on", "whole validation split"), strict=True):
-            axes.annotate(words, (0.98, 0.95), xycoords="axes fraction", ha="right", va="top", fontsize=8)
+        for axes, words in zip(panels[:2], ("training batches", "whole validation split"), strict=True):
+            outlined(axes, words, (0.98, 0.95), xycoords="axes fraction", ha="right", va="top", fontsize=8)
         _shared_legend(figure, panels)
         figure.supxlabel("iteration", fontsize=10)
     return figure
@@ -62,17 +65,16 @@ def _lines(axes: Axes, grid: Grid, model: str, name: str) -> None:
         axes.plot(steps, np.nanmean(values, axis=0), color=colour(arm.activation), dashes=dashes(arm.activation), label=arm.activation)
         axes.fill_between(steps, np.nanmin(values, axis=0), np.nanmax(values, axis=0), color=colour(arm.activation), alpha=0.15, linewidth=0)
     if name == "val_loss":
+        place = ("axes fraction", "data")
         for level, words in ((grid.baseline.get(key, {}).get("val_loss"), key) for key in ("unigram", "bigram")):
             if level is not None:
                 axes.axhline(level, color="#666666", linewidth=0.8, linestyle=":")
-                axes.annotate(
-                    f"{words} table", (0.99, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7, color="#666666"
-                )
+                outlined(axes, f"{words} table", (0.99, level), xycoords=place, ha="right", va="bottom", fontsize=7, color="#666666")
 
 
 def _mark(axes: Axes, arm: ArmResults, x: str, y: str) -> None:
-    first, second = arm.estimate(x), arm.estimate(y)
-    style: Any = {"fmt": marker(arm.activation), "color": colour(arm.activation), "linewidth": 0.8, "label": arm.activation}
+    first, second = arm.shown(x), arm.shown(y)
+    style: Any = {"fmt": marker(arm.activation), "color": colour(arm.activation), "linewidth": 0.8, "markersize": 6.5, "label": arm.activation}
     axes.errorbar(first.value, second.value, error_bar(second), error_bar(first), **style)
 
 
@@ -116,7 +118,7 @@ def _ungrouped(axes: Axes, grid: Grid, metric: str) -> None:
         if (grid.models[0], activation) in grid.arms:
             _bar(axes, x, grid.arms[grid.models[0], activation], metric)
         else:
-            axes.text(x, 0, "not run", ha="center", va="bottom", rotation=90, fontsize=8)
+            axes.annotate("not run", (x, 0), (0, 4), textcoords="offset points", ha="center", va="bottom", rotation=90, fontsize=8)
     axes.set_xticks(range(len(grid.activations)), list(grid.activations))
     axes.set_xlim(-0.6, len(grid.activations) - 0.4)  # as wide where nothing was run
     axes.set_ylabel(METRICS[metric].label)
@@ -144,6 +146,9 @@ def four_panels(grid: Grid, metric: str = "total_variation") -> Figure:
         _boxes(top_right, grid, metric)
         _heat(bottom_left, grid, metric)
         _sensitivity(bottom_right, grid, metric)
+        if len(grid.models) > 4:
+            for axes in (top_left, top_right):
+                axes.tick_params(axis="x", labelrotation=30)
         _shared_legend(figure, [top_left])
     return figure
 
@@ -180,7 +185,7 @@ def _sensitivity(axes: Axes, grid: Grid, metric: str) -> None:
     axes.set_xlim(left=0)
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("CV% over activations, with 95% interval over seeds")
+    axes.set_xlabel("CV% over activations, 95% intervals")
 
 
 def pair_heat(arm: ArmResults, metric: str = "total_variation") -> Figure:
@@ -197,21 +202,32 @@ def pair_heat(arm: ArmResults, metric: str = "total_variation") -> Figure:
 
 
 def floors(grid: Grid, metric: str = "total_variation") -> Figure:
-    """Seeds against the noise floor, on a logarithmic axis: other seeds (with interval), one weight moved by one ULP; the same seed again is 0."""
+    """Seeds against the noise floor, on a logarithmic axis: other seeds, one weight moved by one ULP; the same seed again is 0.
+
+    A group a model, or for one model a place an activation.
+    """
     if not any(arm.floor for arm in grid.arms.values()):
         return words_alone("no noise floor has been recorded yet")
     with styled():
-        figure, (axes,) = canvas(width=8.0, height=3.2)
+        figure, (axes,) = canvas(width=8.0 if len(grid.models) > 1 else 5.6, height=3.2)
         groups = [model for model in grid.models if grid.of_model(model)]
         for g, model in enumerate(groups):
-            for i, arm in enumerate(grid.of_model(model)):
-                x = g + (i - (len(grid.activations) - 1) / 2) * 0.13
-                estimate, nudge = arm.estimate(metric), arm.floor_of(metric, "nudge")
-                axes.plot(x, estimate.value, marker(arm.activation), color=colour(arm.activation), label=arm.activation)
-                axes.plot(x, nudge if nudge > 0 else np.nan, marker(arm.activation), color=colour(arm.activation), markerfacecolor="none")
+            for arm in grid.of_model(model):
+                i = grid.activations.index(arm.activation)
+                _against_floor(axes, i if len(grid.models) == 1 else g + (i - (len(grid.activations) - 1) / 2) * 0.13, arm, metric)
         axes.set_yscale("log")
-        axes.set_xticks(range(len(groups)), groups, fontsize=8)
         axes.set_ylabel(METRICS[metric].label)
         axes.grid(axis="x", visible=False)
-        _shared_legend(figure, [axes])
+        if len(grid.models) > 1:
+            axes.set_xticks(range(len(groups)), groups, fontsize=8)
+            _shared_legend(figure, [axes])
+        else:
+            axes.set_xticks(range(len(grid.activations)), list(grid.activations))
+            axes.set_xlim(-0.6, len(grid.activations) - 0.4)
     return figure
+
+
+def _against_floor(axes: Axes, x: float, arm: ArmResults, metric: str) -> None:
+    nudge = arm.floor_of(metric, "nudge")
+    axes.plot(x, arm.estimate(metric).value, marker(arm.activation), color=colour(arm.activation), label=arm.activation)
+    axes.plot(x, nudge if nudge > 0 else np.nan, marker(arm.activation), color=colour(arm.activation), markerfacecolor="none")

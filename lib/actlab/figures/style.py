@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 # Okabe & Ito's eight colours for all kinds of colour vision, then darker variants of them.
 COLOURS: dict[str, str] = {
@@ -30,8 +31,32 @@ COLOURS: dict[str, str] = {
     "geglu_equal_parameters": "#E69F00",
 }
 _SPARE = ("#8C510A", "#01665E", "#7B3294", "#5E4FA2", "#737373", "#B2182B", "#4D9221")
-MARKERS: dict[str, str] = {"relu": "o", "gelu": "s", "swish": "^", "swiglu": "D", "smelu_05": "v", "smelu_1": "P", "geglu": "D", "prelu": "X"}
-DASHES: dict[str, tuple[int, ...]] = {"relu": (), "gelu": (5, 2), "swish": (1, 1), "swiglu": (6, 2, 1, 2), "smelu_05": (3, 1), "smelu_1": (2, 2)}
+MARKERS: dict[str, str] = {
+    "relu": "o",
+    "gelu": "s",
+    "swish": "^",
+    "swiglu": "D",
+    "smelu_05": "v",
+    "smelu_1": "P",
+    "geglu": "D",
+    "prelu": "X",
+    "identity": ">",
+    "squared_relu": "p",
+    "sine": "<",  # leaves a tip of the mark below it to be seen: identity and sine may give the same numbers
+    "step": "d",
+}
+DASHES: dict[str, tuple[int, ...]] = {
+    "relu": (),
+    "gelu": (5, 2),
+    "swish": (1, 1),
+    "swiglu": (6, 2, 1, 2),
+    "smelu_05": (3, 1),
+    "smelu_1": (2, 2),
+    "identity": (9, 1),
+    "squared_relu": (8, 2, 2, 2),
+    "sine": (3, 3),  # the gaps show what lies below
+    "step": (1, 2),
+}
 
 RC: Any = {
     "figure.constrained_layout.use": True,
@@ -81,6 +106,12 @@ def canvas(rows: int = 1, columns: int = 1, width: float = 7.0, height: float = 
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
+def outlined(axes: Axes, text: str, *place: Any, **style: Any) -> None:
+    """``annotate`` with a white edge, above every line, so that no curve strikes the words through."""
+    note = axes.annotate(text, *place, zorder=5, **style)
+    note.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+
+
 def words_alone(text: str) -> Figure:
     """In place of a figure for which there are no records."""
     with styled():
@@ -90,10 +121,12 @@ def words_alone(text: str) -> Figure:
     return figure
 
 
-def show(figure: Figure) -> Any:
-    """The figure as a vector image for a notebook; the same figure gives the same bytes."""
+def show(figure: Figure | None) -> Any:
+    """The figure as a vector image for a notebook; the same figure gives the same bytes. Nothing for none."""
     from IPython.display import SVG
 
+    if figure is None:
+        return None
     with styled():
         text = StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})

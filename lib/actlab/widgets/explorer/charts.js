@@ -27,7 +27,7 @@ export function values({ study, choice, arms, styles, width }) {
     const x = chart.px(groups.indexOf(arm.at[choice.along]) + (series.indexOf(arm.at[study.series]) - (series.length - 1) / 2) * step);
     chart.plot.append(dot(chart, x, arm, choice.metric, styles[arm.at[study.series]], `${arm.at[choice.along]}, ${arm.at[study.series]}`));
   }
-  const what = metric.pairs ? "one a pair of trials; hollow marks: the same seed with one weight moved by one ULP" : "one a trial";
+  const what = metric.pairs ? "one a pair of trials; hollow marks: the same seed with one weight moved by one unit in the last place" : "one a trial";
   return figure(`${capital(metric.label)}: ${metric.note}. Marks with 95% intervals over trials; small dots: ${what}. A gap is an arm without a record.`, chart.node);
 }
 
