@@ -5,15 +5,18 @@ from __future__ import annotations
 from tests.support import grids
 
 from actlab import findings, store
+from actlab.activations import ACTIVATIONS
 from actlab.grid import read
+from actlab.study.params import Params
 
 
 def test_what_matters_follows_the_rule() -> None:
     """Surely apart: matters; all of the interval within the margin: does not; else undecided. Intervals are those of the paired t test."""
     arms = {"gelu": (3.0, 3.1, 3.2, 3.3), "swish": (2.001, 2.099, 2.2, 2.301), "smelu_1": (2.1, 2.0, 2.4, 2.2)}
     results = read([grids.record("charlm", "relu", (2.0, 2.1, 2.2, 2.3)), *(grids.record("charlm", a, losses) for a, losses in arms.items())])
-    said = findings.mattering(results, 0.02).data.splitlines()
-    assert [line.split("validation loss: ")[1].split(" ")[0] for line in said] == ["matters:", "does", "undecided:"]
+    rule, *said = findings.mattering(results, 0.02).data.splitlines()
+    assert "within 0.02 nats of relu" in rule
+    assert [line.split(":")[0] for line in said] == ["- These matter", "- These do not matter", "- Undecided"]
     assert ["charlm " + a in line for a, line in zip(arms, said, strict=True)] == [True] * 3
     assert findings.mattering(results, 0.0) is None
     assert "waits for records" in findings.mattering(read([]), 0.02).data
@@ -22,11 +25,53 @@ def test_what_matters_follows_the_rule() -> None:
 def test_every_sentence_is_made_from_records() -> None:
     """Numbers of the made-up grid appear in the sentences."""
     found = findings.sentences(grids.grid())
-    assert found["extent"] == "5 of 6 arms (model and activation) have records, 19 of 20 trials done; 1 still to be run"
+    assert found["extent"] == "5 of 6 arms (model and activation) have records, 19 of 24 trials done; 1 arm still to be run"
     assert "13.0%" in found["seeds"]
     assert "1.0e-06 (charlm, relu)" in found["floor"]
     assert "all identical bit for bit" in found["floor"]
-    assert found["baselines"].startswith("every recorded arm beats the unigram table (3.300 nats); not better than the bigram table")
+    assert found["baselines"].startswith("every recorded arm beats the unigram table (3.300 nats); not surely better than the bigram table")
+
+
+def test_an_interval_that_reaches_the_table_is_not_surely_better() -> None:
+    """Losses 1, 2, 3 have the mean 2 and the 95% t interval 2 -+ 4.303 / sqrt(3) = [-0.48, 4.48]: better than 2.05 on average, not surely so."""
+    arms = [grids.record(losses=(1.0, 2.0, 3.0)), grids.record(activation="gelu", losses=(2.0, 2.01, 2.02))]
+    said = findings.baselines(read([grids.baseline(), *arms]))
+    assert "not surely better than the bigram table (2.050 nats): charlm (relu)" in said
+    assert "gelu" not in said
+
+
+def test_what_is_rare_does_not_read_as_never() -> None:
+    """Churn of 0.0004 is 0.040%, not 0.0%; its interval does not reach below 0."""
+    record = grids.record()
+    for pair, churn in zip(record["reproducibility_metrics"], (0.0, 0.0002, 0.001), strict=True):
+        pair["churn"] = churn
+    assert "at 0.040% [0.000, " in findings.seeds(read([record]))
+
+
+def test_sensitivity_is_said_for_each_model() -> None:
+    """Means of 0.12 and 0.32: 100 x 0.1 / 0.22 = 45.5%; nothing to say of one activation."""
+    records = [grids.record(pd=0.1), grids.record(activation="gelu", pd=0.3), grids.record(model="tinylstm")]
+    said = findings.sensitivity(read(records)).data
+    assert "charlm 45.5% [" in said
+    assert "n = 3" in said
+    assert "tinylstm" not in said
+    assert "waits for two activations" in findings.sensitivity(read(records[:1])).data
+
+
+def test_small_nudges_in_plain_numbers() -> None:
+    """0.0076 is written out, in the sentence as in the table."""
+    assert "by at most 0.0076 (charlm, relu)" in findings.floor(read([grids.record(), grids.floor(nudge=0.0076)]))
+
+
+def test_recipe_says_the_settings() -> None:
+    """Model, size, data, seeds, iterations, optimizer and device of the page."""
+    said = findings.recipe(Params(trials=5, scale="lite", iterations=1500, batch_size=32, learning_rate=3e-4)).data
+    for words in ("charlm under relu, gelu", "lite (width 128, context 128)", "text pydoc;", "5 trials of each arm (seeds 42 to 46)"):
+        assert words in said
+    assert "1,500 iterations of 32 windows; AdamW at a constant rate of 0.0003 with weight decay 0.01; cpu, float32." in said
+    assert "(seed 42)" not in said
+    assert "; seed 42, each" in findings.recipe(Params(trials=1)).data
+    assert "pydoc (20% of the training text)" in findings.recipe(Params(train_fraction=0.2)).data
 
 
 def test_a_deleted_record_changes_the_sentence() -> None:
@@ -55,13 +100,13 @@ def test_holm_covers_all_comparisons() -> None:
 
 def test_progress_leaves_models_at_the_plateau_out() -> None:
     """Less loss with more total variation is said as such; a model whose relu does not beat the unigram table is named and left out."""
-    steps = {"gelu": 0.1, "swish": 0.2, "smelu_1": 0.3}
+    steps = {activation: 0.05 * (i + 1) for i, activation in enumerate(list(ACTIVATIONS)[1:12])}
     records = [grids.baseline(), grids.record(losses=(2.0, 2.1, 2.2), pd=0.5)]
     records += [grids.record(activation=a, losses=(2.0 + s, 2.1 + s, 2.2 + s), pd=0.5 - s) for a, s in steps.items()]
-    assert findings.progress(read(records)).endswith("a rank correlation of -1.00 [-1.00, -1.00]: what agrees more has learned less")
+    assert findings.progress(read(records)).endswith("-1.00 [-1.00, -1.00] over seeds: among these arms what agrees more has learned less")
     stuck = [grids.record(model="tinylstm", losses=(3.4, 3.4, 3.4)), grids.record(model="tinylstm", activation="gelu", losses=(3.4, 3.4, 3.4))]
-    assert findings.progress(read(records + stuck)).startswith("Over 3 differences from relu (tinylstm at the unigram plateau aside)")
-    assert findings.progress(read(records[:3])) == ""
+    assert findings.progress(read(records + stuck)).startswith("Over 11 differences from relu (tinylstm at the unigram plateau aside)")
+    assert findings.progress(read(records[:11])) == ""  # nine differences
 
 
 def test_listed_shows_no_empty_sentence() -> None:
@@ -79,6 +124,7 @@ def test_longer_run_says_when_it_escapes() -> None:
     assert findings.longer("long").data == "- Results/long has no record yet."
     store.save(store.path_of("long", "b"), grids.baseline())
     said = findings.longer("long").data
+    assert said.startswith("- One trial of charlm with relu (seed 42), trained for 10 iterations: ")
     assert "first below the unigram table (3.300 nats) at iteration 5" in said
     assert "never below the bigram table (2.050 nats); it ends at 2.200 nats" in said
     assert findings.longer("") is None

@@ -51,19 +51,51 @@ def test_stars_mark_intervals_that_exclude_zero() -> None:
 
 
 def test_floor_prints_exact_zero_and_powers_of_ten() -> None:
-    """The repeat is `0`, the nudge a power of ten, an arm without a floor `not run`."""
+    """The repeat is `0`, the nudge a power of ten; arms without a floor share one row of `not run`."""
     frame = tables.floors(grids.grid())
     rows = {key: row.iloc[0] for key, row in frame.iterrows()}
     assert rows["charlm, relu", "same seed again"] == "0"
     assert rows["charlm, relu", "one weight moved by one ULP"] == "1.0e-06"
-    assert rows["charlm, gelu", "same seed again"] == tables.MISSING
+    assert rows["5 other arms", "either"] == tables.MISSING
+    assert len(rows) == 3
+    assert "every arm" in tables.floors(read([grids.record()])).index
 
 
 def test_missing_and_provenance_list_what_there_is() -> None:
     """One line for a missing arm, one for a diverged trial; records of one origin share a row."""
     results = grids.grid()
     assert list(tables.missing(results)["what"]) == ["no record", "trial 45: diverged"]
-    assert tables.missing(read([grids.record()]))["what"].tolist() == ["nothing is missing"]
-    assert tables.provenance(results)["records"].tolist() == [5]
+    assert tables.missing(read([grids.record()])).data == "- Nothing is missing."
     assert len(tables.baselines(results)) == 2
     assert tables.baselines(read([grids.record()])).empty
+
+
+def test_noise_floors_that_were_planned_are_missed() -> None:
+    """One row for each model, only where floors are planned."""
+    results = grids.grid()
+    frame = tables.missing(results, noise_floor=True)
+    assert frame[frame["what"] == "noise floor not run"]["activation"].to_dict() == {"charlm": "2 of 3 activations", "tinylstm": "2 of 2 activations"}
+    assert tables.missing(read([grids.record(), grids.floor()]), noise_floor=True).data == "- Nothing is missing."
+
+
+def test_provenance_has_one_row_for_each_origin() -> None:
+    """Records of one origin share a row with the span of their days; the commit is the index."""
+    records = [grids.record(activation=a) for a in ("relu", "gelu", "swish")]
+    records[1]["provenance"] |= {"date": "2026-01-03T00:00:00+00:00"}
+    records[2]["provenance"] |= {"git_commit": "f" * 40, "git_dirty": True}
+    frame = tables.provenance(read(records))
+    assert frame[["records", "days"]].to_numpy().tolist() == [[2, "2026-01-01 to 2026-01-03"], [1, "2026-01-01"]]
+    assert frame.index.tolist() == ["0123456789", "ffffffffff (changed)"]
+    assert tables.provenance(read([])).empty
+
+
+def test_no_interval_below_zero_where_no_difference_can_lie() -> None:
+    """The jackknife's limit may lie below 0; what is shown ends there, and a loss may be anything."""
+    record = grids.record()
+    for pair, value in zip(record["reproducibility_metrics"], (0.0, 0.0, 0.3), strict=True):
+        pair["total_variation"] = value
+    arm = read([record]).arms["charlm", "relu"]
+    assert arm.estimate("total_variation").low < 0
+    assert arm.shown("total_variation").low == 0
+    assert arm.shown("total_variation").high == arm.estimate("total_variation").high
+    assert arm.shown("val_loss") == arm.estimate("val_loss")

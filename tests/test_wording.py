@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from actlab.statistics.estimate import Estimate
-from actlab.wording import bullets, capital, measured, moment
+from actlab.wording import bullets, capital, measured, moment, small
 
 
 def test_bullets_leave_out_what_is_empty() -> None:
@@ -15,6 +15,11 @@ def test_bullets_leave_out_what_is_empty() -> None:
 
 def test_capital_changes_the_first_letter_alone() -> None:
     assert [capital(text) for text in ("of GeGLU", "GeGLU at", "")] == ["Of GeGLU", "GeGLU at", ""]
+
+
+def test_small_numbers() -> None:
+    """Powers of ten below 0.0001 only; 0 is exact."""
+    assert [small(value) for value in (0.0, 0.0076, 0.02, 1e-4, 9.9e-5, -3e-8)] == ["0", "0.0076", "0.02", "0.0001", "9.9e-05", "-3.0e-08"]
 
 
 def test_a_measured_value_carries_its_n() -> None:

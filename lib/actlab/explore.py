@@ -206,7 +206,7 @@ def _grid_arm(arm: ArmResults, also: dict[str, str]) -> Arm:
         at={"model": arm.model, "activation": arm.activation} | also,
         labels=arm.labels,
         parameters=arm.n_parameters,
-        estimates={name: arm.estimate(name) for name in METRICS},
+        estimates={name: arm.shown(name) for name in METRICS},
         singles={name: values.tolist() for name, values in singles.items()},
         not_done=arm.not_done,
         nudge={name: arm.floor_of(name, "nudge") for name in PAIR_METRICS} if arm.floor else {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,13 +10,17 @@ import numpy as np
 
 from actlab import store
 from actlab.grid import METRICS, ArmResults, Grid, association
+from actlab.models import SCALES
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
 from actlab.store import Record
-from actlab.wording import bullets
+from actlab.study.params import Params
+from actlab.wording import bullets, measured, small
 
 LISTED = 6
 """How many differences a sentence names, the largest."""
+FEWEST_PAIRS = 10
+"""Below so many differences a rank correlation says nothing worth a sentence."""
 ALPHA = 0.05
 Comparison = tuple[ArmResults, Estimate, float]
 """An arm, its paired difference from relu, and the p-value after Holm."""
@@ -42,6 +47,20 @@ def listed(grid: Grid) -> Any:
     return bullets(sentences(grid).values())
 
 
+def recipe(params: Params) -> Any:
+    """The settings of a page in one sentence, as a list for a notebook."""
+    sizes = [f"{scale} (width {SCALES[scale].n_embd}, context {SCALES[scale].block_size})" for scale in params.scales or (params.scale,)]
+    last, share = params.seed + params.trials - 1, "" if params.train_fraction == 1 else f" ({100 * params.train_fraction:g}% of the training text)"
+    seeds = f"seed {params.seed}" if params.trials == 1 else f"{params.trials} trials of each arm (seeds {params.seed} to {last})"
+    return bullets(
+        [
+            f"The settings of this page: {', '.join(params.model)} under {', '.join(params.activations)}, at scale {', '.join(sizes)}, "
+            f"on the text {params.dataset}{share}; {seeds}, each of {params.iterations:,} iterations of {params.batch_size} windows; AdamW at a "
+            f"constant rate of {params.learning_rate:g} with weight decay {params.weight_decay:g}; {params.device}, {params.dtype}"
+        ]
+    )
+
+
 def mattering(grid: Grid, margin: float) -> Any:
     """Which activations matter beside relu, as a list for a notebook: the rule of params/extreme.yaml; nothing for a margin of 0.
 
@@ -51,13 +70,17 @@ def mattering(grid: Grid, margin: float) -> Any:
     """
     if not margin:
         return None
-    found: dict[str, list[str]] = {"matters": [], f"does not matter (within {margin:g} nats)": [], "undecided": []}
+    found: dict[str, list[str]] = {"these matter": [], "these do not matter": [], "undecided": []}
     for arm, estimate, p in against_relu(grid, "val_loss"):
         within = -margin < estimate.low and estimate.high < margin
         outcome = list(found)[0 if p < ALPHA else 1 if within else 2]
         found[outcome].append(f"{arm.model} {arm.activation} {estimate.value:+.3f} [{estimate.low:+.3f}, {estimate.high:+.3f}]")
-    told = [f"By the params file's rule, against relu in validation loss: {outcome}: {'; '.join(arms)}" for outcome, arms in found.items() if arms]
-    return bullets(told or ["The rule of the params file waits for records"])
+    rule = (
+        "the rule of the params file: an activation matters if its Holm-adjusted difference from relu in validation loss excludes 0; "
+        f"it does not matter if all of its 95% interval lies within {margin:g} nats of relu"
+    )
+    told = [f"{outcome}: {'; '.join(arms)}" for outcome, arms in found.items() if arms]
+    return bullets([rule, *(told or ["the rule waits for records"])])
 
 
 def longer(study: str) -> Any:
@@ -74,8 +97,9 @@ def longer(study: str) -> Any:
 
 def _escapes(record: Record, trial: Record, tables: Record) -> str:
     """In one sentence: the first evaluation below each table."""
-    name = f"{record['model_name']} with {record['activation']}, seed {trial['seed']}, trained for {trial['final']['iteration']} iterations"
-    return f"{name}: {_below(trial, tables, 'unigram')}, {_below(trial, tables, 'bigram')}; it ends at {trial['final']['val_loss']:.3f} nats"
+    name = f"one trial of {record['model_name']} with {record['activation']} (seed {trial['seed']})"
+    known = ", ".join(_below(trial, tables, table) for table in ("unigram", "bigram"))
+    return f"{name}, trained for {trial['final']['iteration']:,} iterations: {known}; it ends at {trial['final']['val_loss']:.3f} nats"
 
 
 def _below(trial: Record, tables: Record, table: str) -> str:
@@ -85,12 +109,12 @@ def _below(trial: Record, tables: Record, table: str) -> str:
 
 
 def extent(grid: Grid) -> str:
-    """How much of the grid has records."""
-    arms, planned = len(grid.arms), len(grid.models) * len(grid.activations)
-    trials = [len(arm.labels) for arm in grid.arms.values()]
-    ended = sum(len(arm.labels) - len(arm.not_done) for arm in grid.arms.values())
-    missing = "" if arms == planned else f"; {planned - arms} still to be run"
-    return f"{arms} of {planned} arms (model and activation) have records, {ended} of {sum(trials)} trials done{missing}"
+    """How much of the grid has records. An arm without one is taken to have as many trials as the others."""
+    missing, trials = len(grid.missing), [len(arm.labels) for arm in grid.arms.values()]
+    planned = sum(trials) + missing * max(trials)
+    ended = sum(len(arm.done) for arm in grid.arms.values())
+    rest = f"; {missing} arm{'' if missing == 1 else 's'} still to be run" if missing else ""
+    return f"{len(trials)} of {len(trials) + missing} arms (model and activation) have records, {ended} of {planned} trials done{rest}"
 
 
 def _span(grid: Grid, metric: str) -> tuple[ArmResults, ArmResults]:
@@ -109,9 +133,12 @@ def seeds(grid: Grid) -> str:
 
 
 def _percent(arm: ArmResults) -> str:
-    found = arm.estimate("churn")
-    low = max(found.low, 0.0)  # a jackknife interval may reach below what a share can be
-    return f"{100 * found.value:.1f}% [{100 * low:.1f}, {100 * found.high:.1f}]"
+    """One decimal; below 1% two significant digits, so that what is rare does not read as never."""
+    found = arm.shown("churn")
+    value, low, high = (100 * number for number in (found.value, found.low, found.high))
+    digits = 1 - math.floor(math.log10(value)) if 0 < value < 1 else 1
+    interval = "" if math.isnan(low) else f" [{low:.{digits}f}, {high:.{digits}f}]"
+    return f"{value:.{digits}f}%{interval}"
 
 
 def models(grid: Grid) -> str:
@@ -151,20 +178,31 @@ def compared(grid: Grid, metric: str) -> str:
 
 
 def progress(grid: Grid) -> str:
-    """Whether what agrees more has only learned less; nothing where there are not three differences from relu to tell it by."""
+    """Whether what agrees more has only learned less; nothing where there are too few differences from relu to tell it by."""
     level = grid.baseline["unigram"]["val_loss"] if grid.baseline else np.inf
     learned = [model for model in grid.models if (model, "relu") in grid.arms and grid.arms[model, "relu"].estimate("val_loss").value < level]
     pairs = [(arm, grid.arms[arm.model, "relu"]) for arm in grid.arms.values() if arm.activation != "relu" and arm.model in learned]
     found = association(pairs)
-    if np.isnan(found.value):
+    if len(pairs) < FEWEST_PAIRS or np.isnan(found.value):
         return ""
     stuck = ", ".join(model for model in grid.models if (model, "relu") in grid.arms and model not in learned)
     aside = f" ({stuck} at the unigram plateau aside)" if stuck else ""
-    meaning = "what agrees more has learned less" if found.high < 0 else "what agrees more has learned more" if found.low > 0 else "undecided"
+    sign = "less" if found.high < 0 else "more" if found.low > 0 else ""
+    meaning = f"among these arms what agrees more has learned {sign}" if sign else "undecided"
     return (
         f"Over {len(pairs)} differences from relu{aside}, those in total variation and those in validation loss "
-        f"have a rank correlation of {found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]: {meaning}"
+        f"have a rank correlation of {found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}] over seeds: {meaning}"
     )
+
+
+def sensitivity(grid: Grid, metric: str = "total_variation") -> Any:
+    """How far the activations of each model lie apart (CV%), as a list for a notebook."""
+    known = {model: grid.sensitivity(model, metric) for model in grid.models}
+    found = {model: estimate for model, estimate in known.items() if not np.isnan(estimate.value)}
+    if not found:
+        return bullets(["the sensitivity waits for two activations of one model"])
+    told = "; ".join(f"{model} {measured(estimate, 1, '%')}" for model, estimate in found.items())
+    return bullets([f"sensitivity of {METRICS[metric].label.split(' (')[0]} to the activation (CV% of the activations' means): {told}"])
 
 
 def floor(grid: Grid) -> str:
@@ -178,12 +216,12 @@ def floor(grid: Grid) -> str:
     return (
         f"In {len(nudges)} arm{'' if len(nudges) == 1 else 's'} the first seed ran twice more: unchanged ({again}), "
         "and with one weight moved by one unit in the last place, "
-        f"which moved total variation by at most {nudges[worst]:.1e} ({worst[0]}, {worst[1]})"
+        f"which moved total variation by at most {small(nudges[worst])} ({worst[0]}, {worst[1]})"
     )
 
 
 def baselines(grid: Grid) -> str:
-    """Which models do not beat the character tables."""
+    """Which models do not surely beat the character tables."""
     if not grid.baseline:
         return "The character tables have no record yet"
     levels = {name: grid.baseline[name]["val_loss"] for name in ("unigram", "bigram")}
@@ -191,13 +229,13 @@ def baselines(grid: Grid) -> str:
 
 
 def _failing(grid: Grid, name: str, level: float) -> str:
-    """Arms whose interval does not lie below the level."""
-    arms = [arm for arm in grid.arms.values() if not arm.estimate("val_loss").value < level]
+    """Arms whose interval does not lie below the level; one without an interval is not sure either."""
+    arms = [arm for arm in grid.arms.values() if not arm.estimate("val_loss").high < level]
     names = ", ".join(_names(arms))
     return (
         f"every recorded arm beats the {name} table ({level:.3f} nats)"
         if not arms
-        else f"not better than the {name} table ({level:.3f} nats): {names}"
+        else f"not surely better than the {name} table ({level:.3f} nats): {names}"
     )
 
 

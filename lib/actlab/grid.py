@@ -112,6 +112,11 @@ class ArmResults:
         """Mean with a 95% interval over trials (t for trial metrics, jackknife over trials for pair metrics)."""
         return pair_mean(self.matrix(metric)) if metric in PAIR_METRICS else mean_interval(self.values(metric))
 
+    def shown(self, metric: str) -> Estimate:
+        """The estimate for tables, sentences and error bars: an interval of a pair metric ends at 0, below which no difference can lie."""
+        found = self.estimate(metric)
+        return replace(found, low=max(found.low, 0.0)) if metric in PAIR_METRICS and found.low < 0 else found
+
     def minus(self, other: ArmResults, metric: str) -> Estimate:
         """This arm less another, paired by seed."""
         if metric in PAIR_METRICS:
@@ -147,6 +152,11 @@ class Grid:
         """(model, activation) of every arm without a record."""
         return [(m, a) for m in self.models for a in self.activations if (m, a) not in self.arms]
 
+    @property
+    def without_floor(self) -> list[ArmResults]:
+        """The recorded arms that have no noise floor."""
+        return [arm for arm in self.arms.values() if not arm.floor]
+
     def of_model(self, model: str) -> list[ArmResults]:
         """The recorded arms of a model."""
         return [self.arms[model, a] for a in self.activations if (model, a) in self.arms]
@@ -164,8 +174,8 @@ class Grid:
         return combined(arms if len(arms) > 1 else (), metric, _cv, "CV% of the means, jackknife over seeds")
 
     def estimates(self, metric: str) -> dict[tuple[str, str], Estimate]:
-        """The metric's estimate in every recorded arm."""
-        return {key: arm.estimate(metric) for key, arm in self.arms.items()}
+        """The metric's estimate, as it is shown, in every recorded arm."""
+        return {key: arm.shown(metric) for key, arm in self.arms.items()}
 
 
 def combined(arms: Sequence[ArmResults], metric: str, combine: Callable[[Matrix], Matrix], method: str = "jackknife over seeds") -> Estimate:

@@ -59,7 +59,7 @@ def _model_lines(results: Grid, model: str) -> Iterator[str]:
     for metric in ("relative_pd", "total_variation", "churn", "jensen_shannon", "val_loss", "val_accuracy"):
         yield f"{grid.METRICS[metric].label}"
         for arm in arms:
-            estimate = arm.estimate(metric)
+            estimate = arm.shown(metric)
             yield f"  {arm.activation:10s} {with_interval(estimate)}  n = {estimate.n}"
         if metric in PAIR_METRICS and arms:
             values = {arm.activation: arm.estimate(metric).value for arm in arms}

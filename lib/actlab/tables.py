@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 
 from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Grid
 from actlab.statistics.estimate import Estimate
-from actlab.wording import with_interval
+from actlab.wording import bullets, small, with_interval
 
 MISSING = "not run"
 
@@ -26,7 +26,7 @@ def _row(arm: ArmResults | None) -> dict[str, str]:
         return dict.fromkeys(["parameters", "trials", *METRICS], MISSING)
     done = len(arm.labels) - len(arm.not_done)
     trials = f"{done}" if not arm.not_done else f"{done} of {len(arm.labels)} ({', '.join(arm.not_done)})"
-    estimates = {name: with_interval(arm.estimate(name), metric.digits) for name, metric in METRICS.items()}
+    estimates = {name: with_interval(arm.shown(name), metric.digits) for name, metric in METRICS.items()}
     return {"parameters": f"{arm.n_parameters:,}", "trials": trials} | estimates
 
 
@@ -54,20 +54,19 @@ def baselines(grid: Grid) -> pd.DataFrame:
 
 
 def floors(grid: Grid) -> pd.DataFrame:
-    """The noise floor: the same seed run twice, and with one weight moved by one unit in the last place. No floor at all is said in one row."""
+    """The noise floor: the same seed run twice, and with one weight moved by one unit in the last place. Arms without a floor share one row."""
     variants = {"repeat": "same seed again", "nudge": "one weight moved by one ULP"}
-    if not any(arm.floor for arm in grid.arms.values()):
+    floors = {key: arm for key, arm in grid.arms.items() if arm.floor}
+    if not floors:
         return pd.DataFrame([dict.fromkeys(variants.values(), MISSING)], index=["every arm"])
     rows = {}
-    for key, arm in grid.arms.items():
+    for key, arm in floors.items():
         for variant, words in variants.items():
             name = f"{key[0]}, {key[1]}" if len(grid.models) > 1 else key[1]
-            rows[name, words] = {m.label: _scientific(arm.floor_of(metric, variant)) for metric, m in PAIR_METRICS.items()}
+            rows[name, words] = {m.label: _small(arm.floor_of(metric, variant)) for metric, m in PAIR_METRICS.items()}
+    if others := len(grid.models) * len(grid.activations) - len(floors):
+        rows[f"{others} other arm{'' if others == 1 else 's'}", "either"] = dict.fromkeys((m.label for m in PAIR_METRICS.values()), MISSING)
     return _frame(rows, ("arm", "change"))
-
-
-def _scientific(value: float) -> str:
-    return MISSING if np.isnan(value) else "0" if value == 0 else f"{value:.1e}"
 
 
 def across(grid: Grid, metric: str, digits: int = 3) -> pd.DataFrame:
@@ -106,15 +105,28 @@ def _difference(estimate: Estimate) -> str:
     return f"{estimate.value:+.4f} [{estimate.low:+.4f}, {estimate.high:+.4f}]{star}"
 
 
-def missing(grid: Grid) -> pd.DataFrame:
-    """Arms without a record, and trials that did not end well."""
+def _small(value: float) -> str:
+    return MISSING if np.isnan(value) else small(value)
+
+
+def missing(grid: Grid, noise_floor: bool = False) -> Any:
+    """Arms without a record, trials that did not end well, and, where noise floors are planned, how many arms lack one; a sentence if nothing is."""
     rows = [(model, activation, "no record") for model, activation in grid.missing]
     rows += [(*key, f"trial {trial}") for key, arm in grid.arms.items() for trial in arm.not_done]
-    return pd.DataFrame(rows or [("all", "all", "nothing is missing")], columns=["model", "activation", "what"]).set_index("model")
+    rows += list(_without_floor(grid)) if noise_floor else []
+    return pd.DataFrame(rows, columns=["model", "activation", "what"]).set_index("model") if rows else bullets(["nothing is missing"])
+
+
+def _without_floor(grid: Grid) -> Iterator[tuple[str, str, str]]:
+    """One row for each model."""
+    for model in grid.models:
+        lacking = sum(arm.model == model for arm in grid.without_floor)
+        if lacking:
+            yield model, f"{lacking} of {len(grid.of_model(model))} activations", "noise floor not run"
 
 
 def provenance(grid: Grid) -> pd.DataFrame:
-    """Where the records come from: days, commit, machine, versions, data; one row for each that differs."""
+    """Where the records come from: commit, machine, versions, data and days; one row for each that differs."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for arm in grid.arms.values():
         origin = arm.record["provenance"]
@@ -126,6 +138,12 @@ def provenance(grid: Grid) -> pd.DataFrame:
             "data": f"{data['name']} {data['sha256'][:10]}",
             "positions compared": f"{data['prediction_positions']:,}",
         }
-        row = rows.setdefault(tuple(about.values()), about | {"records": 0, "from": day, "to": day})
-        row |= {"records": row["records"] + 1, "from": min(row["from"], day), "to": max(row["to"], day)}
-    return pd.DataFrame(list(rows.values()))
+        row = rows.setdefault(tuple(about.values()), about | {"records": 0, "days": []})
+        row |= {"records": row["records"] + 1, "days": [*row["days"], day]}
+    frame = pd.DataFrame([row | {"days": _span(row["days"])} for row in rows.values()])
+    return frame if frame.empty else frame.set_index("commit")
+
+
+def _span(days: list[str]) -> str:
+    first, last = min(days), max(days)
+    return first if first == last else f"{first} to {last}"

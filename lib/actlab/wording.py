@@ -51,6 +51,11 @@ def with_interval(estimate: Estimate, digits: int = 4) -> str:
     return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
+def small(value: float) -> str:
+    """Two significant digits, as a plain number down to 0.0001 and in powers of ten below."""
+    return "0" if value == 0 else f"{value:.2g}" if abs(value) >= 1e-4 else f"{value:.1e}"
+
+
 def measured(estimate: Estimate, digits: int = 3, unit: str = "") -> str:
     """``0.597 [0.590, 0.604], n = 3``, the unit after the value; it says so where there is no interval."""
     interval = "no interval" if np.isnan(estimate.low) else f"{estimate.low:.{digits}f}, {estimate.high:.{digits}f}"
