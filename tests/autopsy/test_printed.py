@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from tests.support import autopsies
 
-from actlab.autopsy import WAITING, printed
+from actlab.autopsy import WAITING, printed, shown
 from actlab.claims import published as p
 from actlab.grid import read
 from actlab.readings import Evidence
@@ -57,6 +57,7 @@ def test_durations_add_up_to_more() -> None:
     found = printed.durations(Evidence())
     assert "881.9 minutes, 198.1 more" in found.on
     assert "66.8 each" in found.off
+    assert {"as counted", "remark"} < set(shown(found).index)
 
 
 def test_counts() -> None:

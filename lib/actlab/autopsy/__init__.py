@@ -25,6 +25,8 @@ class Anomaly:
     """In one sentence."""
     on: str
     off: str
+    labels: tuple[str, str] = ("ours, defect on", "ours, defect off")
+    """Of these two in the anomaly's own table, where nothing can be switched."""
 
 
 ROWS = {
@@ -38,7 +40,8 @@ ROWS = {
 
 def shown(anomaly: Anomaly) -> pd.DataFrame:
     """One anomaly as a table of two columns."""
-    return pd.DataFrame({anomaly.title: {words: getattr(anomaly, name) for name, words in ROWS.items()}})
+    names = ROWS | dict(zip(("on", "off"), anomaly.labels, strict=True))
+    return pd.DataFrame({anomaly.title: {words: getattr(anomaly, name) for name, words in names.items()}})
 
 
 def overview(anomalies: list[Anomaly]) -> pd.DataFrame:

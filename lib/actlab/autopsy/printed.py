@@ -122,6 +122,7 @@ def counted(evidence: Evidence) -> Anomaly:
         f"{_fitting('full')} at full scale.",
         f"counted at the same settings: partial {scales['partial']}; full {scales['full']}",
         "lite scale, from our records: " + (", ".join(f"{m} {n:,}" for m, n in recorded.items()) or WAITING),
+        ("as counted", "as recorded"),
     )
 
 
@@ -137,6 +138,7 @@ def durations(evidence: Evidence) -> Anomaly:
         "A total that was not added up again when studies were appended, and a duration of all activations multiplied once more by their number.",
         f"the five stated durations add up to {parts:.1f} minutes, {parts - whole:.1f} more than the total",
         f"minigpt's {mine:.1f} minutes are those of all its {arms} activations: {mine / arms:.1f} each",
+        ("as counted", "remark"),
     )
 
 

@@ -20,7 +20,7 @@ GAINED = ("relu", "swiglu")
 DRAWN = 1000
 """Windows of one published accuracy."""
 COARSE, FINE = ("gelu", "swiglu"), ("relu", "swish", "smelu_1")
-"""charlm's cells in the published table: total variation on different inputs, and the element-wise form."""
+"""charlm's cells in the published table: total variation on different inputs, and relative PD."""
 
 
 FIVE = tuple(("charlm", activation) for activation in (*COARSE, *FINE))
@@ -64,7 +64,7 @@ def identical(evidence: Evidence) -> Anomaly:
         return "; ".join(parts)
 
     def off() -> str:
-        models = [m for m in ("nanotransformer", "minigpt", "hybridlm", "convlm") if {(m, "relu"), (m, "gelu")} <= set(evidence.off.arms)]
+        models = [m for m in ("nanotransformer", "minigpt", "hybridlm", "convlm", UNIGRAM) if {(m, "relu"), (m, "gelu")} <= set(evidence.off.arms)]
         differences = {m: evidence.off.arms[m, "gelu"].minus(evidence.off.arms[m, "relu"], "val_loss") for m in models}
         if not differences:
             raise KeyError("no pair of arms")
@@ -229,34 +229,41 @@ def gain(low: float, high: float) -> float:
     return 100 * (1 - low / high)
 
 
+def below(low: float, high: float, digits: int = 0) -> str:
+    """The same in words: ``45% below``, ``3% above``."""
+    percent = gain(low, high)
+    return f"{abs(percent):.{digits}f}% {'above' if percent < 0 else 'below'}"
+
+
 def swiglu(evidence: Evidence) -> Anomaly:
     """The 45% of SwiGLU."""
 
     def on() -> str:
         relu, gated = (evidence.on["charlm", a] for a in GAINED)
-        ours = gain(gated.between("coded_pd").value, relu.between("relative_pd").value)
+        ours = below(gated.between("coded_pd").value, relu.between("relative_pd").value)
         return (
-            f"swiglu's total variation {said(gated.between('coded_pd'))} against relu's element-wise difference {said(relu.between('relative_pd'))}, "
-            f"both on different inputs: {ours:+.0f}%"
+            f"swiglu's total variation {said(gated.between('coded_pd'))} against relu's relative PD {said(relu.between('relative_pd'))}, "
+            f"both on different inputs: {ours}"
         )
 
     def off() -> str:
         relu, gated = (evidence.on["charlm", a] for a in GAINED)
-        same = {words: gain(gated.between(m).value, relu.between(m).value) for m, words in (("coded_pd", "the first"), ("relative_pd", "the second"))}
+        measures = {"total variation": "coded_pd", "relative PD": "relative_pd"}
+        same = {name: below(gated.between(m).value, relu.between(m).value, 1) for name, m in measures.items()}
         fair = evidence.off.arms["charlm", "swiglu"].minus(evidence.off.arms["charlm", "relu"], "total_variation")
         return (
-            "one measure for both, still on different inputs: "
-            + ", ".join(f"{name} {value:+.1f}%" for name, value in same.items())
+            "one measure for both, still on different inputs: swiglu against relu "
+            + ", ".join(f"{name} {value}" for name, value in same.items())
             + f"; same inputs, equal parameters, {_last(evidence.off.arms['charlm', 'swiglu'])} iterations: swiglu less relu {said(fair, 4)}"
         )
 
     best = p.CONSOLE_PD["swiglu"]
     return Anomaly(
         "SwiGLU: 45% more reproducible",
-        f"{best} against {p.CONSOLE_PD['relu']} for relu: {gain(best, p.CONSOLE_PD['relu']):+.0f}%",
+        f"{best} against {p.CONSOLE_PD['relu']} for relu: {below(best, p.CONSOLE_PD['relu'])}",
         "README, key findings and console output",
         f"The cells of one table hold two measures: total variation after {p.SWIGLU_ITERATIONS} iterations for swiglu, whose feed-forward layers "
-        "have half as many parameters again, and the element-wise difference, which runs to 2, for relu.",
+        "have half as many parameters again, and relative PD, which runs to 2, for relu.",
         or_waiting(on),
         or_waiting(off),
     )
@@ -289,10 +296,10 @@ def mixed_table(evidence: Evidence) -> Anomaly:
 
     return Anomaly(
         "Sensitivity (CV%) of charlm",
-        f"CV {p.README_CV['charlm']}% (its own five cells give {coefficient_of_variation(row, 0):.2f}% with ddof 0, "
-        f"{coefficient_of_variation(row):.2f}% with 1)",
+        f"CV {p.README_CV['charlm']}% (its own five cells give {coefficient_of_variation(row, 0):.2f}% dividing by n, "
+        f"{coefficient_of_variation(row):.2f}% by n - 1)",
         "README, console output and models tested",
-        "The five cells hold total variation for two activations and the element-wise difference for three, so their spread is that of the measures; "
+        "The five cells hold total variation for two activations and relative PD for three, so their spread is that of the measures; "
         f"{p.TABLE_CELLS['no run']} of the whole table's {sum(p.TABLE_CELLS.values())} cells are round numbers without a run.",
         or_waiting(lambda: f"our five arms, measures mixed in the same way: {found('mixed')}"),
         or_waiting(lambda: f"the same arms, one measure: {found('total variation', 'relative PD')}"),

@@ -92,5 +92,5 @@ MINIGPT_MINUTES = 1068
 """Report, key discovery 5: minigpt's minutes times its activations."""
 SWIGLU_ITERATIONS = 200
 """Runs: of the run behind charlm's swiglu cell; the others have 500 or 5,000."""
-TABLE_CELLS = {"total variation on different inputs": 8, "element-wise difference": 9, "no run": 8}
+TABLE_CELLS = {"total variation on different inputs": 8, "relative PD": 9, "no run": 8}
 """Runs: where the 25 cells of the README's table of prediction differences come from."""

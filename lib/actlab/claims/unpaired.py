@@ -108,8 +108,8 @@ class MixedMetrics:
         """The correct test's, and what makes an artefact."""
         least = f"{100 * self.least:.0f}%"
         return (
-            f"{self.correct.rule}; artefact if, read the published way, {self.first}'s coded difference lies at least {least} below {self.second}'s "
-            "element-wise one, while both arms' values of one metric are within 10%"
+            f"{self.correct.rule}; artefact if, read the published way, {self.first}'s total variation lies at least {least} below {self.second}'s "
+            "relative PD, while both arms' values of one metric are within 10%"
         )
 
     def __call__(self, evidence: Evidence) -> Finding:
@@ -121,7 +121,7 @@ class MixedMetrics:
         gap = 1 - coded / element
         same = alike(coded, other) and alike(one.between("relative_pd").value, element)
         said = (
-            f"{self.first}'s coded {coded:.3f} is {100 * gap:.0f}% below {self.second}'s element-wise {element:.3f}; "
-            f"coded for both: {coded:.3f} and {other:.3f}"
+            f"{self.first}'s total variation {coded:.3f} is {100 * gap:.0f}% below {self.second}'s relative PD {element:.3f}; "
+            f"total variation for both: {coded:.3f} and {other:.3f}"
         )
         return explained(correct, decided(gap >= self.least and same, said, ""), MIXED)

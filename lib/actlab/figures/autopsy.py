@@ -149,7 +149,7 @@ def trade_off(points: Sequence[Mapping[str, Any]]) -> Figure:
         left.set_ylabel("mean total variation (0 to 1)")
         for axes, words in ((left, "different inputs (hollow: one model)"), (right, "same inputs")):
             axes.annotate(words, (0.97, 0.95), xycoords="axes fraction", ha="right", va="top", fontsize=8)
-            axes.set_ylim(bottom=0)
+            axes.set_ylim(bottom=-0.02)  # marks at 0 stay whole
         figure.supxlabel("training loss (nats)", fontsize=10)
         _legend(figure, [left], 3)
     return figure
@@ -175,7 +175,7 @@ def plateau(evidence: Evidence) -> Figure:
 def swiglu(evidence: Evidence) -> Figure:
     """charlm under relu and swiglu: both published measures on different inputs, and total variation on the same inputs."""
     readings = {a: evidence.on[("charlm", a)] for a in ("relu", "swiglu") if ("charlm", a) in evidence.on}
-    groups = ("total variation,\ndifferent inputs", "element-wise difference,\ndifferent inputs", "total variation,\nsame inputs")
+    groups = ("total variation,\ndifferent inputs", "relative PD,\ndifferent inputs", "total variation,\nsame inputs")
     with styled():
         figure, (axes,) = canvas(width=6.5, height=3.2)
         if not readings:
@@ -221,6 +221,7 @@ def last_and_best(last: Mapping[str, Sequence[float]], best: Mapping[str, float 
                 if np.size(values) > 1:
                     axes.plot(np.full(np.size(values), x + side), values, marker(name), color=tone, alpha=0.7)
         axes.set_xticks(range(len(last)), list(last))
+        axes.set_xlim(-0.6, max(1, len(last)) - 0.4)  # a mark stays near its tick, however few there are
         axes.set_ylabel("validation loss (nats)")
         axes.grid(axis="x", visible=False)
         if last:
@@ -231,13 +232,13 @@ def last_and_best(last: Mapping[str, Sequence[float]], best: Mapping[str, float 
 def printed(rows: Mapping[str, tuple[float, float]], label: str, logarithmic: bool = False) -> Figure:
     """name -> (as printed, as counted): two marks a row, joined where they differ."""
     with styled():
-        figure, (axes,) = canvas(width=7.0, height=0.8 + 0.28 * len(rows))
+        figure, (axes,) = canvas(width=7.0, height=1.0 + 0.3 * len(rows))
         for y, (stated, found) in enumerate(rows.values()):
             axes.plot([stated, found], [y, y], color="#999999", linewidth=1)
             axes.plot(stated, y, "o", color=ON, label="printed" if y == 0 else None)
             axes.plot(found, y, "D", color=OFF, markerfacecolor="none", label="counted" if y == 0 else None)
         axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
-        axes.invert_yaxis()
+        axes.set_ylim(len(rows) - 0.5, -0.5)  # the first row on top, no mark cut
         if logarithmic:
             axes.set_xscale("log")
         axes.set_xlabel(label)
