@@ -28,8 +28,8 @@ def test_the_table_has_every_optimizer_and_says_what_was_not_measured() -> None:
     """SOAP has no time at the large scale."""
     small, large = bench.measure(TINY, tuple(OPTIMIZERS), 1, 1), bench.measure(TINY, ("ecd", "adamw", "sgdm"), 1, 1)
     table = bench.table({"small": small, "large": large, "large_scale": "124m", "state_bytes": bench.state_bytes("quick")})
-    assert list(table.index) == list(OPTIMIZERS)
-    assert (table.loc["soap"] == "not measured").sum() == 2
+    assert sorted(table.index) == ["AdamW", "ECD", "SGDM", "SOAP"]
+    assert (table.loc["SOAP"] == "not measured").sum() == 2
 
 
 @pytest.mark.parametrize("name", list(OPTIMIZERS))

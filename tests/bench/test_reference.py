@@ -41,6 +41,7 @@ def test_a_measurement_has_both_peers(measured: dict[str, Any]) -> None:
     assert row["ratio"] == pytest.approx(row["trial_seconds"]["reference"] / row["trial_seconds"]["ours"])
     assert all(row[part][who] > 0 for part in ("training", "evaluation", "peak_mb") for who in ("ours", "reference"))
     assert list(language.table(measured).index) == ["charlm"]
+    assert language.table(measured).columns[0] == "times faster"
 
 
 def test_records_keep_the_newest() -> None:

@@ -48,7 +48,9 @@ def test_the_table_multiplies_by_the_recipe() -> None:
     table = ways.table({"iterations": 500, "evaluations": 11, "ways": {"ours": mine, "reference": slow}})
     assert table.loc["ours", "trial, s"] == "16"
     assert table.loc["plain reference", "trial, s"] == "120"
-    assert table.loc["plain reference", "times ours  "] == "7.50 [7.50, 7.50]"
+    assert table.loc["plain reference", "trial, times ours"] == "7.50 [7.50, 7.50]"
+    assert table.columns[0] == "trial, times ours"
+    assert set(table.loc["ours"][:3]) == {"1"}
 
 
 def test_exponents_of_a_power_law() -> None:
@@ -58,6 +60,18 @@ def test_exponents_of_a_power_law() -> None:
     row = growth.table({"factors": {"width": levels}}).loc["width"]
     assert row["exponent"] == "1.70 [1.70, 1.70]"
     assert row["of its arithmetic"] == "2.00"
+
+
+def test_comparisons_are_counted_in_pairs() -> None:
+    """30 ms a pair: 2, 4 and 8 trials have 1, 6 and 28 pairs, and the time is proportional to their number."""
+    trials = {str(n): {"seconds": [0.03 * n * (n - 1) / 2] * 2, "gflop": None} for n in (2, 4, 8)}
+    measured = {"positions": 8192, "factors": {"trials": trials}}
+    row = growth.table(measured).loc["pairs of trials, compared"]
+    assert row["levels"] == "1, 6, 28"
+    assert row["CPU ms"] == "30, 180, 840"
+    assert row["exponent"] == "1.00 [1.00, 1.00]"
+    assert "on 8,192 positions takes 30 to 30 ms where 1, 6, 28 pairs" in growth.sentences(measured)[0]
+    assert growth.sentences({"factors": {}}) == []
 
 
 def test_growth_measures_every_level(small: None) -> None:

@@ -78,17 +78,17 @@ def profiled(work: Callable[[], object], repeats: int = 4) -> dict[str, float]:
 
 
 def table(measured: dict[str, Any]) -> pd.DataFrame:
-    """One row a model: arithmetic of a step, rate reached, ratio to the reference measured and at the full matrix rate, shares of the time."""
+    """One column a model: arithmetic of a step, rate reached, ratio to the reference measured and at the full matrix rate, shares of the time."""
     models, rate = measured["models"], measured["matmul_gflops"]
     if not all("account" in row for row in models):
         return pd.DataFrame({"": {"measured": "not in this record"}})
     seen = [group for group in (*GROUPS, "the rest") if any(row["account"]["shares"][group] >= 0.005 for row in models)]
-    rows = {}
+    columns = {}
     for row in models:
         account = row["account"]
         fastest = (row["iterations"] * account["training_gflop"] + row["evaluations"] * account["evaluation_gflop"]) / rate
         reached = account["training_gflop"] / row["training"]["ours"]
-        rows[row["model"]] = {
+        columns[row["model"]] = {
             "GFLOP a step": f"{account['training_gflop']:.1f}",
             "GFLOP/s": f"{reached:.0f}",
             "of the matrix rate": f"{100 * reached / rate:.0f}%",
@@ -96,4 +96,4 @@ def table(measured: dict[str, Any]) -> pd.DataFrame:
             "at the matrix rate": f"{row['trial_seconds']['reference'] / fastest:.1f}",
             **{group: f"{100 * account['shares'][group]:.0f}%" for group in seen},
         }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return pd.DataFrame(columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -76,12 +77,16 @@ def slopes(levels: dict[str, Any]) -> list[float]:
 
 
 def table(measured: dict[str, Any]) -> pd.DataFrame:
-    """One row a factor: milliseconds at every level, the fitted exponent with a 95% interval over the rounds, and that of the arithmetic."""
+    """One row a factor: milliseconds at every level, the fitted exponent with a 95% interval over the rounds, and that of the arithmetic.
+
+    The levels of comparing trials are their numbers of pairs.
+    """
     rows = {}
-    for factor, levels in measured["factors"].items():
+    for factor, found in measured["factors"].items():
+        levels = _by_pairs(found) if factor == "trials" else found
         gflop = [row["gflop"] for row in levels.values()]
         x = np.log([float(level) for level in levels])
-        rows[factor if factor != "trials" else "trials (comparing every pair)"] = {
+        rows[factor if factor != "trials" else "pairs of trials, compared"] = {
             "levels": ", ".join(levels),
             "CPU ms": ", ".join(f"{1e3 * np.median(row['seconds']):.0f}" for row in levels.values()),
             "exponent": with_interval(mean_interval(slopes(levels)), 2),
@@ -89,3 +94,20 @@ def table(measured: dict[str, Any]) -> pd.DataFrame:
             "rounds": str(len(next(iter(levels.values()))["seconds"])),
         }
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _by_pairs(trials: dict[str, Any]) -> dict[str, Any]:
+    """Number of pairs n (n - 1) / 2 -> what comparing n trials took."""
+    return {str(math.comb(int(n), 2)): row for n, row in trials.items()}
+
+
+def sentences(measured: dict[str, Any]) -> list[str]:
+    """What comparing one pair takes."""
+    pairs = _by_pairs(measured["factors"].get("trials", {}))
+    if not pairs:
+        return []
+    each = [1e3 * float(np.median(row["seconds"])) / int(count) for count, row in pairs.items()]
+    return [
+        f"Comparing a pair of trials on {measured['positions']:,} positions takes {min(each):.0f} to {max(each):.0f} ms "
+        f"where {', '.join(pairs)} pairs are compared; an arm of n trials has n (n - 1) / 2"
+    ]

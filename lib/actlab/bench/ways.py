@@ -216,22 +216,24 @@ def measure_all(rounds: int = 3, **setting: Any) -> dict[str, Any]:
 
 
 def table(measured: dict[str, Any]) -> pd.DataFrame:
-    """One row a way: CPU time of an iteration, an evaluation, a trial; times ours, with a 95% interval over the rounds; peak memory."""
+    """One row a way: a trial, an iteration, an evaluation in times ours, with a 95% interval over the rounds; the same in CPU time; peak memory."""
     trials = {
         name: np.array(way["training"]) * measured["iterations"] + np.array(way["evaluation"]) * measured["evaluations"]
         for name, way in measured["ways"].items()
     }
     rows = {}
     for name, way in measured["ways"].items():
-        ratios = {part: np.array(way[part]) / np.array(measured["ways"]["ours"][part]) for part in ("training", "evaluation")}
-        ratios["trial"] = trials[name] / trials["ours"]
+        spent = {"trial": trials, **{part: {n: np.array(w[part]) for n, w in measured["ways"].items()} for part in ("training", "evaluation")}}
+        ratios = {part: with_interval(mean_interval(times[name] / times["ours"]), 2) for part, times in spent.items()}
+        if name == "ours":
+            ratios = dict.fromkeys(ratios, "1")
         rows[WAYS[name].label] = {
-            "iteration, ms": f"{1e3 * np.median(way['training']):.0f}",
-            "times ours": with_interval(mean_interval(ratios["training"]), 2),
-            "evaluation, s": f"{np.median(way['evaluation']):.1f}",
-            "times ours ": with_interval(mean_interval(ratios["evaluation"]), 1),
+            "trial, times ours": ratios["trial"],
+            "iteration, times ours": ratios["training"],
+            "evaluation, times ours": ratios["evaluation"],
             "trial, s": f"{np.median(trials[name]):.0f}",
-            "times ours  ": with_interval(mean_interval(ratios["trial"]), 2),
+            "iteration, ms": f"{1e3 * np.median(way['training']):.0f}",
+            "evaluation, s": f"{np.median(way['evaluation']):.1f}",
             "peak memory, MB": f"{way['peak_mb']:.0f}",
             "rounds": str(len(way["training"])),
         }
