@@ -88,8 +88,9 @@ def test_kink_needs_an_interval_above_zero() -> None:
     """Four orders of magnitude between relu and the smooth ones explain; equal nudges do not; zeros have no logarithm."""
     found = sources.amplification(study(), "charlm", "gelu")
     assert found.value == pytest.approx(4)
-    assert "kink explains" in sources.sentences(study())["kink"]
-    assert "is not shown to explain" in sources.sentences(study(nudges=(1e-6, 1e-6)))["kink"]
+    assert "smooth activation) is passed" in sources.sentences(study())["kink"]
+    assert "charlm relu less gelu +4.00 [+4.00, +4.00], n = 5" in sources.sentences(study())["kink"]
+    assert "smooth activation) is not passed" in sources.sentences(study(nudges=(1e-6, 1e-6)))["kink"]
     assert math.isnan(sources.amplification(study(nudges=(1e-6, 0.0)), "charlm", "gelu").value)
 
 
@@ -112,18 +113,28 @@ def test_ensembles() -> None:
     gain = sources.ensemble_gain(arm, 2)
     assert gain.value == pytest.approx(one.value - two.value)
     assert gain.low > 0
-    assert "in 3 of 3 arms" in sources.sentences(study())["ensembles"]
+    assert "in 3 of 3 comparisons" in sources.sentences(study())["ensembles"]
 
 
 def test_tables_say_what_was_not_run() -> None:
     """Missing cells are named, exact repeats are 0, n is there."""
     found = study()
-    assert "n = 5" in sources.by_stream(found).loc["charlm, relu", "every stream"]
+    assert "n\u00a0=\u00a05" in sources.by_stream(found).loc["charlm, relu", "every stream"]
     floors = sources.floors(found).loc["charlm, relu"]
-    assert floors["the same again"] == "0, n = 5"
-    assert floors["bfloat16 instead of float32"] == "not run"
+    assert floors["the same again"] == "0, n\u00a0=\u00a05"
+    assert floors["one weight moved by one ULP"] == "0.00030 (0.00010 to 0.00050), n\u00a0=\u00a05"
+    assert "bfloat16 instead of float32" not in floors  # no arm has it
     assert sources.by_ensemble(found).shape == (3, 2)
     assert len(sources.differences(found)) == 8
+
+
+def test_only_what_was_run_is_a_column() -> None:
+    """A perturbation that one arm has and another has not is a column, and the other says so."""
+    half = perturbed("gelu", 1e-6)
+    half["reproducibility_metrics"] = [pair for pair in half["reproducibility_metrics"] if not pair["between"][1].endswith("threads2repeat")]
+    found = sources.read([perturbed("relu", 1e-6), half])
+    assert list(found.perturbations) == ["repeat", "nudge", "threads2repeat"]
+    assert sources.floors(found).loc["charlm, gelu", "two threads, the same again"] == "not run"
 
 
 def test_without_records() -> None:

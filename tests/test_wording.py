@@ -19,7 +19,8 @@ def test_capital_changes_the_first_letter_alone() -> None:
 
 def test_small_numbers() -> None:
     """Powers of ten below 0.0001 only; 0 is exact."""
-    assert [small(value) for value in (0.0, 0.0076, 0.02, 1e-4, 9.9e-5, -3e-8)] == ["0", "0.0076", "0.02", "0.0001", "9.9e-05", "-3.0e-08"]
+    values = (0.0, 12.0, 0.0076, 0.02, 1e-4, 9.9e-5, -3e-8)
+    assert [small(value) for value in values] == ["0", "12", "0.0076", "0.020", "0.00010", "9.9e-05", "-3.0e-08"]
 
 
 def test_a_measured_value_carries_its_n() -> None:

@@ -16,7 +16,7 @@ from actlab.statistics.intervals import pair_mean, paired_difference
 from actlab.statistics.pairs import jackknife_variance
 from actlab.statistics.tests import holm
 from actlab.store import Record
-from actlab.wording import bullets, measured
+from actlab.wording import bullets, measured, small
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
 PERTURBATIONS = {
@@ -52,6 +52,11 @@ class Sources:
     def recorded(self, model: str, stream: str) -> dict[str, ArmResults]:
         """activation -> arm."""
         return {a: self.arms[model, a, stream] for a in self.activations if (model, a, stream) in self.arms}
+
+    @property
+    def perturbations(self) -> dict[str, str]:
+        """name -> words, of those that some arm has a record of."""
+        return {v: words for v, words in PERTURBATIONS.items() if any(len(self.perturbation(m, a, v)) for m, a in self.perturbed)}
 
     def perturbation(self, model: str, activation: str, variant: str, metric: str = METRIC) -> NDArray[np.float64]:
         """(seeds,) the metric between each seed's trial and the same seed changed; between its two runs on two threads for ``threads2repeat``."""
@@ -162,7 +167,7 @@ def by_stream(sources: Sources, metric: str = METRIC) -> pd.DataFrame:
     """A row a model and activation, a column a stream: mean over pairs, 95% interval, number of trials."""
     rows = {
         f"{model}, {a}": {
-            words: measured(sources.arms[model, a, s].estimate(metric), 4) if (model, a, s) in sources.arms else MISSING
+            words: _joined(measured(sources.arms[model, a, s].shown(metric), 4)) if (model, a, s) in sources.arms else MISSING
             for s, words in STREAMS.items()
         }
         for model in sources.models
@@ -188,10 +193,10 @@ def differences(sources: Sources) -> pd.DataFrame:
 
 
 def floors(sources: Sources) -> pd.DataFrame:
-    """A row a model and activation, a column a perturbation: median and range over seeds, and how many seeds."""
+    """A row a model and activation, a column a recorded perturbation: median (smallest to largest seed), and how many seeds."""
     rows = {}
     for model, activation in sources.perturbed:
-        cells = {words: sources.perturbation(model, activation, v) for v, words in PERTURBATIONS.items()}
+        cells = {words: sources.perturbation(model, activation, v) for v, words in sources.perturbations.items()}
         rows[f"{model}, {activation}"] = {words: _spread(values) for words, values in cells.items()}
     return pd.DataFrame.from_dict(rows or {"all": dict.fromkeys(PERTURBATIONS.values(), MISSING)}, orient="index")
 
@@ -199,15 +204,20 @@ def floors(sources: Sources) -> pd.DataFrame:
 def _spread(values: NDArray[np.float64]) -> str:
     if not len(values):
         return MISSING
-    if not values.any():
-        return f"0, n = {len(values)}"
-    return f"{np.median(values):.1e} ({values.min():.1e} to {values.max():.1e}), n = {len(values)}"
+    shown = f"{small(float(np.median(values)))} ({small(float(values.min()))} to {small(float(values.max()))})" if values.any() else "0"
+    return _joined(f"{shown}, n = {len(values)}")
+
+
+def _joined(text: str) -> str:
+    """With its number of trials on one line."""
+    return text.replace("n = ", "n\u00a0=\u00a0")
 
 
 def by_ensemble(sources: Sources) -> pd.DataFrame:
     """A row a model and activation (all streams vary), a column an ensemble's size."""
     arms = {f"{m}, {a}": arm for (m, a, s), arm in sources.arms.items() if s == "all"}
-    rows = {name: {f"{size} trial{'s' if size > 1 else ''}": measured(e, 4) for size, e in ensembles(arm).items()} for name, arm in arms.items()}
+    cells = {name: {size: _joined(measured(e, 4)) for size, e in ensembles(arm).items()} for name, arm in arms.items()}
+    rows = {name: {f"{size} trial{'s' if size > 1 else ''}": cell for size, cell in row.items()} for name, row in cells.items()}
     return pd.DataFrame.from_dict(rows or {"all": {"1 trial": MISSING}}, orient="index")
 
 
@@ -248,17 +258,26 @@ def _smooth(sources: Sources) -> str:
         return "whether smooth activations help waits for records"
     signs = [math.copysign(1, e.value) if p < ALPHA else 0 for e, p in (tests[cell] for cell in wanted)]
     outcome = "supported" if set(signs) == {-1} else "contradicted" if 1 in signs else "left undecided"
-    values = "; ".join(f"{m} {a} less relu {measured(tests[m, a][0], 4)}, p = {tests[m, a][1]:.3f}" for m, a in wanted)
+    values = "; ".join(f"{m} {a} less relu {_signed(tests[m, a][0], 4)}, p = {tests[m, a][1]:.3f}" for m, a in wanted)
     return f"that smooth activations are more reproducible is {outcome} here: {values}"
+
+
+def _signed(estimate: Estimate, digits: int) -> str:
+    """A difference with its sign, its interval and the number of trials."""
+    interval = "no interval" if math.isnan(estimate.low) else f"{estimate.low:+.{digits}f}, {estimate.high:+.{digits}f}"
+    return f"{estimate.value:+.{digits}f} [{interval}], n = {estimate.n}"
 
 
 def _kink(sources: Sources) -> str:
     found = {(m, a): amplification(sources, m, a) for m in sources.models for a in SMOOTH if (m, a) in sources.perturbed}
     if not found:
         return "the noise floors wait for records"
-    outcome = "explains" if all(e.low > 0 for e in found.values()) else "is not shown to explain"
-    values = "; ".join(f"{m} relu over {a} {measured(e, 2)}" for (m, a), e in found.items())
-    return f"relu's kink {outcome} the growth of a one-ULP nudge (difference in log10 total variation: {values})"
+    outcome = "passed" if all(e.low > 0 for e in found.values()) else "not passed"
+    values = "; ".join(f"{m} relu less {a} {_signed(e, 2)}" for (m, a), e in found.items())
+    return (
+        "the rule's test of relu's kink (a nudge of one weight by one ULP grows further under relu than under each smooth activation) "
+        f"is {outcome}: differences in log10 total variation are {values}"
+    )
 
 
 def _ensembles(sources: Sources) -> str:
@@ -266,5 +285,8 @@ def _ensembles(sources: Sources) -> str:
     if not gains:
         return "ensembles wait for records"
     sure = sum(e.low > 0 for e in gains.values())
-    values = "; ".join(f"{m} {a} {measured(e, 4)}" for (m, a, _), e in gains.items())
-    return f"an ensemble is surely more reproducible than a single trial in {sure} of {len(gains)} arms (reduction of total variation: {values})"
+    values = "; ".join(f"{m} {a} {_signed(e, 4)}" for (m, a, _), e in gains.items())
+    return (
+        f"an ensemble is more reproducible than a single trial, with an interval that excludes 0, in {sure} of {len(gains)} comparisons "
+        f"(total variation of single trials less that of ensembles: {values})"
+    )

@@ -53,7 +53,7 @@ def with_interval(estimate: Estimate, digits: int = 4) -> str:
 
 def small(value: float) -> str:
     """Two significant digits, as a plain number down to 0.0001 and in powers of ten below."""
-    return "0" if value == 0 else f"{value:.2g}" if abs(value) >= 1e-4 else f"{value:.1e}"
+    return "0" if value == 0 else f"{value:#.2g}".rstrip(".") if abs(value) >= 1e-4 else f"{value:.1e}"
 
 
 def measured(estimate: Estimate, digits: int = 3, unit: str = "") -> str:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from actlab.figures.grid import error_bar, singles
 from actlab.figures.style import canvas, colour, dashes, marker, styled
-from actlab.sources import METRIC, PERTURBATIONS, STREAMS, Sources, ensembles, trajectory
+from actlab.sources import METRIC, STREAMS, Sources, ensembles, trajectory
 
 LABEL = "mean total variation (0 to 1)"
 
@@ -18,8 +18,9 @@ LABEL = "mean total variation (0 to 1)"
 def _panels(sources: Sources, height: float = 3.2) -> tuple[Figure, list[Axes], list[str]]:
     models = sources.models or ["no record yet"]
     figure, panels = canvas(1, len(models), width=8.0 if len(models) > 1 else 6.4, height=height)
-    for axes, model in zip(panels, models, strict=True):
-        axes.annotate(model, (0.98, 0.97), xycoords="axes fraction", ha="right", va="top", fontsize=9)
+    if len(sources.models) != 1:
+        for axes, model in zip(panels, models, strict=True):
+            axes.annotate(model, (0.03, 1.02), xycoords="axes fraction", fontsize=9)
     panels[0].set_ylabel(LABEL)
     return figure, panels, sources.models
 
@@ -41,7 +42,7 @@ def by_stream(sources: Sources) -> Figure:
         for axes, model in zip(panels, models, strict=False):
             for x, stream in enumerate(STREAMS):
                 for activation, arm in sources.recorded(model, stream).items():
-                    place, estimate = x + _offset(sources, activation), arm.estimate(METRIC)
+                    place, estimate = x + _offset(sources, activation), arm.shown(METRIC)
                     style: Any = {"fmt": marker(activation), "color": colour(activation), "label": activation}
                     axes.errorbar(place, estimate.value, error_bar(estimate), **style)
                     pairs = singles(arm, METRIC)
@@ -75,18 +76,19 @@ def floors(sources: Sources) -> Figure:
     with styled():
         figure, panels, models = _panels(sources)
         for axes, model in zip(panels, models, strict=False):
-            for x, variant in enumerate(PERTURBATIONS):
+            for x, variant in enumerate(sources.perturbations):
                 for activation in sources.activations:
                     values = sources.perturbation(model, activation, variant)
                     values = values[values > 0]
                     place = np.full(len(values), x + _offset(sources, activation))
                     axes.plot(place, values, marker(activation), color=colour(activation), markerfacecolor="none", label=activation)
             for activation, arm in sources.recorded(model, "all").items():
-                x = len(PERTURBATIONS)
+                x = len(sources.perturbations)
                 axes.plot(x + _offset(sources, activation), arm.estimate(METRIC).value, marker(activation), color=colour(activation))
             axes.set_yscale("log")
-            names = [*PERTURBATIONS.values(), "another seed"]
+            names = [*sources.perturbations.values(), "another seed"]
             axes.set_xticks(range(len(names)), [_wrapped(name) for name in names], fontsize=7)
+            axes.set_xlim(-0.5, len(names) - 0.5)
             axes.grid(axis="x", visible=False)
         _legend(figure, panels)
     return figure
