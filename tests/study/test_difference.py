@@ -29,6 +29,12 @@ def test_picture_shows_the_values() -> None:
     assert text == show(two_predictions(cases, ["a", "b"], measures(cases))).data
 
 
+def test_a_small_value_does_not_read_as_zero() -> None:
+    """Four decimals where three would be 0.000; what is 0 stays so."""
+    figure = two_predictions({"one": ([1.0], [1.0])}, ["a"], {"one": {"tiny": 0.00041, "none": 0.0, "some": 0.0123}})
+    assert figure.axes[0].get_xlabel() == "one\ntiny 0.0004\nnone 0.000\nsome 0.012"
+
+
 @pytest.mark.parametrize("case", [([0.5, 0.4], [0.5, 0.5]), ([1.0], [0.5, 0.5])])
 def test_what_is_no_distribution_is_refused(case: tuple[list[float], list[float]]) -> None:
     with pytest.raises(BadInput, match="wrong: expected two probability vectors"):

@@ -31,10 +31,15 @@ def two_predictions(cases: Mapping[str, Case], characters: Sequence[str], values
                     places + shift, np.asarray(heights) - shared, 0.38, bottom=shared, facecolor="none", edgecolor=ink, hatch="////", linewidth=0.8
                 )
             axes.set_xticks(places, list(characters))
-            axes.set(ylim=(0, 1), xlabel=f"{name}\n" + "\n".join(f"{measure} {value:.3f}" for measure, value in values[name].items()))
+            axes.set(ylim=(0, 1), xlabel=f"{name}\n" + "\n".join(f"{measure} {_digits(value)}" for measure, value in values[name].items()))
             axes.grid(axis="x", visible=False)
         panels[0].set_ylabel("probability")
         for ink, words in ((colour("gelu"), "first trial"), (colour("swiglu"), "second trial")):
             panels[0].bar(0, 0, color=ink, alpha=0.75, label=words)
         figure.legend(loc="outside upper center", ncols=2, fontsize=8)
     return figure
+
+
+def _digits(value: float) -> str:
+    """Three decimals; four where three would read as 0."""
+    return f"{value:.3f}" if value == 0 or value >= 0.0005 else f"{value:.4f}"
