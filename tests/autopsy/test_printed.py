@@ -48,6 +48,9 @@ def test_our_runs_that_overfit() -> None:
     assert f"at the last step: gelu < relu, F = {expected.statistic:.2f}, p = {expected.pvalue:.4f}; gelu less relu -0.500" in found.on
     assert "6 of 6 trials end above their lowest loss at step 10" in found.on
     assert "each trial's lowest: relu < gelu" in found.off
+    for trial in gelu["trials"]:
+        trial["final"]["val_loss"] -= 100.0
+    assert "p < 0.0001; gelu less relu" in printed.significance(Evidence(overfit=read([relu, gelu]))).on
     for waiting in (Evidence(), Evidence(overfit=read([relu]))):
         assert printed.significance(waiting).on.endswith(f"at the last step: {WAITING}")
 

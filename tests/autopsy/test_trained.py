@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.support import autopsies
 
-from actlab.autopsy import WAITING, overview, shown, trained
+from actlab.autopsy import WAITING, headline, overview, shown, trained
 from actlab.readings import Evidence
 from actlab.store import Record
 
@@ -122,3 +122,5 @@ def test_tables() -> None:
     assert shown(anomalies[0]).loc["ours, defect on"].item() == anomalies[0].on
     assert list(overview(anomalies).index) == [a.title for a in anomalies]
     assert len(set(overview(anomalies).index)) == len(anomalies)
+    assert (headline("one number"), headline("one; two; three")) == ("one number", "one; ...")
+    assert all("; " not in text.removesuffix("; ...") for text in overview(anomalies)["ours, defect on"])

@@ -45,9 +45,15 @@ def shown(anomaly: Anomaly) -> pd.DataFrame:
 
 
 def overview(anomalies: list[Anomaly]) -> pd.DataFrame:
-    """One row an anomaly: what was published, ours with the defect and without."""
-    rows = {a.title: {ROWS[name]: getattr(a, name) for name in ("published", "on", "off")} for a in anomalies}
+    """One row an anomaly: what was published, and the first of our numbers with the defect and without; the anomaly's own table has them all."""
+    rows = {a.title: {ROWS["published"]: a.published, ROWS["on"]: headline(a.on), ROWS["off"]: headline(a.off)} for a in anomalies}
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def headline(text: str) -> str:
+    """The first of the parts that semicolons divide; dots say that there is more."""
+    first, _, more = text.partition("; ")
+    return f"{first}; ..." if more else first
 
 
 def or_waiting(says: Callable[[], str]) -> str:

@@ -52,6 +52,10 @@ def by_trial(grid: Grid, metric: str) -> dict[str, list[float]]:
     return {arm.activation: arm.values(metric).tolist() for arm in grid.of_model("charlm")}
 
 
+def _p(value: float) -> str:
+    return f"p = {value:.4f}" if value >= 5e-5 else "p < 0.0001"
+
+
 def ranked(grid: Grid, metric: str) -> str:
     """charlm's activations by one loss of our own runs: order of the means, one-way ANOVA, and every difference from relu.
 
@@ -64,7 +68,7 @@ def ranked(grid: Grid, metric: str) -> str:
     found = one_way_anova(losses)
     apart = [f"{arm.activation} less relu {measured(arm.minus(relu, metric))}" for arm in grid.of_model("charlm") if arm is not relu]
     means = {name: float(np.mean(values)) for name, values in losses.items()}
-    return f"{order(means)}, F = {found.statistic:.2f}, p = {found.p_value:.4f}; {'; '.join(apart)}"
+    return f"{order(means)}, F = {found.statistic:.2f}, {_p(found.p_value)}; {'; '.join(apart)}"
 
 
 def significance(evidence: Evidence) -> Anomaly:
@@ -85,7 +89,8 @@ def significance(evidence: Evidence) -> Anomaly:
         "The p-value is not that of its own F; and the last of 5,000 steps is compared, long after the validation loss has turned up, so that the "
         "test says which activation overfits later.",
         f"the published losses again: {order(at_the_end())}, F = {found.statistic:.2f}, p = {found.p_value:.4f} (the stated F gives "
-        f"{p_of_stated_f():.4f}; exact permutation {exact.p_value:.3f}); Tukey: {again}. Our runs on little text, at the last step: {or_waiting(on)}",
+        f"{p_of_stated_f():.4f}, an exact permutation {exact.p_value:.3f}); Tukey: {again}. Our runs on little text, at the last step: "
+        f"{or_waiting(on)}",
         f"the same published runs at their lowest validation loss: {order(p.CHARLM_BEST)}. Our runs at each trial's lowest: "
         f"{or_waiting(lambda: ranked(evidence.overfit, 'best_val_loss'))}",
     )

@@ -195,8 +195,8 @@ def plateau(evidence: Evidence) -> Anomaly:
     def on() -> str:
         reading = evidence.on[UNIGRAM, "gelu"]
         return (
-            f"after {reading.end} iterations {said(reading.value('val_loss'), 3, ' nats')}; two seeds differ by {said(reading.between())} and one "
-            f"model from itself on other inputs by {said(reading.itself(), 4)}: it answers every question alike"
+            f"two seeds differ by {said(reading.between())} and one model from itself on other inputs by {said(reading.itself(), 4)}: it answers "
+            f"every question alike; its loss after {reading.end} iterations: {said(reading.value('val_loss'), 3, ' nats')}"
         )
 
     def off() -> str:

@@ -149,7 +149,7 @@ def trade_off(points: Sequence[Mapping[str, Any]]) -> Figure:
         left.set_ylabel("mean total variation (0 to 1)")
         for axes, words in ((left, "different inputs (hollow: one model)"), (right, "same inputs")):
             axes.annotate(words, (0.97, 0.95), xycoords="axes fraction", ha="right", va="top", fontsize=8)
-            axes.set_ylim(bottom=-0.02)  # marks at 0 stay whole
+            axes.set_ylim(bottom=-0.04 * axes.get_ylim()[1])  # marks at 0 stay whole
         figure.supxlabel("training loss (nats)", fontsize=10)
         _legend(figure, [left], 3)
     return figure
