@@ -80,7 +80,7 @@ def test_optimism_is_validation_less_test() -> None:
 def test_sentences_count_cells() -> None:
     """Equal width wins everywhere, equal parameters lose everywhere, and the collapsed are counted."""
     found = sweep.sentences(made_up())
-    assert "960 networks were trained, 0 diverged, 160 collapsed" in found["mnist_extent"]
+    assert "960 networks were trained, 0 diverged, 160 collapsed to one class, 16 are dead (loss within 0.0001 of ln 10), 16 are both" in found["mnist_extent"]
     assert "better than ReLU in 32 and worse in 0 of 32" in found["mnist_equal_width"]
     assert "better than ReLU in 0 and worse in 32 of 32" in found["mnist_equal_parameters"]
     assert set(sweep.sentences(sweep.read([])).values()) == {"No record yet"}
@@ -141,8 +141,9 @@ def test_counts_add_up() -> None:
 def test_collapses_are_tabled() -> None:
     """By network and rate: one class for every image, and dead outputs, which are fewer."""
     table = sweep.collapses(made_up())
-    assert table.loc[("geglu_equal_width", 0.1)].tolist() == [80, 80, 8]
-    assert table.loc[("relu", 0.1)].tolist() == [80, 0, 0]
+    assert table.loc[("GeGLU, equal width", "0.1")].tolist() == [80, 80, 8]
+    assert table.loc[("ReLU", "0.1")].tolist() == [80, 0, 0]
+    assert [name for name, rate in table.index if rate == "0.001"] == ["ReLU", "GeGLU, equal width", "GeGLU, equal parameters"]
 
 
 @pytest.mark.parametrize(

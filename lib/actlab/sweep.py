@@ -24,7 +24,16 @@ PUBLISHED_RATE, PUBLISHED_BATCH, PUBLISHED_HIDDEN = 1e-3, 64, 8
 """What the first reference study fixed: rate and batch in its width sweep, the width in its random search."""
 ACCURACY = "val_accuracy"
 SCORES = ("val_accuracy", "test_accuracy", "val_loss")
+SILENT = 1e-4
+"""A validation loss this near to ln 10 means that the network answers all ten classes alike, whatever the image."""
+DEAD = f"loss within {SILENT:.4f} of ln 10"
+WORDS = {"relu": "ReLU", "geglu_equal_width": "GeGLU, equal width", "geglu_equal_parameters": "GeGLU, equal parameters"}
 LABELS = {"val_accuracy": "validation accuracy (%)", "test_accuracy": "test accuracy (%)"}
+
+
+def words(network: str) -> str:
+    """A network's name for people."""
+    return WORDS.get(network, network)
 
 
 @dataclass(frozen=True)
@@ -172,7 +181,10 @@ def sentences(sweep: Sweep) -> dict[str, str]:
         return dict.fromkeys(("mnist_extent", "mnist_equal_width", "mnist_equal_parameters", "mnist_optimism"), "No record yet")
     t = sweep.trials
     collapsed = int(t["collapsed"].sum())
-    found = {"mnist_extent": f"{len(t)} networks were trained, {int((t['status'] == 'diverged').sum())} diverged, {collapsed} collapsed to one class"}
+    diverged, silent = int((t["status"] == "diverged").sum()), int(_dead(t).sum())
+    both = int((_dead(t) & t["collapsed"]).sum())
+    lost = f"{collapsed} collapsed to one class, {silent} are dead ({DEAD}), {both} are both"
+    found = {"mnist_extent": f"{len(t)} networks were trained, {diverged} diverged, {lost}"}
     for network in sweep.networks:
         if network != "relu":
             found[f"mnist_{network.removeprefix('geglu_')}"] = _against_relu(sweep, network)
@@ -198,12 +210,17 @@ def listed(sweep: Sweep) -> Any:
     return bullets(sentences(sweep).values())
 
 
-SILENT = 1e-4
-"""A validation loss this near to ln 10 means that the network answers all ten classes alike, whatever the image."""
 
 
 def collapses(sweep: Sweep) -> pd.DataFrame:
     """By network and rate: trials that give one class to every validation image, and those whose output is dead (all classes alike)."""
-    t = sweep.trials.assign(dead=(sweep.trials["val_loss"] - math.log(10)).abs() < SILENT)
+    t = sweep.trials.assign(dead=_dead(sweep.trials))
     table = t.groupby(["network", "rate"]).agg(trials=("seed", "size"), one_class=("collapsed", "sum"), dead=("dead", "sum"))
-    return table.rename(columns={"one_class": "one class for every image", "dead": "dead: loss within 1e-4 of ln 10"})
+    table = table.reindex(sweep.networks, level="network")
+    table.index = pd.MultiIndex.from_tuples([(words(network), f"{rate:g}") for network, rate in table.index], names=["", "rate"])
+    return table.rename(columns={"one_class": "one class for every image", "dead": f"dead ({DEAD})"})
+
+
+def _dead(trials: pd.DataFrame) -> pd.Series[bool]:
+    """Which trials answer all classes alike."""
+    return (trials["val_loss"] - math.log(10)).abs() < SILENT

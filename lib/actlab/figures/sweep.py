@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,15 +12,13 @@ from matplotlib.figure import Figure
 from actlab.figures.grid import error_bar
 from actlab.figures.style import canvas, colour, styled
 from actlab.statistics.estimate import Estimate
-from actlab.sweep import LABELS, Search
+from actlab.sweep import LABELS, Search, words
 
 MARKS = {"relu": "o", "geglu_equal_width": "D", "geglu_equal_parameters": "s"}
-WORDS = {"relu": "ReLU", "geglu_equal_width": "GeGLU, equal width", "geglu_equal_parameters": "GeGLU, equal parameters"}
 
 
-def words(network: str) -> str:
-    """A network's name for people."""
-    return WORDS.get(network, network)
+BAND_ENDS = 16
+"""A fifth of an arm's 80 trials: with more draws the best hangs on a few of them, and its interval widens without meaning, in the end beyond 100%."""
 
 
 def width_sweep(found: Mapping[str, Mapping[int, Estimate]], metric: str = "val_accuracy") -> Figure:
@@ -75,18 +74,25 @@ def trials_of_searches(searches: Sequence[Search]) -> Figure:
 
 
 def bootstrap_histograms(searches: Sequence[Search], resamples: int = 10_000, seed: int = 0) -> Figure:
-    """The published picture: maxima of resamples of the k scores, a panel a budget; dashed lines are the percentile interval."""
+    """The published picture: maxima of resamples of the k scores, a panel a budget; the bars below are the percentile intervals.
+
+    Stems with a mark on top, since the few values of one search lie far apart or close together.
+    """
     budgets = sorted({search.k for search in searches})
     generator = np.random.default_rng(seed)
     with styled():
         figure, panels = canvas(1, len(budgets), width=8.0, height=2.8)
         for axes, k in zip(panels, budgets, strict=True):
-            for search in (s for s in searches if s.k == k):
+            for place, search in enumerate(s for s in searches if s.k == k):
                 maxima = generator.choice(search.scores, (resamples, k)).max(axis=1)
                 values, counts = np.unique(maxima, return_counts=True)
-                axes.bar(values, counts / resamples, 0.9, color=colour(search.network), alpha=0.7, label=words(search.network))
-                for limit in (search.bootstrap.low, search.bootstrap.high):
-                    axes.axvline(limit, color=colour(search.network), linestyle="--", linewidth=1)
+                look: dict[str, Any] = {"color": colour(search.network), "marker": MARKS.get(search.network, "o")}
+                axes.vlines(values, 0, counts / resamples, color=colour(search.network), linewidth=1.2)
+                axes.plot(values, counts / resamples, linestyle="none", label=words(search.network), **look)
+                axes.plot([search.bootstrap.low, search.bootstrap.high], [-0.06 - 0.06 * place] * 2, markersize=3, **look)
+            axes.axhline(0, color="black", linewidth=0.8)
+            axes.set_ylim(-0.26, 1)
+            axes.set_yticks(np.linspace(0, 1, 6))
             axes.set_xlabel(f"best of k = {k} (%)")
         panels[0].set_ylabel("share of resamples")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=8)
@@ -94,12 +100,12 @@ def bootstrap_histograms(searches: Sequence[Search], resamples: int = 10_000, se
 
 
 def best_of_k(curves: Mapping[str, Sequence[Estimate]], ks: Sequence[int] = range(1, 65)) -> Figure:
-    """Expected best validation accuracy against the budget k of a random search; bands are 95% intervals."""
+    """Expected best validation accuracy against the budget k of a random search; bands are 95% intervals, up to k = ``BAND_ENDS``."""
     with styled():
         figure, (axes,) = canvas(width=5.6, height=3.4)
         for network, estimates in curves.items():
             values, low, high = (np.array([getattr(e, name) for e in estimates]) for name in ("value", "low", "high"))
-            known = ~np.isnan(low)
+            known = ~np.isnan(low) & (np.array(list(ks)) <= BAND_ENDS)
             axes.plot(list(ks), values, color=colour(network), label=words(network))
             axes.fill_between(np.array(list(ks))[known], low[known], np.minimum(high[known], 100), color=colour(network), alpha=0.15, linewidth=0)
         axes.set_xscale("log", base=2)
@@ -134,6 +140,7 @@ def _panel(axes: Axes, network: str, cells: Mapping[tuple[int, float, int], Esti
             if x == 0:
                 top = np.nanmax([estimate.value, estimate.high])
                 axes.annotate(str(hidden), (place, top), textcoords="offset points", xytext=(0, 3), fontsize=6, ha="center")
+    axes.margins(y=0.15)  # room for the numbers below the panel's name
     axes.axhline(0, color="#666666", linewidth=0.8)
     axes.set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates])
     axes.annotate(f"{words(network)}, batch {batch}", (0.02, 1.03), xycoords="axes fraction", fontsize=8)
