@@ -89,7 +89,7 @@ def beside(evidence: Evidence, scale: str) -> pd.DataFrame:
             if given:
                 row[f"{header}, published"] = f"{values[metric]:.{_decimals(given)}f}" if metric in values else NOT_GIVEN
                 if grid:
-                    row[f"{header}, ours"] = with_interval(arm.estimate(metric), METRICS[metric].digits) if arm else waits(scale)
+                    row[f"{header}, ours"] = with_interval(arm.shown(metric), METRICS[metric].digits) if arm else waits(scale)
         rows[cell] = row | ({"n": str(len(arm.done)) if arm else "0"} if grid else {"ours": waits(scale)})
     return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=("model", "activation")))
 

@@ -16,6 +16,7 @@ from actlab.statistics.intervals import mean_interval, pair_mean, pair_mean_diff
 from actlab.statistics.pairs import jackknife_variance, leave_one_out, pair_average, pair_values
 from actlab.statistics.summaries import rank_correlation
 from actlab.store import Record
+from actlab.wording import above_zero
 
 Matrix = NDArray[np.float64]
 
@@ -115,7 +116,7 @@ class ArmResults:
     def shown(self, metric: str) -> Estimate:
         """The estimate for tables, sentences and error bars: an interval of a pair metric ends at 0, below which no difference can lie."""
         found = self.estimate(metric)
-        return replace(found, low=max(found.low, 0.0)) if metric in PAIR_METRICS and found.low < 0 else found
+        return above_zero(found) if metric in PAIR_METRICS else found
 
     def minus(self, other: ArmResults, metric: str) -> Estimate:
         """This arm less another, paired by seed."""

@@ -99,7 +99,7 @@ def values(model: str, activations: Sequence[str], published: dict[str, float], 
                 share = value / 100
                 extra = 100 * (share * (1 - share) / ACCURACY_POSITIONS / trials) ** 0.5 if metric == "val_accuracy" else 0.0
                 answers.append(agrees(value, ours, trials, extra))
-                said.append(f"{activation} {_label(metric)} {measured(ours)}")
+                said.append(f"{activation} {_label(metric)} {measured(grid.arms[model, activation].shown(metric))}")
         return all_of(answers), f"{model} {'; '.join(said)}"
 
     rule = f"replicated if a mean of {trials} of our trials would lie at the published value (95%; accuracy read at 1,000 positions a trial)"
