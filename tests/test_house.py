@@ -59,15 +59,13 @@ def bare(requirement: str) -> str:
 
 def test_environment_yml_names_the_packages_of_pyproject() -> None:
     """conda's list and pip's list cannot drift apart: dependencies and the extra ``test``, no more and no less."""
-    file = paths.ROOT / "environment.yml"
-    if not file.exists():
-        pytest.skip("there is no environment.yml yet")
-    entries = yaml.safe_load(file.read_text(encoding="utf-8"))["dependencies"]
+    entries = yaml.safe_load((paths.ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     conda = [entry for entry in entries if isinstance(entry, str)]
     pip = [entry for group in entries if isinstance(group, dict) for entry in group["pip"] if not entry.startswith("-")]
     project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = {bare(name) for name in project["dependencies"] + project["optional-dependencies"]["test"]}
     assert {bare(name) for name in conda + pip} - {"python", "pip"} == declared
+    assert any(re.fullmatch(r"python=3\.1[1-3]", entry) for entry in conda), "repo2docker (Binder) takes a Python of its own for a range"
 
 
 def test_every_dependency_has_an_exact_version() -> None:
