@@ -65,11 +65,11 @@ def _lines(axes: Axes, grid: Grid, model: str, name: str) -> None:
         axes.plot(steps, np.nanmean(values, axis=0), color=colour(arm.activation), dashes=dashes(arm.activation), label=arm.activation)
         axes.fill_between(steps, np.nanmin(values, axis=0), np.nanmax(values, axis=0), color=colour(arm.activation), alpha=0.15, linewidth=0)
     if name == "val_loss":
-        place = ("axes fraction", "data")
+        place: Any = {"xytext": (0, 3), "xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right", "va": "bottom"}
         for level, words in ((grid.baseline.get(key, {}).get("val_loss"), key) for key in ("unigram", "bigram")):
             if level is not None:
                 axes.axhline(level, color="#666666", linewidth=0.8, linestyle=":")
-                outlined(axes, f"{words} table", (0.99, level), xycoords=place, ha="right", va="bottom", fontsize=7, color="#666666")
+                outlined(axes, f"{words} table", (0.99, level), fontsize=7, color="#666666", **place)
 
 
 def _mark(axes: Axes, arm: ArmResults, x: str, y: str) -> None:

@@ -109,7 +109,7 @@ def canvas(rows: int = 1, columns: int = 1, width: float = 7.0, height: float = 
 def outlined(axes: Axes, text: str, *place: Any, **style: Any) -> None:
     """``annotate`` with a white edge, above every line, so that no curve strikes the words through."""
     note = axes.annotate(text, *place, zorder=5, **style)
-    note.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+    note.set_path_effects([withStroke(linewidth=2, foreground="white")])
 
 
 def words_alone(text: str) -> Figure:
