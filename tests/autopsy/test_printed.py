@@ -47,12 +47,12 @@ def test_our_runs_that_overfit() -> None:
     expected = stats.f_oneway((2.5, 2.6, 2.7), (2.0, 2.1, 2.2))
     assert f"at the last step: gelu < relu, F = {expected.statistic:.2f}, p = {expected.pvalue:.4f}; gelu less relu -0.500" in found.on
     assert "6 of 6 trials end above their lowest loss at step 10" in found.on
-    assert "each trial's lowest: relu < gelu" in found.off
+    assert "each trial's lowest loss: relu < gelu" in found.off
     for trial in gelu["trials"]:
         trial["final"]["val_loss"] -= 100.0
     assert "p < 0.0001; gelu less relu" in printed.significance(Evidence(overfit=read([relu, gelu]))).on
     for waiting in (Evidence(), Evidence(overfit=read([relu]))):
-        assert printed.significance(waiting).on.endswith(f"at the last step: {WAITING}")
+        assert printed.significance(waiting).on.startswith(f"our runs on little text, at the last step: {WAITING}; ")
 
 
 def test_durations_add_up_to_more() -> None:

@@ -88,11 +88,10 @@ def significance(evidence: Evidence) -> Anomaly:
         "report, 7.2",
         "The p-value is not that of its own F; and the last of 5,000 steps is compared, long after the validation loss has turned up, so that the "
         "test says which activation overfits later.",
-        f"the published losses again: {order(at_the_end())}, F = {found.statistic:.2f}, p = {found.p_value:.4f} (the stated F gives "
-        f"{p_of_stated_f():.4f}, an exact permutation {exact.p_value:.3f}); Tukey: {again}. Our runs on little text, at the last step: "
-        f"{or_waiting(on)}",
-        f"the same published runs at their lowest validation loss: {order(p.CHARLM_BEST)}. Our runs at each trial's lowest: "
-        f"{or_waiting(lambda: ranked(evidence.overfit, 'best_val_loss'))}",
+        f"our runs on little text, at the last step: {or_waiting(on)}; the published losses again: {order(at_the_end())}, F = {found.statistic:.2f}, "
+        f"{_p(found.p_value)} (the stated F gives {p_of_stated_f():.4f}, an exact permutation {exact.p_value:.3f}); Tukey: {again}",
+        f"our runs at each trial's lowest loss: {or_waiting(lambda: ranked(evidence.overfit, 'best_val_loss'))}; the published runs at theirs: "
+        f"{order(p.CHARLM_BEST)}",
     )
 
 
