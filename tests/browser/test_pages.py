@@ -45,6 +45,21 @@ def test_every_page_opens_cleanly(visit: Visit, site: Site, scheme: str, width: 
     assert wrong == {}
 
 
+def test_a_figure_on_a_phone_keeps_its_letters(visit: Visit) -> None:
+    """A wide picture scrolls in the figure's own box, and neither the page nor the caption does."""
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    page = visit.open("intro.html")
+    picture = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='900' height='300'/>"
+    figure = f'<figure id="wide"><img alt="none" src="{picture}"><figcaption>{"Words of a caption. " * 9}</figcaption></figure>'
+    page.evaluate("html => document.querySelector('article').insertAdjacentHTML('beforeend', html)", figure)
+    page.wait_for_function("document.querySelector('#wide img').complete")
+    width = "selector => document.querySelector(selector).getBoundingClientRect().width"
+    assert page.evaluate(width, "#wide img") > 550
+    assert page.evaluate(width, "#wide") <= 390
+    assert page.evaluate(width, "#wide figcaption") <= 390
+    assert shortcomings(page) == []
+
+
 def test_a_dark_page_is_dark(visit: Visit) -> None:
     """The system's scheme decides which one is shown, and the explorer has the page's paper."""
     shades = {}

@@ -1,0 +1,27 @@
+"""Bibliography and glossary are complete."""
+
+from __future__ import annotations
+
+import re
+
+from actlab import paths
+from actlab.models import SCALES
+from actlab.models.gpt2 import GPT2_SCALES
+
+NAMED = re.compile(r"(?:arXiv[ :]|arxiv\.org/abs/)(\d{4}\.\d{5}|\d{4}\.\d{4})\b")
+
+
+def test_every_paper_that_is_named_is_in_the_bibliography() -> None:
+    """Whether code, a notebook or a page gives its arXiv number; and an entry that has a number is a link."""
+    book = paths.ROOT / "book"
+    files = [*(paths.ROOT / "lib" / "actlab").rglob("*.py"), *(paths.ROOT / "notebooks").glob("*.ipynb"), *book.glob("*.md")]
+    named = {number for file in files for number in NAMED.findall(file.read_text(encoding="utf-8"))}
+    listed = (book / "references.bib").read_text(encoding="utf-8")
+    assert len(named) > 20
+    assert {number for number in named if f"url = {{https://arxiv.org/abs/{number}}}" not in listed} == set()
+
+
+def test_the_glossary_names_every_scale() -> None:
+    """As the code has them."""
+    entry = (paths.ROOT / "book" / "glossary.md").read_text(encoding="utf-8").split("\nscale\n")[1].split("\n\n")[0]
+    assert set(re.findall(r"`(.+?)`", entry)) == {*SCALES, *GPT2_SCALES}
