@@ -24,19 +24,20 @@ div.cell_output .text_html:has(.ledger) { background: transparent !important; pa
 .ledger-filters option { color: #000; background: #fff; }
 .ledger { color: var(--pst-color-text-base, inherit); }
 .ledger-scroll { overflow-x: auto; }
-.ledger table { font-size: 0.8em; line-height: 1.4; min-width: 40rem; width: 100%; border-collapse: collapse; table-layout: fixed; }
+/* by its id: the theme has rules of its own for the tables of a cell */
+#ledger table { font-size: 0.85em; line-height: 1.4; min-width: 40rem; width: 100%; border-collapse: collapse; table-layout: fixed; }
 .ledger thead th { width: 28%; }
 .ledger thead th:nth-child(2) { width: 16%; }
 .ledger :is(th, td) {
   font-weight: 400; text-align: left; vertical-align: top; padding: 0.3rem 0.5rem; border-bottom: 1px solid var(--pst-color-border, #bbb);
 }
 .ledger thead th { font-weight: 600; }
-.ledger small { display: block; margin-top: 0.2rem; }
+.ledger small { display: block; font-size: 0.9em; margin-top: 0.2rem; }
 .ledger :is(th, td) { overflow-wrap: break-word; }
 .ledger :is(.verdict, th a) { font-weight: 600; }
 .ledger tr:target { outline: 2px solid currentColor; }
 @media (max-width: 600px) {
-  .ledger table { min-width: 0; font-size: 0.9em; }
+  #ledger table { min-width: 0; font-size: 0.9em; }
   .ledger thead, .ledger tr[hidden] { display: none; }
   .ledger :is(table, tbody, tr:not([hidden]), tbody th, td) { display: block; }
   .ledger tbody tr { padding: 0.6rem 0; border-bottom: 1px solid var(--pst-color-border, #bbb); }
