@@ -40,7 +40,7 @@ def test_a_table_shows_words() -> None:
         "a checkpoint: a list in its place",
         "kill -9 of a worker",
     ]
-    assert set(table["what came of it"]) == {"--redo-damaged sets it aside"}
+    assert set(table["what came of it"]) == {"--redo-damaged sets it aside (2 s)"}
     assert reliability.totals(made).loc["date", ""] == "2026-01-02 08:06 UTC"
 
 

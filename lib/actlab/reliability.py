@@ -25,16 +25,22 @@ def faults(record: store.Record | None) -> pd.DataFrame:
     """One row a fault: how often it was brought about, what came of it, how many records were compared with those of an undisturbed run."""
     if record is None:
         return MISSING
-    columns = {"fault": "fault", "times": "times", "outcome": "what came of it", "compared": "records compared", "lost": "lost", "note": "measured"}
-    rows = [{name: _plain(row.get(key, "")) for key, name in columns.items()} | {"seconds": f"{row['seconds']:.1f}"} for row in record["faults"]]
-    return pd.DataFrame(rows).set_index("fault")
+    rows = {
+        _plain(row["fault"]): {
+            "times": row["times"],
+            "what came of it": _plain(row["outcome"]) + (f" ({row['note']})" if row.get("note") else ""),
+            "records compared": row["compared"],
+            "lost": row["lost"],
+            "seconds": f"{row['seconds']:.1f}",
+        }
+        for row in record["faults"]
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _plain(value: Any) -> Any:
-    """A cell without marks of Markdown, which a table does not render, and with a damage set apart from what was damaged."""
-    if not isinstance(value, str):
-        return value
-    apart = re.sub(r"^a record (?=cut|edited|empty|other bytes|a list)", "a record: ", value.replace("`", ""))
+def _plain(text: str) -> str:
+    """Without marks of Markdown, which a table does not render, and with a damage set apart from what was damaged."""
+    apart = re.sub(r"^a record (?=cut|edited|empty|other bytes|a list)", "a record: ", text.replace("`", ""))
     return re.sub(r": a list$", ": a list in its place", re.sub(r": other bytes$", ": overwritten with other bytes", apart))
 
 
