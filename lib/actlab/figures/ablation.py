@@ -99,7 +99,7 @@ def protocol(found: Protocol) -> Figure:
         right.set_xticks(ks, [str(k) for k in ks])
         margin = 0.1 * float(np.ptp(found.batch_losses))  # an interval grows without bound as k nears the number of batches
         right.set_ylim(found.batch_losses.min() - margin, found.mean + 2 * margin)
-        right.set(xlabel="evaluations, of which the lowest is reported", ylabel="expected lowest loss (nats per token)")
+        right.set(xlabel="evaluations, of which the lowest is reported", ylabel="expected lowest loss (nats)")
     return figure
 
 
