@@ -53,7 +53,7 @@ def test_the_rule_has_three_outcomes(effects: dict[str, float], outcome: str) ->
     """As params/scale.yaml words them."""
     sizes = scaling.read_sizes(study(effects))
     assert scaling.verdict(sizes) == outcome
-    assert f'"{outcome}"' in scaling.sentences(sizes)["rule"]
+    assert f'"{outcome}"' in scaling.sentences(sizes)["scale_rule"]
 
 
 def test_two_sizes_make_no_trend() -> None:
@@ -83,14 +83,14 @@ def test_growth_is_a_difference_of_differences() -> None:
     """gelu less relu falls by 0.5 nats from the smallest to the largest size; one size has none."""
     sizes = scaling.read_sizes(study(FALLING))
     assert scaling.growth(sizes)["gelu"].value == pytest.approx(-0.5)
-    assert "from 33,000 to 437,000 parameters the difference of loss from relu moves by (nats, 95%) gelu -0.500" in scaling.sentences(sizes)["growth"]
+    assert "33,000 to 437,000 parameters a difference of loss from relu moves by (nats, 95%) gelu -0.500" in scaling.sentences(sizes)["scale_growth"]
     assert scaling.growth(scaling.read_sizes(study({"lite": 0.5}))) == {}
 
 
 def test_without_records_the_page_says_so() -> None:
     """No number is invented, and the figure has its place."""
     empty = scaling.read_sizes([])
-    assert scaling.sentences(empty)["extent"].startswith("No record yet")
+    assert scaling.sentences(empty)["scale_extent"].startswith("No record yet")
     assert list(scaling.table(empty).index) == list(scaling.differences(empty).index) == [scaling.NO_RECORD]
     figures.sensitivity(empty).canvas.draw()
 

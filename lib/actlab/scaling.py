@@ -152,21 +152,23 @@ def differences(sizes: Sizes, metric: str = "val_loss") -> pd.DataFrame:
 def sentences(sizes: Sizes) -> dict[str, str]:
     """What the rule says, and what it rests on."""
     if not sizes.grids:
-        return {"extent": "No record yet: `actlab run params/scale.yaml` makes them"}
+        waiting = dict.fromkeys(("scale_rule", "scale_sure", "scale_growth"), "No record yet")
+        return {"scale_extent": "No record yet: `actlab run params/scale.yaml` makes them", **waiting}
     grids = sizes.complete()
     counts = ", ".join(f"{parameters(grid):,}" for grid in sizes.grids)
     plural = "" if len(sizes.grids) == 1 else "s"
-    found = {"extent": f"{sizes.model} at {len(sizes.grids)} size{plural} ({counts} parameters); every activation recorded at {len(grids)}"}
+    found = {"scale_extent": f"{sizes.model} at {len(sizes.grids)} size{plural} ({counts} parameters); every activation recorded at {len(grids)}"}
     shares = "; ".join(f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}] at {parameters(g):,}" for g in grids for e in [share(g)])
     decided = f'That sensitivity falls with scale: "{verdict(sizes)}"'
-    found["rule"] = f"{decided}. Share of the loss's variance between activations: {shares or 'no complete size'} (95%, n = trials of all arms)"
+    found["scale_rule"] = f"{decided}. Share of the loss's variance between activations: {shares or 'no complete size'} (95%, n = trials of all arms)"
     tested = comparisons(sizes)
     sure = [f"{a} at {parameters(g):,} ({e.value:+.3f} nats)" for g, a, e, p in tested if p < ALPHA]
-    found["sure"] = f"{len(sure)} of {len(tested)} differences of loss from relu stay apart from 0 (Holm, 5%): {', '.join(sure) or 'none'}"
+    found["scale_sure"] = f"{len(sure)} of {len(tested)} differences of loss from relu stay apart from 0 (Holm, 5%): {', '.join(sure) or 'none'}"
+    found["scale_growth"] = ""
     if grown := growth(sizes):
         first, last = (f"{parameters(grid):,}" for grid in (grids[0], grids[-1]))
         moves = ", ".join(f"{name} {e.value:+.3f} [{e.low:+.3f}, {e.high:+.3f}]" for name, e in grown.items())
-        found["growth"] = f"Not part of the rule: from {first} to {last} parameters the difference of loss from relu moves by (nats, 95%) {moves}"
+        found["scale_growth"] = f"Not part of the rule: from {first} to {last} parameters a difference of loss from relu moves by (nats, 95%) {moves}"
     return found
 
 

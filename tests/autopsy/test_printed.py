@@ -55,6 +55,19 @@ def test_our_runs_that_overfit() -> None:
         assert printed.significance(waiting).on.startswith(f"our runs on little text, at the last step: {WAITING}; ")
 
 
+def test_the_rule_of_the_runs_that_overfit() -> None:
+    """gelu is surely better at the last step and surely worse at the lowest loss: reproduced, and it decides that comparison; else not."""
+    losses = {"relu": (2.5, 2.6, 2.7), "gelu": (2.0, 2.1, 2.21), "swish": (2.9, 3.0, 3.11)}
+    arms = {name: autopsies.corrected("charlm", name, values) for name, values in losses.items()}
+    assert "is not reproduced: 9 of 9" in printed.rule(read(arms.values()))
+    for trial in arms["gelu"]["trials"]:
+        trial["best"]["val_loss"] = 0.5 + trial["final"]["val_loss"]
+    said = printed.rule(read(arms.values()))
+    assert "is reproduced: 9 of 9 trials end above their lowest loss; gelu < relu < swish at the last step, relu < gelu < swish at the lowest" in said
+    assert said.endswith("decides: gelu")
+    assert printed.rule(read([arms["relu"]])).endswith("waits for records of gelu, swish")
+
+
 def test_durations_add_up_to_more() -> None:
     """881.9 minutes, not 683.8; minigpt's 267 are those of four activations."""
     found = printed.durations(Evidence())

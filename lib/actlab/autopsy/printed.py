@@ -10,6 +10,7 @@ from actlab.claims import published as p
 from actlab.claims.sizes import parameters
 from actlab.grid import Grid
 from actlab.readings import Evidence
+from actlab.statistics.estimate import Estimate
 from actlab.statistics.permutation import permutation_f
 from actlab.statistics.tests import Comparison, Outcome, one_way_anova, tukey
 from actlab.wording import measured
@@ -69,6 +70,30 @@ def ranked(grid: Grid, metric: str) -> str:
     apart = [f"{arm.activation} less relu {measured(arm.minus(relu, metric))}" for arm in grid.of_model("charlm") if arm is not relu]
     means = {name: float(np.mean(values)) for name, values in losses.items()}
     return f"{order(means)}, F = {found.statistic:.2f}, {_p(found.p_value)}; {'; '.join(apart)}"
+
+
+def rule(grid: Grid) -> str:
+    """The decision rule of params/autopsy-overfit.yaml, on its records."""
+    arms, (later, trials) = {arm.activation: arm for arm in grid.of_model("charlm")}, past_the_best(grid)
+    missing = [name for name in p.CHARLM_TRIALS if name not in arms]
+    if missing:
+        return f"The rule of params/autopsy-overfit.yaml waits for records of {', '.join(missing)}"
+    last, best = ({name: float(np.mean(arm.values(metric))) for name, arm in arms.items()} for metric in ("val_loss", "best_val_loss"))
+    reproduced = later == trials and order(last) != order(best)
+    changed = []
+    for name, arm in arms.items():
+        at_end, at_best = (_side(arm.minus(arms["relu"], metric)) for metric in ("val_loss", "best_val_loss"))
+        changed += [name] if at_end and at_end != at_best else []
+    return (
+        f"By the rule of params/autopsy-overfit.yaml the anomaly is {'' if reproduced else 'not '}reproduced: {later} of {trials} trials end above "
+        f"their lowest loss; {order(last)} at the last step, {order(best)} at the lowest. Differences from relu that the choice decides: "
+        f"{', '.join(changed) or 'none'}"
+    )
+
+
+def _side(difference: Estimate) -> int:
+    """On which side of 0 the whole interval lies; 0: on neither."""
+    return int(difference.low > 0) - int(difference.high < 0)
 
 
 def significance(evidence: Evidence) -> Anomaly:
