@@ -107,7 +107,7 @@ class _Step(torch.autograd.Function):
 
 class Step(nn.Module):
     """1 where x > 0, else 0. Its true derivative is 0, so training uses the straight-through estimator of Bengio, Leonard & Courville 2013
-    (arXiv 1308.3432) with the window |x| <= 1 of Hubara et al. 2016 (arXiv 1602.02830)."""
+    (arXiv 1308.3432) with the window |x| <= 1 of Courbariaux et al. 2016 (arXiv 1602.02830)."""
 
     def forward(self, x: Tensor) -> Tensor:
         return _Step.apply(x)  # type: ignore[no-untyped-call]

@@ -156,7 +156,7 @@ def sentences(found: list[Twin]) -> dict[str, str]:
     for model in dict.fromkeys(model for model, _ in cells):
         mine = sorted(((a, cell) for (m, a), cell in cells.items() if m == model), key=lambda item: -_middle(item[1]))
         parts = [f"{activation} {span(cell)} (n = {len(cell)})" for activation, cell in mine]
-        said[f"processors_{model}"] = f"{model}: validation losses lie apart by (nats) {'; '.join(parts)}"
+        said[f"processors_{model}"] = f"In {model} validation losses lie apart by (nats) {'; '.join(parts)}"
     return said
 
 
