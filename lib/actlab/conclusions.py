@@ -108,7 +108,7 @@ def front_page(evidence: Evidence) -> pd.DataFrame:
 def shares(evidence: Evidence, metric: str = "val_loss") -> pd.DataFrame:
     """How much of the variance of a metric is due to architecture, activation, their interaction and the seed, at each scale with records."""
     rows = {scale: _shares(grid, metric) for scale in SMALLEST_FIRST if (grid := evidence.grids.get(scale))}
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return pd.DataFrame.from_dict(rows, orient="index").fillna("not known")
 
 
 def _shares(grid: Grid, metric: str) -> dict[str, str]:

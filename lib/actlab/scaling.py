@@ -157,7 +157,8 @@ def sentences(sizes: Sizes) -> dict[str, str]:
     grids = sizes.complete()
     counts = ", ".join(f"{parameters(grid):,}" for grid in sizes.grids)
     plural = "" if len(sizes.grids) == 1 else "s"
-    found = {"scale_extent": f"{sizes.model} at {len(sizes.grids)} size{plural} ({counts} parameters); every activation recorded at {len(grids)}"}
+    complete = "all" if len(grids) == len(sizes.grids) else f"{len(grids)} of them"
+    found = {"scale_extent": f"The model {sizes.model} at {len(sizes.grids)} size{plural} ({counts} parameters), every activation at {complete}"}
     shares = "; ".join(f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}] at {parameters(g):,}" for g in grids for e in [share(g)])
     decided = f'That sensitivity falls with scale: "{verdict(sizes)}"'
     found["scale_rule"] = f"{decided}. Share of the loss's variance between activations: {shares or 'no complete size'} (95%, n = trials of all arms)"

@@ -38,8 +38,9 @@ def folder_of(study: str) -> Path:
     Raises:
         RecordError: the page that is being executed does not say that it reads this study, so that it would not follow the study's records.
     """
-    if study not in os.environ.get(READS, study).split():
-        raise RecordError(f"the page reads results/{study}, but its entry in book/pages.yaml names only: {os.environ[READS] or 'nothing'}")
+    named = os.environ.get(READS)
+    if named is not None and study not in named.split():
+        raise RecordError(f"the page reads results/{study}, but its entry in book/pages.yaml names only: {named or 'nothing'}")
     return paths.results() / study
 
 

@@ -103,6 +103,7 @@ def test_axe_finds_no_serious_violation(visit: Visit, site: Site, scheme: str) -
     wrong = {}
     for name in site.pages:
         page = visit.open(name)
+        page.wait_for_function("document.getAnimations().length === 0")  # colours fade in
         page.evaluate(AXE.read_text(encoding="utf-8"))
         bad = [rule for rule in page.evaluate(SERIOUS) if rule["impact"] in ("serious", "critical") and rule["id"] not in OF_THE_THEME]
         if bad:
