@@ -198,7 +198,7 @@ def floors(sources: Sources) -> pd.DataFrame:
     for model, activation in sources.perturbed:
         cells = {words: sources.perturbation(model, activation, v) for v, words in sources.perturbations.items()}
         rows[f"{model}, {activation}"] = {words: _spread(values) for words, values in cells.items()}
-    return pd.DataFrame.from_dict(rows or {"all": dict.fromkeys(PERTURBATIONS.values(), MISSING)}, orient="index")
+    return pd.DataFrame.from_dict(rows or {"all": {"perturbed trials": MISSING}}, orient="index")
 
 
 def _spread(values: NDArray[np.float64]) -> str:

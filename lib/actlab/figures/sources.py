@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from actlab.figures.grid import error_bar, singles
-from actlab.figures.style import canvas, colour, dashes, marker, styled
+from actlab.figures.style import canvas, colour, dashes, marker, styled, words_alone
 from actlab.sources import METRIC, STREAMS, Sources, ensembles, trajectory
 
 LABEL = "mean total variation (0 to 1)"
@@ -73,6 +73,8 @@ def over_time(sources: Sources) -> Figure:
 
 def floors(sources: Sources) -> Figure:
     """Perturbed trials against themselves on a logarithmic axis, one mark a seed; a value of 0 has no place there and is counted in the table."""
+    if not sources.perturbed:
+        return words_alone("no record yet of a perturbed trial")
     with styled():
         figure, panels, models = _panels(sources)
         for axes, model in zip(panels, models, strict=False):
