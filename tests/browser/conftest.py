@@ -90,6 +90,11 @@ class Site:
     base: str
 
     @property
+    def name(self) -> str:
+        """``built`` for the repository's own, else ``tiny``."""
+        return "built" if self.folder == BUILT else "tiny"
+
+    @property
     def pages(self) -> list[str]:
         """Its pages, without the indices that Sphinx makes and the first page's second address."""
         found = [path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*.html")]

@@ -11,6 +11,8 @@ from tests.browser.conftest import Site, Visit
 from actlab import paths
 
 pytestmark = pytest.mark.browser
+SCREENSHOTS = paths.ROOT / ".cache" / "screenshots"
+"""What each page looked like in the last run: SCHEME-WIDTH/BOOK/PAGE.png; ignored by git, kept by continuous integration."""
 AXE = paths.ROOT / ".cache" / "axe" / "package" / "axe.min.js"
 FIRST_PAGE, EXPLORER = 1_000_000, 3_000_000
 """Bytes at most."""
@@ -39,6 +41,8 @@ def test_every_page_opens_cleanly(visit: Visit, site: Site, scheme: str, width: 
     wrong = {}
     for name in site.pages:
         found = shortcomings(visit.open(name))
+        picture = SCREENSHOTS / f"{scheme}-{width}" / site.name / name.replace(".html", ".png")
+        visit.page.screenshot(path=picture, full_page=True)
         if found or visit.faults:
             wrong[name] = found + visit.faults
         visit.faults.clear()
