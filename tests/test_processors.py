@@ -35,7 +35,7 @@ def test_twins_are_found_in_other_records_and_in_replays() -> None:
     assert [(twin.label, twin.processors) for twin in found] == [("42", ("a", "b")), ("43", ("a", "b")), ("44", ("a", "b"))]
     assert [twin.apart for twin in found] == [pytest.approx(0.001), 0, pytest.approx(0.02)]
     assert found[0].between_seeds == pytest.approx((0.1 + 0.2 + 0.3) / 3)
-    assert processors.span(found) == "0 to 2.0e-02"
+    assert processors.span(found) == "0 to 0.020"
 
 
 @pytest.mark.parametrize("changes", [{"torch": "2.14.0"}, {"scale": "full"}, {"recipe": {"iterations": 7}}, {"protocol": ["activation: ignored"]}])
@@ -56,8 +56,8 @@ def test_sentences_order_activations_by_effect() -> None:
     found = processors.twins([*gelu, *relu], [])
     said = processors.sentences(found)
     assert said["processors_extent"].startswith("4 trials of 2 arms were trained on two kinds of processor (a, b)")
-    assert said["processors_charlm"].endswith("(nats) relu 1.0e-03 to 3.0e-03 (n = 2); gelu 0 to 0 (n = 2)")
-    assert "moves relu's validation loss by 1.0e-03 to 3.0e-03 nats (n = 2)" in said["processors_summary"]
+    assert said["processors_charlm"].endswith("(nats) relu 0.0010 to 0.0030 (n = 2); gelu 0 to 0 (n = 2)")
+    assert "moves relu's validation loss by 0.0010 to 0.0030 nats (n = 2)" in said["processors_summary"]
     assert said["processors_summary"].endswith("by 0 in the median and by at most 0 (charlm, gelu; n = 2)")
     assert list(processors.table(found).index) == [("charlm", "relu"), ("charlm", "gelu")]
 

@@ -16,7 +16,7 @@ import pandas as pd
 from actlab import store
 from actlab.replays import CODE, History
 from actlab.store import Record
-from actlab.wording import bullets
+from actlab.wording import bullets, small
 
 NO_RECORD = "no record yet: `actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
 REFERENCE = "relu"
@@ -119,9 +119,9 @@ def table(found: list[Twin]) -> pd.DataFrame:
     for (model, activation), cell in sorted(by_arm(found).items(), key=lambda item: (item[0][0], -_middle(item[1]))):
         rows[model, activation] = {
             "trials on two processors": len(cell),
-            "losses apart, median (nats)": _short(_middle(cell)),
+            "losses apart, median (nats)": small(_middle(cell)),
             "smallest to largest (nats)": span(cell),
-            "two seeds apart, mean (nats)": _short(cell[0].between_seeds),
+            "two seeds apart, mean (nats)": small(cell[0].between_seeds),
         }
     if not rows:
         return pd.DataFrame({"": {NO_RECORD: ""}})
@@ -135,11 +135,7 @@ def _middle(cell: list[Twin]) -> float:
 def span(cell: list[Twin]) -> str:
     """Smallest and largest difference of loss."""
     values = [twin.apart for twin in cell]
-    return _short(min(values)) if len(values) == 1 else f"{_short(min(values))} to {_short(max(values))}"
-
-
-def _short(value: float) -> str:
-    return f"{value:.1e}" if value else "0"
+    return small(min(values)) if len(values) == 1 else f"{small(min(values))} to {small(max(values))}"
 
 
 def sentences(found: list[Twin]) -> dict[str, str]:
@@ -169,8 +165,8 @@ def _summary(found: list[Twin]) -> str:
     last = max(others, key=lambda twin: twin.apart)
     return (
         f"From one seed, another kind of processor moves relu's validation loss by {span(relu)} nats (n = {len(relu)}), "
-        f"and that of the other activations by {_short(_middle(others))} in the median "
-        f"and by at most {_short(last.apart)} ({last.model}, {last.activation}; n = {len(others)})"
+        f"and that of the other activations by {small(_middle(others))} in the median "
+        f"and by at most {small(last.apart)} ({last.model}, {last.activation}; n = {len(others)})"
     )
 
 
