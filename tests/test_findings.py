@@ -7,7 +7,6 @@ from tests.support import grids
 from actlab import findings, store
 from actlab.activations import ACTIVATIONS
 from actlab.grid import read
-from actlab.study.params import Params
 
 
 def test_what_matters_follows_the_rule() -> None:
@@ -61,17 +60,6 @@ def test_sensitivity_is_said_for_each_model() -> None:
 def test_small_nudges_in_plain_numbers() -> None:
     """0.0076 is written out, in the sentence as in the table."""
     assert "by at most 0.0076 (charlm, relu)" in findings.floor(read([grids.record(), grids.floor(nudge=0.0076)]))
-
-
-def test_recipe_says_the_settings() -> None:
-    """Model, size, data, seeds, iterations, optimizer and device of the page."""
-    said = findings.recipe(Params(trials=5, scale="lite", iterations=1500, batch_size=32, learning_rate=3e-4)).data
-    for words in ("charlm under relu, gelu", "lite (width 128, context 128)", "text pydoc;", "5 trials of each arm (seeds 42 to 46)"):
-        assert words in said
-    assert "1,500 iterations of 32 windows; AdamW at a constant rate of 0.0003 with weight decay 0.01; cpu, float32." in said
-    assert "(seed 42)" not in said
-    assert "; seed 42, each" in findings.recipe(Params(trials=1)).data
-    assert "pydoc (20% of the training text)" in findings.recipe(Params(train_fraction=0.2)).data
 
 
 def test_a_deleted_record_changes_the_sentence() -> None:

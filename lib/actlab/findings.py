@@ -10,12 +10,10 @@ import numpy as np
 
 from actlab import store
 from actlab.grid import METRICS, ArmResults, Grid, association
-from actlab.models import SCALES
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
 from actlab.store import Record
-from actlab.study.params import Params
-from actlab.wording import bullets, measured, small
+from actlab.wording import bullets, measured, signed, small
 
 LISTED = 6
 """How many differences a sentence names, the largest."""
@@ -47,20 +45,6 @@ def listed(grid: Grid) -> Any:
     return bullets(sentences(grid).values())
 
 
-def recipe(params: Params) -> Any:
-    """The settings of a page in one sentence, as a list for a notebook."""
-    sizes = [f"{scale} (width {SCALES[scale].n_embd}, context {SCALES[scale].block_size})" for scale in params.scales or (params.scale,)]
-    last, share = params.seed + params.trials - 1, "" if params.train_fraction == 1 else f" ({100 * params.train_fraction:g}% of the training text)"
-    seeds = f"seed {params.seed}" if params.trials == 1 else f"{params.trials} trials of each arm (seeds {params.seed} to {last})"
-    return bullets(
-        [
-            f"The settings of this page: {', '.join(params.model)} under {', '.join(params.activations)}, at scale {', '.join(sizes)}, "
-            f"on the text {params.dataset}{share}; {seeds}, each of {params.iterations:,} iterations of {params.batch_size} windows; AdamW at a "
-            f"constant rate of {params.learning_rate:g} with weight decay {params.weight_decay:g}; {params.device}, {params.dtype}"
-        ]
-    )
-
-
 def mattering(grid: Grid, margin: float) -> Any:
     """Which activations matter beside relu, as a list for a notebook: the rule of params/extreme.yaml; nothing for a margin of 0.
 
@@ -74,7 +58,7 @@ def mattering(grid: Grid, margin: float) -> Any:
     for arm, estimate, p in against_relu(grid, "val_loss"):
         within = -margin < estimate.low and estimate.high < margin
         outcome = list(found)[0 if p < ALPHA else 1 if within else 2]
-        found[outcome].append(f"{arm.model} {arm.activation} {estimate.value:+.3f} [{estimate.low:+.3f}, {estimate.high:+.3f}]")
+        found[outcome].append(f"{arm.model} {arm.activation} {signed(estimate)}")
     rule = (
         "the rule of the params file: an activation matters if its Holm-adjusted difference from relu in validation loss excludes 0; "
         f"it does not matter if all of its 95% interval lies within {margin:g} nats of relu"
@@ -173,7 +157,7 @@ def compared(grid: Grid, metric: str) -> str:
     label = METRICS[metric].label.split(" (")[0]
     head = f"{len(sure)} of {len(tests)} comparisons of an activation with relu in {label} stay apart from 0 after Holm's correction at 5%"
     largest = sorted(sure, key=lambda pair: -abs(pair[1].value))[:LISTED]
-    named = [f"{arm.model} {arm.activation} {e.value:+.3f} [{e.low:+.3f}, {e.high:+.3f}]" for arm, e in largest]
+    named = [f"{arm.model} {arm.activation} {signed(e)}" for arm, e in largest]
     return head + (": " if named else "") + "; ".join(named) + ("; and smaller ones" if len(sure) > LISTED else "")
 
 
@@ -191,7 +175,7 @@ def progress(grid: Grid) -> str:
     meaning = f"among these arms what agrees more has learned {sign}" if sign else "undecided"
     return (
         f"Over {len(pairs)} differences from relu{aside}, those in total variation and those in validation loss "
-        f"have a rank correlation of {found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}] over seeds: {meaning}"
+        f"have a rank correlation of {signed(found, 2)} over seeds: {meaning}"
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from actlab import store
-from actlab.replays import CODE, History
+from actlab.replays import CODE, History, on_another_processor
 from actlab.store import Record
 from actlab.wording import bullets, small
 
@@ -172,7 +172,7 @@ def _summary(found: list[Twin]) -> str:
 
 def control(histories: Iterable[History]) -> str:
     """Whether something else than the processor could be the cause: replays on the processor of the record."""
-    same = [r for h in histories for r in h.replays if not any(change.startswith("processor") for change in r["changed"])]
+    same = [r for h in histories for r in h.replays if not on_another_processor(r)]
     edited = sum(r["equal"] and CODE in r["changed"] for r in same)
     return (
         f"On the processor of the record {sum(r['equal'] for r in same)} of {len(same)} replays, of all studies, gave the same bits, "

@@ -86,8 +86,8 @@ def sentences(histories: Iterable[History]) -> Any:
 
 def _causes(replays: list[Record]) -> dict[str, list[Record]]:
     """The replays by what had changed since their record; every replay is in one part."""
-    processor, elsewhere = _parted(replays, lambda r: any(change.startswith(PROCESSOR) for change in r["changed"]))
-    code, unchanged = _parted(elsewhere, lambda r: CODE in r["changed"])
+    processor, same = _parted(replays, on_another_processor)
+    code, unchanged = _parted(same, lambda r: CODE in r["changed"])
     other, unchanged = _parted(unchanged, lambda r: bool(r["changed"]))
     return {
         NOTHING: unchanged,
@@ -95,6 +95,11 @@ def _causes(replays: list[Record]) -> dict[str, list[Record]]:
         "On the recorded kind of processor, with other versions": other,
         "On another kind of processor, where equal bits are not to be expected": processor,
     }
+
+
+def on_another_processor(replay: Record) -> bool:
+    """Whether it ran on another kind of processor than its record."""
+    return any(change.startswith(PROCESSOR) for change in replay["changed"])
 
 
 def _parted(replays: list[Record], test: Callable[[Record], bool]) -> tuple[list[Record], list[Record]]:

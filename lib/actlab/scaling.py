@@ -16,7 +16,7 @@ from actlab.statistics.summaries import rank_correlation
 from actlab.statistics.tests import holm
 from actlab.statistics.variance import omega_squared
 from actlab.store import Record
-from actlab.wording import bullets, with_interval
+from actlab.wording import bullets, signed, with_interval
 
 REFERENCE = "relu"
 ALPHA = 0.05
@@ -168,7 +168,7 @@ def sentences(sizes: Sizes) -> dict[str, str]:
     found["scale_growth"] = ""
     if grown := growth(sizes):
         first, last = (f"{parameters(grid):,}" for grid in (grids[0], grids[-1]))
-        moves = ", ".join(f"{name} {e.value:+.3f} [{e.low:+.3f}, {e.high:+.3f}]" for name, e in grown.items())
+        moves = ", ".join(f"{name} {signed(e)}" for name, e in grown.items())
         found["scale_growth"] = f"Not part of the rule: from {first} to {last} parameters a difference of loss from relu moves by (nats, 95%) {moves}"
     return found
 

@@ -16,7 +16,7 @@ from actlab.statistics.intervals import pair_mean, paired_difference
 from actlab.statistics.pairs import jackknife_variance
 from actlab.statistics.tests import holm
 from actlab.store import Record
-from actlab.wording import bullets, measured, small
+from actlab.wording import bullets, measured, signed, small
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
 PERTURBATIONS = {
@@ -183,7 +183,7 @@ def differences(sources: Sources) -> pd.DataFrame:
             "model": model,
             "activation": a,
             "stream": STREAMS[stream],
-            "less relu": f"{e.value:+.4f} [{e.low:+.4f}, {e.high:+.4f}]",
+            "less relu": signed(e, 4),
             "p (Holm)": f"{p:.3f}{' *' if p < ALPHA else ''}",
         }
         for model in sources.models
@@ -258,14 +258,12 @@ def _smooth(sources: Sources) -> str:
         return "whether smooth activations help waits for records"
     signs = [math.copysign(1, e.value) if p < ALPHA else 0 for e, p in (tests[cell] for cell in wanted)]
     outcome = "supported" if set(signs) == {-1} else "contradicted" if 1 in signs else "left undecided"
-    values = "; ".join(f"{m} {a} less relu {_signed(tests[m, a][0], 4)}, p = {tests[m, a][1]:.3f}" for m, a in wanted)
+    values = "; ".join(f"{m} {a} less relu {_counted(tests[m, a][0], 4)}, p = {tests[m, a][1]:.3f}" for m, a in wanted)
     return f"that smooth activations are more reproducible is {outcome} here: {values}"
 
 
-def _signed(estimate: Estimate, digits: int) -> str:
-    """A difference with its sign, its interval and the number of trials."""
-    interval = "no interval" if math.isnan(estimate.low) else f"{estimate.low:+.{digits}f}, {estimate.high:+.{digits}f}"
-    return f"{estimate.value:+.{digits}f} [{interval}], n = {estimate.n}"
+def _counted(estimate: Estimate, digits: int) -> str:
+    return f"{signed(estimate, digits)}, n = {estimate.n}"
 
 
 def _kink(sources: Sources) -> str:
@@ -273,7 +271,7 @@ def _kink(sources: Sources) -> str:
     if not found:
         return "the noise floors wait for records"
     outcome = "passed" if all(e.low > 0 for e in found.values()) else "not passed"
-    values = "; ".join(f"{m} relu less {a} {_signed(e, 2)}" for (m, a), e in found.items())
+    values = "; ".join(f"{m} relu less {a} {_counted(e, 2)}" for (m, a), e in found.items())
     return (
         "the rule's test of relu's kink (a nudge of one weight by one ULP grows further under relu than under each smooth activation) "
         f"is {outcome}: differences in log10 total variation are {values}"
@@ -285,7 +283,7 @@ def _ensembles(sources: Sources) -> str:
     if not gains:
         return "ensembles wait for records"
     sure = sum(e.low > 0 for e in gains.values())
-    values = "; ".join(f"{m} {a} {_signed(e, 4)}" for (m, a, _), e in gains.items())
+    values = "; ".join(f"{m} {a} {_counted(e, 4)}" for (m, a, _), e in gains.items())
     return (
         f"an ensemble is more reproducible than a single trial, with an interval that excludes 0, in {sure} of {len(gains)} comparisons "
         f"(total variation of single trials less that of ensembles: {values})"

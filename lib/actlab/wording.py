@@ -56,6 +56,12 @@ def small(value: float) -> str:
     return "0" if value == 0 else f"{value:#.2g}".rstrip(".") if abs(value) >= 1e-4 else f"{value:.1e}"
 
 
+def signed(estimate: Estimate, digits: int = 3) -> str:
+    """A difference with its sign: ``+0.080 [+0.065, +0.094]``; it says so where there is no interval."""
+    interval = "no interval" if np.isnan(estimate.low) else f"{estimate.low:+.{digits}f}, {estimate.high:+.{digits}f}"
+    return f"{estimate.value:+.{digits}f} [{interval}]"
+
+
 def measured(estimate: Estimate, digits: int = 3, unit: str = "") -> str:
     """``0.597 [0.590, 0.604], n = 3``, the unit after the value; it says so where there is no interval."""
     interval = "no interval" if np.isnan(estimate.low) else f"{estimate.low:.{digits}f}, {estimate.high:.{digits}f}"

@@ -166,3 +166,14 @@ def test_a_file_is_read_as_its_values(tmp_path: Path) -> None:
     assert (params.study, params.model, params.learning_rate, params.device) == ("mine", ("charlm", "convlm"), 1e-3, "cuda:1")
     file.write_text(file.read_text() + "kind: repro\n")
     assert kinds.load_repro(file) == params
+
+
+def test_settings_in_words() -> None:
+    """Model, size, data, seeds, iterations, optimizer and device of the page."""
+    said = Params(trials=5, scale="lite", iterations=1500, batch_size=32, learning_rate=3e-4).in_words()
+    for words in ("charlm under relu, gelu", "lite (width 128, context 128)", "text pydoc;", "5 trials of each arm (seeds 42 to 46)"):
+        assert words in said
+    assert "1,500 iterations of 32 windows; AdamW at a constant rate of 0.0003 with weight decay 0.01; cpu, float32" in said
+    assert "(seed 42)" not in said
+    assert "; seed 42, each" in Params(trials=1).in_words()
+    assert "pydoc (20% of the training text)" in Params(train_fraction=0.2).in_words()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from scipy import special
 
@@ -39,7 +41,11 @@ def order(losses: dict[str, float]) -> str:
 
 def at_the_end() -> dict[str, float]:
     """charlm's mean loss at the last step."""
-    return {name: float(np.mean(values)) for name, values in p.CHARLM_TRIALS.items()}
+    return _means(p.CHARLM_TRIALS)
+
+
+def _means(losses: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    return {name: float(np.mean(values)) for name, values in losses.items()}
 
 
 def past_the_best(grid: Grid) -> tuple[int, int]:
@@ -68,8 +74,7 @@ def ranked(grid: Grid, metric: str) -> str:
         raise KeyError("an activation beside relu")
     found = one_way_anova(losses)
     apart = [f"{arm.activation} less relu {measured(arm.minus(relu, metric))}" for arm in grid.of_model("charlm") if arm is not relu]
-    means = {name: float(np.mean(values)) for name, values in losses.items()}
-    return f"{order(means)}, F = {found.statistic:.2f}, {_p(found.p_value)}; {'; '.join(apart)}"
+    return f"{order(_means(losses))}, F = {found.statistic:.2f}, {_p(found.p_value)}; {'; '.join(apart)}"
 
 
 def rule(grid: Grid) -> str:
@@ -78,7 +83,7 @@ def rule(grid: Grid) -> str:
     missing = [name for name in p.CHARLM_TRIALS if name not in arms]
     if missing:
         return f"The rule of params/autopsy-overfit.yaml waits for records of {', '.join(missing)}"
-    last, best = ({name: float(np.mean(arm.values(metric))) for name, arm in arms.items()} for metric in ("val_loss", "best_val_loss"))
+    last, best = (_means(by_trial(grid, metric)) for metric in ("val_loss", "best_val_loss"))
     reproduced = later == trials and order(last) != order(best)
     changed = []
     for name, arm in arms.items():

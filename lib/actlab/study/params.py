@@ -122,6 +122,18 @@ class Params(StudyParams):
                 raise UnknownName(field, value, known)
         return self
 
+    def in_words(self) -> str:
+        """The settings in one sentence."""
+        sizes = [f"{scale} (width {SCALES[scale].n_embd}, context {SCALES[scale].block_size})" for scale in self.scales or (self.scale,)]
+        share = "" if self.train_fraction == 1 else f" ({100 * self.train_fraction:g}% of the training text)"
+        last = self.seed + self.trials - 1
+        seeds = f"seed {self.seed}" if self.trials == 1 else f"{self.trials} trials of each arm (seeds {self.seed} to {last})"
+        return (
+            f"The settings of this page: {', '.join(self.model)} under {', '.join(self.activations)}, at scale {', '.join(sizes)}, "
+            f"on the text {self.dataset}{share}; {seeds}, each of {self.iterations:,} iterations of {self.batch_size} windows; AdamW at a "
+            f"constant rate of {self.learning_rate:g} with weight decay {self.weight_decay:g}; {self.device}, {self.dtype}"
+        )
+
     def _check_extras(self) -> None:
         for step in self.snapshots:
             if not 0 <= step < self.iterations or step % self.evaluate_every:
