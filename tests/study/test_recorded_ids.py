@@ -1,0 +1,44 @@
+"""Recorded ids stay: today's params files plan every arm that has a record in results/, under the same name and with the same settings."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from actlab import paths, store
+from actlab.study import kinds
+
+ROOT = paths.ROOT / "results"  # the committed records: a test's own folder of results is another one
+WITHOUT_ARM = ("baseline", "performance", "reliability")
+"""Kinds of records that no params file plans; a baseline is named after its text, the others after their date."""
+RECORDS = {path: json.loads(path.read_text(encoding="utf-8")) for path in sorted(ROOT.glob("*/*.json"))}
+
+
+def planned() -> dict[tuple[str, str], Any]:
+    """(study, id) -> the arm, of every study in params/."""
+    studies = [kinds.load(path) for path in sorted((paths.ROOT / "params").glob("*.yaml"))]
+    return {(arm.study, arm.id): arm for params in studies for arm in kinds.kind_of(params).load(params).arms}
+
+
+def test_every_recorded_arm_is_planned() -> None:
+    """A change of an arm's settings or of their hash would orphan results: lists every record that no params file plans any more."""
+    arms = planned()
+    recorded = {path: (record["study"], record["arm"]) for path, record in RECORDS.items() if record["kind"] not in WITHOUT_ARM}
+    assert len(recorded) >= 305
+    assert [str(path.relative_to(ROOT)) for path, key in recorded.items() if key not in arms] == []
+    changed = [path.stem for path, key in recorded.items() if store.canonical(arms[key].config) != store.canonical(RECORDS[path]["config"])]
+    assert changed == []
+
+
+def test_records_are_named_by_what_they_hold() -> None:
+    """File and folder are the record's own id and study; a baseline's file is named after its text and the text's hash."""
+    wrong = []
+    for path, record in RECORDS.items():
+        name = record.get("arm", path.stem)
+        if record["kind"] == "baseline":
+            data = record["provenance"]["data"]
+            name = f"baseline-{data['name']}-{data['sha256'][:10]}"
+        if (path.parent.name, path.stem) != (record.get("study", path.parent.name), name):
+            wrong.append(str(path.relative_to(ROOT)))
+    assert wrong == []
+    assert {record["kind"] for record in RECORDS.values() if "arm" not in record} == set(WITHOUT_ARM)
