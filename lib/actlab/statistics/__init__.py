@@ -5,6 +5,7 @@ NaN marks a missing or diverged trial: it is left out, ``n`` counts the rest, an
 
 from actlab.statistics.coverage import interval_coverage
 from actlab.statistics.crossed import CrossedShares, crossed_shares
+from actlab.statistics.equal_loss import Curves, EqualLoss, decide, equal_loss, equivalence_p
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.foils import bootstrap_maximum, naive_pair_interval
 from actlab.statistics.intervals import mean_interval, pair_mean, pair_mean_difference, paired_difference
@@ -42,6 +43,8 @@ from actlab.statistics.variance import omega_squared, variance_share
 __all__ = [
     "Comparison",
     "CrossedShares",
+    "Curves",
+    "EqualLoss",
     "Estimate",
     "Outcome",
     "best_of_k",
@@ -52,9 +55,12 @@ __all__ = [
     "bootstrap_maximum",
     "coefficient_of_variation",
     "crossed_shares",
+    "decide",
     "detectable_anova",
     "detectable_paired",
     "detectable_two_sample",
+    "equal_loss",
+    "equivalence_p",
     "f_floor",
     "holm",
     "interquartile_mean",

@@ -1,0 +1,202 @@
+"""Pair metrics (total variation, ...) of arms compared at equal validation loss: interpolation, jackknife, equivalence.
+
+A pair metric moves with the loss, and the loss at a fixed step with the speed of learning.
+Here every arm is read where its mean loss is the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from actlab.errors import BadInput, UnknownName
+from actlab.statistics.estimate import Array, Estimate, finite, t_interval
+from actlab.statistics.pairs import jackknife_variance
+from actlab.statistics.tests import holm
+
+Outcome = Literal["more reproducible", "less reproducible", "equivalent", "undecided"]
+Indices = NDArray[np.intp]
+METHOD = "at equal loss, jackknife over seeds"
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One arm's training: E evaluations in their order, M trials in the order of the seeds; NaN: no such trial."""
+
+    losses: Array
+    """(E, M) validation loss, nats; lower is better."""
+    pairs: Array
+    """(E, M, M) symmetric: the metric between two trials; lower is more reproducible; the diagonal is not read."""
+
+    def __post_init__(self) -> None:
+        evaluations, trials = self.losses.shape if self.losses.ndim == 2 else (0, 0)
+        if self.losses.ndim != 2 or self.pairs.shape != (evaluations, trials, trials):
+            shapes = f"{self.losses.shape} and {self.pairs.shape}"
+            raise BadInput(f"expected losses of shape (E, M) and pairs of shape (E, M, M), got {shapes}")
+        finite(self.losses), finite(self.pairs)
+
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """(M,) whether a trial has its loss at every evaluation."""
+        return np.asarray(~np.isnan(self.losses).any(axis=0))
+
+
+@dataclass(frozen=True)
+class EqualLoss:
+    """Arms at one validation loss; every number rests on the seeds that all arms have, and ``n`` counts them."""
+
+    loss: float
+    """Validation loss at which the arms are read, nats."""
+    values: dict[str, Estimate]
+    """The metric of each arm there; NaN for an arm that was never above the level."""
+    differences: dict[str, Estimate]
+    """Each other arm minus the reference, by shared seeds; below 0: more reproducible than the reference."""
+    places: dict[str, float]
+    """Where an arm's mean loss reaches the level: 2.25 is a quarter of the way from evaluation 2 to 3."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a family's rule says of one difference: its two-sided test, its two one-sided tests, and the outcome."""
+
+    difference: Estimate
+    p_value: float
+    adjusted: float
+    """By Holm over the family."""
+    equivalence: float
+    """p-value of |difference| >= margin."""
+    equivalence_adjusted: float
+    """By Holm over the family."""
+    outcome: Outcome
+
+
+def equal_loss(arms: Mapping[str, Curves], reference: str, above: float = 0.0, level: float = 0.95) -> EqualLoss:
+    """Each arm's mean over pairs at the loss that all arms reach, and its difference from the reference arm's.
+
+    The loss: the highest of the arms' mean final losses, plus ``above``.  An arm is read by linear interpolation of
+    its mean over pairs, on its mean loss over trials, between the first evaluation at or below that loss and the one
+    before.  Intervals: a jackknife that leaves one seed out of all arms and repeats everything, the choice of the loss
+    too; t with M - 1 degrees of freedom.  Simulated (2 arms of one or of two courses of the metric against the loss,
+    different speeds, 6 and 11 evaluations, 1,000 repeats each): false alarms 4 to 5% at three seeds, 3% at five, 5 to 6%
+    at ten (nominal 5%, Monte-Carlo error 0.7), coverage of a true difference 95 to 97%.
+    An arm that does not learn would set the loss: leave it out before.
+
+    Args:
+        arms: name -> curves, of the same M seeds in the same order; evaluations may differ from arm to arm.
+        reference: name of the arm with which the others are compared.
+        above: nats above the highest final loss, at least 0: an earlier moment of training.
+        level: coverage claimed, in (0, 1).
+
+    Returns:
+        Estimates in the unit of the pairs; no value below two seeds that every arm has, no interval below three.
+
+    Raises:
+        BadInput: arms with different numbers of seeds, one evaluation only, ``above`` below 0, or NaN between two
+            trials that have losses.
+        UnknownName: no arm of the reference's name.
+    """
+    if reference not in arms:
+        raise UnknownName("reference arm", reference, arms, "the arms compared at equal loss")
+    shapes = [arm.losses.shape for arm in arms.values()]
+    if len({seeds for _, seeds in shapes}) > 1 or min(shapes)[0] < 2:
+        raise BadInput(f"expected arms of the same seeds with at least two evaluations, got shapes (E, M) {shapes}")
+    if not above >= 0:
+        raise BadInput(f"expected a loss at or above the highest final one, above >= 0, got {above}")
+    seeds = np.flatnonzero(np.all([arm.complete for arm in arms.values()], axis=0))
+    names, value, left_out = list(arms), *jackknife(arms, seeds, above)
+    minus = names.index(reference)
+    values = {name: _estimate(value[a], left_out[:, a], level) for a, name in enumerate(names)}
+    value, left_out = value - value[minus], left_out - left_out[:, minus, None]
+    differences = {name: _estimate(value[a], left_out[:, a], level) for a, name in enumerate(names) if a != minus}
+    _, places, loss = read_at(arms, seeds, above)
+    return EqualLoss(loss, values, differences, dict(zip(names, map(float, places), strict=True)))
+
+
+def jackknife(arms: Mapping[str, Curves], seeds: Indices, above: float) -> tuple[Array, Array]:
+    """((A,) metric at equal loss, (M, A) the same with each of these M seeds left out of all arms)."""
+    left_out = [read_at(arms, np.delete(seeds, i), above)[0] for i in range(len(seeds))]
+    return read_at(arms, seeds, above)[0], np.array(left_out).reshape(len(seeds), len(arms))
+
+
+def read_at(arms: Mapping[str, Curves], seeds: Indices, above: float) -> tuple[Array, Array, float]:
+    """((A,) metric at the level, (A,) places, the level) of the trials of these seeds alone."""
+    if len(seeds) < 2:
+        return np.full(len(arms), np.nan), np.full(len(arms), np.nan), math.nan
+    curves = [_means(arm, seeds) for arm in arms.values()]
+    at = max(losses[-1] for losses, _ in curves) + above
+    places = np.array([place_of(losses, at) for losses, _ in curves])
+    values = [np.interp(place, np.arange(len(pairs)), pairs) for place, (_, pairs) in zip(places, curves, strict=True)]
+    return np.where(np.isnan(places), np.nan, values), places, float(at)
+
+
+def _means(arm: Curves, seeds: Indices) -> tuple[Array, Array]:
+    """(E,) mean loss over these trials and (E,) mean metric over their pairs."""
+    pairs = arm.pairs[:, seeds][:, :, seeds]
+    i, j = np.triu_indices(len(seeds), 1)
+    if np.isnan(pairs[:, i, j]).any():
+        raise BadInput("expected the metric of every two trials that have losses at every evaluation, got NaN")
+    return arm.losses[:, seeds].mean(axis=1), pairs[:, i, j].mean(axis=1)
+
+
+def place_of(losses: Array, at: float) -> float:
+    """Where (E,) mean losses first come down to ``at``, as a fractional index; NaN: they begin below, or never do."""
+    below = losses <= at
+    if not below.any() or losses[0] < at:
+        return math.nan
+    after = int(below.argmax())
+    return float(after - (at - losses[after]) / (losses[after - 1] - losses[after])) if after else 0.0
+
+
+def _estimate(value: float, left_out: Array, level: float) -> Estimate:
+    n = len(left_out)
+    error = math.sqrt(jackknife_variance(left_out)) if n > 2 else math.nan
+    return t_interval(float(value), error, n, n - 1, level, METHOD)
+
+
+def equivalence_p(difference: Estimate, margin: float) -> float:
+    """p-value of "the difference is ``margin`` or more in size": the larger of two one-sided t tests (Schuirmann 1987).
+
+    1 without an interval: nothing is known, so nothing is excluded.
+
+    Raises:
+        BadInput: a margin that is not above 0.
+    """
+    if not margin > 0:
+        raise BadInput(f"expected a margin above 0, got {margin}")
+    error = (difference.high - difference.low) / 2 / special.stdtrit(difference.n - 1, (1 + difference.level) / 2)
+    if math.isnan(error):
+        return 1.0
+    room = margin - abs(difference.value)
+    return float(special.stdtr(difference.n - 1, -room / error)) if error else float(room <= 0)
+
+
+def decide(family: Sequence[Estimate], margin: float, alpha: float = 0.05) -> list[Decision]:
+    """The outcome of each difference of a family, in its order; both kinds of tests are adjusted by Holm over it.
+
+    *more* / *less reproducible*: the adjusted p-value of 0 is below ``alpha`` and the difference below / above 0,
+    whatever its size (``equivalence_adjusted`` says whether it is smaller than the margin too).  *equivalent*: not
+    that, and the adjusted p-value of the two one-sided tests is below ``alpha``.  *undecided*: neither.
+    A difference without an interval is undecided and counts in the family.
+
+    Args:
+        family: all differences of one question; t intervals with n - 1 degrees of freedom.
+        margin: the largest difference that does not matter, in the unit of the differences, above 0.
+        alpha: chance of any false rejection within each of the two families of tests.
+    """
+    p_values, equivalences = [e.p_value() for e in family], [equivalence_p(e, margin) for e in family]
+    adjusted = zip(map(float, holm(p_values)), map(float, holm(equivalences)), strict=True)
+    tests = zip(family, p_values, equivalences, adjusted, strict=True)
+    return [Decision(e, p, a, q, b, outcome(e.value, a, b, alpha)) for e, p, q, (a, b) in tests]
+
+
+def outcome(value: float, adjusted: float, equivalence: float, alpha: float) -> Outcome:
+    """The word for one difference."""
+    if adjusted < alpha:
+        return "more reproducible" if value < 0 else "less reproducible"
+    return "equivalent" if equivalence < alpha else "undecided"

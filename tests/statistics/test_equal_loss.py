@@ -1,0 +1,171 @@
+"""Equal loss: known answers, the whole procedure in the jackknife, outcomes of a family, and a simulation with known truth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from actlab.errors import BadInput, UnknownName
+from actlab.statistics import Curves, Estimate, decide, equal_loss, equivalence_p
+from actlab.statistics.equal_loss import place_of
+
+
+def arm(losses: list[float], values: list[float], trials: int = 3) -> Curves:
+    """Trials without any scatter: every trial has these losses, every pair these values, one an evaluation."""
+    pairs = np.array(values)[:, None, None] * np.ones((trials, trials))
+    return Curves(np.array(losses)[:, None] * np.ones(trials), pairs)
+
+
+def drawn(generator: np.random.Generator, trials: int, speed: float, shift: float) -> dict[str, Curves]:
+    """Two arms whose metric is one U-shaped function of the loss (as in charlm), ``shift`` apart; the other is faster."""
+    times, shared = np.linspace(1, 10, 8), generator.normal(0, [[0.02], [0.004]], (2, trials))
+    found = {}
+    i, j = np.triu_indices(trials, 1)
+    for name, rate, apart in (("relu", 1.0, 0.0), ("other", speed, shift)):
+        own = shared + generator.normal(0, [[0.02], [0.004]], (2, trials))
+        losses = 1.8 + 1.4 * np.exp(-rate * times / 5)[:, None] + own[0] + generator.normal(0, 0.005, (8, trials))
+        pairs = np.zeros((8, trials, trials))
+        noise = generator.normal(0, 0.002, (8, len(i)))
+        values = 0.08 + 0.08 * ((losses[:, i] + losses[:, j]) / 2 - 2.5) ** 2 + apart + own[1, i] + own[1, j] + noise
+        pairs[:, i, j] = pairs[:, j, i] = values
+        found[name] = Curves(losses, pairs)
+    return found
+
+
+def test_arms_are_read_where_the_slowest_one_ends() -> None:
+    """The level is 2.2 (slow's end); fast passes it half-way from 2.4 to 2.0, where its metric is half-way too."""
+    found = equal_loss({"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}, "slow")
+    assert found.loss == pytest.approx(2.2)
+    assert {name: e.value for name, e in found.values.items()} == pytest.approx({"slow": 0.3, "fast": 0.4})
+    assert found.places == pytest.approx({"slow": 2.0, "fast": 1.5})
+    assert list(found.differences) == ["fast"]
+    difference = found.differences["fast"]
+    assert (difference.value, difference.high - difference.low, difference.n) == pytest.approx((0.1, 0.0, 3), abs=1e-12)
+
+
+def test_an_earlier_moment_lies_above_the_final_loss() -> None:
+    found = equal_loss({"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}, "slow", above=0.2)
+    assert {name: e.value for name, e in found.values.items()} == pytest.approx({"slow": 0.25, "fast": 0.3})
+
+
+def test_the_place_is_the_first_one_and_missing_shows() -> None:
+    assert place_of(np.array([3.0, 2.0, 2.5, 1.0]), 2.5) == 0.5
+    assert place_of(np.array([3.0, 2.0]), 3.0) == 0
+    assert place_of(np.array([3.0, 2.0]), 2.0) == 1
+    assert math.isnan(place_of(np.array([3.0, 2.0]), 3.1))
+    assert math.isnan(place_of(np.array([3.0, 2.0]), 1.9))
+
+
+def test_an_arm_that_starts_below_has_no_value() -> None:
+    found = equal_loss({"slow": arm([3.0, 2.6], [0.1, 0.2]), "fast": arm([2.5, 2.0], [0.1, 0.3])}, "slow")
+    assert math.isnan(found.values["fast"].value)
+    assert math.isnan(found.differences["fast"].low)
+    assert found.differences["fast"].p_value() == 1
+
+
+def test_the_jackknife_repeats_the_whole_procedure() -> None:
+    """Level, interpolation and mean are done again without each seed: a recomputation in a few lines of NumPy."""
+    arms = drawn(np.random.default_rng(0), 6, 1.4, 0.0)
+
+    def at(keep: list[int]) -> float:
+        means = {name: c.losses[:, keep].mean(1) for name, c in arms.items()}
+        level, out = max(m[-1] for m in means.values()), {}
+        for name, c in arms.items():
+            k = len(keep)
+            pairs = c.pairs[np.ix_(range(8), keep, keep)].sum((1, 2)) / (k * (k - 1))
+            out[name] = np.interp(-level, -means[name], pairs)  # the losses fall
+        return float(out["other"] - out["relu"])
+
+    everyone = list(range(6))
+    left_out = np.array([at([j for j in everyone if j != i]) for i in everyone])
+    error = math.sqrt(5 / 6 * ((left_out - left_out.mean()) ** 2).sum())
+    found = equal_loss(arms, "relu").differences["other"]
+    reach = stats.t.ppf(0.975, 5) * error
+    assert (found.value, found.low, found.high) == pytest.approx((at(everyone), at(everyone) - reach, at(everyone) + reach))
+
+
+def test_a_seed_counts_where_every_arm_has_it() -> None:
+    arms = drawn(np.random.default_rng(1), 5, 1.2, 0.0)
+    lost = {name: Curves(c.losses.copy(), c.pairs.copy()) for name, c in arms.items()}
+    lost["other"].losses[4:, 2] = np.nan
+    keep = [0, 1, 3, 4]
+    without = {name: Curves(c.losses[:, keep], c.pairs[:, keep][:, :, keep]) for name, c in arms.items()}
+    assert equal_loss(lost, "relu") == equal_loss(without, "relu")
+
+
+def test_one_loss_for_all_arms_changes_nothing_else() -> None:
+    """Adding a constant to every loss moves the level alone."""
+    arms = drawn(np.random.default_rng(2), 5, 1.2, 0.0)
+    moved = {name: Curves(c.losses + 1, c.pairs) for name, c in arms.items()}
+    first, second = equal_loss(arms, "relu"), equal_loss(moved, "relu")
+    assert second.loss == pytest.approx(first.loss + 1)
+    assert second.differences["other"].low == pytest.approx(first.differences["other"].low)
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    good = arm([3.0, 2.0], [0.1, 0.2])
+    gap = Curves(good.losses, np.where(np.eye(3)[::-1] > 0, np.nan, good.pairs))
+    with pytest.raises(UnknownName, match="relu"):
+        equal_loss({"gelu": good}, "relu")
+    for arms, message in (
+        ({"relu": good, "gelu": arm([3.0, 2.0], [0.1, 0.2], 4)}, "same seeds"),
+        ({"relu": arm([3.0], [0.1])}, "two evaluations"),
+        ({"relu": good, "gelu": gap}, "every two trials"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            equal_loss(arms, "relu")
+    with pytest.raises(BadInput, match="above >= 0"):
+        equal_loss({"relu": good}, "relu", above=-0.1)
+    with pytest.raises(BadInput, match=r"\(E, M, M\)"):
+        Curves(good.losses, good.pairs[0])
+
+
+def difference(value: float, error: float, n: int = 10) -> Estimate:
+    reach = stats.t.ppf(0.975, n - 1) * error
+    return Estimate(value, value - reach, value + reach, n, 0.95, "")
+
+
+def test_two_one_sided_tests_are_those_of_scipy() -> None:
+    values = np.random.default_rng(3).normal(0.001, 0.004, 10)
+    upper = stats.ttest_1samp(values, 0.005, alternative="less").pvalue
+    lower = stats.ttest_1samp(values, -0.005, alternative="greater").pvalue
+    found = equivalence_p(difference(float(values.mean()), float(stats.sem(values))), 0.005)
+    assert found == pytest.approx(max(upper, lower))
+    assert equivalence_p(Estimate(0.0, math.nan, math.nan, 2, 0.95, ""), 0.005) == 1
+    with pytest.raises(BadInput, match="margin above 0"):
+        equivalence_p(difference(0, 1), 0.0)
+
+
+def test_a_family_ends_in_four_words() -> None:
+    family = [difference(-0.02, 0.002), difference(0.02, 0.002), difference(0.0, 0.0005), difference(0.004, 0.004)]
+    assert [d.outcome for d in decide(family, 0.005)] == ["more reproducible", "less reproducible", "equivalent", "undecided"]
+    assert decide([difference(0.002, 0.0001)], 0.005)[0].outcome == "less reproducible"
+    assert decide([Estimate(math.nan, math.nan, math.nan, 1, 0.95, "")], 0.005)[0].outcome == "undecided"
+
+
+def test_the_family_is_adjusted_by_holm() -> None:
+    """p = 0.03 alone is significant, and is not among thirty; equivalence likewise."""
+    single = difference(0.01, 0.01 / stats.t.isf(0.015, 9))
+    assert decide([single], 0.001)[0].p_value == pytest.approx(0.03)
+    assert decide([single], 0.001)[0].outcome == "less reproducible"
+    assert decide([single, *[difference(0.0, 1.0)] * 29], 0.001)[0].outcome == "undecided"
+    same = difference(0.0, 0.005 / stats.t.isf(0.03, 9))
+    assert decide([same], 0.005)[0].outcome == "equivalent"
+    assert decide([same, *[difference(0.0, 1.0)] * 29], 0.005)[0].outcome == "undecided"
+
+
+def test_equal_curves_at_different_speeds_are_told_apart_no_more_often_than_said() -> None:
+    """Known truth: false alarms are 5% at most within 3 standard errors; a true difference lies in its interval in 95% of the draws."""
+    repeats, generator = 300, np.random.default_rng(4)
+    limit = 3 * math.sqrt(0.05 * 0.95 / repeats)
+    same = [equal_loss(drawn(generator, 5, 1.4, 0.0), "relu").differences["other"] for _ in range(repeats)]
+    other = [equal_loss(drawn(generator, 5, 1.4, 0.02), "relu").differences["other"] for _ in range(repeats)]
+    assert np.mean([e.p_value() < 0.05 for e in same]) < 0.05 + limit
+    assert np.mean([e.low <= 0.02 <= e.high for e in other]) > 0.95 - limit
+    assert np.mean([e.value for e in same]) == pytest.approx(0, abs=4 * 0.005 / math.sqrt(repeats))
+    assert np.mean([e.p_value() < 0.05 for e in other]) > 0.6
+    at_the_end = [c["other"].pairs[-1].sum() - c["relu"].pairs[-1].sum() for c in (drawn(generator, 5, 1.4, 0.0) for _ in range(50))]
+    assert abs(np.mean(at_the_end) / 20) > 0.004, "at equal steps the same two arms differ"
