@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from actlab import shapes
 from actlab.errors import BadInput, RecordError
+from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.intervals import mean_interval, pair_mean, pair_mean_difference, paired_difference
 from actlab.statistics.pairs import jackknife_variance, leave_one_out, pair_average, pair_values
@@ -100,14 +101,23 @@ class ArmResults:
         which, name = ("best", "val_loss") if metric == "best_val_loss" else ("final", metric)
         return np.array([t[which][name] if t["status"] == "done" else np.nan for t in self.record["trials"]])
 
-    def matrix(self, metric: str) -> Matrix:
-        """(M, M) symmetric: a pair metric of every two trials; NaN on the diagonal and where a trial is not done."""
+    def matrix(self, metric: str, pairs: Iterable[Record] | None = None) -> Matrix:
+        """(M, M) symmetric: a pair metric of every two trials, at the end or of other ``pairs``; NaN where there is none."""
         place = {label: i for i, label in enumerate(self.labels)}
         out = np.full((len(place), len(place)), np.nan)
-        for pair in self.record["reproducibility_metrics"]:
+        for pair in self.record["reproducibility_metrics"] if pairs is None else pairs:
             i, j = (place[label] for label in pair["between"])
             out[i, j] = out[j, i] = pair[metric]
         return out
+
+    def curves(self, metric: str) -> tuple[list[int], Curves]:
+        """(iterations of the snapshots and of the end, losses and a pair metric there), for ``statistics.equal_loss``."""
+        entries = self.record.get("trajectory", [])
+        losses = [{t["label"]: t["val_loss"] for t in entry["trials"]} for entry in entries]
+        ordered = [[at.get(label, np.nan) for label in self.labels] for at in losses]
+        pairs = [self.matrix(metric, entry["pairs"]) for entry in entries]
+        steps = [*(int(entry["iteration"]) for entry in entries), int(self.record["config"]["recipe"]["iterations"])]
+        return steps, Curves(np.array([*ordered, self.values("val_loss")]), np.array([*pairs, self.matrix(metric)]))
 
     def estimate(self, metric: str) -> Estimate:
         """Mean with a 95% interval over trials (t for trial metrics, jackknife over trials for pair metrics)."""

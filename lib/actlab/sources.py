@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from actlab.chapters import equal_loss
 from actlab.grid import ArmResults
+from actlab.records.estimates import against
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.intervals import pair_mean, paired_difference
 from actlab.statistics.pairs import jackknife_variance
-from actlab.statistics.tests import holm
 from actlab.store import Record
 from actlab.wording import bullets, measured, signed, small
 
@@ -84,32 +85,26 @@ Comparison = tuple[str, str, Estimate, float]
 
 def against_relu(sources: Sources, model: str, metric: str = METRIC) -> list[Comparison]:
     """Every activation less relu under every stream, paired by seed, adjusted by Holm over all of them. A stream that changes nothing is left out."""
-    cells = []
-    for stream in STREAMS:
-        arms = sources.recorded(model, stream)
-        for activation, arm in arms.items():
-            if activation != REFERENCE and REFERENCE in arms and arm.matrix(metric)[0, 1] > 0:
-                cells.append((activation, stream, arm.minus(arms[REFERENCE], metric)))
-    if not cells:
-        return []
-    adjusted = holm([difference.p_value() for _, _, difference in cells])
-    return [(*cell, float(p)) for cell, p in zip(cells, adjusted, strict=True)]
+    cells = [
+        (activation, stream, (arm, arms[REFERENCE]))
+        for stream in STREAMS
+        for arms in [sources.recorded(model, stream)]
+        for activation, arm in arms.items()
+        if activation != REFERENCE and REFERENCE in arms and arm.matrix(metric)[0, 1] > 0
+    ]
+    found = against([pair for *_, pair in cells], metric)
+    return [(activation, stream, *tested) for (activation, stream, _), tested in zip(cells, found, strict=True)]
 
 
 def trajectory(arm: ArmResults, metric: str = METRIC) -> list[tuple[int, Estimate]]:
     """(iteration, mean over pairs with its interval) at each snapshot and at the end."""
-    record = arm.record
-    entries = [(entry["iteration"], entry["pairs"]) for entry in record.get("trajectory", [])]
-    entries.append((record["config"]["recipe"]["iterations"], record["reproducibility_metrics"]))
-    return [(int(step), pair_mean(_matrix(arm.labels, pairs, metric))) for step, pairs in entries]
+    steps, curves = arm.curves(metric)
+    return [(step, pair_mean(matrix)) for step, matrix in zip(steps, curves.pairs, strict=True)]
 
 
-def _matrix(labels: list[str], pairs: Iterable[Mapping[str, object]], metric: str) -> NDArray[np.float64]:
-    out = np.full((len(labels), len(labels)), np.nan)
-    for pair in pairs:
-        i, j = (labels.index(label) for label in pair["between"])  # type: ignore[attr-defined]
-        out[i, j] = out[j, i] = pair[metric]
-    return out
+def all_streams(sources: Sources) -> dict[str, dict[str, ArmResults]]:
+    """model -> activation -> the arm in which every stream varies."""
+    return {model: sources.recorded(model, "all") for model in sources.models}
 
 
 def ensembles(arm: ArmResults, metric: str = METRIC) -> dict[int, Estimate]:
@@ -235,6 +230,7 @@ def sentences(sources: Sources) -> dict[str, str]:
         "smooth": _smooth(sources),
         "kink": _kink(sources),
         "ensembles": _ensembles(sources),
+        "equal_loss": equal_loss.sentence(all_streams(sources)),
     }
 
 

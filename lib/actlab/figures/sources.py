@@ -8,9 +8,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from actlab.chapters import equal_loss
 from actlab.figures.grid import error_bar, singles
 from actlab.figures.style import canvas, colour, dashes, marker, styled, words_alone
-from actlab.sources import METRIC, STREAMS, Sources, ensembles, trajectory
+from actlab.sources import METRIC, STREAMS, Sources, all_streams, ensembles, trajectory
 
 LABEL = "mean total variation (0 to 1)"
 
@@ -67,6 +68,26 @@ def over_time(sources: Sources) -> Figure:
                 axes.fill_between(steps, low, high, color=colour(activation), alpha=0.15, linewidth=0)
             axes.set_ylim(bottom=0)
         figure.supxlabel("iteration", fontsize=10)
+        _legend(figure, panels)
+    return figure
+
+
+def over_loss(sources: Sources) -> Figure:
+    """Prediction difference between seeds against the validation loss, which falls to the right; a dotted line marks the loss of the comparison."""
+    levels = equal_loss.levels(all_streams(sources))
+    with styled():
+        figure, panels, models = _panels(sources)
+        for axes, model in zip(panels, models, strict=False):
+            for activation, arm in sources.recorded(model, "all").items():
+                losses, (_, found) = arm.curves(METRIC)[1].losses.mean(axis=1), zip(*trajectory(arm), strict=True)
+                bars = [[error_bar(e)[side][0] for e in found] for side in (0, 1)]
+                style: Any = {"color": colour(activation), "dashes": dashes(activation), "marker": marker(activation), "label": activation}
+                axes.errorbar(losses, [e.value for e in found], bars, **style)
+            if model in levels:
+                axes.axvline(levels[model].loss, color="#333333", linestyle=":", linewidth=0.8)
+            axes.set_ylim(bottom=0)
+            axes.invert_xaxis()
+        figure.supxlabel("validation loss (nats per character), training goes to the right", fontsize=10)
         _legend(figure, panels)
     return figure
 

@@ -1,0 +1,84 @@
+"""Differences from a reference with Holm, and equal loss from committed records, done again from the JSON with NumPy alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.support import grids
+
+from actlab import paths, sources, store
+from actlab.chapters import equal_loss
+from actlab.grid import ArmResults
+from actlab.records.estimates import against, at_equal_loss
+from actlab.statistics import holm
+
+
+def raw(study: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """(model, activation) -> a record in which every stream varies, read as plain JSON."""
+    records = [json.loads(path.read_text()) for path in (paths.ROOT / "results" / study).glob("*.json")]
+    return {(r["model_name"], r["activation"]): r for r in records if r["kind"] == "trials" and "varies" not in r["config"]}
+
+
+def course(record: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """(losses (E, M), total variations (E, M, M)) at the snapshots and at the end."""
+    labels = [trial["label"] for trial in record["trials"]]
+    steps = [({t["label"]: t["val_loss"] for t in e["trials"]}, e["pairs"]) for e in record["trajectory"]]
+    steps.append(({t["label"]: t["final"]["val_loss"] for t in record["trials"]}, record["reproducibility_metrics"]))
+    pairs = np.zeros((len(steps), len(labels), len(labels)))
+    for e, (_, found) in enumerate(steps):
+        for pair in found:
+            i, j = map(labels.index, pair["between"])
+            pairs[e, i, j] = pairs[e, j, i] = pair["total_variation"]
+    return np.array([[losses[label] for label in labels] for losses, _ in steps]), pairs
+
+
+def minus_relu(arms: dict[str, tuple[np.ndarray, np.ndarray]], name: str, keep: list[int]) -> float:
+    """Total variation at the loss that every arm reaches, of these trials alone."""
+    level = max(losses[-1, keep].mean() for losses, _ in arms.values())
+    found = {}
+    for activation, (losses, pairs) in arms.items():
+        mean, size = losses[:, keep].mean(axis=1), len(keep)
+        values = pairs[:, keep][:, :, keep].sum(axis=(1, 2)) / (size * (size - 1))
+        after = int(np.argmax(mean <= level))
+        share = (mean[after - 1] - level) / (mean[after - 1] - mean[after])
+        found[activation] = (1 - share) * values[after - 1] + share * values[after]
+    return float(found[name] - found["relu"])
+
+
+def test_equal_loss_again_from_the_raw_records() -> None:
+    """Every comparison of results/sources, and the numbers that an audit computed for three of them."""
+    files = (paths.ROOT / "results" / "sources").glob("*.json")
+    study, records = sources.read(map(store.load, files)), raw("sources")
+    outcomes = equal_loss.outcomes(sources.all_streams(study))
+    for model in ("charlm", "convlm"):
+        arms = {a: course(record) for (m, a), record in records.items() if m == model}
+        for name in set(arms) - {"relu"}:
+            left_out = np.array([minus_relu(arms, name, [j for j in range(5) if j != i]) for i in range(5)])
+            error = np.sqrt(4 / 5 * ((left_out - left_out.mean()) ** 2).sum())
+            value, reach = minus_relu(arms, name, list(range(5))), stats.t.ppf(0.975, 4) * error
+            found = outcomes[model, name].difference
+            assert (found.value, found.low, found.high, found.n) == pytest.approx((value, value - reach, value + reach, 5)), (model, name)
+    gelu = outcomes["charlm", "gelu"].difference
+    assert [round(x, 3) for x in (gelu.value, gelu.low, gelu.high)] == [0.001, -0.002, 0.005]
+    assert round(outcomes["convlm", "smelu_1"].difference.value, 3) == -0.005
+    assert round(outcomes["convlm", "swiglu"].difference.value, 3) == 0.015
+    assert "charlm gelu +0.001 [-0.002, +0.005], undecided" in equal_loss.sentence(sources.all_streams(study))
+
+
+def test_differences_are_adjusted_together() -> None:
+    arms = list(grids.grid().arms.values())
+    pairs = [(arms[1], arms[0]), (arms[2], arms[0]), (arms[4], arms[3])]
+    found = against(pairs, "val_loss")
+    assert [e for e, _ in found] == [a.minus(b, "val_loss") for a, b in pairs]
+    np.testing.assert_allclose([p for _, p in found], holm([e.p_value() for e, _ in found]))
+    assert against([], "val_loss") == []
+
+
+def test_arms_without_snapshots_are_not_compared() -> None:
+    assert at_equal_loss({"relu": ArmResults(grids.record()), "gelu": ArmResults(grids.record())}) is None
+    assert equal_loss.sentence({"charlm": {}}) == ""
+    assert "no snapshots yet" in equal_loss.table({}).index
