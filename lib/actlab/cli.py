@@ -46,10 +46,15 @@ def run(
     redo_damaged: Annotated[bool, typer.Option("--redo-damaged", help="Set damaged records aside and train their arms again.")] = False,
 ) -> None:
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
-    from actlab import store
-    from actlab.study import kinds
-    from actlab.study.display import StudyDisplay
-    from actlab.study.records import failure_of
+    from actlab.study.startup import loading, start_fork_server
+
+    if workers > 1 and not scheduler:
+        start_fork_server()  # first, so that it loads its libraries while this process loads its own
+    with loading():
+        from actlab import store
+        from actlab.study import kinds
+        from actlab.study.display import StudyDisplay
+        from actlab.study.records import failure_of
 
     settings = kinds.load(params)
     changes: dict[str, object] = {"model": model, "activations": activation, "optimizers": optimizer, "symmetry": symmetry}

@@ -50,14 +50,26 @@ def test_one_worker_is_this_process() -> None:
 
 @pytest.mark.slow
 def test_processes_of_this_machine() -> None:
-    """Other processes compute the same, reports come home, the dashboard's address is told; a worker that dies is replaced."""
+    """Other processes compute the same, reports come home."""
     heard: list[tuple[int, int, float]] = []
-    said: list[str] = []
-    found = dict(run_tasks(square, [1, 2, 3], 2, lambda *report: heard.append(report), say=said.append))
+    found = dict(run_tasks(square, [1, 2, 3], 2, lambda *report: heard.append(report)))
     assert {place: value for place, (value, _) in found.items()} == {0: 1, 1: 4, 2: 9}
     assert os.getpid() not in {process for _, process in found.values()}
     assert sorted(heard) == [(0, 1, 1.0), (1, 1, 2.0), (2, 1, 3.0)]
-    assert said[0].startswith("dashboard: http://127.0.0.1:")
+
+
+def setting(task: str, report: Report) -> str | None:
+    return os.environ.get(task)
+
+
+@pytest.mark.slow
+def test_settings_reach_workers_as_they_are_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders may be moved after the first workers: the process that they are forked from has no say."""
+    for folder in ("first", "second"):
+        monkeypatch.setenv("ACTLAB_CACHE", folder)
+        assert dict(run_tasks(setting, ["ACTLAB_CACHE", "OMP_NUM_THREADS"], 2)) == {0: folder, 1: "1"}
+    monkeypatch.delenv("ACTLAB_CACHE")
+    assert dict(run_tasks(setting, ["ACTLAB_CACHE"] * 2, 2)) == {0: None, 1: None}
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from actlab.study.events import Event
 
 
 class StudyDisplay:
-    """A context whose ``watch`` takes the engine's events. Without a terminal it prints one line an arm."""
+    """A context whose ``watch`` takes the engine's events. Without a terminal it prints how many trials there are, and one line an arm."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -40,6 +40,8 @@ class StudyDisplay:
         """Show one event."""
         if event.kind == "start":
             self.whole = self.progress.add_task("trials", total=event.total, note="")
+            if not self.console.is_terminal:
+                self.console.print(f"{event.total} trials to train")
         elif event.kind == "progress" and event.trial is not None:
             self._iteration(event)
         elif event.kind == "trial" and event.trial is not None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import torch
 
 from actlab.errors import ActlabError, BadInput
-from actlab.study import provenance
+from actlab.study import provenance, startup
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -33,7 +33,7 @@ QUIET = {
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
-    "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    "distributed.nanny.pre-spawn-environ": startup.ONE_THREAD,
 }
 
 
@@ -60,7 +60,7 @@ def run_tasks(
         on_report: called in this process with (place, iteration, loss).
         scheduler: address of a Dask scheduler (``tcp://host:8786``), in place of processes here; ``workers`` is then ignored.
         gpu: each task takes one ``GPU`` resource of the scheduler's workers.
-        say: told the address of the dashboard.
+        say: told the address of the dashboard, where the scheduler has one.
 
     Raises:
         EngineError: no scheduler answers at that address, or it went away.
@@ -72,7 +72,7 @@ def run_tasks(
             yield place, function(task, lambda iteration, loss, place=place: tell(place, iteration, loss))  # type: ignore[misc]
         return
     with connected(min(workers, len(tasks)), scheduler) as client:
-        if say:
+        if say and scheduler and client.dashboard_link:
             say(f"dashboard: {client.dashboard_link}")
         yield from _on_dask(client, function, tasks, tell, {GPU: 1} if gpu and scheduler else None)
 
@@ -157,24 +157,36 @@ def connected(workers: int, scheduler: str = "") -> Iterator[Any]:
 
 @contextmanager
 def _local(workers: int) -> Iterator[Any]:
-    """A cluster of this machine's processes, which an interruption ends at once: the trials' checkpoints make that safe."""
+    """A cluster of this machine's processes, which end at once: what they leave is in files that are whole."""
+    import dask
+    import distributed.utils
     from distributed import Client, LocalCluster
 
-    address = "127.0.0.1"
-    cluster = LocalCluster(
-        n_workers=workers, threads_per_worker=1, host=address, dashboard_address=f"{address}:0", silence_logs=logging.CRITICAL, memory_limit=0
-    )
-    client = Client(cluster, set_as_default=False)
-    try:
-        yield client
-    except BaseException:
-        _kill(cluster)
-        raise
-    finally:
-        with suppress(Exception):
-            client.close(timeout=2)
-        with suppress(Exception):
-            cluster.close(timeout=2)
+    if (method := dask.config.get("distributed.worker.multiprocessing-method", "spawn")) == "spawn":
+        method = startup.METHOD
+        startup.start_fork_server()
+        distributed.utils._forkserver_preload_set = True  # it would import pandas here, to have it there
+    host = "127.0.0.1"
+    with dask.config.set({"distributed.worker.multiprocessing-method": method}):
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host=host,
+            dashboard_address=f"{host}:0",
+            scheduler_kwargs={"dashboard": False},  # its libraries take a second to load; `dask scheduler` has one
+            silence_logs=logging.CRITICAL,
+            memory_limit=0,
+            env={**os.environ, **startup.ONE_THREAD},
+        )
+        client = Client(cluster, set_as_default=False)
+        try:
+            yield client
+        finally:
+            _kill(cluster)
+            with suppress(Exception):
+                client.close(timeout=2)
+            with suppress(Exception):
+                cluster.close(timeout=2)
 
 
 def _kill(cluster: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from actlab.optimizers.steps import step
 from actlab.training import checkpoint
 from actlab.training.streams import derive, generator
 from actlab.training.windows import SKIP, Windows, batch_starts
@@ -152,7 +154,7 @@ def train(
                 loss_tensor = F.cross_entropy(forward(windows[:, :-1]).flatten(0, 1), windows[:, 1:].flatten())
             optimizer.zero_grad(set_to_none=True)
             loss_tensor.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
+            step(optimizer)
             running += loss_tensor.detach()
             if on_progress is not None and time.perf_counter() - last_report > 0.1:
                 last_report = time.perf_counter()
@@ -208,13 +210,21 @@ def reproducible(seed: int) -> Iterator[None]:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS refuses to be deterministic
     with torch.random.fork_rng(devices):
         torch.manual_seed(seed)
-        torch.use_deterministic_algorithms(True)
+        _deterministic(True)
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # costs time, changes no result
         try:
             yield
         finally:
-            torch.use_deterministic_algorithms(was, warn_only=warned)
+            _deterministic(was, warned)
             torch.utils.deterministic.fill_uninitialized_memory = fills  # type: ignore[attr-defined]
+
+
+def _deterministic(mode: bool, warn_only: bool = False) -> None:
+    """``torch.use_deterministic_algorithms``, which would load ``torch._inductor`` (2 s) only to tell it too."""
+    if "torch._inductor.config" in sys.modules:
+        torch.use_deterministic_algorithms(mode, warn_only=warn_only)
+    else:
+        torch._C._set_deterministic_algorithms(mode, warn_only=warn_only)
 
 
 def weights_sha256(model: nn.Module) -> str:

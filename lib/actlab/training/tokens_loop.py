@@ -18,6 +18,7 @@ from actlab.data.tokens import TokenStream
 from actlab.errors import BadInput, UnknownName
 from actlab.models.layers import LanguageModel
 from actlab.optimizers import check_complete
+from actlab.optimizers.steps import step
 from actlab.training import checkpoint
 from actlab.training.distributed import ALONE, Group, without_exchange
 from actlab.training.loop import DTYPES, Progress, autocast, reproducible, weights_sha256
@@ -142,7 +143,7 @@ def train_tokens(
                 break
             for settings, rate in zip(optimizer.param_groups, rates, strict=True):
                 settings["lr"] = rate * recipe.rate(iteration)
-            loss: Any = optimizer.step(_closure(learner, optimizer, stream, recipe, group))  # type: ignore[arg-type]
+            loss: Any = step(optimizer, _closure(learner, optimizer, stream, recipe, group))
             running += loss
             if on_progress is not None and clock.report():
                 on_progress(iteration + 1, loss.item())

@@ -1,0 +1,15 @@
+"""Loaded once, in the process that workers are forked from (``startup``): the libraries, and the hash of the code as it was then."""
+
+import signal
+
+from actlab.study.startup import loading
+
+_interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+with loading():
+    import distributed.nanny  # noqa: F401
+    import typer  # noqa: F401  # of the command line, which is every worker's main module
+
+    from actlab.study import display, kinds, provenance  # noqa: F401
+
+    provenance.code()
+signal.signal(signal.SIGINT, _interrupt)

@@ -1,0 +1,44 @@
+"""What lets a run start quickly: one process (Linux) loads the libraries for all workers while this one loads its own. Imports little."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import forkserver
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+METHOD = "forkserver" if sys.platform == "linux" else "spawn"
+"""How workers start. Elsewhere system libraries may not survive a fork."""
+
+
+def start_fork_server() -> None:
+    """Start the process that workers are forked from, unless it runs or workers are spawned.
+
+    Own settings (``ACTLAB_*``) stay out of it: they reach each worker as they are when that starts.
+    """
+    if METHOD != "forkserver":
+        return
+    kept = dict(os.environ)
+    os.environ.update(ONE_THREAD)
+    for name in [name for name in kept if name.startswith("ACTLAB_")]:
+        del os.environ[name]
+    try:
+        forkserver.set_forkserver_preload(["actlab.study.preload"])
+        forkserver.ensure_running()
+    finally:
+        os.environ.clear()
+        os.environ.update(kept)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """For imports: they leave no garbage to look for, and what they make stays until the end."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
