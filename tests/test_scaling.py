@@ -8,6 +8,7 @@ from tests.support import grids
 
 from actlab import scaling
 from actlab.figures import scaling as figures
+from actlab.statistics import block_share
 from actlab.store import Record
 
 SCALES = {"33k": 33_000, "116k": 116_000, "lite": 437_000}
@@ -38,14 +39,13 @@ def test_sizes_come_smallest_first_with_their_counts() -> None:
     assert sizes.activations == ("relu", "gelu")
 
 
-def test_share_is_that_of_the_textbook_formula() -> None:
-    """Omega squared from sums of squares (Hays): (SSB - df MSW) / (SST + MSW)."""
+def test_share_takes_the_shared_seeds_into_account() -> None:
+    """A level that every arm has at a seed widens the interval; taken for independent (as before) it would have narrowed it."""
     grid = scaling.read_sizes(study({"lite": 0.03})).grids[0]
-    values = np.array([a.values("val_loss") for a in grid.arms.values()])
-    between = 3 * ((values.mean(axis=1) - values.mean()) ** 2).sum()
-    within = ((values - values.mean(axis=1, keepdims=True)) ** 2).sum()
-    error = within / 4
-    assert scaling.share(grid).value == pytest.approx((between - error) / (between + within + error))
+    table = np.array([a.values("val_loss") for a in grid.arms.values()]).T
+    assert scaling.share(grid) == block_share(table, np.random.default_rng(0))
+    moved = block_share(table + 0.1 * np.arange(3)[:, None], np.random.default_rng(0))
+    assert moved.value < scaling.share(grid).value
 
 
 @pytest.mark.parametrize(("effects", "outcome"), [(FALLING, "supported"), (RISING, "contradicted"), (dict.fromkeys(SCALES, 0.02), "undecided")])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import paired_difference
 from actlab.statistics.summaries import rank_correlation
 from actlab.statistics.tests import holm
-from actlab.statistics.variance import omega_squared
+from actlab.statistics.variance import block_share
 from actlab.store import Record
 from actlab.wording import bullets, signed, with_interval
 
@@ -64,13 +65,14 @@ def scale_of(grid: Grid) -> str:
 
 
 def share(grid: Grid) -> Estimate:
-    """Share of the variance of the final validation loss that lies between activations (omega squared, noncentral F interval).
+    """Share of the variance of the final validation loss that lies between activations: two-way omega squared, arms share seeds (``block_share``)."""
+    return _share(tuple(tuple(map(float, arm.values("val_loss"))) for arm in grid.arms.values()))
 
-    What differs from seed to seed, in all arms or in one, is the rest; taking the arms as independent although they share seeds makes the
-    interval too wide rather than too narrow. A share estimated below 0 counts as 0.
-    """
-    found = omega_squared({activation: arm.values("val_loss") for (_, activation), arm in grid.arms.items()})
-    return replace(found, value=max(found.value, 0.0))
+
+@cache
+def _share(losses: tuple[tuple[float, ...], ...]) -> Estimate:
+    """Of (arms, seeds) losses: computed once, for text, table and figure."""
+    return block_share(np.array(losses).T, np.random.default_rng(0))
 
 
 def trend(sizes: Sizes) -> float:
@@ -162,7 +164,8 @@ def sentences(sizes: Sizes) -> dict[str, str]:
     found = {"scale_extent": f"The model {sizes.model} at {len(sizes.grids)} size{plural} ({counts} parameters), every activation at {complete}"}
     shares = "; ".join(f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}] at {parameters(g):,}" for g in grids for e in [share(g)])
     decided = f'That sensitivity falls with scale: "{verdict(sizes)}"'
-    found["scale_rule"] = f"{decided}. Share of the loss's variance between activations: {shares or 'no complete size'} (95%, n = trials of all arms)"
+    seeds = f"95%, n = {share(grids[0]).n if grids else 0} seeds that all arms share"
+    found["scale_rule"] = f"{decided}. Share of the loss's variance between activations: {shares or 'no complete size'} ({seeds})"
     tested = comparisons(sizes)
     sure = [f"{a} at {parameters(g):,} ({e.value:+.3f} nats)" for g, a, e, p in tested if p < ALPHA]
     found["scale_sure"] = f"{len(sure)} of {len(tested)} differences of loss from relu stay apart from 0 (Holm, 5%): {', '.join(sure) or 'none'}"

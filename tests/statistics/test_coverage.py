@@ -47,12 +47,6 @@ def test_jackknife_over_trials_covers_at_least_its_claim(trials: int, lowest: fl
     assert lowest <= measured(pairs(trials), statistics.pair_mean, TRUE_MEAN) <= highest
 
 
-@pytest.mark.parametrize(("trials", "highest"), [(3, 0.935), (5, 0.84), (10, 0.70)])
-def test_naive_pair_interval_fails(trials: int, highest: float) -> None:
-    """Taking pairs for independent gets worse with more trials."""
-    assert measured(pairs(trials), statistics.naive_pair_interval, TRUE_MEAN, 800) < highest
-
-
 @pytest.mark.parametrize(("trials", "factor"), [(3, 2.2), (5, 1.4), (10, 1.2)])
 def test_jackknife_variance_is_too_large_by_the_factor_it_states(trials: int, factor: float) -> None:
     generator, draw = np.random.default_rng(0), pairs(trials)
@@ -73,25 +67,6 @@ def test_difference_of_two_arms_with_shared_seeds_covers() -> None:
     assert 0.94 <= measured(draw, lambda arms: statistics.pair_mean_difference(*arms), 0.1) <= 0.985
 
 
-def test_bootstrap_over_trials_is_short_at_small_m_and_better_at_twenty() -> None:
-    """No claim below ten trials: 63% at three."""
-    generator = np.random.default_rng(0)
-    three, twenty = (measured(pairs(m), lambda h: statistics.pair_bootstrap(h, generator, resamples=300), TRUE_MEAN, 300) for m in (3, 20))
-    assert three < 0.75
-    assert twenty > 0.89
-
-
-def test_blocks_of_text_must_be_counted() -> None:
-    """Text whose blocks differ in difficulty: trials alone cover too little, trials and blocks at least 95%."""
-
-    def draw(generator: np.random.Generator) -> np.ndarray:
-        difficulty = generator.lognormal(-0.125, 0.5, size=20)
-        return pairs(5)(generator)[:, :, None] * difficulty
-
-    assert 0.93 <= measured(draw, statistics.pair_mean_blocks, TRUE_MEAN, 1000) <= 0.985
-    assert measured(draw, lambda h: statistics.pair_mean(h.mean(axis=2)), TRUE_MEAN, 500) < 0.88
-
-
 @pytest.mark.parametrize(("draws", "k", "lowest"), [(20, 2, 0.93), (40, 4, 0.93), (20, 4, 0.91)])
 def test_expected_best_of_k_covers_where_draws_are_many(draws: int, k: int, lowest: float) -> None:
     """Claim: about 95% where k <= B / 10, a little less at B / 5."""
@@ -109,25 +84,6 @@ def test_bootstrap_of_the_maximum_fails(k: int) -> None:
     generator = np.random.default_rng(0)
     found = measured(lambda g: g.normal(size=k), lambda v: statistics.bootstrap_maximum(v, generator, resamples=500), EXPECTED_MAXIMUM[k], 1000)
     assert 0.36 < found < 0.52
-
-
-def test_share_of_variance_between_arms_is_exact() -> None:
-    """Arms with variance 1, trials with variance 1: the share is 1/2."""
-
-    def draw(generator: np.random.Generator) -> dict[str, np.ndarray]:
-        return dict(zip("abcde", generator.normal(size=(5, 1)) + generator.normal(size=(5, 4)), strict=True))
-
-    assert 0.93 <= measured(draw, statistics.variance_share, 0.5) <= 0.97
-
-
-def test_omega_squared_covers() -> None:
-    means = np.array([-0.5, 0.0, 0.5])[:, None]
-    truth = float(means.var() / (means.var() + 1))
-
-    def draw(generator: np.random.Generator) -> dict[str, np.ndarray]:
-        return dict(zip("abc", means + generator.normal(size=(3, 8)), strict=True))
-
-    assert 0.93 <= measured(draw, statistics.omega_squared, truth, 600) <= 0.97
 
 
 @pytest.mark.parametrize("seeds", [3, 5])

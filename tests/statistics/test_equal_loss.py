@@ -46,8 +46,9 @@ def test_arms_are_read_where_the_slowest_one_ends() -> None:
     assert (difference.value, difference.high - difference.low, difference.n) == pytest.approx((0.1, 0.0, 3), abs=1e-12)
 
 
-def test_an_earlier_moment_lies_above_the_final_loss() -> None:
-    found = equal_loss({"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}, "slow", above=0.2)
+def test_an_earlier_moment_lies_between_the_final_loss_and_the_first() -> None:
+    """A quarter of the way from 2.2 up to 3.0 is 2.4; all of it is the first evaluation."""
+    found = equal_loss({"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}, "slow", earlier=0.25)
     assert {name: e.value for name, e in found.values.items()} == pytest.approx({"slow": 0.25, "fast": 0.3})
 
 
@@ -117,8 +118,8 @@ def test_what_cannot_be_compared_is_refused() -> None:
     ):
         with pytest.raises(BadInput, match=message):
             equal_loss(arms, "relu")
-    with pytest.raises(BadInput, match="above >= 0"):
-        equal_loss({"relu": good}, "relu", above=-0.1)
+    with pytest.raises(BadInput, match="share of the way"):
+        equal_loss({"relu": good}, "relu", earlier=-0.1)
     with pytest.raises(BadInput, match=r"\(E, M, M\)"):
         Curves(good.losses, good.pairs[0])
 

@@ -7,18 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from actlab.errors import BadInput
-from actlab.statistics import bootstrap_maximum, mean_interval, naive_pair_interval
-
-
-def test_naive_interval_is_a_t_interval_over_pairs() -> None:
-    values = np.array([[0, 1, 2, 4], [1, 0, 3, 5], [2, 3, 0, 6], [4, 5, 6, 0]])
-    found, expected = naive_pair_interval(values), mean_interval([1, 2, 4, 3, 5, 6])
-    assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
-    assert found.n == 4
-    assert found.method.startswith("foil")
-    with pytest.raises(BadInput, match="one value per pair"):
-        naive_pair_interval(values[:, :, None])
+from actlab.statistics import bootstrap_maximum
 
 
 @pytest.mark.parametrize(("k", "share"), [(2, 0.75), (4, 0.6836), (8, 0.6564)])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from actlab.errors import BadInput
-from actlab.statistics import detectable_anova, detectable_paired, detectable_two_sample, power_anova, power_paired, power_two_sample
+from actlab.statistics import detectable_paired, detectable_two_sample, power_paired, power_two_sample
 
 
 @pytest.mark.parametrize(("n", "effect"), [(3, 3.07), (5, 2.02), (10, 1.32), (20, 0.91), (30, 0.74)])
@@ -33,9 +32,9 @@ def test_detectable_paired_difference(n: int, effect: float) -> None:
     assert detectable_paired(n) == pytest.approx(effect, abs=0.006)
 
 
-@pytest.mark.parametrize(("arms", "effect"), [(3, 1.36), (5, 1.13)])
-def test_detectable_spread_of_means(arms: int, effect: float) -> None:
-    assert detectable_anova(arms, 3) == pytest.approx(effect, abs=0.006)
+@pytest.mark.parametrize(("n", "effect"), [(5, 4.19), (10, 1.74), (20, 1.03)])
+def test_detectable_paired_difference_at_the_first_step_of_holm_over_thirty(n: int, effect: float) -> None:
+    assert detectable_paired(n, 0.05 / 30) == pytest.approx(effect, abs=0.006)
 
 
 @pytest.mark.parametrize(("effect", "n"), [(0.2, 394), (0.5, 64), (0.8, 26)])
@@ -59,26 +58,12 @@ def test_detectable_effect_has_the_power_asked_for(n: int, power: float) -> None
 
 
 def test_no_effect_is_found_as_often_as_alpha() -> None:
-    assert (power_two_sample(0, 5), power_paired(0, 5), power_anova(0, 3, 5)) == (0.05, 0.05, 0.05)
-
-
-def test_anova_of_two_arms_is_the_t_test() -> None:
-    """Two means d apart have a standard deviation of d / 2."""
-    assert power_anova(0.6, 2, 7) == pytest.approx(power_two_sample(1.2, 7))
-
-
-def test_simulated_power_of_anova() -> None:
-    means = np.array([-1.0, 0.0, 1.0])[:, None]
-    samples = means + np.random.default_rng(0).normal(size=(4000, 3, 4))
-    p_values = stats.f_oneway(*np.moveaxis(samples, 1, 0), axis=1).pvalue
-    assert (p_values < 0.05).mean() == pytest.approx(power_anova(float(means.std()), 3, 4), abs=0.025)
+    assert (power_two_sample(0, 5), power_paired(0, 5)) == (0.05, 0.05)
 
 
 def test_bad_input_says_what_was_given() -> None:
     with pytest.raises(BadInput, match="at least 2 trials per arm, got 1"):
         power_two_sample(1.0, 1)
-    with pytest.raises(BadInput, match="at least 2 arms, got 1"):
-        detectable_anova(1, 3)
     with pytest.raises(BadInput, match="got 5"):
         power_paired(1.0, 3, alpha=5)
     with pytest.raises(BadInput, match=r"got 0\.01"):

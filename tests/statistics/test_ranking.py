@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.errors import BadInput
-from actlab.statistics import best_of_k, best_of_k_curve, best_of_k_with_replacement, random_search
+from actlab.statistics import best_of_k, best_of_k_curve, random_search
 from actlab.statistics.ranking import standard_error
 
 SCORES = st.lists(st.floats(-100, 100), min_size=1, max_size=7)
@@ -23,25 +23,11 @@ def test_best_of_k_is_the_mean_over_all_subsets(values: list[float], k: int) -> 
     assert best_of_k(values, k) == pytest.approx(expected, nan_ok=True, abs=1e-9)
 
 
-@given(st.lists(st.floats(-100, 100), min_size=1, max_size=4), st.integers(1, 4))
-def test_with_replacement_is_the_mean_over_all_tuples(values: list[float], k: int) -> None:
-    expected = float(np.mean([max(chosen) for chosen in product(values, repeat=k)]))
-    assert best_of_k_with_replacement(values, k) == pytest.approx(expected, abs=1e-9)
-
-
 @given(SCORES)
 def test_curve_runs_from_the_mean_to_the_maximum_and_never_falls(values: list[float]) -> None:
     curve = [best_of_k(values, k) for k in range(1, len(values) + 1)]
     assert (curve[0], curve[-1]) == pytest.approx((np.mean(values), max(values)), abs=1e-9)
     assert (np.diff(curve) >= -1e-9).all()
-
-
-@pytest.mark.parametrize(("draws", "biased", "unbiased"), [(8, 1.179, 1.423), (20, 1.328, 1.427)])
-def test_with_replacement_is_biased_low(draws: int, biased: float, unbiased: float) -> None:
-    """Normal scores, k = 8: the truth is 1.4236."""
-    samples = np.random.default_rng(0).normal(size=(3000, draws))
-    assert np.mean([best_of_k_with_replacement(values, 8) for values in samples]) == pytest.approx(biased, abs=0.03)
-    assert np.mean([best_of_k(values, 8) for values in samples]) == pytest.approx(unbiased, abs=0.03)
 
 
 def test_many_draws_do_not_overflow() -> None:
@@ -52,7 +38,6 @@ def test_many_draws_do_not_overflow() -> None:
 def test_direction_missing_and_diverged_scores() -> None:
     losses = [3.0, 1.0, 2.0]
     assert best_of_k(losses, 2, lower_is_better=True) == pytest.approx(4 / 3)
-    assert best_of_k_with_replacement(losses, 2, lower_is_better=True) == pytest.approx(-best_of_k_with_replacement([-3, -1, -2], 2))
     assert best_of_k([*losses, math.nan], 2) == best_of_k(losses, 2)
     assert best_of_k([*losses, math.inf], 2, lower_is_better=True) == pytest.approx(np.mean([1, 1, 2, 1, 2, 3]))
     assert best_of_k([-math.inf, -math.inf, 1.0], 2) == -math.inf

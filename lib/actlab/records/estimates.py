@@ -21,13 +21,13 @@ def against(pairs: Sequence[tuple[ArmResults, ArmResults]], metric: str) -> list
     return list(zip(found, map(float, holm([estimate.p_value() for estimate in found])), strict=True))
 
 
-def at_equal_loss(arms: Mapping[str, ArmResults], metric: str = "total_variation", above: float = 0.0) -> EqualLoss | None:
+def at_equal_loss(arms: Mapping[str, ArmResults], metric: str = "total_variation", earlier: float = 0.0) -> EqualLoss | None:
     """Arms of one model at the validation loss that all of them reach; None where relu or every other arm has no snapshots.
 
     Args:
         arms: activation -> arm, of the same seeds; one without snapshots is left out.
         metric: of pairs.
-        above: nats above that loss (``statistics.equal_loss``).
+        earlier: share of the way up to the first loss (``statistics.equal_loss``).
     """
     known = {name: arm.curves(metric)[1] for name, arm in arms.items() if arm.record.get("trajectory")}
-    return equal_loss(known, REFERENCE, above) if REFERENCE in known and len(known) > 1 else None
+    return equal_loss(known, REFERENCE, earlier) if REFERENCE in known and len(known) > 1 else None

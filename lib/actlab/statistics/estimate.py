@@ -1,4 +1,4 @@
-"""A number with its interval, and the checks of what comes in.  How the interval is found: ``intervals.py``, ``resampling.py``."""
+"""A number with its interval, and the checks of what comes in.  How the interval is found: ``intervals.py``."""
 
 from __future__ import annotations
 

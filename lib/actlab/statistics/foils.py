@@ -7,33 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from actlab.errors import BadInput
-from actlab.statistics.estimate import Estimate, percentile_interval, t_interval, trials
-from actlab.statistics.pairs import pair_average, pair_values
-
-
-def naive_pair_interval(matrix: ArrayLike, level: float = 0.95) -> Estimate:
-    """FOIL: t interval of the mean over pairs that takes the M (M - 1) / 2 pairs for independent (s / sqrt(pairs)).
-
-    Pairs share trials, so the variance is too small (about 1.8 times at M = 3, 2.7 at 5, 4.8 at 10) and coverage falls as trials are added
-    (measured, nominal 95%: 91% at M = 3, 79% at 5, 63% at 10).  Use ``pair_mean``.
-
-    Args:
-        matrix: (M, M) as for ``pair_mean``.
-        level: coverage claimed, wrongly.
-
-    Returns:
-        An estimate whose ``n`` counts the trials, not the pairs that the method counts; no interval below three trials.
-
-    Raises:
-        BadInput: as ``pair_mean``.
-    """
-    values = pair_values(matrix)
-    if values.ndim != 2:
-        raise BadInput(f"expected one value per pair, shape (M, M), got shape {np.shape(matrix)}")
-    pairs = values[np.triu_indices(len(values), 1)]
-    error = float(pairs.std(ddof=1)) / math.sqrt(len(pairs)) if len(pairs) > 1 else math.nan
-    return t_interval(pair_average(values), error, len(values), len(pairs) - 1, level, "foil: t interval over pairs taken for independent")
+from actlab.statistics.estimate import Estimate, percentile_interval, trials
 
 
 def bootstrap_maximum(values: ArrayLike, generator: np.random.Generator, level: float = 0.95, resamples: int = 10_000) -> Estimate:

@@ -1,4 +1,4 @@
-"""How sure we are of a mean: t intervals over trials, of single values and of pairwise values (U-statistics).  Resampling lies in ``resampling.py``.
+"""How sure we are of a mean: t intervals over trials, of single values and of pairwise values (U-statistics).
 
 Trials are independent; pairs of trials are not, for they share trials.  NaN marks a trial that is missing or diverged: it is left out, ``n`` says how
 many remain, and nothing is put in its place (the result then speaks of the trials that finished).

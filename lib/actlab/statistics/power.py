@@ -1,7 +1,7 @@
-"""What n trials can show, before they are run: power and minimum detectable effect of t tests and ANOVA, for normal values of one variance.
+"""What n trials can show, before they are run: power and minimum detectable effect of t tests, for normal values of one variance.
 
-All three are F tests: with lambda the noncentrality, power = P(F'(df1, df2, lambda) > F quantile); a two-sided t test has df1 = 1, lambda = delta^2.
-Floors of exact tests, below which no effect is detectable: ``permutation.py``.
+Both are F tests: with lambda the noncentrality, power = P(F'(df1, df2, lambda) > F quantile); a two-sided t test has df1 = 1, lambda = delta^2.
+For k comparisons under Holm, the first step is at alpha / k: pass that as alpha.
 """
 
 from __future__ import annotations
@@ -33,12 +33,6 @@ def power_paired(effect: float, n: int, alpha: float = 0.05) -> float:
     return f_power(effect**2 * n, 1, at_least(n, 2, "shared seeds") - 1, alpha)
 
 
-def power_anova(effect: float, arms: int, n: int, alpha: float = 0.05) -> float:
-    """Power of one-way ANOVA with n trials in each arm; ``effect``: sd (ddof 0) of the true means over the sd within an arm (Cohen's f)."""
-    total = at_least(arms, 2, "arms") * at_least(n, 2, "trials per arm")
-    return f_power(effect**2 * total, arms - 1, total - arms, alpha)
-
-
 def detectable_two_sample(n: int, alpha: float = 0.05, power: float = 0.8) -> float:
     """Smallest difference of two means that n trials per arm show with this power, in standard deviations within an arm (d).
 
@@ -50,11 +44,6 @@ def detectable_two_sample(n: int, alpha: float = 0.05, power: float = 0.8) -> fl
 def detectable_paired(n: int, alpha: float = 0.05, power: float = 0.8) -> float:
     """Smallest mean difference that n shared seeds show with this power, in standard deviations of the differences (dz)."""
     return detectable(lambda effect: power_paired(effect, n, alpha), alpha, power)
-
-
-def detectable_anova(arms: int, n: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Smallest spread of the arms' means (Cohen's f) that n trials in each arm show with this power."""
-    return detectable(lambda effect: power_anova(effect, arms, n, alpha), alpha, power)
 
 
 def f_power(noncentrality: float, df1: int, df2: int, alpha: float) -> float:

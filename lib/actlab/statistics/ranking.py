@@ -46,16 +46,6 @@ def best_of_k(values: ArrayLike, k: int, lower_is_better: bool = False) -> float
     return sign * weighted(ordered, without_replacement(len(ordered), k))
 
 
-def best_of_k_with_replacement(values: ArrayLike, k: int, lower_is_better: bool = False) -> float:
-    """Expected best of k draws *with* replacement: sum_j v_(j) [(j/B)^k - ((j-1)/B)^k] (Dodge et al. 2019, arXiv 1909.03004).
-
-    A V-statistic: biased towards the worse side, more so as k nears B.  Prefer ``best_of_k``; arguments and unit are the same.
-    """
-    sign = -1.0 if lower_is_better else 1.0
-    ordered = scores(values, sign)
-    return sign * weighted(ordered, with_replacement(len(ordered), k))
-
-
 def best_of_k_curve(
     values: ArrayLike,
     ks: Iterable[int],

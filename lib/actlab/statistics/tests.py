@@ -1,4 +1,4 @@
-"""Tests of differences between arms, with normal theory: ANOVA, Tukey, Welch, Kruskal-Wallis, and Holm's correction.  Exact ones: ``permutation.py``.
+"""Tests of differences between arms, with normal theory: ANOVA, Tukey, Welch, and Holm's correction.  Exact ones: ``permutation.py``.
 
 Arms are a mapping, name -> (n,) one value per trial; NaN marks a missing trial and is left out.
 """
@@ -94,27 +94,6 @@ def complete_blocks(table: ArrayLike) -> Array:
     return finite(array)[~np.isnan(array).any(axis=1)]
 
 
-def block_anova(table: ArrayLike) -> Outcome:
-    """Whether the arms' means differ, the seeds' own level removed: randomised blocks (Fisher 1935), for arms that share seeds.
-
-    Args:
-        table: (seeds, arms) one value per trial; a seed that misses an arm is left out.
-
-    Raises:
-        BadInput: not two-dimensional, fewer than two arms, or an infinite value.
-    """
-    array = complete_blocks(table)
-    seeds, arms = array.shape
-    array = array - array[:, :1]
-    method = "randomised-block ANOVA"
-    if seeds < 2:
-        return Outcome(math.nan, math.nan, array.size, method, (arms - 1, 0))
-    rows, columns = array.mean(axis=1, keepdims=True), array.mean(axis=0, keepdims=True)
-    between = seeds * float(((columns - array.mean()) ** 2).sum())
-    residual = float(((array - rows - columns + array.mean()) ** 2).sum())
-    return f_test(between, residual, (arms - 1, (arms - 1) * (seeds - 1)), array.size, method)
-
-
 def tukey(arms: Arms, level: float = 0.95) -> list[Comparison]:
     """All pairs of arms, p-values and intervals adjusted together: Tukey's honestly significant difference (Tukey-Kramer where sizes differ).
 
@@ -155,18 +134,6 @@ def welch(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> tuple[Est
     return t_interval(value, error, n, degrees, level, method), float(2 * special.stdtr(degrees, -abs(value) / error))
 
 
-def welch_pairs(arms: Arms, level: float = 0.95) -> list[Comparison]:
-    """All pairs of arms by Welch's t test, p-values adjusted by Holm; each interval is of its pair alone, at ``level``, not adjusted.
-
-    Raises:
-        BadInput: fewer than two arms, an infinite value, or a level outside (0, 1).
-    """
-    pairs = list(combinations(present(arms, least=0), 2))
-    results = [welch(arms[first], arms[second], level) for first, second in pairs]
-    adjusted = holm([p_value for _, p_value in results])
-    return [Comparison(*pair, *result, float(p_value)) for pair, result, p_value in zip(pairs, results, adjusted, strict=True)]
-
-
 def holm(p_values: ArrayLike) -> Array:
     """Adjusted p-values, (k,) in the order given: running maximum of min(1, (k - i + 1) p_(i)) (Holm 1979).
 
@@ -183,18 +150,3 @@ def holm(p_values: ArrayLike) -> Array:
     order = np.argsort(values)[: np.count_nonzero(~np.isnan(values))]
     adjusted[order] = np.maximum.accumulate(np.minimum(1.0, (len(order) - np.arange(len(order))) * values[order]))
     return adjusted
-
-
-def kruskal_wallis(arms: Arms) -> Outcome:
-    """Whether the arms' ranks differ: H with its chi-squared p-value (Kruskal & Wallis 1952), an approximation below five trials an arm.
-
-    Raises:
-        BadInput: fewer than two arms, or an infinite value.
-    """
-    groups = list(present(arms).values())
-    n, method = sum(map(len, groups)), "Kruskal-Wallis"
-    degrees = (float(len(groups) - 1),)
-    if len(groups) < 2 or len(np.unique(np.concatenate(groups))) < 2:
-        return Outcome(math.nan, math.nan, n, method, degrees)
-    result = stats.kruskal(*groups)
-    return Outcome(float(result.statistic), float(result.pvalue), n, method, degrees)

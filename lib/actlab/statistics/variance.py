@@ -1,82 +1,76 @@
-"""How much of the spread of results is due to what: shares of variance, in [0, 1], with intervals.
-
-Arms of independent trials here; a balanced design of architectures x activations x seeds in ``crossed.py``.
-"""
+"""Share of variance that lies between arms that share their seeds: omega squared of a two-way model, arms and seeds as blocks."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from scipy import optimize, special
+from numpy.typing import ArrayLike
+from scipy import special
 
-from actlab.statistics.estimate import Estimate, check_level
-from actlab.statistics.tests import Arms, one_way_anova, present
+from actlab.statistics.estimate import Array, Estimate, check_level
+from actlab.statistics.tests import complete_blocks
 
-
-def omega_squared(arms: Arms, level: float = 0.95) -> Estimate:
-    """Share of variance that lies between these very arms: df1 (F - 1) / (df1 (F - 1) + N) (Hays 1963), below 0 where F < 1.
-
-    The interval inverts the noncentral F: limits of lambda / (lambda + N) (Steiger 2004), exact for normal values and equal arms.
-
-    Args:
-        arms: name -> (n,) one value per trial, NaN where missing.
-        level: coverage claimed.
-
-    Returns:
-        An estimate in [-1, 1]; ``n`` counts trials of all arms; NaN where ANOVA has no F.
-
-    Raises:
-        BadInput: fewer than two arms, an infinite value, or a level outside (0, 1).
-    """
-    test = one_way_anova(arms)
-    tail, method = (1 - check_level(level)) / 2, "noncentral F interval of omega squared"
-    if not math.isfinite(test.statistic):
-        return Estimate(1.0 if test.statistic == math.inf else math.nan, math.nan, math.nan, test.n, level, method)
-    excess = test.degrees[0] * (test.statistic - 1)
-    low, high = (noncentrality(test.statistic, test.degrees[0], test.degrees[1], chance) for chance in (1 - tail, tail))
-    return Estimate(excess / (excess + test.n), low / (low + test.n), high / (high + test.n), test.n, level, method)
+DRAWS = 5_000
+METHOD = "two-way omega squared, generalised interval"
 
 
-def noncentrality(statistic: float, df1: float, df2: float, chance: float) -> float:
-    """The lambda at which F' stays below ``statistic`` with this chance; 0 where none does."""
+def block_share(table: ArrayLike, generator: np.random.Generator, level: float = 0.95) -> Estimate:
+    """Variance between these very arms over all variance (arms + seeds + rest): omega squared (Hays 1963), seeds as blocks.
 
-    def above(value: float) -> float:
-        return float(special.ncfdtr(df1, df2, value, statistic)) - chance
-
-    if above(0.0) <= 0:
-        return 0.0
-    upper = 1.0
-    while above(upper) > 0:
-        upper *= 2
-    return float(optimize.brentq(above, 0.0, upper))
-
-
-def variance_share(arms: Arms, level: float = 0.95) -> Estimate:
-    """sigma^2 between arms / (sigma^2 between + sigma^2 of trials), the arms taken as a sample of all arms there might be.
-
-    What a coefficient of variation over arms tries to say, without the noise of the trials: an intraclass correlation, ICC(1, 1) of Shrout and
-    Fleiss 1979.  Value (MSB - MSW) / (MSB + (n - 1) MSW), exact F interval; with unequal arms n is the usual mean size and the interval approximate.
+    Model: y = mean + arm (fixed) + effect of the seed, shared by all arms + rest, the last two normal.  Leaving the
+    shared effect out makes a noncentral F interval too narrow: at five arms, three seeds and shares of 0.3 to 0.97 it
+    covers 89 to 95, 72 to 92 and 62 to 85% where the correlation of two arms by seed is 0.5, 0.8 and 0.95.
+    The interval is a generalised one (Weerahandi 1993): the sums of squares are turned into the variances and the
+    noncentrality that a draw of their chi-squared pivots belongs to, and the middle ``level`` of the shares is taken.
+    Its measured coverage in the same cases and without correlation: 93 to 96% (nominal 95%, 2,000 repeats each,
+    Monte-Carlo error 0.5), five seeds too.
 
     Args:
-        arms: name -> (n,) one value per trial, NaN where missing.
-        level: coverage claimed, exact for normal values and equal arms.
+        table: (seeds, arms) one value per trial; a seed that misses an arm (NaN) is left out.
+        generator: the only source of randomness; ``DRAWS`` draws move a limit by about 0.006.
+        level: coverage claimed, approximately.
 
     Returns:
-        An estimate at most 1 (below 0 where arms differ less than their trials); ``n`` counts trials of all arms.
+        An estimate in [0, 1], an estimate below 0 as 0; ``n`` counts seeds; NaN below two seeds or without a rest.
 
     Raises:
-        BadInput: fewer than two arms, an infinite value, or a level outside (0, 1).
+        BadInput: not two-dimensional, fewer than two arms, an infinite value, or a level outside (0, 1).
     """
-    test = one_way_anova(arms)
-    sizes = np.array([len(values) for values in present(arms).values()], dtype=np.float64)
-    tail, method = (1 - check_level(level)) / 2, "F interval of the share of variance between arms"
-    if not math.isfinite(test.statistic):
-        return Estimate(1.0 if test.statistic == math.inf else math.nan, math.nan, math.nan, test.n, level, method)
-    size = (test.n - float((sizes**2).sum()) / test.n) / (len(sizes) - 1)
+    array, tail = complete_blocks(table), (1 - check_level(level)) / 2
+    seeds, arms = array.shape
+    if seeds < 2:
+        return Estimate(math.nan, math.nan, math.nan, seeds, level, METHOD)
+    between, shared, rest = squares(array)
+    degrees = (arms - 1) * (seeds - 1)
+    if rest <= 0:
+        return Estimate(math.nan, math.nan, math.nan, seeds, level, METHOD)
+    error = rest / degrees
+    value = share(max(between / error - arms + 1, 0.0) * error, shared / (seeds - 1), np.array(error), seeds, arms)
+    drawn = rest / generator.chisquare(degrees, DRAWS)
+    excess = noncentrality(between / drawn, arms - 1, generator) * drawn
+    shares = share(excess, shared / generator.chisquare(seeds - 1, DRAWS), drawn, seeds, arms)
+    low, high = np.quantile(shares, [tail, 1 - tail])
+    return Estimate(float(value), float(low), float(high), seeds, level, METHOD)
 
-    def share(ratio: float) -> float:
-        return (ratio - 1) / (ratio + size - 1)
 
-    low, high = (share(test.statistic / float(special.fdtri(*test.degrees, chance))) for chance in (1 - tail, tail))
-    return Estimate(share(test.statistic), low, high, test.n, level, method)
+def squares(array: Array) -> tuple[float, float, float]:
+    """Sums of squares of a (seeds, arms) table between arms, between seeds, and of the rest."""
+    array = array - array[:1, :1]
+    rows, columns = array.mean(axis=1, keepdims=True), array.mean(axis=0, keepdims=True)
+    parts = (columns - array.mean(), rows - array.mean(), array - rows - columns + array.mean())
+    between, shared, rest = (float((np.broadcast_to(part, array.shape) ** 2).sum()) for part in parts)
+    return between, shared, rest if rest > 1e-24 * (between + shared) else 0.0
+
+
+def share(excess: Array | float, by_seed: Array | float, error: Array, seeds: int, arms: int) -> Array:
+    """Of the excess sum of squares between arms, the mean square between seeds, and the error's variance."""
+    between, shared = excess / (seeds * arms), np.maximum(0, (by_seed - error) / arms)
+    return np.asarray(between / (between + shared + error))
+
+
+def noncentrality(values: Array, degrees: int, generator: np.random.Generator) -> Array:
+    """(R,) noncentralities at each of which a chi-squared lies below its value with a uniform chance; 0 where none does."""
+    chance = generator.random(len(values))
+    known = special.chdtr(degrees, values) > chance
+    return np.where(known, special.chndtrinc(values, degrees, np.where(known, chance, 0.5)), 0.0)
