@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.grid import ArmResults, Grid, apart, read
-from actlab.records.settings import usual
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import paired_difference
 from actlab.statistics.summaries import rank_correlation
@@ -44,7 +43,7 @@ class Sizes:
 
 def read_sizes(records: Iterable[Record]) -> Sizes:
     """A study of one model at several scales, from its records; an empty one from none."""
-    found = usual((record for record in records if record["kind"] == "trials"), apart=("scale",))
+    found = [record for record in records if record["kind"] == "trials"]
     if not found:
         return Sizes()
     grids = sorted((read(group) for group in apart(found).values()), key=parameters)

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
 from actlab import paths
 from actlab.study import kinds
+from actlab.study.plan import Plan
 
 FILES = sorted((paths.ROOT / "params").glob("*.yaml"))
 
@@ -25,6 +27,9 @@ def test_it_loads(file: Path) -> None:
     values = {key: value for key, value in yaml.safe_load(file.read_text()).items() if key != "kind"}
     for field, value in values.items():
         held = getattr(params, field)
+        if isinstance(held, BaseModel):
+            assert held == held.model_validate({**value, **({"sha256": held.sha256} if isinstance(held, Plan) else {})}), field
+            continue
         assert value == held or tuple(value if isinstance(value, list) else [value]) == held, field
 
 

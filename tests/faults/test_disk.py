@@ -15,8 +15,6 @@ from reliability import Faults
 
 from actlab import store
 
-pytestmark = pytest.mark.slow
-
 NEED = "make room or choose another folder, and run again"
 
 

@@ -110,7 +110,7 @@ def test_a_model_that_copies_scores() -> None:
 def test_alignment_agrees_with_a_loop() -> None:
     """Mean cosine of every layer and head, of the keys in attention and of the raw embeddings."""
     net, tokens = model().eval(), text(64).long().view(8, 8)
-    found = analyses.alignment(net, tokens, RECIPE)
+    found = analyses.alignment(net, tokens)
     mean, block = distributions(8, 0.0)["query"][0], net.get_submodule("blocks.0")
     assert net.positions is not None
     keys = block.attention.qkv(block.norm_1(net.tokens(tokens) + net.positions.weight))[..., 24:48]
@@ -128,7 +128,7 @@ def test_keys_along_bq_are_told_from_the_null() -> None:
     net = model()
     with torch.no_grad():
         net.get_submodule("blocks.0.attention.qkv").bias[24:32] = 100.0
-    found = analyses.alignment(net, text(640).long().view(80, 8), RECIPE)["keys"]
+    found = analyses.alignment(net, text(640).long().view(80, 8))["keys"]
     assert found["cosine"][0][0] == pytest.approx(1, abs=1e-3)
     assert found["high"][0][0] < 0.9
     assert found["logit_spread"][0][0] > 0
@@ -136,13 +136,13 @@ def test_keys_along_bq_are_told_from_the_null() -> None:
 
 def test_a_model_without_bq_is_measured_with_the_same_vector() -> None:
     """Symmetric and broken models of one seed have the same raw embeddings, so the same published cosines."""
-    one, two = (analyses.alignment(model(symmetry=mode), text(64).long().view(8, 8), RECIPE) for mode in ("symmetric", "bQ"))
+    one, two = (analyses.alignment(model(symmetry=mode), text(64).long().view(8, 8)) for mode in ("symmetric", "bQ"))
     assert one["embeddings"] == two["embeddings"]
 
 
 def test_the_null_is_the_same_every_time() -> None:
     """Its directions come from a named stream, not from torch's global one."""
     tokens = text(64).long().view(8, 8)
-    first = analyses.alignment(model(), tokens, RECIPE)
+    first = analyses.alignment(model(), tokens)
     torch.rand(3)
-    assert analyses.alignment(model(), tokens, RECIPE) == first
+    assert analyses.alignment(model(), tokens) == first

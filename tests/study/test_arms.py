@@ -64,7 +64,17 @@ CHANGES = {
     "ensembles": (2,),
     "scales": ("partial",),
     "train_fraction": 0.5,
+    "validation": "first",
+    "validation_windows": 64,
+    "training_windows": 8,
+    "schedule": "linear",
+    "average": 0.9,
+    "per_arm": {"charlm": {"iterations": 400}},
 }
+
+
+ELSEWHERE = {"equal_compute", "rates", "tuning", "plan"}
+"""Tested below: they need other settings beside them."""
 
 
 @pytest.mark.parametrize("field", CHANGES)
@@ -78,7 +88,7 @@ def test_settings_that_do_not_matter_are_not_in_the_id() -> None:
     changes = {"study": "other", "order": "activation", "noise_floor": False, "perturbations": ("nudge",), "activations": ("gelu", "relu")}
     for change in ({key: value} for key, value in changes.items()):
         assert arms_of(PUBLISHED.replace(**change))[0].id == "charlm-gelu-a336a0a884"
-    assert set(CHANGES) | {"study", "order", "noise_floor", "perturbations"} == set(Params.model_fields)
+    assert set(CHANGES) | {"study", "order", "noise_floor", "perturbations", *ELSEWHERE} == set(Params.model_fields)
 
 
 def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch: pytest.MonkeyPatch) -> None:

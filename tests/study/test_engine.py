@@ -20,7 +20,7 @@ from actlab.study.params import Params
 
 def essence(record: store.Record) -> str:
     """A record without what tells one run of the same study from another: date, code in use, seconds, checksum."""
-    trials = [{key: value for key, value in trial.items() if key != "seconds"} for trial in record.get("trials", [])]
+    trials = [{key: value for key, value in trial.items() if key not in ("seconds", "started")} for trial in record.get("trials", [])]
     rest = {key: value for key, value in record.items() if key not in ("checksum", "provenance", "trials")}
     return json.dumps({**rest, "trials": trials, "data": record["provenance"]["data"]}, sort_keys=True)
 

@@ -18,7 +18,7 @@ import yaml
 from actlab import store
 
 SCRIPT = Path(__file__).with_name("tiny_actlab.py")
-TIMES = {"seconds", "tokens_per_second", "date", "checksum", "model_tflops_per_second", "mfu"}
+TIMES = {"seconds", "started", "tokens_per_second", "date", "checksum", "model_tflops_per_second", "mfu"}
 PARAMS = {
     "study": "faulty",
     "model": ["charlm"],

@@ -13,7 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from actlab.errors import BadInput
 from actlab.models import MODELS
+from actlab.study import process
 from actlab.training import loop
 from actlab.training.loop import Recipe, evaluate, nudge, predict, reproducible, weights_sha256
 from actlab.training.streams import derive, generator
@@ -206,6 +208,10 @@ def test_best_is_the_first_lowest_and_never_nan() -> None:
 def test_bfloat16_autocast(name: str) -> None:
     """Mixed precision trains, keeps weights and predictions in float32, and gives other bits than float32."""
     model = tiny.model(name)
+    if name in ("hybridlm", "tinylstm") and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        with pytest.raises(BadInput, match="has an LSTM"):
+            process.check_bfloat16([model])
+        return
     trial = tiny.run(model, replace(tiny.RECIPE, dtype="bfloat16"))
     assert trial.status == "done"
     assert {p.dtype for p in model.parameters()} == {torch.float32}
@@ -287,3 +293,42 @@ def test_every_evaluation_is_told_and_changes_nothing() -> None:
     assert len(set(seen.values())) == 4
     assert seen[9] == trial.weights_sha256
     assert tiny.outcome(trial) == tiny.outcome(tiny.run(tiny.model()))
+
+
+def test_a_rate_that_falls_linearly() -> None:
+    """Step i of n has the share 1 - i/n of the rate; a constant rate has all of it, and ends in other weights."""
+    falling = replace(tiny.RECIPE, iterations=4, evaluate_every=4, schedule="linear")
+    assert [falling.rate(i) for i in range(4)] == [1, 0.75, 0.5, 0.25]
+    assert tiny.RECIPE.rate(3) == 1
+    one, other = (tiny.run(tiny.model("charlm"), recipe) for recipe in (falling, replace(falling, schedule="constant")))
+    assert one.weights_sha256 != other.weights_sha256
+
+
+def test_the_average_follows_the_weights_and_changes_no_bit() -> None:
+    """average <- d average + (1 - d) weights after every step, from the weights after the first; training does not notice."""
+    decay, recipe = 0.8, replace(tiny.RECIPE, iterations=5, evaluate_every=1)
+    seen: list[Tensor] = []
+    net = tiny.model("charlm")
+    trial = tiny.run(net, replace(recipe, average=decay), on_evaluation=lambda i, m: seen.append(m.head.weight.detach().clone()))
+    expected = seen[1]
+    for weights in seen[2:]:
+        expected = decay * expected + (1 - decay) * weights
+    assert trial.average is not None
+    torch.testing.assert_close(trial.average.module.head.weight.detach(), expected)
+    assert trial.weights_sha256 == tiny.run(tiny.model("charlm"), recipe).weights_sha256
+
+
+def test_further_evaluations_change_no_bit() -> None:
+    """Evaluating at other steps as well leaves the weights as they are."""
+    recipe = replace(tiny.RECIPE, iterations=6, evaluate_every=3)
+    plain, more = tiny.run(tiny.model("charlm"), recipe), tiny.run(tiny.model("charlm"), recipe, also=(2, 5))
+    assert [e["iteration"] for e in more.progress.history] == [0, 2, 3, 5, 6]
+    assert plain.weights_sha256 == more.weights_sha256
+
+
+def test_bfloat16_evaluates_in_float32() -> None:
+    """The recipe's type is that of training alone: losses and predictions of one model are the same bits under both."""
+    net, windows = tiny.model("charlm"), cover(torch.arange(60) % 5, 8)
+    half = replace(tiny.RECIPE, dtype="bfloat16")
+    assert evaluate(net, windows, half) == evaluate(net, windows, tiny.RECIPE)
+    assert torch.equal(predict(net, windows, half), predict(net, windows, tiny.RECIPE))

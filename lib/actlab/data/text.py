@@ -13,7 +13,7 @@ from torch import Tensor
 
 from actlab.data import novels
 from actlab.data.fetch import SHAKESPEARE, fetch, find_dataset
-from actlab.errors import BadInput
+from actlab.errors import BadInput, UnknownName
 
 TRAIN_SHARE = 0.9
 
@@ -39,6 +39,14 @@ class Corpus:
     def limited(self, fraction: float) -> Self:
         """The same with the last ``fraction`` of its training text alone; vocabulary and validation text stay."""
         return replace(self, train=self.train[len(self.train) - round(fraction * len(self.train)) :])
+
+    def part(self, name: str) -> Self:
+        """The same with ``all`` of its validation text, or its ``first`` or ``second`` half; ``UnknownName`` otherwise."""
+        half = len(self.validation) // 2
+        parts = {"all": self.validation, "first": self.validation[:half], "second": self.validation[half:]}
+        if name not in parts:
+            raise UnknownName("part of the validation text", name, parts)
+        return replace(self, validation=parts[name])
 
     def encode(self, text: str) -> Tensor:
         """(len(text),) int64; a character outside the vocabulary is a ``BadInput``."""

@@ -162,19 +162,19 @@ def attend(projections: tuple[Tensor, ...], n_head: int, dropout: float) -> Tens
     """Causal scaled dot-product attention of q, k, v, each (B, T, C), split in ``n_head`` heads -> (B, T, C)."""
     batch, time, width = projections[0].shape
     q, k, v = (p.view(batch, time, n_head, width // n_head).transpose(1, 2) for p in projections)  # (B, nh, T, hs)
-    if dropout and q.device.type == "cpu":
-        mixed = _attend_dropping(q, k, v, dropout)
+    if q.device.type == "cpu" and (dropout or q.dtype == torch.bfloat16):  # the fused kernel has no fast bfloat16 on CPUs
+        mixed = _attend_openly(q, k, v, dropout)
     else:
         mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)
     return mixed.transpose(1, 2).reshape(batch, time, width)
 
 
-def _attend_dropping(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> Tensor:
-    """What PyTorch's own CPU attention does when it drops weights, with the cheap mask of ``keep_mask``."""
+def _attend_openly(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> Tensor:
+    """What PyTorch's own CPU attention does when it drops weights, with the cheap mask of ``keep_mask``; without a mask where dropout is 0."""
     time = q.shape[-2]
     future = torch.full((time, time), float("-inf"), dtype=q.dtype).triu_(1)
     weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) + future, dim=-1)  # (B, nh, T, T)
-    return (weights * keep_mask(weights, dropout)) @ v
+    return (weights * keep_mask(weights, dropout) if dropout else weights) @ v
 
 
 def keep_mask(like: Tensor, dropout: float) -> Tensor:

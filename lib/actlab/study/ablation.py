@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from actlab import store
+from actlab import paths, store
 from actlab.activations import find_activation
 from actlab.data.fetch import find_dataset
 from actlab.data.text import TEXTS
@@ -16,7 +16,10 @@ from actlab.errors import BadInput, UnknownName
 from actlab.models.gpt2 import GPT2_SCALES, POSITIONS, GPT2Config
 from actlab.models.symmetry import MODES, POLICIES
 from actlab.optimizers import OPTIMIZERS, find_optimizer
-from actlab.study.params import StudyParams
+from actlab.study.params import Rates, StudyParams
+from actlab.study.plan import Plan
+from actlab.study.records import recorded
+from actlab.study.tuning import Tuning, tuned
 from actlab.training.loop import DTYPES
 from actlab.training.tokens_loop import SCHEDULES, TokenRecipe
 
@@ -46,8 +49,12 @@ class AblationParams(StudyParams):
     micro_batches: int = Field(1, ge=1, description="batches whose gradients make one step")
     schedule: str = Field("constant")
     warmup: int = Field(0, ge=0)
+    validation: Literal["all", "first", "second"] = Field("all", description="the part of the validation text that is measured on")
     validation_windows: int = Field(0, ge=0, description="evenly spread windows of the validation shard; 0: all of it")
     soap_max_dim: int = Field(10_000, ge=0, description="longest side that SOAP gives a basis")
+    rates: Rates | None = Field(None, description="take each optimizer's rate factor that another study has chosen")
+    tuning: Tuning | None = Field(None, description="choose a rate factor for each combination of the other factors")
+    plan: Plan | None = Field(None, description="what was decided before the runs")
     device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?)$")
     dtype: str = Field("float32")
     compiled: bool = Field(False, description="run through torch.compile")
@@ -100,6 +107,8 @@ class AblationTrial:
     validation_windows: int
     soap_max_dim: int
     recipe: TokenRecipe
+    validation: str = "all"
+    """The part of the validation tokens that is measured on: ``all`` of them, their ``first`` or their ``second`` half."""
 
     @property
     def label(self) -> str:
@@ -124,12 +133,14 @@ class AblationArm:
 
     study: str
     trials: tuple[AblationTrial, ...]
+    plan: tuple[int, str] | None = None
+    """Version and hash of the plan that the arm is run under; it changes no id."""
 
     @property
     def config(self) -> dict[str, Any]:
         """What the arm's hash covers, as plain values."""
         first = self.trials[0]
-        shared = {key: value for key, value in asdict(first).items() if key != "seed"}
+        shared = {key: value for key, value in asdict(first).items() if key != "seed" and (key, value) != ("validation", "all")}
         size = {key: value for key, value in asdict(GPT2_SCALES[first.scale]).items() if key != "vocab_size"}
         published = {key: list(v) if isinstance(v, tuple) else v for key, v in OPTIMIZERS[first.optimizer].defaults.items()}
         return {
@@ -148,15 +159,38 @@ class AblationArm:
 
 
 def arms_of(params: AblationParams) -> list[AblationArm]:
-    """The arms of an ablation: rate factor slowest, activation fastest."""
+    """The arms of an ablation: rate factor slowest, activation fastest. Where factors are tuned, they depend on what is recorded."""
+    cells = list(product(params.optimizers, params.symmetry, params.activations))
+    if params.tuning is not None:
+        return [each for cell in cells for each in candidates(params, *cell)[0]]
+    if params.rates is not None:
+        chosen = {optimizer: chosen_factor(params.rates.study, optimizer) for optimizer in params.optimizers}
+        return [arm(params, *cell, chosen[cell[0]]) for cell in cells]
+    return [arm(params, *cell, factor) for factor in params.rate_factors for cell in cells]
+
+
+def arm(params: AblationParams, optimizer: str, symmetry: str, activation: str, factor: float) -> AblationArm:
+    """One arm of an ablation."""
     recipe = TokenRecipe(**{name: getattr(params, name) for name in TokenRecipe.__dataclass_fields__ if hasattr(params, name)})
-    fields = ("dataset", "vocab_size", "shards", "scale", "positions", "qkv_bias", "evaluation", "batch_size", "validation_windows", "soap_max_dim")
-    common: dict[str, Any] = {name: getattr(params, name) for name in fields}
-    cells = product(params.rate_factors, params.optimizers, params.symmetry, params.activations)
-    return [
-        AblationArm(
-            params.study,
-            tuple(AblationTrial(optimizer, mode, activation, factor, params.seed + i, recipe=recipe, **common) for i in range(params.trials)),
-        )
-        for factor, optimizer, mode, activation in cells
-    ]
+    own = {"optimizer", "symmetry", "activation", "rate_factor", "seed", "recipe"}
+    common: dict[str, Any] = {name: getattr(params, name) for name in AblationTrial.__dataclass_fields__ if name not in own}
+    seeds = range(params.seed, params.seed + params.trials)
+    trials = tuple(AblationTrial(optimizer, symmetry, activation, factor, seed, recipe=recipe, **common) for seed in seeds)
+    return AblationArm(params.study, trials, params.plan.mark if params.plan else None)
+
+
+def candidates(params: AblationParams, optimizer: str, symmetry: str, activation: str) -> tuple[list[AblationArm], float | None]:
+    """Of a study that chooses rate factors: one cell's arms that are recorded or wanted next; the chosen factor, once none is wanted."""
+    if params.tuning is None:
+        raise BadInput(f"{params.study} chooses no rate factors: its params file has no `tuning`")
+    return tuned(params.tuning, lambda factor, seed: arm(params.replace(seed=seed, trials=1), optimizer, symmetry, activation, factor), recorded)
+
+
+def chosen_factor(study: str, optimizer: str) -> float:
+    """The multiple of an optimizer's published rate that the study ``params/<study>.yaml`` chose; ``BadInput`` as long as it has not."""
+    path = paths.ROOT / "params" / f"{study}.yaml"
+    params = AblationParams.load(path)
+    arms, factor = candidates(params, optimizer, params.symmetry[0], params.activations[0])
+    if factor is None:
+        raise BadInput(f"{study} has chosen no rate for {optimizer} yet ({len(arms)} trials are planned): run {path}")
+    return factor

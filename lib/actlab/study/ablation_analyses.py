@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from actlab.models.gpt2 import GPT2, SymmetryBreakingAttention
 from actlab.models.symmetry import distributions
-from actlab.training.loop import Placed, autocast, logits_of
+from actlab.training.loop import Placed, logits_of
 from actlab.training.streams import generator
 from actlab.training.windows import Windows, spread
 
@@ -39,7 +39,7 @@ def analyse(model: GPT2, tokens: Tensor, recipe: Placed) -> dict[str, Any]:
         "batch_tokens": batch_tokens,
         "batch_losses": [round(value, 6) for value in losses.view(-1, width * model.config.block_size).double().mean(dim=1).tolist()],
         "copying": copying(windows, losses, ranks),
-        "alignment": alignment(model, windows.inputs[: max(1, KEYS // model.config.block_size)], recipe),
+        "alignment": alignment(model, windows.inputs[: max(1, KEYS // model.config.block_size)]),
     }
 
 
@@ -96,7 +96,7 @@ def pattern(inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def alignment(model: GPT2, tokens: Tensor, recipe: Placed) -> dict[str, dict[str, list[list[float]]]]:
+def alignment(model: GPT2, tokens: Tensor) -> dict[str, dict[str, list[list[float]]]]:
     """Cosines between keys and the mean of bQ, for every layer and head, with the cosines of random directions.
 
     ``keys`` are those that enter the softmax, on the given text; ``embeddings`` are as published: W_K e of every token's embedding e, without
@@ -110,9 +110,8 @@ def alignment(model: GPT2, tokens: Tensor, recipe: Placed) -> dict[str, dict[str
     was_training = model.training
     model.eval()
     try:
-        with autocast(recipe):
-            model(tokens)
-            keys = [layer.heads(x)[1].transpose(0, 1).flatten(1, 2).float() for layer, x in zip(layers, inputs, strict=False)]  # nh x (N, hs)
+        model(tokens)
+        keys = [layer.heads(x)[1].transpose(0, 1).flatten(1, 2) for layer, x in zip(layers, inputs, strict=False)]  # nh x (N, hs)
     finally:
         model.train(was_training)
         for hook in hooks:

@@ -28,7 +28,7 @@ from actlab.study.ablation import AblationArm, AblationParams, AblationTrial, ar
 from actlab.study.ablation_analyses import analyse
 from actlab.study.events import Watch
 from actlab.study.pool import Report
-from actlab.study.records import Outcome, keep, load_arms, run_arms, trial_by_trial
+from actlab.study.records import Outcome, in_stages, keep, load_arms, run_arms, trial_by_trial
 from actlab.study.utilisation import utilisation
 from actlab.training import checkpoint
 from actlab.training.distributed import ALONE, Group
@@ -57,16 +57,19 @@ def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None =
     if together and scheduler:
         raise BadInput("torchrun's processes train one trial together: start them without --scheduler")
     provenance.code()  # before anything can change the files that this process has loaded
-    outcome = group.agree(lambda: load_ablation(params))
-    plan = trial_by_trial(
-        outcome.missing,
-        partial(_train_trial, group=group) if together else _train_trial,
-        lambda arm, trials: group.agree(partial(finish, arm, trials, group)),
-        gpu=params.device != "cpu",
-    )
-    if plan.tasks:
-        group.agree(lambda: shards_of(plan.tasks[0]))  # tokenize once, before the processes start
-    return run_arms(outcome, plan, 1 if together else workers, watch if group.leads else None, scheduler)
+
+    def run_once(outcome: Outcome[AblationArm]) -> Outcome[AblationArm]:
+        plan = trial_by_trial(
+            outcome.missing,
+            partial(_train_trial, group=group) if together else _train_trial,
+            lambda arm, trials: group.agree(partial(finish, arm, trials, group)),
+            gpu=params.device != "cpu",
+        )
+        if plan.tasks:
+            group.agree(lambda: shards_of(plan.tasks[0]))  # tokenize once, before the processes start
+        return run_arms(outcome, plan, 1 if together else workers, watch if group.leads else None, scheduler)
+
+    return in_stages(lambda: group.agree(lambda: load_ablation(params)), run_once)
 
 
 def _train_trial(trial: AblationTrial, report: Report, group: Group = ALONE) -> Results:
@@ -110,9 +113,16 @@ def _text_shards(dataset: str, vocab_size: int) -> Shards:
     return Shards(train, validation, manifest["vocab_size"], {"sha256": store.digest(manifest), **manifest})
 
 
+def validation_tokens(trial: AblationTrial) -> torch.Tensor:
+    """The part of the validation split that the trial is measured on."""
+    tokens = load_tokens(shards_of(trial).validation)
+    half = len(tokens) // 2
+    return {"all": tokens, "first": tokens[:half], "second": tokens[half:]}[trial.validation]
+
+
 def windows_of(trial: AblationTrial) -> Windows:
-    """The fixed validation windows: the whole split, or an even selection of it."""
-    tokens, block = load_tokens(shards_of(trial).validation), GPT2_SCALES[trial.scale].block_size
+    """The fixed validation windows: the trial's part of the split, or an even selection of it."""
+    tokens, block = validation_tokens(trial), GPT2_SCALES[trial.scale].block_size
     return spread(tokens, block, trial.validation_windows) if trial.validation_windows else cover(tokens, block)
 
 
@@ -173,7 +183,7 @@ def _train(trial: AblationTrial, model: GPT2, saved_at: Path | None, on_progress
         stream = TokenStream(shards_of(trial).train, block_size, trial.batch_size, lambda epoch: generator(trial.seed, f"order/{epoch}"), part)
         windows = windows_of(trial)
         done = train_tokens(model, optimizer, stream, windows, trial.recipe, trial.seed, saved_at=saved_at, on_progress=on_progress, group=group)
-        analyses = analyse(model, load_tokens(shards_of(trial).validation), trial.recipe) if done.status == "done" else {}
+        analyses = analyse(model, validation_tokens(trial), trial.recipe) if done.status == "done" else {}
     except ActlabError:
         raise
     except Exception:  # load_arms, so that the other trials of a study go on
@@ -185,6 +195,7 @@ def _train(trial: AblationTrial, model: GPT2, saved_at: Path | None, on_progress
         "status": done.status,
         "final": done.final,
         "history": done.progress.history,
+        "started": done.progress.started,
         "seconds": done.progress.seconds,
         "tokens_per_second": done.tokens_per_second,
         "weights_sha256": done.weights_sha256,
@@ -231,6 +242,7 @@ def record_of(arm: AblationArm, trials: list[Results]) -> store.Record:
         "provenance": provenance.of_record(
             threads=1,
             path="compiled" if first.recipe.compiled else "loop",
+            plan=arm.plan,
             data={**shards_of(first).about, "validation_sha256": windows_of(first).sha256},
         ),
     }

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from actlab import store
+from actlab import paths, store
+from actlab.errors import BadInput
 from actlab.models import SCALES, ModelConfig
 from actlab.study.params import Params
 from actlab.study.protocol import DEFECTS, DOUBLED, defects_of
+from actlab.study.records import recorded
+from actlab.study.tuning import tuned
 from actlab.training.loop import Recipe
 
 PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16 = "", "repeat", "nudge", "threads2", "threads2repeat", "bfloat16"
@@ -40,6 +43,12 @@ class TrialSpec:
     """Iterations at which the weights are kept."""
     train_fraction: float = 1.0
     """Of the training text."""
+    validation: str = "all"
+    """The part of the validation text that is measured on: ``all`` of it, its ``first`` or its ``second`` half."""
+    validation_windows: int = 0
+    """Evenly spread windows of that part on which the loss is measured; 0: all of it."""
+    training_windows: int = 0
+    """Evenly spread windows of the training text that are evaluated at the end, without dropout."""
 
     @property
     def label(self) -> str:
@@ -60,8 +69,10 @@ class TrialSpec:
         return replace(SCALES[self.scale], vocab_size=vocab_size)
 
 
-LATER = {"varies": ALL, "fixed": 0, "snapshots": (), "train_fraction": 1.0}
+LATER = {"varies": ALL, "fixed": 0, "snapshots": (), "train_fraction": 1.0, "validation": "all", "validation_windows": 0, "training_windows": 0}
 """Fields that came after the first records, with their defaults: left out of an arm's hash where they have them, so that its id stays."""
+LATER_OF_RECIPE = {"schedule": "constant", "average": 0.0}
+"""The same for those of the recipe."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +91,18 @@ class Arm:
     """Names of the defects that are on."""
     ensembles: tuple[int, ...] = ()
     """Sizes of the ensembles that are compared, beside single trials."""
+    equal_compute: tuple[int, ...] = ()
+    """Sizes of the ensembles that are compared as they were after an equal share of the steps: two networks of half of them."""
+    plan: tuple[int, str] | None = None
+    """Version and hash of the plan that the arm is run under (``plan.Plan.mark``); it changes no id."""
 
     @property
     def config(self) -> dict[str, Any]:
         """What the arm's hash covers, as plain values."""
         first = asdict(self.trials[0])
         shared = {key: value for key, value in first.items() if key not in ("seed", "variant", "defects") and LATER.get(key, self) != value}
-        own = {"protocol": list(self.protocol), "ensembles": list(self.ensembles)}
+        shared["recipe"] = {key: value for key, value in first["recipe"].items() if LATER_OF_RECIPE.get(key, self) != value}
+        own = {"protocol": list(self.protocol), "ensembles": list(self.ensembles), "equal_compute": list(self.equal_compute)}
         about = {"kind": self.kind, "trials": [spec.label for spec in self.trials], "model_size": size_of(self.trials[0].scale)}
         return {**shared, **about, **{key: value for key, value in own.items() if value}}
 
@@ -103,16 +119,47 @@ def size_of(scale: str) -> dict[str, Any]:
 
 
 def arms_of(params: Params) -> list[Arm]:
-    """The arms of a study in the order in which they run; noise floors and perturbed trials come last."""
+    """The arms of a study in the order in which they run; noise floors and perturbed trials come last.
+
+    Those of a study that chooses learning rates, or takes the chosen ones, depend on what is recorded.
+    """
     if params.order == "model":
         cells = [(m, a) for m in params.model for a in params.activations]
     else:
         cells = [(m, a) for a in params.activations for m in params.model]
+    if params.tuning is not None:
+        return [each for cell in cells for each in candidates(params, *cell)[0]]
+    own = {cell: settings_of(params, *cell) for cell in cells}
     scales = params.scales or (params.scale,)
-    arms = [arm(params.replace(scale=scale), *cell, varies=varies) for scale in scales for cell in cells for varies in params.varies]
+    arms = [arm(own[cell].replace(scale=scale), *cell, varies=varies) for scale in scales for cell in cells for varies in params.varies]
     for kind, wanted in (("floor", params.noise_floor), ("perturbed", params.perturbations)):
-        arms += [arm(params.replace(scale=scale), *cell, kind) for scale in scales for cell in cells if wanted]
+        arms += [arm(own[cell].replace(scale=scale), *cell, kind) for scale in scales for cell in cells if wanted]
     return arms
+
+
+def settings_of(params: Params, model: str, activation: str) -> Params:
+    """The settings of one arm: the study's, those of ``per_arm`` for its model and then for itself, and its chosen learning rate."""
+    own: dict[str, Any] = {**params.per_arm.get(model, {}), **params.per_arm.get(f"{model}/{activation}", {})}
+    if params.rates is not None:
+        own["learning_rate"] = chosen_rate(params.rates.study, model, params.rates.of or activation)
+    return params.replace(**own) if own else params
+
+
+def candidates(params: Params, model: str, activation: str) -> tuple[list[Arm], float | None]:
+    """Of a study that chooses learning rates: one cell's arms that are recorded or wanted next; the chosen rate, once none is wanted."""
+    if params.tuning is None:
+        raise BadInput(f"{params.study} chooses no learning rates: its params file has no `tuning`")
+    own = settings_of(params, model, activation)
+    return tuned(params.tuning, lambda rate, seed: arm(own.replace(learning_rate=rate, seed=seed, trials=1), model, activation), recorded)
+
+
+def chosen_rate(study: str, model: str, activation: str) -> float:
+    """The learning rate that the study ``params/<study>.yaml`` chose for an arm; ``BadInput`` as long as it has not."""
+    path = paths.ROOT / "params" / f"{study}.yaml"
+    arms, rate = candidates(Params.load(path), model, activation)
+    if rate is None:
+        raise BadInput(f"{study} has chosen no learning rate for {model} under {activation} yet ({len(arms)} trials are planned): run {path}")
+    return rate
 
 
 def arm(params: Params, model: str, activation: str, kind: str = "trials", varies: str = ALL) -> Arm:
@@ -125,10 +172,13 @@ def arm(params: Params, model: str, activation: str, kind: str = "trials", varie
     }[kind]
     ordinary = kind == "trials"
     protocol = tuple(name for name in defects_of(params.protocol, model, activation) if ordinary or DEFECTS[name].trains)
-    shared = {name: getattr(params, name) for name in ("scale", "dataset", "train_fraction", "gated_width", "prediction_windows")}
+    names = ("scale", "dataset", "train_fraction", "validation", "validation_windows", "training_windows", "gated_width", "prediction_windows")
+    shared = {name: getattr(params, name) for name in names}
     shared |= {"recipe": Recipe(**{name: getattr(params, name) for name in Recipe.__dataclass_fields__})}
     shared |= {"defects": tuple(name for name in protocol if DEFECTS[name].trains), "varies": varies, "fixed": 0 if varies == ALL else params.seed}
     if DOUBLED in protocol:
         shared["gated_width"] = "doubled"
     trials = tuple(TrialSpec(model, activation, seed, variant, **shared, snapshots=params.snapshots if ordinary else ()) for seed, variant in labels)
-    return Arm(params.study, model, activation, kind, trials, protocol, params.ensembles if ordinary else ())
+    plan = params.plan.mark if params.plan else None
+    groups = (params.ensembles, params.equal_compute) if ordinary else ((), ())
+    return Arm(params.study, model, activation, kind, trials, protocol, *groups, plan)

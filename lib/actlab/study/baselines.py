@@ -35,18 +35,19 @@ def _measure(log_probabilities: Tensor, targets: Tensor) -> dict[str, float]:
     return {"val_loss": loss.item(), "val_accuracy": 100 * (rows.argmax(dim=1) == targets).double().mean().item()}
 
 
-def record_of(study: str, dataset: str, train_fraction: float = 1.0) -> dict[str, Any]:
-    """The baselines as a record of the study."""
-    corpus = load_text(dataset).limited(train_fraction)
+def record_of(study: str, dataset: str, train_fraction: float = 1.0, part: str = "all") -> dict[str, Any]:
+    """The baselines as a record of the study; ``part`` of the validation text, as trials are measured."""
+    corpus = load_text(dataset).limited(train_fraction).part(part)
     measured = {"unigram": unigram(corpus), "bigram": bigram(corpus)}
     data = {"name": dataset, "sha256": corpus.sha256, "vocab_size": corpus.vocab_size, "validation_positions": len(corpus.validation) - 1}
     data |= {"train_fraction": train_fraction} if train_fraction < 1 else {}
+    data |= {"validation": part} if part != "all" else {}
     return {"kind": "baseline", "study": study, **measured, "provenance": {"data": data}}
 
 
-def ensure(study: str, dataset: str, train_fraction: float = 1.0) -> None:
+def ensure(study: str, dataset: str, train_fraction: float = 1.0, part: str = "all") -> None:
     """Write the study's baseline record if it has none."""
-    record = record_of(study, dataset, train_fraction)
+    record = record_of(study, dataset, train_fraction, part)
     path = store.path_of(study, f"baseline-{dataset}-{record['provenance']['data']['sha256'][:10]}")
     if not path.exists():
         store.save(path, record)

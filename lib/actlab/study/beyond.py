@@ -26,15 +26,15 @@ def done_of(arm: Arm, results: Iterable[Mapping[str, Any]]) -> list[TrialSpec]:
 
 
 def blocks(
-    arm: Arm, results: list[dict[str, Any]], load: Load, probabilities: Callable[[TrialSpec], Tensor], corpus: Corpus, frozen: Windows
+    arm: Arm, results: list[dict[str, Any]], load: Load, probabilities: Callable[..., Tensor], corpus: Corpus, frozen: Windows
 ) -> dict[str, Any]:
-    """``as_published``, ``trajectory`` and ``ensembles``, each only where the arm asks for it.
+    """``as_published``, ``trajectory``, ``average``, ``ensembles`` and ``equal_compute``, each only where the arm asks for it.
 
     Args:
         arm: whose trials have all ended.
         results: of its trials, in their order.
         load: gives a trial's model.
-        probabilities: gives a trial's predictions on ``frozen``.
+        probabilities: gives a trial's predictions on ``frozen``, or those that a second argument names.
         corpus: the arm's text.
         frozen: the windows that predictions are compared on.
     """
@@ -50,7 +50,27 @@ def blocks(
     if arm.ensembles:
         predictions = {spec.label: probabilities(spec) for spec in done}
         found["ensembles"] = {str(size): ensembles.differences(predictions, size) for size in arm.ensembles}
+    if recipe.average:
+        averaged = {spec.label: probabilities(spec, "probabilities/average") for spec in done}
+        found["average"] = [{"between": [a, b], **metrics.row_means(averaged[a], averaged[b])} for a, b in combinations(averaged, 2)]
+    if arm.equal_compute:
+        found["equal_compute"] = [_shared(arm, size, done, load, frozen) for size in (1, *arm.equal_compute)]
     return found
+
+
+def _shared(arm: Arm, size: int, done: list[TrialSpec], load: Load, frozen: Windows) -> dict[str, Any]:
+    """Ensembles of ``size`` networks, each after its share of the steps: at most as many pairs as there are of trials; their losses on ``frozen``."""
+    steps = round(arm.trials[0].recipe.iterations / size)
+    recipe = arm.trials[0].recipe
+    windows = frozen.to(recipe.device)
+    predictions = {spec.label: predict(load(spec, None if size == 1 else steps).to(recipe.device), windows, recipe) for spec in done}
+    most = len(done) * (len(done) - 1) // 2
+    return {
+        "size": size,
+        "iteration": steps,
+        "pairs": ensembles.differences(predictions, size, most),
+        "losses": ensembles.losses(predictions, size, frozen.targets.flatten()),
+    }
 
 
 def _at(arm: Arm, step: int, done: list[TrialSpec], results: list[dict[str, Any]], load: Load, corpus: Corpus, frozen: Windows) -> dict[str, Any]:

@@ -48,11 +48,10 @@ def load(path: Path) -> StudyParams:
     Raises:
         BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
     """
-    values = read_yaml(path)
-    kind = values.get("kind", "repro")
+    kind = read_yaml(path).get("kind", "repro")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UnknownName("kind", kind, KINDS, str(path))
-    return KINDS[kind].params.parse({key: value for key, value in values.items() if key != "kind"}, str(path))
+    return KINDS[kind].params.load(path)
 
 
 def load_repro(path: Path) -> Params:

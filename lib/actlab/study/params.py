@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import reprlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,10 +18,14 @@ from actlab.errors import BadInput, UnknownName
 from actlab.models import SCALES, find_model
 from actlab.models.layers import GATED_WIDTHS
 from actlab.study import protocol as protocols
+from actlab.study.plan import Checked, Plan
+from actlab.study.tuning import Tuning
 from actlab.training.loop import DTYPES
 
 LARGEST_FILE = 100_000
 """Bytes of a params file."""
+PER_ARM = ("iterations", "evaluate_every", "snapshots", "learning_rate", "trials", "dtype", "average")
+"""What ``per_arm`` may change."""
 MODELS_AND_ACTIVATIONS = {"model": find_model, "activations": find_activation}
 
 
@@ -54,9 +59,21 @@ class StudyParams(BaseModel):
         except ValidationError as error:
             raise BadInput("; ".join(_explain(item, where) for item in error.errors())) from None
 
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Checked parameters from a YAML file of this kind."""
+        return cls.parse({key: value for key, value in read_yaml(path).items() if key != "kind"}, str(path))
+
     def replace(self, **changes: Any) -> Self:
         """A checked copy with some fields changed; ``None`` changes nothing."""
         return self.parse({**self.model_dump(), **{key: value for key, value in changes.items() if value is not None}})
+
+
+class Rates(Checked):
+    """Learning rates that another study has chosen: each arm's own, or for all arms of a model that of one activation."""
+
+    study: str
+    of: str = ""
 
 
 class Params(StudyParams):
@@ -89,7 +106,17 @@ class Params(StudyParams):
     )
     snapshots: tuple[int, ...] = Field((), description="evaluations at which the weights are kept and the trials compared as well")
     ensembles: tuple[int, ...] = Field((), description="also compare ensembles of so many trials")
+    equal_compute: tuple[int, ...] = Field((), description="also compare ensembles of so many trials, each of an equal share of the steps")
     scales: tuple[str, ...] = Field((), description="sizes, one arm for each; `scale` alone where empty")
+    validation: Literal["all", "first", "second"] = Field("all", description="the part of the validation text that is measured on")
+    validation_windows: int = Field(0, ge=0, description="evenly spread windows of it for the loss; 0: all of it")
+    training_windows: int = Field(0, ge=0, description="windows of the training text that are evaluated at the end, without dropout")
+    schedule: Literal["constant", "linear"] = Field("constant", description="of the learning rate; linear: to 0 at the end")
+    average: float = Field(0.0, ge=0, lt=1, description="decay of a moving average of the weights, compared at the end as well; 0: none")
+    per_arm: dict[str, dict[str, Any]] = Field({}, description="settings of single models or arms: {tinylstm: {...}, charlm/gelu: {...}}")
+    rates: Rates | None = Field(None, description="take the learning rates that another study has chosen")
+    tuning: Tuning | None = Field(None, description="choose a learning rate for each arm")
+    plan: Plan | None = Field(None, description="what was decided before the runs")
     order: Literal["model", "activation"] = Field("model", description="what is completed first")
     device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?)$")
     dtype: str = Field("float32")
@@ -113,6 +140,14 @@ class Params(StudyParams):
         find_dataset(self.dataset, tuple(TEXTS))
         protocols.check(self.protocol)
         self._check_extras()
+        for key, settings in self.per_arm.items():
+            model, _, activation = key.partition("/")
+            find_model(model)
+            if activation:
+                find_activation(activation)
+            for name in settings:
+                if name not in PER_ARM:
+                    raise UnknownName("setting of a single arm", name, PER_ARM)
         for field, value, known in (
             *(("scale", scale, tuple(SCALES)) for scale in (self.scale, *self.scales)),
             ("gated_width", self.gated_width, GATED_WIDTHS),
@@ -136,9 +171,12 @@ class Params(StudyParams):
 
     def _check_extras(self) -> None:
         for step in self.snapshots:
-            if not 0 <= step < self.iterations or step % self.evaluate_every:
-                raise BadInput(f"snapshots: {step} is no evaluation before the last: multiples of {self.evaluate_every} below {self.iterations} are")
-        for size in self.ensembles:
+            if not 0 <= step < self.iterations:
+                raise BadInput(f"snapshots: {step} does not lie before the last of {self.iterations} iterations")
+        for size in self.equal_compute:
+            if round(self.iterations / size) not in self.snapshots:
+                raise BadInput(f"equal_compute: {size} networks of {round(self.iterations / size)} steps each need a snapshot there")
+        for size in (*self.ensembles, *self.equal_compute):
             if not 2 <= size <= self.trials // 2:
                 raise BadInput(f"ensembles: {size} trials cannot be compared with {size} others: 2 to {self.trials // 2} of {self.trials} can")
 
@@ -166,4 +204,6 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path} is not YAML: {error}") from None
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")
+    if isinstance(values.get("plan"), dict):
+        values["plan"]["sha256"] = hashlib.sha256(content).hexdigest()
     return values

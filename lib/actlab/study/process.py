@@ -1,11 +1,15 @@
-"""What a process does before it trains: its threads, and how its C library handles freed memory. Changes no bit of a result."""
+"""What a process does before it trains: its threads, how its C library handles freed memory, whether its processor suits the type of numbers."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from functools import cache
 
 import torch
+from torch import nn
+
+from actlab.errors import BadInput
 
 KEEP = {"M_MMAP_MAX": (-4, 0), "M_TRIM_THRESHOLD": (-1, -1), "M_TOP_PAD": (-2, 64 * 2**20)}
 """glibc's ``mallopt`` settings, (number, value): nothing large from ``mmap``, nothing given back, grow by 64 MiB."""
@@ -15,6 +19,29 @@ def prepare(threads: int = 1) -> None:
     """Work on so many threads, and keep freed memory."""
     torch.set_num_threads(threads)
     keep_freed_memory()
+
+
+@cache
+def bfloat16_arithmetic() -> bool:
+    """Whether this processor multiplies bfloat16 numbers itself; without that training in bfloat16 is slower than in float32, not faster."""
+    found: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()  # from PyTorch 2.12 on
+    return any(there is True for name, there in found.items() if "bf16" in name) or torch.cpu._is_avx512_bf16_supported()
+
+
+def check_bfloat16(models: Iterable[nn.Module]) -> str:
+    """What to say before these models are trained in bfloat16 on this CPU; empty where it is fast.
+
+    Raises:
+        BadInput: one of them has an LSTM, and this processor has no bfloat16 kernel for it.
+    """
+    if bfloat16_arithmetic():
+        return ""
+    if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        for model in models:
+            if any(isinstance(part, nn.LSTM) for part in model.modules()):
+                name = type(model).__name__
+                raise BadInput(f"dtype=bfloat16: {name} has an LSTM, which this processor cannot train in bfloat16; allowed: float32")
+    return "this processor has no bfloat16 arithmetic: training in bfloat16 will be several times slower here than in float32"
 
 
 @cache

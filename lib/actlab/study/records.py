@@ -131,6 +131,15 @@ def trial_by_trial(
     return Plan(list(places), lambda arm: [places[trial] for trial in arm.trials], train, finish, gpu=gpu)
 
 
+def in_stages(load: Callable[[], Outcome[A]], run_once: Callable[[Outcome[A]], Outcome[A]]) -> Outcome[A]:
+    """Run what is missing until nothing is: the arms of a study that chooses learning rates depend on the records of its earlier ones."""
+    while True:
+        outcome = run_once(load())
+        planned = load()
+        if not planned.missing or outcome.failed:
+            return planned if not outcome.failed else outcome
+
+
 def run_arms(outcome: Outcome[A], plan: Plan[A, Task, Result], workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[A]:
     """Train what the missing arms need and record every arm as soon as its last task has ended; the order of tasks decides nothing else.
 

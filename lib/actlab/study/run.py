@@ -25,7 +25,7 @@ from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPE
 from actlab.study.params import Params
 from actlab.study.records import keep, recorded
 from actlab.training import checkpoint
-from actlab.training.loop import nudge, train
+from actlab.training.loop import evaluate, nudge, predict, train
 from actlab.training.streams import init_streams
 from actlab.training.windows import Windows, cover, spread
 
@@ -38,16 +38,20 @@ Results = dict[str, Any]
 
 
 @lru_cache(maxsize=4)
-def evaluation_windows(dataset: str, block_size: int, prediction_windows: int) -> tuple[Windows, Windows]:
-    """(the whole validation split, the frozen windows of the predictions)."""
-    validation = load_text(dataset).validation
-    return cover(validation, block_size), spread(validation, block_size, prediction_windows)
+def evaluation_windows(
+    dataset: str, block_size: int, prediction_windows: int, part: str = "all", validation_windows: int = 0
+) -> tuple[Windows, Windows]:
+    """(the validation split, or the named half of it, or evenly spread windows of that; the frozen windows of the predictions)."""
+    text = load_text(dataset).part(part).validation
+    measured = spread(text, block_size, validation_windows) if validation_windows else cover(text, block_size)
+    return measured, spread(text, block_size, prediction_windows)
 
 
 def windows_of(spec: TrialSpec) -> tuple[Corpus, Windows, Windows]:
     """The text of a trial and its evaluation windows."""
-    corpus = load_text(spec.dataset).limited(spec.train_fraction)
-    return corpus, *evaluation_windows(spec.dataset, spec.model_config(corpus.vocab_size).block_size, spec.prediction_windows)
+    corpus = load_text(spec.dataset).limited(spec.train_fraction).part(spec.validation)
+    block_size = spec.model_config(corpus.vocab_size).block_size
+    return corpus, *evaluation_windows(spec.dataset, block_size, spec.prediction_windows, spec.validation, spec.validation_windows)
 
 
 def fresh_model(spec: TrialSpec) -> LanguageModel:
@@ -132,10 +136,12 @@ def _train(spec: TrialSpec, saved_at: Path | None, on_progress: OnProgress | Non
             recipe,
             spec.seed_of("order"),
             dropout_seed=spec.seed_of("dropout"),
+            also=spec.snapshots,
             saved_at=saved_at,
             on_progress=on_progress,
             on_evaluation=keep,
         )
+        extra = _at_the_end(spec, model, trial.average, corpus, validation, frozen)
     except ActlabError:
         raise
     except Exception:  # recorded, so that the other trials of a study go on
@@ -145,19 +151,36 @@ def _train(spec: TrialSpec, saved_at: Path | None, on_progress: OnProgress | Non
         "final": trial.final,
         "best": trial.best,
         "history": trial.progress.history,
+        "started": trial.progress.started,
         "seconds": trial.progress.seconds,
         "weights_sha256": trial.weights_sha256,
     }
-    return results, {"probabilities": trial.probabilities, **_weights(model)}
+    results |= {name: {"val_loss": loss, "val_accuracy": accuracy} for name, (loss, accuracy, _) in extra.items()}
+    others = {f"probabilities/{name}": found for name, (_, _, found) in extra.items() if found is not None}
+    return results, {"probabilities": trial.probabilities, **others, **_weights(model)}
+
+
+def _at_the_end(
+    spec: TrialSpec, model: LanguageModel, average: torch.nn.Module | None, corpus: Corpus, validation: Windows, frozen: Windows
+) -> dict[str, tuple[float, float, Tensor | None]]:
+    """What only some trials measure at the end, (loss, accuracy, predictions): the averaged weights; the model on its training text."""
+    found: dict[str, tuple[float, float, Tensor | None]] = {}
+    device = spec.recipe.device
+    if average is not None:
+        found["average"] = (*evaluate(average, validation.to(device), spec.recipe), predict(average, frozen.to(device), spec.recipe))
+    if spec.training_windows:
+        windows = spread(corpus.train, model.config.block_size, spec.training_windows)
+        found["training"] = (*evaluate(model, windows.to(device), spec.recipe), None)
+    return found
 
 
 def _weights(model: torch.nn.Module) -> dict[str, Tensor]:
     return {f"weights/{name}": value for name, value in model.state_dict().items()}
 
 
-def probabilities(spec: TrialSpec) -> Tensor:
-    """Predictions of a finished trial: (N, V)."""
-    return checkpoint.read_tensors(cached(spec))[0]["probabilities"]
+def probabilities(spec: TrialSpec, of: str = "probabilities") -> Tensor:
+    """Predictions of a finished trial: (N, V); ``of`` may name those of its averaged weights, ``probabilities/average``."""
+    return checkpoint.read_tensors(cached(spec))[0][of]
 
 
 def trained_model(spec: TrialSpec, iteration: int | None = None) -> LanguageModel:
@@ -223,6 +246,7 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
         "provenance": provenance.of_record(
             threads=max(spec.threads for spec in arm.trials),
             path="compiled" if arm.trials[0].recipe.compiled else "loop",
+            plan=arm.plan,
             data={
                 "name": corpus.name,
                 "sha256": corpus.sha256,

@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from actlab.optimizers.steps import step
 from actlab.training import checkpoint
@@ -47,8 +49,16 @@ class Recipe:
     weight_decay: float = 0.01
     device: str = "cpu"
     dtype: str = "float32"
-    """``bfloat16`` means autocast: weights stay float32."""
+    """``bfloat16``: autocast in forward and backward; weights, optimizer state, loss and every evaluation stay float32."""
     compiled: bool = False
+    schedule: str = "constant"
+    """Of the learning rate: ``constant``, or ``linear``, which falls in equal steps to 0 at the end."""
+    average: float = 0.0
+    """Decay of an exponential moving average of the weights, kept beside them; 0: none."""
+
+    def rate(self, iteration: int) -> float:
+        """Share of the learning rate at step ``iteration`` (from 0)."""
+        return 1.0 if self.schedule == "constant" else 1 - iteration / self.iterations
 
 
 @dataclass
@@ -59,6 +69,8 @@ class Progress:
     history: list[dict[str, float]] = field(default_factory=list)
     """One entry an evaluation: iteration, train_loss (mean over the batches since the last one, dropout on), val_loss, val_accuracy (%)."""
     seconds: dict[str, float] = field(default_factory=lambda: {"training": 0.0, "evaluation": 0.0})
+    started: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    """When its training began; a resumed trial keeps the first moment."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +82,8 @@ class Trial:
     progress: Progress
     probabilities: Tensor
     weights_sha256: str
+    average: nn.Module | None = None
+    """The model with the moving average of the weights, where the recipe asks for one."""
 
     @property
     def final(self) -> dict[str, float]:
@@ -91,6 +105,7 @@ def train(
     seed: int,
     *,
     dropout_seed: int | None = None,
+    also: tuple[int, ...] = (),
     saved_at: Path | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     on_evaluation: Callable[[int, nn.Module], None] | None = None,
@@ -105,6 +120,7 @@ def train(
         recipe: iterations, batch size, optimizer settings, device.
         seed: makes the streams ``order`` and ``dropout`` (``init`` made the model).
         dropout_seed: makes ``dropout`` instead, where one stream is to vary without the other.
+        also: further iterations at which to evaluate.
         saved_at: checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit that of an uninterrupted run.
         on_progress: called with (iteration, last training loss) about ten times a second.
         on_evaluation: called with (iteration, model) at every evaluation; it may read the model, and must draw no random number.
@@ -120,15 +136,17 @@ def train(
     span = torch.arange(block_size + 1, device=recipe.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
     forward = torch.compile(model) if recipe.compiled else model
+    average = _average_of(model, recipe.average) if recipe.average else None
+    held = model if average is None else nn.ModuleDict({"model": model, "average": average})
     with reproducible(derive(seed if dropout_seed is None else dropout_seed, "dropout")):
         progress = Progress()
         if saved_at is not None and saved_at.exists():
-            progress = Progress(**checkpoint.load(saved_at, model, optimizer))
+            progress = Progress(**checkpoint.load(saved_at, held, optimizer))
         last_report = since = time.perf_counter()
         running = torch.zeros((), dtype=torch.float64, device=recipe.device)
         status = "done"
         for iteration in range(progress.iteration, recipe.iterations + 1):
-            due = iteration % recipe.evaluate_every == 0 or iteration == recipe.iterations
+            due = iteration % recipe.evaluate_every == 0 or iteration == recipe.iterations or iteration in also
             if due and (not progress.history or progress.history[-1]["iteration"] < iteration):
                 batches = iteration - (progress.history[-1]["iteration"] if progress.history else 0)
                 train_loss = running.item() / batches if batches else math.nan
@@ -146,15 +164,20 @@ def train(
                 if on_evaluation is not None:
                     on_evaluation(iteration, model)
                 if saved_at is not None and iteration < recipe.iterations:
-                    checkpoint.save(saved_at, model, optimizer, asdict(progress))
+                    checkpoint.save(saved_at, held, optimizer, asdict(progress))
             if iteration == recipe.iterations:
                 break
             windows = text[starts[iteration][:, None] + span].long()  # (B, T + 1)
             with autocast(recipe):
-                loss_tensor = F.cross_entropy(forward(windows[:, :-1]).flatten(0, 1), windows[:, 1:].flatten())
+                logits = forward(windows[:, :-1])
+            loss_tensor = F.cross_entropy(logits.flatten(0, 1).float(), windows[:, 1:].flatten())
             optimizer.zero_grad(set_to_none=True)
             loss_tensor.backward()  # type: ignore[no-untyped-call]
+            for group in optimizer.param_groups:
+                group["lr"] = recipe.learning_rate * recipe.rate(iteration)
             step(optimizer)
+            if average is not None:
+                average.update_parameters(model)
             running += loss_tensor.detach()
             if on_progress is not None and time.perf_counter() - last_report > 0.1:
                 last_report = time.perf_counter()
@@ -162,7 +185,12 @@ def train(
         now = time.perf_counter()
         probabilities = predict(forward, frozen, recipe)
         progress.seconds["evaluation"] += time.perf_counter() - now
-    return Trial(status, progress, probabilities, weights_sha256(model))
+    return Trial(status, progress, probabilities, weights_sha256(model), average)
+
+
+def _average_of(model: nn.Module, decay: float) -> AveragedModel:
+    """A copy whose weights follow the model's: average <- decay * average + (1 - decay) * weights after every step."""
+    return AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay))  # type: ignore[no-untyped-call]
 
 
 def evaluate(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Recipe) -> tuple[float, float]:
@@ -181,21 +209,21 @@ def predict(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Recipe)
 
 
 def logits_of(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Placed, positions: int | None = None) -> Iterator[tuple[Tensor, Tensor]]:
-    """Float32 logits (n, V) and targets (n,) of successive batches of about ``positions`` positions, in evaluation mode."""
+    """Float32 logits (n, V) and targets (n,) of successive batches of about ``positions`` positions, in evaluation mode, without autocast."""
     rows = max(1, (positions or EVALUATION_POSITIONS[torch.device(recipe.device).type]) // windows.inputs.shape[1])
     module = model if isinstance(model, nn.Module) else None
     was_training = module is not None and module.training
     if module is not None:
         module.eval()
-    with torch.inference_mode(), autocast(recipe):
+    with torch.inference_mode():
         for inputs, targets in zip(torch.split(windows.inputs, rows), torch.split(windows.targets, rows), strict=True):
-            yield model(inputs).flatten(0, 1).float(), targets.flatten()
+            yield model(inputs).flatten(0, 1), targets.flatten()
     if module is not None:
         module.train(was_training)
 
 
 def autocast(recipe: Placed) -> AbstractContextManager[Any]:
-    """bfloat16 autocast where the recipe asks for it."""
+    """bfloat16 autocast of training where the recipe asks for it."""
     if recipe.dtype == "float32":
         return nullcontext()
     return torch.autocast(torch.device(recipe.device).type, dtype=torch.bfloat16)

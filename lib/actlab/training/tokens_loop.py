@@ -43,7 +43,7 @@ class TokenRecipe:
     """Of the rate, at the end of the cosine."""
     device: str = "cpu"
     dtype: str = "float32"
-    """``bfloat16`` means autocast: weights stay float32."""
+    """``bfloat16``: autocast in forward and backward; weights, optimizer state, loss and every evaluation stay float32."""
     compiled: bool = False
 
     def __post_init__(self) -> None:
@@ -163,7 +163,8 @@ def _closure(
             with nullcontext() if number == len(batches) else without_exchange(forward):
                 with autocast(recipe):
                     logits = forward(inputs.to(recipe.device, non_blocking=True))
-                    loss = F.cross_entropy(logits.flatten(0, 1), targets.to(recipe.device, non_blocking=True).flatten()) / recipe.micro_batches
+                correct = targets.to(recipe.device, non_blocking=True).flatten()
+                loss = F.cross_entropy(logits.flatten(0, 1).float(), correct) / recipe.micro_batches
                 loss.backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
         return group.mean(total)

@@ -1,0 +1,60 @@
+"""The registered plan of a confirmatory study: hypotheses, outcomes, families and margins as data, named by the hash of its params file.
+
+A record made under a plan carries the hash of the file that held it.  That the file was committed before the training began is read from the
+repository's history (``actlab.records.registration``), not from memory.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Checked(BaseModel):
+    """Unknown keys and wrong types are refused; nothing changes after entry."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Hypothesis(Checked):
+    """One statement that the runs can contradict, with the arms that it compares and when it counts as supported."""
+
+    name: str
+    says: str
+    supported_if: str
+    activations: list[str] = []
+    direction: Literal["lower", "higher", ""] = ""
+    """Of the outcome's difference from the reference."""
+
+
+class Outcome(Checked):
+    """What is compared with the reference: a metric, where, its family of comparisons, and its margin of equivalence."""
+
+    name: str
+    metric: str
+    at: Literal["equal loss", "equal steps", "end"]
+    levels: list[float] = []
+    """Equal loss: shares of the way from the primary level (0) to the loss at the first evaluation (1)."""
+    margin: float | None = Field(None, gt=0)
+    """Of equivalence, by two one-sided tests; in the metric's unit."""
+    primary: bool = False
+
+
+class Plan(Checked):
+    """What is decided before the runs. A later change makes a new ``version``; the old one stays in the history."""
+
+    version: int = Field(ge=1)
+    question: str
+    reference: str = "relu"
+    alpha: float = Field(0.05, gt=0, lt=0.5)
+    correction: Literal["holm"] = "holm"
+    outcomes: list[Outcome]
+    hypotheses: list[Hypothesis]
+    excluded_if: str
+    sha256: str = Field("", pattern="^$|^[0-9a-f]{64}$", description="of the params file; filled in when it is read")
+
+    @property
+    def mark(self) -> tuple[int, str]:
+        """(version, hash of the params file): what a record says of the plan that it was made under."""
+        return self.version, self.sha256
