@@ -1,4 +1,4 @@
-# Two commands, each enough on its own: `make book` and `make test`. Both create .venv if it is absent.
+# Three commands, each enough on its own: `make book`, `make test` and `make check`. Each creates .venv if it is absent.
 # Another Python: make book PYTHON=python3.12. More processes: make book WORKERS=8.
 
 PYTHON ?= python3
@@ -7,9 +7,10 @@ TORCH := torch==2.13.0
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help book test lint types tests install constraints axe clean
+.PHONY: help book test check lint types tests install constraints axe clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -20,7 +21,10 @@ book: $(INSTALLED)  ## install, run the quick study, build the book (warnings ar
 	$(BIN)/actlab book --workers $(WORKERS)
 	@echo "The book is built. Open it: file://$(CURDIR)/book/_build/html/index.html"
 
-test: lint types tests  ## install, then every check: style, types, tests
+test: lint types tests  ## install, then style, types and the quick tests: under 3 minutes
+
+check: lint types $(INSTALLED)  ## everything: also real processes and faults, all cells, fuzzing at length, browser, data: under 12 minutes
+	$(PYTEST) --hypothesis-profile many
 
 lint: $(INSTALLED)  ## style only
 	$(BIN)/ruff check .
@@ -28,8 +32,8 @@ lint: $(INSTALLED)  ## style only
 types: $(INSTALLED)  ## types only
 	$(BIN)/mypy
 
-tests: $(INSTALLED)  ## tests only
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+tests: $(INSTALLED)  ## the quick tests only
+	$(PYTEST) --hypothesis-profile few -m 'not (slow or every or browser or data)'
 
 install: $(INSTALLED)  ## create .venv and install into it, nothing else
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from tests.support import grids
 
-from actlab.errors import BadInput
 from actlab.grid import METRICS, PAIR_METRICS, apart, association, read
 from actlab.statistics.intervals import mean_interval, pair_mean
 
@@ -103,14 +102,16 @@ def test_every_metric_says_unit_and_direction() -> None:
         assert "lower" in metric.note or "higher" in metric.note or metric.name in PAIR_METRICS
 
 
-def test_arms_that_differ_in_more_are_told_apart() -> None:
-    """One model and activation under two streams or sizes: no grid mixes them; ``apart`` gives a grid for each, the baseline with all."""
+def test_arms_that_differ_in_more_are_named_by_it() -> None:
+    """One model and activation under two streams: rows of their own, compared within themselves; ``apart`` gives a grid for each."""
     records = [grids.record(), grids.record(activation="gelu"), grids.record(), grids.baseline()]
     assert list(apart(records[:2])) == [""]
     records[2]["arm"] = "charlm-relu-init"
-    records[2]["config"]["varies"] = "init"
-    with pytest.raises(BadInput, match=r"several arms of one model and activation \(all, init\)"):
-        read(records)
+    records[2]["config"] |= {"varies": "init", "fixed": 42}
+    found = read(records)
+    assert found.models == ("charlm, varies=all", "charlm, varies=init")
+    assert found.missing == [("charlm, varies=init", "gelu")]
+    assert found.arms["charlm, varies=init", "relu"].model == "charlm, varies=init"
     groups = apart(records)
-    assert {name: len(read(group).arms) for name, group in groups.items()} == {"all": 2, "init": 1}
+    assert {name: len(read(group).arms) for name, group in groups.items()} == {"varies=all": 2, "varies=init": 1}
     assert all(read(group).baseline for group in groups.values())

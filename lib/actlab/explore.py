@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from actlab import grid, paths, store, sweep
 from actlab.errors import UnknownName
 from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Metric
+from actlab.records import settings as recorded
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import mean_interval
 from actlab.store import Record
@@ -33,6 +34,8 @@ ABLATION_METRICS = {
     "val_loss": Metric("val_loss", "validation loss (nats per token)", "cross-entropy on the validation windows at the end; lower is better"),
     "val_accuracy": Metric("val_accuracy", "validation accuracy (%)", "share of tokens predicted right; higher is better"),
 }
+FACTORS = {"varies": "stream"}
+"""What a setting in which arms differ is called as a factor, where not by its own name."""
 LABELS = {"hidden": "hidden units", "rate": "learning rate", "batch": "batch size", "rate_factor": "rate factor"}
 """What a factor is called where its name does not say it."""
 
@@ -172,18 +175,30 @@ def _has(records: Sequence[Record], kind: str) -> bool:
 
 
 def _grids(folders: Mapping[str, Sequence[Record]]) -> Iterable[Study]:
-    """Studies of language models: the grid's runs as one study with a scale, any other folder by itself, its streams or scales apart."""
-    runs = {name.removeprefix(f"{GRID}-"): grid.read(records) for name, records in folders.items() if name.startswith(f"{GRID}-")}
-    others = {name: records for name, records in folders.items() if not name.startswith(f"{GRID}-")}
-    alone = {name: {part: grid.read(r) for part, r in grid.apart(records).items()} for name, records in others.items()}
+    """Studies of language models: the grid's runs as one study with a scale, any other folder by itself."""
+    runs = {name: records for name, records in folders.items() if name.startswith(f"{GRID}-")}
+    alone = {name: {name: records} for name, records in folders.items() if name not in runs}
     for name, parts in {GRID: runs, **alone}.items():
-        factor = "stream" if "all" in parts else "scale"
-        arms = [_grid_arm(arm, {factor: level} if level else {}) for level, part in parts.items() for arm in part.arms.values()]
-        if arms:
-            tables = {scale: _tables(part.baseline) for scale, part in parts.items()}
-            settings = {scale: _settings(next(iter(part.arms.values()))) for scale, part in parts.items() if part.arms}
+        read = {folder: grid.read(records) for folder, records in parts.items()}
+        found = [
+            (_grid_arm(arm, _further(arm, folder, records)), arm, folder)
+            for folder, records in parts.items()
+            for arm in read[folder].arms.values()
+        ]
+        if found:
+            tables = {arm.at.get("scale", ""): _tables(read[folder].baseline) for arm, _, folder in found}
+            settings = {arm.at.get("scale", ""): _settings(result) for arm, result, _ in reversed(found)}
             title = "Reproducibility grid" if name == GRID else f"Language models: {name}"
+            arms = [arm for arm, _, _ in found]
             yield Study(name, title, "activation", METRICS, arms, _same(arms, "activation"), tables, settings)
+
+
+def _further(arm: ArmResults, folder: str, records: Sequence[Record]) -> dict[str, str]:
+    """Coordinates beside model and activation: settings in which a study's arms differ; of the grid's runs one, the scale with those settings."""
+    names = recorded.differing(records)
+    if folder.startswith(f"{GRID}-"):
+        return {"scale": grid.labelled(folder.removeprefix(f"{GRID}-"), recorded.named(arm.record, names))}
+    return {FACTORS.get(name, name): value for name, value in recorded.levels(arm.record, names).items()}
 
 
 def _tables(baseline: Record) -> dict[str, dict[str, float]]:
@@ -203,7 +218,7 @@ def _grid_arm(arm: ArmResults, also: dict[str, str]) -> Arm:
     pairs = np.triu_indices(len(arm.labels), 1)
     singles = {name: arm.matrix(name)[pairs] if name in PAIR_METRICS else arm.values(name) for name in METRICS}
     return Arm(
-        at={"model": arm.model, "activation": arm.activation} | also,
+        at={"model": str(arm.record["model_name"]), "activation": arm.activation} | also,
         labels=arm.labels,
         parameters=arm.n_parameters,
         estimates={name: arm.shown(name) for name in METRICS},
@@ -217,34 +232,37 @@ def _grid_arm(arm: ArmResults, also: dict[str, str]) -> Arm:
 
 def _sweep(name: str, records: Sequence[Record]) -> Study:
     factors = ["network", "hidden", "rate", "batch"]
+    names = recorded.differing(records)
     arms = [
         Arm(
-            at={factor: level if isinstance(level, str) else f"{level:g}" for factor, level in zip(factors, levels, strict=True)},
+            at={factor: _level(level) for factor, level in zip(factors, levels, strict=True)} | recorded.levels(group[0], names),
             labels=[str(seed) for seed in trials["seed"]],
             parameters=int(trials["n_parameters"].iloc[0]),
             estimates={metric: mean_interval(trials[metric]) for metric in SWEEP_METRICS},
             singles={metric: trials[metric].tolist() for metric in SWEEP_METRICS},
             not_done=[f"{t.seed}: {t.status}" for t in trials.itertuples() if t.status != "done"],
         )
-        for levels, trials in sweep.read(records).trials.sort_values("seed").groupby(factors)
+        for group in recorded.by_setting(records).values()
+        for levels, trials in sweep.table(group).sort_values("seed").groupby(factors)
     ]
     functions = {arm.at["network"]: arm.at["network"].split("_equal_")[0] for arm in arms}
     return Study(name, f"Feed-forward networks: {name}", "network", SWEEP_METRICS, arms, functions)
 
 
 def _ablation(name: str, records: Sequence[Record]) -> Study:
-    arms = [_ablation_arm(record) for record in records if record["kind"] == "ablation"]
+    names = recorded.differing(records)
+    arms = [_ablation_arm(record, recorded.levels(record, names)) for record in records if record["kind"] == "ablation"]
     return Study(name, f"Optimizers and symmetry: {name}", "activation", ABLATION_METRICS, arms, _same(arms, "activation"))
 
 
-def _ablation_arm(record: Record) -> Arm:
+def _ablation_arm(record: Record, also: dict[str, str]) -> Arm:
     trials = record["trials"]
     done = [t["final"] if t["status"] == "done" else {} for t in trials]
     scores = {metric: [float(final.get(metric, math.nan)) for final in done] for metric in ABLATION_METRICS}
     histories = [{e["iteration"]: e.get("val_loss", math.nan) for e in t.get("history", [])} for t in trials]
     steps = sorted({step for history in histories for step in history})
     return Arm(
-        at={factor: _level(record[factor]) for factor in ("activation", "optimizer", "symmetry", "rate_factor")},
+        at={factor: _level(record[factor]) for factor in ("activation", "optimizer", "symmetry", "rate_factor")} | also,
         labels=[t["label"] for t in trials],
         parameters=int(record["n_parameters"]),
         estimates={metric: mean_interval(values) for metric, values in scores.items()},

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actlab import shapes
-from actlab.errors import BadInput, RecordError
+from actlab.errors import RecordError
+from actlab.records import settings
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.intervals import mean_interval, pair_mean, pair_mean_difference, paired_difference
@@ -65,11 +66,13 @@ class ArmResults:
 
     record: Record
     floor: Record | None = None
+    setting: str = ""
+    """What tells it from other arms of its model and activation: ``iterations=6``; empty where there are none."""
 
     @property
     def model(self) -> str:
-        """Name of the model."""
-        return str(self.record["model_name"])
+        """Name of the model, with the setting where arms of several are read together: ``charlm, iterations=6``."""
+        return labelled(self.record["model_name"], self.setting)
 
     @property
     def activation(self) -> str:
@@ -280,8 +283,9 @@ def check(record: Record) -> None:
 def read(records: Iterable[Record], models: Sequence[str] | None = None, activations: Sequence[str] | None = None) -> Grid:
     """A grid from records; ``models`` and ``activations`` choose and order, everything in the records unless given.
 
+    Arms of one model and activation that differ in further settings stand in rows of their own, as models named ``charlm, iterations=6``.
+
     Raises:
-        BadInput: two arms of one model and activation (``apart`` tells them apart).
         RecordError: a record of another shape.
     """
     records = list(records)
@@ -291,26 +295,38 @@ def read(records: Iterable[Record], models: Sequence[str] | None = None, activat
             check(record)
     baseline = next((r for r in records if r["kind"] == "baseline"), {})
     records = [r for r in records if r["kind"] in ("trials", "floor")]
-    study = records[0]["study"] if records else ""
-    chosen_models = _chosen([r["model_name"] for r in records], models)
+    names = settings.differing(records)
+    main, floors = (
+        {(labelled(r["model_name"], settings.named(r, names)), r["activation"]): r for r in records if r["kind"] == kind}
+        for kind in ("trials", "floor")
+    )
+    bases = _chosen([r["model_name"] for r in records], models)
+    chosen_models = tuple(label for base in bases for label in _rows(base, [model for model, _ in main]))
     chosen_activations = _chosen([r["activation"] for r in records], activations)
-    main = {(r["model_name"], r["activation"]): r for r in records if r["kind"] == "trials"}
-    if len(main) < sum(r["kind"] == "trials" for r in records):
-        raise BadInput(f"results/{study} has several arms of one model and activation ({', '.join(apart(records))}): no grid holds them together")
-    floors = {(r["model_name"], r["activation"]): r for r in records if r["kind"] == "floor"}
     wanted = [(m, a) for m in chosen_models for a in chosen_activations if (m, a) in main]
-    return Grid(study, chosen_models, chosen_activations, {key: ArmResults(main[key], floors.get(key)) for key in wanted}, baseline)
+    arms = {key: ArmResults(main[key], floors.get(key), settings.named(main[key], names)) for key in wanted}
+    return Grid(records[0]["study"] if records else "", chosen_models, chosen_activations, arms, baseline)
+
+
+def labelled(model: str, setting: str) -> str:
+    """A model's name with the settings that tell its rows apart."""
+    return f"{model}, {setting}" if setting else model
+
+
+def _rows(base: str, models: Sequence[str]) -> list[str]:
+    """The rows of a model, one a setting; its own name where nothing of it is recorded."""
+    return sorted({m for m in models if m.partition(", ")[0] == base}, key=settings.natural) or [base]
 
 
 def apart(records: Iterable[Record]) -> dict[str, list[Record]]:
-    """Records of a study by what else its arms differ in: the random stream that varies, the size, the protocol; all under "" where nothing does."""
+    """Records of a study by what else its arms differ in (``iterations=6``), the baseline with all; all under "" where nothing does."""
     found = [r for r in records if r["kind"] in ("trials", "floor", "baseline")]
-    factors = {r["arm"]: [r["config"].get("varies", "all"), r["config"].get("scale", "")] for r in found if r["kind"] != "baseline"}
-    several = [len({values[i] for values in factors.values()}) > 1 for i in range(2)]
+    names = settings.differing(found)
     groups: dict[str, list[Record]] = {}
-    for arm, values in factors.items():
-        name = " ".join(value for value, differs in zip(values, several, strict=True) if differs)
-        groups.setdefault(name, [r for r in found if r["kind"] == "baseline"]).extend(r for r in found if r.get("arm") == arm)
+    for record in (r for r in found if r["kind"] == "trials"):
+        groups.setdefault(settings.named(record, names), [r for r in found if r["kind"] == "baseline"]).append(record)
+    for record in (r for r in found if r["kind"] == "floor" and settings.named(r, names) in groups):
+        groups[settings.named(record, names)].append(record)
     return groups
 
 

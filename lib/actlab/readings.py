@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from actlab import store
 from actlab.grid import ArmResults, Grid, read
+from actlab.records.settings import usual
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import mean_interval, pair_mean
 from actlab.store import Record
@@ -94,7 +95,7 @@ class Evidence:
 
 def gather() -> Evidence:
     """Everything that is recorded."""
-    grids = (read(store.load_study(study)) for study in (CORRECTED, LONGER, ALONE, OVERFIT))
+    grids = (read(usual(store.load_study(study))) for study in (CORRECTED, LONGER, ALONE, OVERFIT))
     return Evidence(readings(r for study in STUDIES for r in store.load_study(study)), *grids)
 
 

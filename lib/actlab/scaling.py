@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.grid import ArmResults, Grid, apart, read
+from actlab.records.settings import usual
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import paired_difference
 from actlab.statistics.summaries import rank_correlation
@@ -43,7 +44,7 @@ class Sizes:
 
 def read_sizes(records: Iterable[Record]) -> Sizes:
     """A study of one model at several scales, from its records; an empty one from none."""
-    found = [record for record in records if record["kind"] == "trials"]
+    found = usual((record for record in records if record["kind"] == "trials"), apart=("scale",))
     if not found:
         return Sizes()
     grids = sorted((read(group) for group in apart(found).values()), key=parameters)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from actlab.chapters import equal_loss
 from actlab.grid import ArmResults
 from actlab.records.estimates import against
+from actlab.records.settings import usual
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.intervals import pair_mean, paired_difference
 from actlab.statistics.pairs import jackknife_variance
@@ -73,8 +74,8 @@ class Sources:
 
 
 def read(records: Iterable[Record]) -> Sources:
-    """A study of sources from its records; an empty one from none."""
-    found = list(records)
+    """A study of sources from its records, at the settings that most of its arms share; an empty one from none."""
+    found = usual(records, apart=("varies",))
     arms = {(r["model_name"], r["activation"], r["config"].get("varies", "all")): ArmResults(r) for r in found if r["kind"] == "trials"}
     return Sources(arms, {(r["model_name"], r["activation"]): r for r in found if r["kind"] == "perturbed"})
 

@@ -11,6 +11,7 @@ from typing import Any
 from actlab import paths
 from actlab.errors import DamagedRecord, RecordError
 from actlab.files import set_aside, write_text
+from actlab.records.settings import current
 
 Record = dict[str, Any]
 READS = "ACTLAB_READS"
@@ -96,8 +97,11 @@ def load_replays(study: str) -> list[Record]:
 
 
 def load_study(study: str) -> list[Record]:
-    """Every record of a study, in the order of the file names; none for a study without results."""
-    return [load(path) for path in sorted(folder_of(study).glob("*.json"))]
+    """The records of a study, in the order of the file names; none for a study without results.
+
+    Where an arm has grown, the record with more trials stands for it, and the smaller one, which it contains, is left out.
+    """
+    return current(load(path) for path in sorted(folder_of(study).glob("*.json")))
 
 
 def set_damaged_aside(study: str) -> list[Path]:

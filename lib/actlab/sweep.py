@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab import shapes
+from actlab.records import settings
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.foils import bootstrap_maximum
 from actlab.statistics.intervals import mean_interval, paired_difference
@@ -79,13 +80,19 @@ SHAPE: dict[str, Any] = {"network": str, "n_parameters": int, "config": CONFIG, 
 def read(records: Iterable[Record], longer: Iterable[Record] = ()) -> Sweep:
     """A sweep from the records of its arms, and from those of a longer training; an empty one from none.
 
+    Where arms of several settings are among the records, those of the settings that most share are read (``settings.usual``); arms that differ
+    in their epochs alone go by the fewest, and the others are longer trainings.
+
     Raises:
         RecordError: a record of another shape.
     """
-    return Sweep(_table(records), _table(longer))
+    trials = table(settings.usual(records, apart=("epochs",)))
+    more = trials["epochs"] > trials["epochs"].min()
+    return Sweep(trials[~more], pd.concat([found for found in (table(longer), trials[more]) if len(found)] or [trials[:0]]))
 
 
-def _table(records: Iterable[Record]) -> pd.DataFrame:
+def table(records: Iterable[Record]) -> pd.DataFrame:
+    """Every trial of the records as a row; columns ``COLUMNS``."""
     rows = [row for record in records if record.get("kind") == "mnist" for row in _rows(record)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

@@ -16,7 +16,7 @@ def bullets(sentences: Iterable[str]) -> Any:
     """Sentences as a Markdown list for a notebook; empty ones are left out, and what is said twice is said once."""
     from IPython.display import Markdown
 
-    return Markdown("\n".join(f"- {capital(text)}." for text in dict.fromkeys(sentences) if text))  # type: ignore[no-untyped-call]
+    return Markdown("\n".join(f"- {capital(text)}." for text in dict.fromkeys(sentences) if text))
 
 
 def capital(text: str) -> str:

@@ -42,6 +42,7 @@ def test_shares_sum_to_one_and_products_are_seen() -> None:
     assert max(shares, key=lambda group: shares[group]) == "matrix products"
 
 
+@pytest.mark.slow
 def test_table_sets_the_measured_beside_the_possible(measured: dict[str, Any]) -> None:
     """No measured rate beats the matrix rate by more than noise, and the possible ratio is above the measured one."""
     row = account.table(measured)["charlm"]

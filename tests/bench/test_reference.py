@@ -35,6 +35,7 @@ def test_reference_dropout_is_on_in_training() -> None:
     assert not torch.equal(plain(tiny.tokens()), plain(tiny.tokens()))
 
 
+@pytest.mark.slow
 def test_a_measurement_has_both_peers(measured: dict[str, Any]) -> None:
     """The row has both parts for both peers, a ratio of the trial's seconds, and the peak memory of either process."""
     (row,) = measured["models"]

@@ -15,6 +15,8 @@ from reliability import Faults
 
 from actlab import store
 
+pytestmark = pytest.mark.slow
+
 NEED = "make room or choose another folder, and run again"
 
 

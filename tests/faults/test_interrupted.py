@@ -10,6 +10,8 @@ import pytest
 from faulty import PARAMS, Server, Study, kill_group, until_gone
 from reliability import Faults
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 2
 """Seconds from Ctrl-C to the end."""
 

@@ -16,6 +16,8 @@ import pytest
 from faulty import PARAMS, SCRIPT, Server, Study, kill_group, launch, until_gone
 from reliability import Faults
 
+pytestmark = pytest.mark.slow
+
 KILLS = 20
 SEED = 7
 

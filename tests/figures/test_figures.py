@@ -1,46 +1,16 @@
-"""Figures show what they are given, with units and intervals, and draw the same bytes twice."""
+"""Figures of the grids show what they are given, with units and intervals."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from tests.support import grids
+from tests.support.drawn import words
 
 from actlab.figures import grid as figures
 from actlab.figures.activations import functions_and_slopes
 from actlab.figures.style import COLOURS, colour, dashes, marker, show
-from actlab.grid import METRICS, Grid, read
-
-DRAWINGS = {
-    "bars": lambda g: figures.bars(g, "total_variation"),
-    "bars of one model": lambda g: figures.bars(g.only("tinylstm"), "val_accuracy"),
-    "curves": figures.curves,
-    "scatter": figures.scatter,
-    "four panels": figures.four_panels,
-    "floors": figures.floors,
-    "pair heat": lambda g: figures.pair_heat(g.arms["charlm", "relu"]),
-}
-
-
-def words(figure: Figure) -> str:
-    """Every text in a figure."""
-    figure.draw_without_rendering()
-    return " | ".join(t.get_text() for t in figure.findobj(lambda artist: hasattr(artist, "get_text")))
-
-
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_same_figure_same_bytes(name: str) -> None:
-    """A figure depends on its data alone."""
-    assert show(DRAWINGS[name](grids.grid())).data == show(DRAWINGS[name](grids.grid())).data
-
-
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_axes_carry_labels_and_no_title(name: str) -> None:
-    """What is measured stands on an axis; titles belong to the caption."""
-    figure = DRAWINGS[name](grids.grid())
-    assert any(metric.label in words(figure) for metric in METRICS.values()) or "loss (nats)" in words(figure)
-    assert not any(axes.get_title() for axes in figure.axes)
+from actlab.grid import read
 
 
 def test_missing_arm_is_written_out() -> None:
@@ -57,14 +27,6 @@ def test_bars_have_the_estimates_heights_and_intervals() -> None:
     low, high = axes.collections[0].get_segments()[0][:, 1]
     estimate = results.arms["charlm", "relu"].estimate("churn")
     assert (low, high) == (pytest.approx(estimate.low), pytest.approx(estimate.high))
-
-
-def test_an_empty_grid_still_draws() -> None:
-    """No record, no exception."""
-    empty = Grid("none", ("charlm",), ("relu",), {}, {})
-    for draw in (figures.four_panels, figures.scatter, figures.floors, figures.curves):
-        assert isinstance(draw(empty), Figure)
-    assert "no record yet" in words(figures.curves(read([])))
 
 
 def test_the_studies_activations_have_colours_of_their_own() -> None:

@@ -299,6 +299,7 @@ def test_autocast_keeps_the_narrow_type():
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_compiled_agrees():
     net = lively(model(symmetry="bQbV")).train()
     other = lively(model(symmetry="bQbV")).train()

@@ -148,6 +148,7 @@ def test_a_notebook_loads_or_trains():
     assert not kinds.bring(study, train_missing=True, workers=1).missing
 
 
+@pytest.mark.slow
 def test_workers_give_the_same_bits(monkeypatch, tmp_path):
     monkeypatch.setenv("ACTLAB_DATA", str(tmp_path))
     for split in ("train", "val"):

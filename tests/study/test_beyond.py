@@ -66,6 +66,7 @@ def test_a_model_without_dropout_does_not_vary_with_its_stream(toy: Params) -> N
     assert record["reproducibility_metrics"][0]["total_variation"] == 0
 
 
+@pytest.mark.slow
 def test_perturbed_trials_are_compared_with_themselves_unchanged(toy: Params) -> None:
     """A pair a seed and change, and the two runs on two threads; repeats give 0, other changes do not."""
     params = toy.replace(activations="gelu", trials=2, iterations=20, perturbations=["repeat", "nudge", "threads2", "threads2repeat", "bfloat16"])

@@ -38,6 +38,7 @@ def papermill(notebook: Path, *arguments: str) -> subprocess.CompletedProcess[st
     return subprocess.run(command, cwd=notebook.parent, capture_output=True, text=True, check=False, timeout=120)
 
 
+@pytest.mark.slow
 def test_defaults_and_given_values_reach_the_study(notebook: Path) -> None:
     """What papermill injects is what runs."""
     done = papermill(notebook, "-p", "model", "convlm", "-p", "show", "best")
@@ -53,6 +54,7 @@ def test_defaults_and_given_values_reach_the_study(notebook: Path) -> None:
         ("trials", "1.5", "trials=1.5: Input should be a valid integer"),
     ],
 )
+@pytest.mark.slow
 def test_a_mistake_ends_papermill(notebook: Path, name: str, value: str, expected: str) -> None:
     """Exit code not zero, and the message names the parameter, the value and what is allowed."""
     done = papermill(notebook, "-p", name, value)

@@ -84,6 +84,7 @@ def test_one_record_an_arm_with_a_trial_a_seed() -> None:
         assert {"train", "validation", "test"} <= set(record["provenance"]["data"])
 
 
+@pytest.mark.slow
 def test_another_number_of_processes_gives_the_same_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run_mnist(tiny())
     monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path / "again"))
@@ -145,6 +146,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_gives_the_same_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``kill -9`` after the first finished program; the second run trains only the rest."""
     values = {**TINY, "batch_sizes": [8], "trials": 8}

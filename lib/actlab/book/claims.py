@@ -67,7 +67,7 @@ def table(judged: pd.DataFrame) -> Any:
 
     head = "".join(f'<th role="columnheader" scope="col">{name}</th>' for name in HEAD)
     rows = "\n".join(_row(str(id), claim) for id, claim in judged.iterrows())
-    return HTML(PAGE.format(style=STYLE, head=head, rows=rows, script=SCRIPT.read_text(encoding="utf-8")))  # type: ignore[no-untyped-call]
+    return HTML(PAGE.format(style=STYLE, head=head, rows=rows, script=SCRIPT.read_text(encoding="utf-8")))
 
 
 def _row(id: str, claim: pd.Series[str]) -> str:

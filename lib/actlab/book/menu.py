@@ -23,4 +23,4 @@ def activations() -> Any:
         ROW.format(name=a.name, formula=to_mathml(a.formula, "inline"), kind="gated" if a.gated else "plain", source=escape(a.source))
         for a in ACTIVATIONS.values()
     ]
-    return HTML(TABLE.format(rows="".join(rows)))  # type: ignore[no-untyped-call]
+    return HTML(TABLE.format(rows="".join(rows)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from actlab import readings, store
 from actlab.grid import Grid, read
 from actlab.readings import IGNORED, Reading
+from actlab.records.settings import usual
 from actlab.store import Record
 
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
@@ -54,8 +55,9 @@ def gather() -> Evidence:
 
 
 def _records(study: str) -> list[Record]:
-    found = store.load_study(study)
-    return found or (store.load_study(ON_CPU[study]) if study in ON_CPU else [])
+    """The study's own settings; arms that somebody added under others are not what a claim is judged by."""
+    found = usual(store.load_study(study))
+    return found or (usual(store.load_study(ON_CPU[study])) if study in ON_CPU else [])
 
 
 def by_defect(records: Iterable[Record]) -> dict[tuple[str, int], Grid]:

@@ -11,6 +11,7 @@ import pandas as pd
 from actlab import factorial, store, sweep
 from actlab.claims import Claim, Verdict, ablation, evidence, mnist, readme, report_findings, report_scale, report_summary
 from actlab.claims.verdicts import KINDS, counted, in_words
+from actlab.records.settings import usual
 
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 
@@ -27,7 +28,7 @@ class Source:
 
 SOURCES = (
     Source("MNIST study", mnist.CLAIMS, lambda: sweep.read(store.load_study("mnist"), store.load_study("mnist-epochs")), "studies/mnist"),
-    Source("Ablation study", ablation.CLAIMS, lambda: factorial.read(store.load_study("ablation-novels")), "studies/ablation"),
+    Source("Ablation study", ablation.CLAIMS, lambda: factorial.read(usual(store.load_study("ablation-novels"))), "studies/ablation"),
     Source("Language models, front page", readme.CLAIMS, evidence.gather, "studies/report"),
     Source(
         "Language models, report",

@@ -130,4 +130,4 @@ def show(figure: Figure | None) -> Any:
     with styled():
         text = StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return SVG(text.getvalue())  # type: ignore[no-untyped-call]
+    return SVG(text.getvalue())

@@ -1,1 +1,1 @@
-"""From records to numbers, without torch: comparisons of arms, families of questions, which trials repeat others, what was written when."""
+"""From records to numbers, without torch: settings, tidy tables, comparisons of arms, families of questions, repeated trials."""

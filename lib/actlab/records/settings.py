@@ -1,0 +1,148 @@
+"""The settings of recorded arms: which records are one arm at two sizes, and what tells several arms of one cell apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Record = Mapping[str, Any]
+TEXT = ("model", "activation")
+CELLS: dict[str, tuple[str, ...]] = {
+    "trials": TEXT,
+    "floor": TEXT,
+    "perturbed": TEXT,
+    "mnist": ("network", "hidden", "learning_rate", "batch_size"),
+    "ablation": ("optimizer", "symmetry", "activation", "rate_factor"),
+}
+"""Kind of record -> the factors of its study: records that share them are one cell of the study's table."""
+MAIN = ("trials", "mnist", "ablation")
+"""Kinds whose trials differ in the seed alone."""
+DEFAULTS: dict[str, Any] = {"varies": "all", "protocol": [], "train_fraction": 1.0, "snapshots": []}
+"""What an arm has that does not say it."""
+NOT_NAMED = {"kind", "trials", "seeds", "ensembles", "fixed", "model_size", "optimizer_settings", "study", "width"}
+"""Left out of a name: what follows from other settings, and what belongs to the trials rather than to the arm."""
+
+
+def config_of(record: Record) -> dict[str, Any]:
+    """The record's settings; none where it is of another shape, which its reader refuses by name."""
+    config = record.get("config")
+    return config if isinstance(config, dict) else {}
+
+
+def kind_of(record: Record) -> str:
+    """What the record calls its kind; "" where it has none that is read here."""
+    kind = record.get("kind")
+    return kind if isinstance(kind, str) and kind in CELLS else ""
+
+
+def labels_of(record: Record) -> list[str]:
+    """Names of a record's trials, as planned."""
+    found = config_of(record).get("trials", config_of(record).get("seeds"))
+    return [str(label) for label in found] if isinstance(found, list) else []
+
+
+def cell_of(record: Record) -> dict[str, Any]:
+    """The record's place in its study: factor -> level."""
+    found = {"model": record.get("model_name"), "activation": record.get("activation")}
+    return {name: found.get(name) or config_of(record).get(name, record.get(name)) for name in CELLS.get(kind_of(record), ())}
+
+
+def settings_of(record: Record) -> dict[str, Any]:
+    """What can tell two arms of a cell apart: the recipe and every other setting, by name; ``seed``: of the first trial."""
+    config = dict(config_of(record))
+    recipe = config.pop("recipe", None)
+    flat = {**(recipe if isinstance(recipe, dict) else {}), **config}
+    inside = {name: value for name, value in flat.items() if name not in {*NOT_NAMED, *cell_of(record)}}
+    first = labels_of(record)[:1]
+    return DEFAULTS | inside | ({"seed": first[0].partition("-")[0]} if first else {})
+
+
+def current(records: Iterable[Record]) -> list[Any]:
+    """The records without those that another one contains: the same settings, and its trials among more."""
+    found = list(records)
+    arms: dict[str, list[Record]] = {}
+    for record in found:
+        own = {k: v for k, v in config_of(record).items() if k not in ("trials", "seeds", "ensembles")}
+        if kind_of(record) and own:
+            arms.setdefault(repr((record["kind"], record.get("study"), _sorted(own))), []).append(record)
+    inside = {id(small) for same in arms.values() for small in same for large in same if _contains(large, small)}
+    return [record for record in found if id(record) not in inside]
+
+
+def _contains(large: Record, small: Record) -> bool:
+    a, b = labels_of(large), labels_of(small)
+    extra = len(str(config_of(large).get("ensembles", ""))) > len(str(config_of(small).get("ensembles", "")))
+    return set(b) < set(a) or (extra and set(b) == set(a))
+
+
+def _sorted(value: Any) -> Any:
+    return sorted((str(k), repr(_sorted(v))) for k, v in value.items()) if isinstance(value, Mapping) else value
+
+
+def differing(records: Iterable[Record]) -> list[str]:
+    """Names of the settings in which arms of one cell differ, over all cells of a study; ``arm`` (its hash) where no setting tells two apart."""
+    cells: dict[str, list[Record]] = {}
+    for record in records:
+        if kind_of(record) in MAIN:
+            cells.setdefault(repr(cell_of(record)), []).append(record)
+    found: list[str] = []
+    for same in cells.values():
+        every = [settings_of(record) for record in same]
+        apart = [n for n in dict.fromkeys(n for s in every for n in s) if len({repr(s.get(n)) for s in every}) > 1]
+        told = {repr([s.get(name) for name in apart]) for s in every}
+        found += apart if len(told) == len(same) else [*apart, "arm"]
+    return list(dict.fromkeys(found))
+
+
+def levels(record: Record, names: Sequence[str]) -> dict[str, str]:
+    """Setting -> the record's value of it, as text."""
+    own = settings_of(record) | {"arm": str(record.get("arm", "")).rpartition("-")[2]}
+    return {name: _text(own.get(name, "")) if own.get(name) != [] or name != "protocol" else "corrected" for name in names}
+
+
+def named(record: Record, names: Sequence[str]) -> str:
+    """``iterations=6, scale=lite``: the values of the settings that differ; empty where none does."""
+    return ", ".join(f"{name}={value}" for name, value in levels(record, names).items())
+
+
+def natural(text: str) -> list[tuple[int, int, str]]:
+    """A key that sorts names with the numbers in them rising: ``iterations=6`` before ``iterations=10``."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
+
+
+def by_setting(records: Iterable[Record], apart: Sequence[str] = ()) -> dict[str, list[Any]]:
+    """The main records of a study by the settings in which they differ (``named``), but for those in ``apart``; all under "" where none does."""
+    found = [record for record in records if kind_of(record) in MAIN]
+    names = [name for name in differing(found) if name not in apart]
+    groups: dict[str, list[Any]] = {}
+    for record in found:
+        groups.setdefault(named(record, names), []).append(record)
+    return groups
+
+
+def usual(records: Iterable[Record], apart: Sequence[str] = ()) -> list[Any]:
+    """Of a study's records those of the settings that most of its arms share, the earliest where as many do; what is no arm stays.
+
+    ``apart``: settings that may differ all the same.
+    """
+    found = list(records)
+    groups = by_setting(found, apart)
+    if len(groups) < 2:
+        return found
+    names = [name for name in differing(found) if name not in apart]
+    best = min(groups, key=lambda name: (-len(groups[name]), min(_date(record) for record in groups[name])))
+    return [record for record in found if not kind_of(record) or named(record, names) == best]
+
+
+def _date(record: Record) -> str:
+    origin = record.get("provenance")
+    return str(origin.get("date", "")) if isinstance(origin, dict) else ""
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return " + ".join(map(_text, value)) or "none"
+    if isinstance(value, Mapping):
+        return " + ".join(f"{name} {_text(one)[:8]}" for name, one in value.items()) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,80 @@
+"""Several arms of one cell: the larger record of a grown arm stands for it, other settings are told apart by what differs."""
+
+from __future__ import annotations
+
+import copy
+
+from tests.support import explored, grids
+
+from actlab import explore, report, store
+from actlab.records.settings import by_setting, current, differing, named, natural, usual
+from actlab.store import Record
+
+SIX = (2.0, 2.1, 2.2, 2.3, 2.4, 2.5)
+
+
+def of(iterations: int = 4, activation: str = "relu", losses: tuple[float, ...] = SIX[:3], **config: object) -> Record:
+    """A record of an arm at some settings."""
+    made = grids.record(activation=activation, losses=losses)
+    recipe = made["config"]["recipe"] | {"iterations": iterations, "batch_size": 2, "learning_rate": 0.001}
+    about = {"model": "charlm", "activation": activation, "dataset": "pydoc", "scale": "quick"}
+    return made | {"arm": f"charlm-{activation}-{iterations}{len(losses)}", "config": made["config"] | about | {"recipe": recipe} | config}
+
+
+def save(*records: Record, study: str = "grown-quick") -> None:
+    for record in records:
+        store.save(store.path_of(study, record["arm"]), copy.deepcopy(record) | {"study": study})
+
+
+def test_a_grown_arm_is_read_at_its_larger_size() -> None:
+    """Three trials and six of the same settings and first seed are one arm; other settings, another first seed or other activations are not."""
+    small, large, other = of(), of(losses=SIX), of(iterations=6)
+    later = of()
+    later["config"] = later["config"] | {"trials": ["50", "51", "52"]}
+    assert current([small, large, other, later]) == [large, other, later]
+    assert current([large, small]) == [large]
+    assert differing([large, other]) == ["iterations"]
+    assert differing([small, later]) == ["seed"]
+
+
+def test_report_explorer_and_grid_show_every_setting() -> None:
+    """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by name."""
+    save(of(), of(losses=SIX), of(iterations=6), of(iterations=6, activation="gelu"))
+    results = report.load("grown-quick")
+    assert results.models == ("charlm, iterations=4", "charlm, iterations=6")
+    assert len(results.arms["charlm, iterations=4", "relu"].labels) == 6
+    text = report.summary(results)
+    assert "charlm, iterations=4" in text
+    assert "charlm, iterations=6" in text
+    (study,) = explore.studies(["grown-quick"])
+    assert study.factors == {"model": ["charlm"], "activation": ["relu", "gelu"], "iterations": ["4", "6"]}
+    chosen = study.select(study.choose({"iterations": "4"}))
+    assert [arm.estimates["val_loss"].n for arm in chosen] == [6]
+
+
+def test_two_settings_of_a_run_of_the_grid_are_two_levels_of_its_scale() -> None:
+    """The grid's runs are one study: its scale says what else differs within a run."""
+    runs = {"repro-quick": [of(), of(iterations=6)], "repro-lite": [explored.record()]}
+    (study,) = explore.of_records(runs)
+    assert study.factors["scale"] == ["lite", "quick, iterations=4", "quick, iterations=6"]
+    assert set(study.settings) == set(study.factors["scale"])
+
+
+def test_what_no_setting_tells_apart_has_its_hash_in_its_name() -> None:
+    """Two records that differ in a model's size only (a scale was redefined) do not fall together."""
+    a, b = of(model_size={"n_embd": 64}), of(model_size={"n_embd": 128})
+    a["arm"], b["arm"] = "charlm-relu-aaa", "charlm-relu-bbb"
+    names = differing([a, b])
+    assert [named(record, names) for record in (a, b)] == ["arm=aaa", "arm=bbb"]
+
+
+def test_published_claims_are_judged_at_the_settings_that_most_arms_share() -> None:
+    """An arm that somebody adds under other settings moves no verdict; floors of other settings go with it."""
+    records = [of(), of(activation="gelu"), of(iterations=6), grids.baseline()]
+    assert usual(records) == [records[0], records[1], records[3]]
+    assert list(by_setting(records)) == ["iterations=4", "iterations=6"]
+    assert usual(records, apart=("iterations",)) == records
+
+
+def test_numbers_in_names_rise() -> None:
+    assert sorted(["n=10", "n=9", "m"], key=natural) == ["m", "n=9", "n=10"]
