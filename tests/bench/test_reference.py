@@ -13,20 +13,21 @@ from actlab.bench import language, records, reference
 from actlab.models import MODELS, build_model
 
 
-@pytest.mark.parametrize("attention", [reference.NaiveAttention, reference.TorchAttention])
-@pytest.mark.parametrize("activation", ["gelu", "swiglu"])
-@pytest.mark.parametrize("name", MODELS)
-def test_naive_models_compute_the_same_function(name: str, activation: str, attention: type[reference.NaiveAttention]) -> None:
+def test_naive_models_compute_the_same_function(subtests: pytest.Subtests) -> None:
     """Head-by-head attention, PyTorch's own, and the stacked LSTM agree with ours, logits and gradients."""
-    ours = build_model(name, tiny.CONFIG, activation).double().eval()
-    plain = reference.naive(ours, attention).double().eval()
-    tokens = tiny.tokens()
-    ours(tokens).square().sum().backward()
-    plain(tokens).square().sum().backward()
-    torch.testing.assert_close(plain(tokens), ours(tokens))
-    first = sum(p.grad.square().sum() for p in ours.parameters())
-    second = sum(p.grad.square().sum() for p in plain.parameters())
-    torch.testing.assert_close(second, first)
+    for name in MODELS:
+        for activation in ["gelu", "swiglu"]:
+            for attention in [reference.NaiveAttention, reference.TorchAttention]:
+                with subtests.test(attention=attention.__name__, activation=activation, name=name):
+                    ours = build_model(name, tiny.CONFIG, activation).double().eval()
+                    plain = reference.naive(ours, attention).double().eval()
+                    tokens = tiny.tokens()
+                    ours(tokens).square().sum().backward()
+                    plain(tokens).square().sum().backward()
+                    torch.testing.assert_close(plain(tokens), ours(tokens))
+                    first = sum(p.grad.square().sum() for p in ours.parameters())
+                    second = sum(p.grad.square().sum() for p in plain.parameters())
+                    torch.testing.assert_close(second, first)
 
 
 def test_reference_dropout_is_on_in_training() -> None:

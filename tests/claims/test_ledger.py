@@ -46,11 +46,6 @@ def of_kind(*kinds: type) -> list[Claim]:
     return [claim for claim in LANGUAGE if isinstance(claim.test, kinds)]
 
 
-def named(claim: Claim) -> str:
-    """For the test's name."""
-    return claim.id
-
-
 def test_every_claim_has_one_row() -> None:
     """All claims that were collected, each once."""
     assert len(ALL) == len(BY_ID)
@@ -58,38 +53,36 @@ def test_every_claim_has_one_row() -> None:
     assert len(EXPECTED) == 193
 
 
-@pytest.mark.parametrize("claim", ALL, ids=named)
-def test_a_row_is_complete(claim: Claim) -> None:
+def test_a_row_is_complete(subtests: pytest.Subtests) -> None:
     """Statement, place, what was reported, rule and test are there, and its page is one of the book's."""
-    assert all((claim.statement, claim.reported, claim.rule, claim.section))
-    assert callable(claim.test)
-    assert claim.page in pages() | {""} or (paths.ROOT / "book" / f"{claim.page}.md").exists()
+    for claim in ALL:
+        with subtests.test(claim=claim.id):
+            assert all((claim.statement, claim.reported, claim.rule, claim.section))
+            assert callable(claim.test)
+            assert claim not in LANGUAGE or isinstance(claim.test, KINDS), "nothing else gives a verdict"
+            assert claim.page in pages() | {""} or (paths.ROOT / "book" / f"{claim.page}.md").exists()
 
 
-@pytest.mark.parametrize("claim", LANGUAGE, ids=named)
-def test_a_row_is_judged_by_a_known_kind_of_test(claim: Claim) -> None:
-    """Records, recomputation, two statements, or a reason: nothing else can give a verdict."""
-    assert isinstance(claim.test, KINDS)
-
-
-@pytest.mark.parametrize("module", [*ROWS, p], ids=lambda m: m.__name__)
-def test_no_verdict_is_typed_in(module: object) -> None:
+def test_no_verdict_is_typed_in(subtests: pytest.Subtests) -> None:
     """The modules of rows never name a verdict as a value, nor make a finding."""
-    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))  # type: ignore[attr-defined]
-    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    assert not texts & set(ledger.VERDICTS)
-    assert "Finding" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for module in [*ROWS, p]:
+        with subtests.test(module=str(module)):
+            tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))  # type: ignore[attr-defined]
+            texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+            assert not texts & set(ledger.VERDICTS)
+            assert "Finding" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 NOTHING = Evidence({})
 
 
-@pytest.mark.parametrize("claim", of_kind(*FROM_RECORDS), ids=named)
-def test_without_records_a_claim_waits(claim: Claim) -> None:
+def test_without_records_a_claim_waits(subtests: pytest.Subtests) -> None:
     """Nothing recorded, nothing judged; and the text says what is waited for."""
-    found = claim.test(NOTHING)
-    assert found.verdict == "not yet tested"
-    assert found.ours.startswith("waits for records of ") or "scale" in found.ours
+    for claim in of_kind(*FROM_RECORDS):
+        with subtests.test(claim=claim.id):
+            found = claim.test(NOTHING)
+            assert found.verdict == "not yet tested"
+            assert found.ours.startswith("waits for records of ") or "scale" in found.ours
 
 
 def other(stated: Between) -> Between:
@@ -97,51 +90,56 @@ def other(stated: Between) -> Between:
     return exactly(stated.low - 1000 - 10 * abs(stated.low))
 
 
-@pytest.mark.parametrize("claim", of_kind(Recomputed), ids=named)
-def test_arithmetic_decides(claim: Claim) -> None:
+def test_arithmetic_decides(subtests: pytest.Subtests) -> None:
     """Had the text stated what follows, it would be right; had it stated something else, wrong."""
-    check = claim.test
-    assert isinstance(check, Recomputed)
-    follows = check.follows()
-    right = follows if isinstance(follows, Between) else exactly(follows)
-    assert replace(check, stated=right)(NOTHING).verdict == "replicated"
-    assert replace(check, stated=other(right))(NOTHING).verdict == "arithmetic error"
+    for claim in of_kind(Recomputed):
+        with subtests.test(claim=claim.id):
+            check = claim.test
+            assert isinstance(check, Recomputed)
+            follows = check.follows()
+            right = follows if isinstance(follows, Between) else exactly(follows)
+            assert replace(check, stated=right)(NOTHING).verdict == "replicated"
+            assert replace(check, stated=other(right))(NOTHING).verdict == "arithmetic error"
 
 
-@pytest.mark.parametrize("claim", of_kind(Conflict), ids=named)
-def test_statements_decide(claim: Claim) -> None:
+def test_statements_decide(subtests: pytest.Subtests) -> None:
     """Two equal statements are no contradiction; of two that cannot both be true, one is."""
-    check = claim.test
-    assert isinstance(check, Conflict)
-    assert replace(check, second=check.first)(NOTHING).verdict == "replicated"
-    away = other(check.first) if isinstance(check.first, Between) else frozenset({"something else"})
-    assert replace(check, second=away)(NOTHING).verdict == "self-contradiction"
+    for claim in of_kind(Conflict):
+        with subtests.test(claim=claim.id):
+            check = claim.test
+            assert isinstance(check, Conflict)
+            assert replace(check, second=check.first)(NOTHING).verdict == "replicated"
+            away = other(check.first) if isinstance(check.first, Between) else frozenset({"something else"})
+            assert replace(check, second=away)(NOTHING).verdict == "self-contradiction"
 
 
-@pytest.mark.parametrize("claim", of_kind(Selected), ids=named)
-def test_an_artefact_of_selection_needs_the_best_checkpoint_to_say_otherwise(claim: Claim) -> None:
+def test_an_artefact_of_selection_needs_the_best_checkpoint_to_say_otherwise(subtests: pytest.Subtests) -> None:
     """If the lowest losses said the same, there would be no artefact."""
-    check = claim.test
-    assert isinstance(check, Selected)
-    assert check(NOTHING).verdict == "artefact"
-    assert replace(check, best=check.last)(NOTHING).verdict == "replicated"
+    for claim in of_kind(Selected):
+        with subtests.test(claim=claim.id):
+            check = claim.test
+            assert isinstance(check, Selected)
+            assert check(NOTHING).verdict == "artefact"
+            assert replace(check, best=check.last)(NOTHING).verdict == "replicated"
 
 
-@pytest.mark.parametrize("claim", of_kind(Counted), ids=named)
-def test_counting_decides(claim: Claim) -> None:
+def test_counting_decides(subtests: pytest.Subtests) -> None:
     """Any count is right for a range that holds it, and none for an empty one."""
-    check = claim.test
-    assert isinstance(check, Counted)
-    assert replace(check, stated=Between(0, 1e12))(NOTHING).verdict == "replicated"
-    assert replace(check, stated=exactly(0))(NOTHING).verdict == "contradicted"
+    for claim in of_kind(Counted):
+        with subtests.test(claim=claim.id):
+            check = claim.test
+            assert isinstance(check, Counted)
+            assert replace(check, stated=Between(0, 1e12))(NOTHING).verdict == "replicated"
+            assert replace(check, stated=exactly(0))(NOTHING).verdict == "contradicted"
 
 
-@pytest.mark.parametrize("claim", of_kind(Untestable), ids=named)
-def test_what_cannot_be_tested_says_why(claim: Claim) -> None:
+def test_what_cannot_be_tested_says_why(subtests: pytest.Subtests) -> None:
     """A reason, and nothing else."""
-    found = claim.test(NOTHING)
-    assert found.verdict == "not testable"
-    assert len(found.ours) > 20
+    for claim in of_kind(Untestable):
+        with subtests.test(claim=claim.id):
+            found = claim.test(NOTHING)
+            assert found.verdict == "not testable"
+            assert len(found.ours) > 20
 
 
 @cache
@@ -170,19 +168,21 @@ def world(effect: float, seed: int = 0) -> Grid:
 SIZE = ("n_layer", "n_embd", "n_head", "block_size")
 
 
-@pytest.mark.parametrize("claim", of_kind(*FROM_RECORDS), ids=named)
-def test_records_decide(claim: Claim) -> None:
+def test_records_decide(subtests: pytest.Subtests) -> None:
     """With every arm recorded at every scale a test is made, and says its numbers."""
-    found = claim.test(Evidence({scale: world(0.1, seed) for seed, scale in enumerate(("lite", "partial", "full"))}))
-    assert not found.ours.startswith("waits")
-    assert found.basis.startswith("records at ")
+    for claim in of_kind(*FROM_RECORDS):
+        with subtests.test(claim=claim.id):
+            found = claim.test(Evidence({scale: world(0.1, seed) for seed, scale in enumerate(("lite", "partial", "full"))}))
+            assert not found.ours.startswith("waits")
+            assert found.basis.startswith("records at ")
 
 
-@pytest.mark.parametrize("id", ["T07", "T09", "T11", "T12", "T26", "T41", "T83", "R05"])
-def test_claims_of_identity_depend_on_the_records(id: str) -> None:
+def test_claims_of_identity_depend_on_the_records(subtests: pytest.Subtests) -> None:
     """Where the activation does nothing they are replicated, where it acts they are contradicted."""
-    verdicts = [BY_ID[id].test(Evidence({"lite": world(effect)})).verdict for effect in (0.0, 0.1)]
-    assert verdicts == ["replicated", "contradicted"]
+    for id in ["T07", "T09", "T11", "T12", "T26", "T41", "T83", "R05"]:
+        with subtests.test(id=id):
+            verdicts = [BY_ID[id].test(Evidence({"lite": world(effect)})).verdict for effect in (0.0, 0.1)]
+            assert verdicts == ["replicated", "contradicted"]
 
 
 def recomputed(id: str) -> float:
@@ -204,9 +204,9 @@ def test_statistics_are_scipys() -> None:
     assert (recomputed("T16"), recomputed("T17")) == pytest.approx((0.0269, 0.0301), abs=5e-5)
 
 
-@pytest.mark.parametrize(
-    ("id", "value", "tolerance"),
-    [
+def test_arithmetic_by_hand(subtests: pytest.Subtests) -> None:
+    """The sums, worked out apart."""
+    for id, value, tolerance in [
         ("T01", 192.5 + 231.1 + 124.7 + 66.6 + 267.0 + 129.1, 1e-9),
         ("T02", 2.1517, 1e-3),
         ("T13", 33.43, 0.01),
@@ -218,11 +218,9 @@ def test_statistics_are_scipys() -> None:
         ("T68", 1.697, 1e-3),
         ("T88", 1.346, 1e-3),
         ("R16", 0.952286, 1e-4),
-    ],
-)
-def test_arithmetic_by_hand(id: str, value: float, tolerance: float) -> None:
-    """The sums, worked out apart."""
-    assert recomputed(id) == pytest.approx(value, abs=tolerance)
+    ]:
+        with subtests.test(id=id, value=value, tolerance=tolerance):
+            assert recomputed(id) == pytest.approx(value, abs=tolerance)
 
 
 def test_a_loss_bounds_the_accuracy() -> None:

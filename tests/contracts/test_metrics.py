@@ -28,39 +28,44 @@ def test_every_metric_is_here() -> None:
     assert set(metrics.ROWS) == set(LARGEST) - {"label_pd"}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_identity(name: str) -> None:
+def test_identity(subtests: pytest.Subtests) -> None:
     """A trial differs from itself by exactly 0."""
-    assert measure(name, predictions(0), predictions(0)) == 0.0
+    for name in NAMES:
+        with subtests.test(name=name):
+            assert measure(name, predictions(0), predictions(0)) == 0.0
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_symmetry(name: str) -> None:
+def test_symmetry(subtests: pytest.Subtests) -> None:
     """Which trial comes first does not matter, to the last bit."""
-    p, q = predictions(0, 3.0), predictions(1, 3.0)
-    assert measure(name, p, q) == measure(name, q, p) > 0
+    for name in NAMES:
+        with subtests.test(name=name):
+            p, q = predictions(0, 3.0), predictions(1, 3.0)
+            assert measure(name, p, q) == measure(name, q, p) > 0
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_range(name: str) -> None:
+def test_range(subtests: pytest.Subtests) -> None:
     """Values lie in [0, largest], and trials that noise moves further apart differ more."""
-    near, far = (measure(name, predictions(0, noise), predictions(1, noise)) for noise in (0.5, 4.0))
-    assert 0 <= near < far <= LARGEST[name]
-    assert isinstance(near, float)
+    for name in NAMES:
+        with subtests.test(name=name):
+            near, far = (measure(name, predictions(0, noise), predictions(1, noise)) for noise in (0.5, 4.0))
+            assert 0 <= near < far <= LARGEST[name]
+            assert isinstance(near, float)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_shuffling_one_side_raises_it(name: str) -> None:
+def test_shuffling_one_side_raises_it(subtests: pytest.Subtests) -> None:
     """Comparing predictions made on different inputs gives a larger number: the inputs must be aligned."""
-    p, q = predictions(0), predictions(1)
-    order = torch.randperm(400, generator=torch.Generator().manual_seed(2))
-    assert measure(name, p, q[order]) > 1.4 * measure(name, p, q)
+    for name in NAMES:
+        with subtests.test(name=name):
+            p, q = predictions(0), predictions(1)
+            order = torch.randperm(400, generator=torch.Generator().manual_seed(2))
+            assert measure(name, p, q[order]) > 1.4 * measure(name, p, q)
 
 
-@pytest.mark.parametrize("name", sorted(metrics.ROWS))
-def test_the_metric_is_the_mean_of_its_rows(name: str) -> None:
+def test_the_metric_is_the_mean_of_its_rows(subtests: pytest.Subtests) -> None:
     """The number for a pair of trials is the mean of one number an input."""
-    p, q = predictions(0), predictions(1)
-    rows = metrics.ROWS[name](p, q)
-    assert rows.shape == (400,)
-    assert measure(name, p, q) == pytest.approx(rows.double().mean().item(), abs=1e-12)
+    for name in sorted(metrics.ROWS):
+        with subtests.test(name=name):
+            p, q = predictions(0), predictions(1)
+            rows = metrics.ROWS[name](p, q)
+            assert rows.shape == (400,)
+            assert measure(name, p, q) == pytest.approx(rows.double().mean().item(), abs=1e-12)

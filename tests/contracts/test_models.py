@@ -13,11 +13,19 @@ from torch import Tensor, nn
 from actlab.activations import ACTIVATIONS, get_activation
 from actlab.models import MODELS
 
-CELLS = list(product(MODELS, ACTIVATIONS))
+EVERY = list(product(MODELS, ACTIVATIONS))
+FEW = [cell for cell in EVERY if cell[0] == "charlm" or cell[1] in ("relu", "swiglu", "random_prelu")]
+"""Every model with a plain activation, a gated one and one with parameters; every activation in one model."""
 SAME_FUNCTION = {frozenset({"smelu", "smelu_1"})}
 """The general SmeLU at its default beta is smelu_1."""
 ALWAYS_ZERO = ("key.bias",)
 """A key bias adds one number to all scores of a query: softmax cancels it, and its gradient is rounding."""
+
+
+@pytest.fixture(params=[FEW, pytest.param([cell for cell in EVERY if cell not in FEW], marks=pytest.mark.every)], ids=["few", "rest"])
+def cells(request: pytest.FixtureRequest) -> list[tuple[str, str]]:
+    """(model, activation): representatives in `make test`, all in `make check`."""
+    return request.param
 
 
 def logits(model: nn.Module, tokens: Tensor) -> Tensor:
@@ -30,98 +38,107 @@ def large(name: str, activation: str) -> nn.Module:
     return tiny.enlarge(tiny.model(name, activation, gated_width="doubled"))
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_the_activation_reaches_the_network(name: str) -> None:
+def test_the_activation_reaches_the_network(subtests: pytest.Subtests) -> None:
     """Same initialisation, same batch: any two activations give different logits."""
-    outputs = {activation: logits(large(name, activation), tiny.tokens()) for activation in ACTIVATIONS}
-    for a, b in combinations(ACTIVATIONS, 2):
-        assert torch.equal(outputs[a], outputs[b]) == (frozenset({a, b}) in SAME_FUNCTION), f"{name}: {a} and {b}"
+    for name in MODELS:
+        with subtests.test(name=name):
+            outputs = {activation: logits(large(name, activation), tiny.tokens()) for activation in ACTIVATIONS}
+            for a, b in combinations(ACTIVATIONS, 2):
+                assert torch.equal(outputs[a], outputs[b]) == (frozenset({a, b}) in SAME_FUNCTION), f"{name}: {a} and {b}"
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_the_activation_matters_from_the_first_step(name: str) -> None:
+def test_the_activation_matters_from_the_first_step(subtests: pytest.Subtests) -> None:
     """Also at the start that training uses, the six activations of the study give six different logits."""
-    outputs = [logits(tiny.model(name, activation), tiny.tokens()) for activation in tiny.STUDY_ACTIVATIONS]
-    assert all(not torch.equal(a, b) for a, b in combinations(outputs, 2))
+    for name in MODELS:
+        with subtests.test(name=name):
+            outputs = [logits(tiny.model(name, activation), tiny.tokens()) for activation in tiny.STUDY_ACTIVATIONS]
+            assert all(not torch.equal(a, b) for a, b in combinations(outputs, 2))
 
 
-@pytest.mark.parametrize(("name", "activation"), CELLS)
-def test_the_activation_module_is_called(name: str, activation: str) -> None:
+def test_the_activation_module_is_called(cells: list[tuple[str, str]], subtests: pytest.Subtests) -> None:
     """Every activation module of the named type runs once in a forward pass, and there is one in every place that the model names."""
-    model, calls = tiny.model(name, activation).eval(), []
-    modules = [m for key, m in model.named_modules() if key.rsplit(".", 1)[-1] == "act"]
-    assert len(modules) == {"convlm": 6, "hybridlm": 1, "tinylstm": 1}.get(name, 2)
-    assert all(type(m) is type(get_activation(activation)) for m in modules)
-    for module in modules:
-        module.register_forward_hook(lambda m, *_: calls.append(m))
-    model(tiny.tokens())
-    assert [id(m) for m in calls] == [id(m) for m in modules]
+    for name, activation in cells:
+        with subtests.test(name=name, activation=activation):
+            model, calls = tiny.model(name, activation).eval(), []
+            modules = [m for key, m in model.named_modules() if key.rsplit(".", 1)[-1] == "act"]
+            assert len(modules) == {"convlm": 6, "hybridlm": 1, "tinylstm": 1}.get(name, 2)
+            assert all(type(m) is type(get_activation(activation)) for m in modules)
+            for module in modules:
+                module.register_forward_hook(lambda m, *_, calls=calls: calls.append(m))
+            model(tiny.tokens())
+            assert [id(m) for m in calls] == [id(m) for m in modules]
 
 
-@pytest.mark.parametrize(("name", "activation"), CELLS)
-def test_no_model_sees_the_future(name: str, activation: str) -> None:
+def test_no_model_sees_the_future(cells: list[tuple[str, str]], subtests: pytest.Subtests) -> None:
     """Changing the tokens from t + 1 on leaves the logits up to t equal bit for bit, and changes later ones."""
-    model, tokens = large(name, activation), tiny.tokens()
-    before = logits(model, tokens)
-    for t in range(tokens.shape[1] - 1):
-        other = tokens.clone()
-        other[:, t + 1 :] = (other[:, t + 1 :] + 1 + t) % tiny.CONFIG.vocab_size
-        after = logits(model, other)
-        assert torch.equal(before[:, : t + 1], after[:, : t + 1]), f"position {t} or before saw the future"
-        assert not torch.equal(before[:, t + 1], after[:, t + 1]), "the changed token itself must matter"
+    for name, activation in cells:
+        with subtests.test(name=name, activation=activation):
+            model, tokens = large(name, activation), tiny.tokens()
+            before = logits(model, tokens)
+            for t in range(tokens.shape[1] - 1):
+                other = tokens.clone()
+                other[:, t + 1 :] = (other[:, t + 1 :] + 1 + t) % tiny.CONFIG.vocab_size
+                after = logits(model, other)
+                assert torch.equal(before[:, : t + 1], after[:, : t + 1]), f"position {t} or before saw the future"
+                assert not torch.equal(before[:, t + 1], after[:, t + 1]), "the changed token itself must matter"
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_no_model_sees_the_future_at_the_studys_context(name: str) -> None:
+def test_no_model_sees_the_future_at_the_studys_context(subtests: pytest.Subtests) -> None:
     """The same at 128 positions, where kernels work in blocks."""
-    config = replace(tiny.CONFIG, block_size=128, n_embd=32)
-    model, tokens = tiny.enlarge(tiny.model(name, config=config), 5), tiny.tokens(2, 128)
-    before = logits(model, tokens)
-    for t in (0, 1, 15, 31, 32, 63, 64, 100, 126):
-        other = tokens.clone()
-        other[:, t + 1 :] = (other[:, t + 1 :] + 3) % 11
-        assert torch.equal(before[:, : t + 1], logits(model, other)[:, : t + 1])
+    for name in MODELS:
+        with subtests.test(name=name):
+            config = replace(tiny.CONFIG, block_size=128, n_embd=32)
+            model, tokens = tiny.enlarge(tiny.model(name, config=config), 5), tiny.tokens(2, 128)
+            before = logits(model, tokens)
+            for t in (0, 1, 15, 31, 32, 63, 64, 100, 126):
+                other = tokens.clone()
+                other[:, t + 1 :] = (other[:, t + 1 :] + 3) % 11
+                assert torch.equal(before[:, : t + 1], logits(model, other)[:, : t + 1])
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_no_gradient_flows_from_the_past_to_the_future(name: str) -> None:
+def test_no_gradient_flows_from_the_past_to_the_future(subtests: pytest.Subtests) -> None:
     """In training mode too: the loss at position t has no gradient for the embedding of later tokens."""
-    model = tiny.model(name).train()
-    tokens = torch.arange(8)[None]  # each token once, so that embedding rows are positions
-    model(tokens)[0, 3].square().sum().backward()
-    reached = model.tokens.weight.grad.abs().sum(1)
-    assert (reached[4:] == 0).all()
-    assert reached[3] > 0
+    for name in MODELS:
+        with subtests.test(name=name):
+            model = tiny.model(name).train()
+            tokens = torch.arange(8)[None]  # each token once, so that embedding rows are positions
+            model(tokens)[0, 3].square().sum().backward()
+            reached = model.tokens.weight.grad.abs().sum(1)
+            assert (reached[4:] == 0).all()
+            assert reached[3] > 0
 
 
-@pytest.mark.parametrize(("name", "activation"), CELLS)
-def test_shape_and_gradients(name: str, activation: str) -> None:
+def test_shape_and_gradients(cells: list[tuple[str, str]], subtests: pytest.Subtests) -> None:
     """Logits are finite (B, T, V) for every T up to the context, and every parameter receives a gradient."""
-    model = tiny.model(name, activation).train()
-    for batch, time in ((1, 1), (3, 5), (2, 8)):
-        out = model(tiny.tokens(batch, time))
-        assert out.shape == (batch, time, 11)
-        assert torch.isfinite(out).all()
-    torch.manual_seed(0)
-    tokens = tiny.tokens(8, 8)
-    nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.roll(-1, 1).flatten()).backward()
-    for key, parameter in model.named_parameters():
-        assert parameter.grad is not None, key
-        assert key.endswith(ALWAYS_ZERO) or parameter.grad.abs().max() > 0, f"{key} learns nothing"
+    for name, activation in cells:
+        with subtests.test(name=name, activation=activation):
+            model = tiny.model(name, activation).train()
+            for batch, time in ((1, 1), (3, 5), (2, 8)):
+                out = model(tiny.tokens(batch, time))
+                assert out.shape == (batch, time, 11)
+                assert torch.isfinite(out).all()
+            torch.manual_seed(0)
+            tokens = tiny.tokens(8, 8)
+            nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.roll(-1, 1).flatten()).backward()
+            for key, parameter in model.named_parameters():
+                assert parameter.grad is not None, key
+                assert key.endswith(ALWAYS_ZERO) or parameter.grad.abs().max() > 0, f"{key} learns nothing"
 
 
-@pytest.mark.parametrize(("name", "activation"), CELLS)
-def test_built_twice_is_the_same_bits(name: str, activation: str) -> None:
+def test_built_twice_is_the_same_bits(cells: list[tuple[str, str]], subtests: pytest.Subtests) -> None:
     """A model is a function of its configuration and seed."""
-    one, two = (tiny.model(name, activation) for _ in range(2))
-    assert one.state_dict().keys() == two.state_dict().keys()
-    assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
+    for name, activation in cells:
+        with subtests.test(name=name, activation=activation):
+            one, two = (tiny.model(name, activation) for _ in range(2))
+            assert one.state_dict().keys() == two.state_dict().keys()
+            assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_rows_of_a_batch_do_not_mix(name: str) -> None:
+def test_rows_of_a_batch_do_not_mix(subtests: pytest.Subtests) -> None:
     """A sequence's logits do not depend on its neighbours in the batch."""
-    model, tokens = large(name, "gelu"), tiny.tokens(3)
-    other = tokens.clone()
-    other[1:] = (other[1:] + 1) % 11
-    assert torch.equal(logits(model, tokens)[0], logits(model, other)[0])
+    for name in MODELS:
+        with subtests.test(name=name):
+            model, tokens = large(name, "gelu"), tiny.tokens(3)
+            other = tokens.clone()
+            other[1:] = (other[1:] + 1) % 11
+            assert torch.equal(logits(model, tokens)[0], logits(model, other)[0])

@@ -15,35 +15,38 @@ from actlab.training.streams import generator
 WIDE = ModelConfig(vocab_size=65, n_layer=2, n_embd=64, n_head=4, block_size=32, dropout=0.2)
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("other", ["relu", "swiglu", "random_prelu"])
-def test_arms_share_what_they_can(name: str, other: str) -> None:
+def test_arms_share_what_they_can(subtests: pytest.Subtests) -> None:
     """A parameter of one name and shape starts from the same bits in every arm: the paired design."""
-    one, two = (dict(tiny.model(name, activation, gated_width="doubled").named_parameters()) for activation in ("gelu", other))
-    shared = [key for key in one if key in two and one[key].shape == two[key].shape]
-    assert "tokens.weight" in shared
-    assert len(shared) >= len(one) - 4 * len([m for m in one if "up." in m or "conv." in m or "norm." in m])
-    for key in shared:
-        assert torch.equal(one[key], two[key]), key
+    for other in ["relu", "swiglu", "random_prelu"]:
+        for name in MODELS:
+            with subtests.test(name=name, other=other):
+                one, two = (dict(tiny.model(name, activation, gated_width="doubled").named_parameters()) for activation in ("gelu", other))
+                shared = [key for key in one if key in two and one[key].shape == two[key].shape]
+                assert "tokens.weight" in shared
+                assert len(shared) >= len(one) - 4 * len([m for m in one if "up." in m or "conv." in m or "norm." in m])
+                for key in shared:
+                    assert torch.equal(one[key], two[key]), key
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_seed_decides_the_start(name: str) -> None:
+def test_seed_decides_the_start(subtests: pytest.Subtests) -> None:
     """The same seed gives the same bits, another seed other bits in every parameter that is drawn at all."""
-    one, again, other = (dict(tiny.model(name, "random_prelu", seed).named_parameters()) for seed in (1, 1, 2))
-    for key, parameter in one.items():
-        assert torch.equal(parameter, again[key])
-        constant = (parameter == parameter.flatten()[0]).all()
-        assert constant == torch.equal(parameter, other[key]), key
+    for name in MODELS:
+        with subtests.test(name=name):
+            one, again, other = (dict(tiny.model(name, "random_prelu", seed).named_parameters()) for seed in (1, 1, 2))
+            for key, parameter in one.items():
+                assert torch.equal(parameter, again[key])
+                constant = (parameter == parameter.flatten()[0]).all()
+                assert constant == torch.equal(parameter, other[key]), key
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_no_two_parameters_share_a_stream(name: str) -> None:
+def test_no_two_parameters_share_a_stream(subtests: pytest.Subtests) -> None:
     """Drawn parameters of equal shape differ: each has its own stream."""
-    drawn = [(k, p) for k, p in tiny.model(name).named_parameters() if p.dim() > 1 and p.abs().sum() > 0]
-    for i, (key, parameter) in enumerate(drawn):
-        for other_key, other in drawn[:i]:
-            assert parameter.shape != other.shape or not torch.equal(parameter, other), (key, other_key)
+    for name in MODELS:
+        with subtests.test(name=name):
+            drawn = [(k, p) for k, p in tiny.model(name).named_parameters() if p.dim() > 1 and p.abs().sum() > 0]
+            for i, (key, parameter) in enumerate(drawn):
+                for other_key, other in drawn[:i]:
+                    assert parameter.shape != other.shape or not torch.equal(parameter, other), (key, other_key)
 
 
 def test_a_parameter_is_filled_from_the_stream_of_its_name() -> None:
@@ -72,36 +75,38 @@ def test_building_a_model_leaves_the_global_stream_alone_but_for_torchs_own_draw
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_starting_scales(name: str) -> None:
+def test_starting_scales(subtests: pytest.Subtests) -> None:
     """Biases 0, LayerNorm 1, LSTM matrices orthogonal, convolutions 1/sqrt(fan-in), minigpt's qkv Xavier, other matrices 0.02."""
-    model = tiny.model(name, config=WIDE)
-    for module_name, module in model.named_modules():
-        for short, parameter in module.named_parameters(recurse=False):
-            key = f"{module_name}.{short}"
-            if isinstance(module, nn.LayerNorm):
-                assert (parameter == float(short == "weight")).all(), key
-            elif "bias" in short:
-                assert (parameter == 0).all(), key
-            elif isinstance(module, nn.LSTM):
-                torch.testing.assert_close(parameter.T @ parameter, torch.eye(64), rtol=0, atol=1e-5)
-            elif key == "positions.weight" and name in ("minigpt", "nanotransformer"):
-                assert (parameter == 0).all(), key
-            elif name == "minigpt" and "qkv" in key:
-                bound = math.sqrt(6 / (64 + 3 * 64))
-                assert parameter.abs().max().item() == pytest.approx(bound, rel=0.01)
-                assert parameter.abs().max() <= bound
-            else:
-                std = 1 / math.sqrt(3 * 64) if isinstance(module, nn.Conv1d) else 0.02
-                assert parameter.std().item() == pytest.approx(std, rel=5 / math.sqrt(2 * parameter.numel())), key
-                assert abs(parameter.mean().item()) < 5 * std / math.sqrt(parameter.numel()), key
+    for name in MODELS:
+        with subtests.test(name=name):
+            model = tiny.model(name, config=WIDE)
+            for module_name, module in model.named_modules():
+                for short, parameter in module.named_parameters(recurse=False):
+                    key = f"{module_name}.{short}"
+                    if isinstance(module, nn.LayerNorm):
+                        assert (parameter == float(short == "weight")).all(), key
+                    elif "bias" in short:
+                        assert (parameter == 0).all(), key
+                    elif isinstance(module, nn.LSTM):
+                        torch.testing.assert_close(parameter.T @ parameter, torch.eye(64), rtol=0, atol=1e-5)
+                    elif key == "positions.weight" and name in ("minigpt", "nanotransformer"):
+                        assert (parameter == 0).all(), key
+                    elif name == "minigpt" and "qkv" in key:
+                        bound = math.sqrt(6 / (64 + 3 * 64))
+                        assert parameter.abs().max().item() == pytest.approx(bound, rel=0.01)
+                        assert parameter.abs().max() <= bound
+                    else:
+                        std = 1 / math.sqrt(3 * 64) if isinstance(module, nn.Conv1d) else 0.02
+                        assert parameter.std().item() == pytest.approx(std, rel=5 / math.sqrt(2 * parameter.numel())), key
+                        assert abs(parameter.mean().item()) < 5 * std / math.sqrt(parameter.numel()), key
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("activation", ["relu", "gelu", "swiglu"])
-def test_an_untrained_model_guesses_evenly(name: str, activation: str) -> None:
+def test_an_untrained_model_guesses_evenly(subtests: pytest.Subtests) -> None:
     """Before training the loss is near ln V (convlm's six unit-variance blocks start 0.2 nats above it): no output starts confident."""
-    model = tiny.model(name, activation, config=WIDE).eval()
-    tokens = tiny.tokens(4, 33, 65)
-    loss = nn.functional.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
-    assert loss.item() == pytest.approx(math.log(65), abs=0.3 if name == "convlm" else 0.05)
+    for activation in ["relu", "gelu", "swiglu"]:
+        for name in MODELS:
+            with subtests.test(name=name, activation=activation):
+                model = tiny.model(name, activation, config=WIDE).eval()
+                tokens = tiny.tokens(4, 33, 65)
+                loss = nn.functional.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
+                assert loss.item() == pytest.approx(math.log(65), abs=0.3 if name == "convlm" else 0.05)

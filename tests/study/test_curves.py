@@ -9,13 +9,14 @@ from actlab.activations import ACTIVATIONS
 from actlab.study.curves import curves
 
 
-@pytest.mark.parametrize("name", [name for name in ACTIVATIONS if name != "step"])  # whose slope in training is not its derivative
-def test_slope_is_the_derivative_of_the_value(name: str) -> None:
+def test_slope_is_the_derivative_of_the_value(subtests: pytest.Subtests) -> None:
     """Away from corners, finite differences agree with the drawn slope."""
-    x, value, slope = curves([name])[name]
-    assert x.shape == value.shape == slope.shape == (601,)
-    smooth = np.abs(np.abs(x[1:-1]) - 0.75) < 0.2
-    assert np.allclose(np.gradient(value, x)[1:-1][smooth], slope[1:-1][smooth], atol=2e-2)
+    for name in [name for name in ACTIVATIONS if name != "step"]:
+        with subtests.test(name=name):
+            x, value, slope = curves([name])[name]
+            assert x.shape == value.shape == slope.shape == (601,)
+            smooth = np.abs(np.abs(x[1:-1]) - 0.75) < 0.2
+            assert np.allclose(np.gradient(value, x)[1:-1][smooth], slope[1:-1][smooth], atol=2e-2)
 
 
 def test_known_values() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -75,14 +74,15 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("values", "message"), BAD, ids=[repr(values) for values, _ in BAD])
-def test_bad_values_are_refused_with_the_field_named(values: dict[str, Any], message: str) -> None:
+def test_bad_values_are_refused_with_the_field_named(subtests: pytest.Subtests) -> None:
     """Unknown keys and names, wrong types, empty lists and numbers out of range: one line that says which, and where."""
-    with pytest.raises(BadInput) as caught:
-        Params.parse(values, "params/x.yaml")
-    assert message in str(caught.value)
-    assert "params/x.yaml" in str(caught.value)
-    assert "\n" not in str(caught.value)
+    for values, message in BAD:
+        with subtests.test(values=repr(values)):
+            with pytest.raises(BadInput) as caught:
+                Params.parse(values, "params/x.yaml")
+            assert message in str(caught.value)
+            assert "params/x.yaml" in str(caught.value)
+            assert "\n" not in str(caught.value)
 
 
 def test_every_wrong_field_is_named_at_once() -> None:
