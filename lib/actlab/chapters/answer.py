@@ -1,0 +1,203 @@
+"""The answer: activations compared at equal validation loss by the rules of the registered plan (params/answer.yaml).
+
+Every rule that is applied here stands in the plan: the reference, the family, the margin, which arms are left out, when a hypothesis counts as
+supported.  All intervals leave one seed at a time out of all arms and repeat the whole computation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actlab.grid import ArmResults, Grid
+from actlab.records.estimates import against
+from actlab.statistics.equal_loss import Curves, Decision, decide, equal_loss, equivalence_p, read_at
+from actlab.statistics.estimate import Estimate, t_interval
+from actlab.statistics.pairs import jackknife_variance
+from actlab.statistics.tests import holm
+
+Word = Literal["supported", "contradicted", "undecided"]
+Plan = Mapping[str, Any]
+"""The ``plan`` of a params file, as plain values."""
+Seeds = NDArray[np.intp]
+METRIC = "total_variation"
+METHOD = "jackknife over seeds"
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What the rule of one hypothesis says of the records, and the number that it rests on."""
+
+    name: str
+    outcome: Word
+    estimate: Estimate
+    detail: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The recorded arms of a confirmatory study and its plan."""
+
+    grid: Grid
+    plan: Plan
+
+    @property
+    def reference(self) -> str:
+        """The activation with which the others are compared."""
+        return str(self.plan["reference"])
+
+    @property
+    def alpha(self) -> float:
+        """The significance level of every family."""
+        return float(self.plan["alpha"])
+
+    @property
+    def margin(self) -> float:
+        """Of equivalence, in the primary outcome's unit."""
+        return next(float(outcome["margin"]) for outcome in self.plan["outcomes"] if outcome.get("primary"))
+
+    @property
+    def left_out(self) -> list[ArmResults]:
+        """Arms whose mean final loss is not below the bigram table's."""
+        bound = float(self.grid.baseline["bigram"]["val_loss"]) if self.grid.baseline else math.inf
+        return [arm for arm in self.grid.arms.values() if not arm.estimate("val_loss").value < bound]
+
+    def arms(self, metric: str = METRIC) -> dict[str, dict[str, Curves]]:
+        """model -> activation -> curves, of the models whose reference arm and at least one other are there and not left out."""
+        out = {id(arm) for arm in self.left_out}
+        found = {
+            model: {arm.activation: arm.curves(metric)[1] for arm in self.grid.of_model(model) if id(arm) not in out}
+            for model in self.grid.models
+        }
+        return {model: arms for model, arms in found.items() if self.reference in arms and len(arms) > 1}
+
+    def comparisons(self, metric: str = METRIC, earlier: float = 0.0) -> dict[tuple[str, str], Decision]:
+        """(model, activation) -> its difference from the reference at equal loss, one family over all of them."""
+        cells = {
+            (model, activation): difference
+            for model, arms in self.arms(metric).items()
+            for activation, difference in equal_loss(arms, self.reference, earlier).differences.items()
+        }
+        return dict(zip(cells, decide(list(cells.values()), self.margin, self.alpha), strict=True))
+
+    def at_the_end(self, metric: str) -> dict[tuple[str, str], tuple[Estimate, float]]:
+        """(model, activation) -> its difference from the reference after all steps, and its p-value adjusted over all of them."""
+        arms, reference = self.grid.arms, self.reference
+        cells = [(m, a) for m, a in arms if a != reference and (m, reference) in arms]
+        return dict(zip(cells, against([(arms[m, a], arms[m, reference]) for m, a in cells], metric), strict=True))
+
+    def pooled(self, activation: str) -> Estimate:
+        """The mean over architectures of an activation's difference from the reference at equal loss."""
+        arms = {model: found for model, found in self.arms().items() if activation in found}
+        return over_seeds(lambda seeds: _mean(_differences(found, self.reference, seeds)[activation] for found in arms.values()), _seeds(arms))
+
+    def hypotheses(self) -> list[Hypothesis]:
+        """Every hypothesis of the plan that has a rule here, judged."""
+        return [judge(self, entry) for entry in self.plan["hypotheses"] if (judge := RULES.get(entry["name"]))]
+
+
+def over_seeds(statistic: Callable[[Seeds], float], seeds: Seeds) -> Estimate:
+    """A statistic of the trials of the given seeds, with a jackknife that leaves one of them at a time out."""
+    n = len(seeds)
+    value = statistic(seeds) if n > 1 else math.nan
+    error = math.nan
+    if n > 2:
+        error = math.sqrt(jackknife_variance(np.array([statistic(np.delete(seeds, i)) for i in range(n)])))
+    return t_interval(value, error, n, n - 1, 0.95, METHOD)
+
+
+def _seeds(arms: Mapping[str, Mapping[str, Curves]]) -> Seeds:
+    """The seeds that every one of these arms has done."""
+    complete = [curves.complete for found in arms.values() for curves in found.values()]
+    return np.flatnonzero(np.all(complete, axis=0)) if complete else np.arange(0)
+
+
+def _values(arms: Mapping[str, Curves], seeds: Seeds) -> dict[str, float]:
+    """activation -> the metric at the loss that all arms reach, of these seeds alone."""
+    return dict(zip(arms, map(float, read_at(arms, seeds, 0.0)[0]), strict=True))
+
+
+def _differences(arms: Mapping[str, Curves], reference: str, seeds: Seeds) -> dict[str, float]:
+    found = _values(arms, seeds)
+    return {name: value - found[reference] for name, value in found.items() if name != reference}
+
+
+def _mean(values: Any) -> float:
+    numbers = list(values)
+    return math.fsum(numbers) / len(numbers) if numbers else math.nan
+
+
+def _smooth(answer: Answer, entry: Plan) -> Hypothesis:
+    """All named activations significantly on the stated side of the reference; one on the other side, or equivalent, contradicts."""
+    found = {name: answer.pooled(name) for name in entry["activations"]}
+    adjusted = holm([e.p_value() for e in found.values()])
+    sign = -1 if entry["direction"] == "lower" else 1
+    sides = [sign * math.copysign(p < answer.alpha, e.value) for e, p in zip(found.values(), adjusted, strict=True)]  # 1: as stated, -1: opposite
+    equivalent = [equivalence_p(e, answer.margin) < answer.alpha for e in found.values()]
+    if any(side < 0 or (not side and same) for side, same in zip(sides, equivalent, strict=True)):
+        word: Word = "contradicted"
+    else:
+        word = "supported" if all(side > 0 for side in sides) else "undecided"
+    worst = min(found.values(), key=lambda e: sign * e.value)
+    numbers = zip(found.items(), adjusted, strict=True)
+    return Hypothesis(entry["name"], word, worst, "; ".join(f"{name} {_signed(e)}, p = {p:.3g}" for (name, e), p in numbers))
+
+
+def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
+    """What two networks of half the steps take off the reference's total variation, minus the largest difference of an activation."""
+    arms = {m: found for m, found in answer.arms().items() if answer.grid.arms[m, answer.reference].record.get("equal_compute")}
+    records = {model: answer.grid.arms[model, answer.reference].record["equal_compute"] for model in arms}
+    labels = {model: answer.grid.arms[model, answer.reference].labels for model in arms}
+
+    def gain(model: str, seeds: Seeds) -> float:
+        kept = {labels[model][i] for i in seeds}
+        sizes = _sizes(records[model], 1, 2)
+        one, two = (_mean(p[METRIC] for p in size["pairs"] if kept.issuperset(_flat(p["between"]))) for size in sizes)
+        return one - two - max(map(abs, _differences(arms[model], answer.reference, seeds).values()))
+
+    each = {model: over_seeds(lambda seeds, model=model: gain(model, seeds), _seeds({model: arms[model]})) for model in arms}  # type: ignore[misc]
+    mean = over_seeds(lambda seeds: _mean(gain(model, seeds) for model in arms), _seeds(arms))
+    above = all(e.value > 0 for e in each.values()) and mean.low > 0
+    word: Word = "supported" if each and above else "contradicted" if mean.high < 0 else "undecided"
+    return Hypothesis(entry["name"], word, mean, "; ".join(f"{model} {_signed(e)}" for model, e in each.items()))
+
+
+def _signed(found: Estimate) -> str:
+    return f"{found.value:+.4f} [{found.low:+.4f}, {found.high:+.4f}]"
+
+
+def _sizes(entries: list[Any], *sizes: int) -> list[Any]:
+    return [next(entry for entry in entries if entry["size"] == size) for size in sizes]
+
+
+def _flat(groups: list[Any]) -> list[str]:
+    return [label for group in groups for label in group]
+
+
+def _architectures(answer: Answer, entry: Plan) -> Hypothesis:
+    """Log of the ratio of two standard deviations at equal loss: between architectures, and between activations within them."""
+    arms = answer.arms()
+
+    def log_ratio(seeds: Seeds) -> float:
+        values = [list(_values(found, seeds).values()) for found in arms.values()]
+        between = np.std([np.mean(row) for row in values], ddof=1)
+        within = math.sqrt(np.mean([np.var(row, ddof=1) for row in values]))
+        return math.log(between / within)
+
+    found = over_seeds(log_ratio, _seeds(arms) if len(arms) > 1 else np.arange(0))
+    word: Word = "supported" if found.low > 0 else "contradicted" if found.high < 0 else "undecided"
+    return Hypothesis(entry["name"], word, found, f"ratio {math.exp(found.value):.1f} [{math.exp(found.low):.1f}, {math.exp(found.high):.1f}]")
+
+
+RULES: dict[str, Callable[[Answer, Plan], Hypothesis]] = {
+    "smooth activations are more reproducible": _smooth,
+    "swiglu is less reproducible": _smooth,
+    "an ensemble of two does more than the activation": _ensemble,
+    "architectures differ more than activations": _architectures,
+}
+"""Name of a hypothesis in the plan -> the code of its ``supported_if``."""
