@@ -28,7 +28,7 @@ MAY = {
         {"models", "metrics", "activations", "optimizers", "data", "errors", "files"},
         NUMERIC | {"safetensors"},
     ),
-    "study": ({"models", "optimizers", "activations", "data", "metrics", "training", "store", "errors", "paths", "files"}, None),
+    "study": ({"models", "optimizers", "activations", "data", "metrics", "training", "store", "records", "errors", "paths", "files"}, None),
     "store": ({"paths", "errors", "files", "records"}, set()),  # one room with records
     "statistics": ({"errors"}, {"numpy", "scipy"}),
     "figures": ({"statistics", "errors"}, {"numpy", "matplotlib", "mpl_toolkits", "IPython"}),

@@ -71,9 +71,10 @@ def test_a_replay_that_breaks_its_promise_exits_1(params: Path, capsys: pytest.C
 
 def test_options_override_the_file(params: Path) -> None:
     """--trials, --max-iters and --model change what runs."""
-    assert run("run", params, "--workers", 1, "--activation", "relu", "--trials", 1, "--max-iters", 2, "--model", "convlm") == 0
+    words = ("--activation", "relu", "--trials", 1, "--max-iters", 2, "--set", "model=[convlm, charlm]", "--model", "convlm", "--set", "seed=7")
+    assert run("run", params, "--workers", 1, *words) == 0
     (record,) = [r for r in store.load_study("tiny-quick") if r["kind"] == "trials"]
-    assert (record["model_name"], len(record["trials"]), record["config"]["recipe"]["iterations"]) == ("convlm", 1, 2)
+    assert (record["model_name"], record["config"]["trials"], record["config"]["recipe"]["iterations"]) == ("convlm", ["7"], 2)
 
 
 def test_a_finished_study_is_loaded_not_trained(params: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +89,17 @@ def test_a_finished_study_is_loaded_not_trained(params: Path, monkeypatch: pytes
     [
         (("run", "nowhere.yaml"), "cannot read nowhere.yaml"),
         (("run", "PARAMS", "--activation", "rleu"), "unknown activation 'rleu'"),
-        (("run", "PARAMS", "--model", "convml"), "did you mean 'convlm'?"),
+        (("run", "PARAMS", "--model", "convlm"), "unknown model 'convlm' in"),  # a filter only takes away
+        (("run", "PARAMS", "--model", "nanotransformer,convlm"), "known are nanotransformer"),
+        (("run", "PARAMS", "--activation", "relu, gleu"), "did you mean 'gelu'? known are gelu, relu"),
+        (("run", "PARAMS", "--optimizer", "soap"), "is a study without it"),
+        (("run", "PARAMS", "--set", "iteration=3"), "unknown parameter 'iteration'"),
+        (("run", "PARAMS", "--set", "iterations=many"), "iterations='many'"),
+        (("run", "PARAMS", "--set", "iterations"), "expected name=value"),
+        (("run", "PARAMS", "--track", "wandb"), "known are tensorboard"),
+        (("status", "PARAMS", "--model", "convlm"), "unknown model 'convlm' in"),
+        (("compare", "nothing", "nothing"), "results/nothing has no records"),
+        (("sample", "nowhere.json"), "cannot be read as a record"),
         (("run", "PARAMS", "--device", "tpu"), "device='tpu'"),
         (("report", "nothing"), "results/nothing has no records"),
         (("replay", "nowhere.json"), "cannot be read as a record"),
@@ -152,7 +163,7 @@ def test_help_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
     """Each command has a sentence."""
     assert run("--help") == 0
     said = capsys.readouterr().out
-    for command in ("run", "report", "replay", "data", "book"):
+    for command in ("run", "status", "report", "compare", "replay", "sample", "data", "book"):
         assert command in said
 
 

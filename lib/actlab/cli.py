@@ -1,12 +1,13 @@
-"""The command line: `actlab run | report | replay | data | book`. Parses, calls, prints; decides nothing about results."""
+"""The command line: `actlab run | status | report | compare | replay | sample | data | book`. Parses, calls, prints; decides nothing."""
 
 from __future__ import annotations
 
 import math
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -28,42 +29,60 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
+MANY = "; several by commas or repeated."
 ParamsFile = Annotated[Path, typer.Argument(help="A params file, such as params/repro-quick.yaml.", show_default=False)]
+StudyName = Annotated[str, typer.Argument(help="A folder below results/.", show_default=False)]
+Models = Annotated[list[str] | None, typer.Option("--model", help=f"Only this model{MANY}")]
+Activations = Annotated[
+    list[str] | None, typer.Option("--activation", help=f"Only this activation (of an image sweep: this network){MANY}")
+]
+Optimizers = Annotated[list[str] | None, typer.Option("--optimizer", help=f"Only this optimizer of an ablation{MANY}")]
+Modes = Annotated[list[str] | None, typer.Option("--symmetry", help=f"Only this symmetry mode of an ablation{MANY}")]
+Sets = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set any field of the params file; may be repeated.")]
+Trials = Annotated[int | None, typer.Option(min=1, help="Independently seeded runs of each arm; more than recorded: the study grows.")]
+Iterations = Annotated[int | None, typer.Option("--max-iters", min=1, help="Optimizer steps of a trial.")]
+Device = Annotated[str | None, typer.Option(help="cpu or cuda.")]
+Workers = Annotated[int, typer.Option(min=1, help="Single-threaded processes.")]
+CORES = os.cpu_count() or 1
 
 
 @app.command()
 def run(
     params: ParamsFile,
-    model: Annotated[list[str] | None, typer.Option(help="Only this model (may be repeated).")] = None,
-    activation: Annotated[list[str] | None, typer.Option(help="Only this activation (may be repeated).")] = None,
-    optimizer: Annotated[list[str] | None, typer.Option(help="Only this optimizer of an ablation (may be repeated).")] = None,
-    symmetry: Annotated[list[str] | None, typer.Option(help="Only this symmetry mode of an ablation (may be repeated).")] = None,
-    trials: Annotated[int | None, typer.Option(min=1, help="Independently seeded runs of each arm.")] = None,
-    max_iters: Annotated[int | None, typer.Option(min=1, help="Optimizer steps of a trial.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu or cuda.")] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Single-threaded processes.")] = os.cpu_count() or 1,
+    model: Models = None,
+    activation: Activations = None,
+    optimizer: Optimizers = None,
+    symmetry: Modes = None,
+    trials: Trials = None,
+    max_iters: Iterations = None,
+    device: Device = None,
+    set_: Sets = None,
+    workers: Workers = CORES,
     scheduler: Annotated[str, typer.Option(help="Train on a Dask cluster instead: its scheduler's address, tcp://host:8786.")] = "",
     redo_damaged: Annotated[bool, typer.Option("--redo-damaged", help="Set damaged records aside and train their arms again.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be trained, and how long it takes; train nothing.")] = False,
+    track: Annotated[str, typer.Option(help="tensorboard: write loss curves for live watching into out/STUDY/tensorboard.")] = "",
 ) -> None:
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
     from actlab.study.startup import loading, start_fork_server
 
-    if workers > 1 and not scheduler:
+    if workers > 1 and not scheduler and not dry_run:
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     with loading():
         from actlab import store
         from actlab.study import kinds
+        from actlab.study import track as tracking
         from actlab.study.display import StudyDisplay
         from actlab.study.records import failure_of
 
-    settings = kinds.load(params)
-    changes: dict[str, object] = {"model": model, "activations": activation, "optimizers": optimizer, "symmetry": symmetry}
-    changes |= {"trials": trials, "iterations": max_iters, "device": device}
-    settings = settings.replace(**{name: value for name, value in changes.items() if value is not None})
+    filters = {"model": model, "activation": activation, "optimizer": optimizer, "symmetry": symmetry}
+    settings = _settings(params, filters, set_, trials=trials, iterations=max_iters, device=device)
+    if dry_run:
+        return _show_status(settings, workers)
     for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
         console.print(f"set aside: {path}")
-    with StudyDisplay(console) as display:
-        outcome = kinds.run(settings, workers, display.watch, scheduler)
+    with StudyDisplay(console) as display, tracking.tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch:
+        outcome = kinds.run(settings, workers, watch, scheduler)
     failed = {arm.id: failure_of(arm) for arm, _ in outcome.failed}
     console.print(f"{len(outcome.present) - len(failed)} records in results/{settings.study}")
     for arm, trial in outcome.failed:
@@ -74,19 +93,98 @@ def run(
         raise typer.Exit(1)
 
 
+def _settings(params: Path, filters: Mapping[str, list[str] | None], sets: list[str] | None, **changes: object) -> Any:
+    from actlab.study import choose, kinds
+
+    return choose.chosen(kinds.load(params), str(params), filters, sets or (), **changes)
+
+
+@app.command()
+def status(
+    params: ParamsFile,
+    model: Models = None,
+    activation: Activations = None,
+    optimizer: Optimizers = None,
+    symmetry: Modes = None,
+    trials: Trials = None,
+    max_iters: Iterations = None,
+    device: Device = None,
+    set_: Sets = None,
+    workers: Workers = CORES,
+) -> None:
+    """Trials of each arm that are done, running and missing, and the time that is left by recorded seconds."""
+    filters = {"model": model, "activation": activation, "optimizer": optimizer, "symmetry": symmetry}
+    _show_status(_settings(params, filters, set_, trials=trials, iterations=max_iters, device=device), workers)
+
+
+def _show_status(settings: Any, workers: int) -> None:
+    from actlab.study import status as progress
+
+    found = progress.of(settings)
+    _print_table(found.rename(columns={"cached": "ended"}), {"seconds": "{:.0f}"})
+    console.print(progress.in_words(found, workers))
+
+
+def _print_table(frame: Any, formats: Mapping[str, str]) -> None:
+    table = Table(*map(str, frame.columns), box=None, pad_edge=False)
+    for row in frame.to_dict("records"):
+        table.add_row(*(escape(_cell(value, formats.get(name, "{:.4g}"))) for name, value in row.items()))
+    console.print(table)
+
+
+def _cell(value: object, form: str) -> str:
+    return "" if value is None or value != value else form.format(value) if isinstance(value, float) else str(value)
+
+
 @app.command()
 def report(
-    study: Annotated[str, typer.Argument(help="A folder below results/.", show_default=False)],
-    models: Annotated[list[str] | None, typer.Option(help="Only this model (may be repeated).")] = None,
-    activations: Annotated[list[str] | None, typer.Option(help="Only this activation (may be repeated).")] = None,
+    study: StudyName,
+    model: Models = None,
+    activation: Activations = None,
+    reference: Annotated[str, typer.Option(help="Activation or network that the others are compared with; relu where there is one.")] = "",
     out: Annotated[Path | None, typer.Option(help="Folder to write to; out/STUDY unless given.")] = None,
     plots: Annotated[bool, typer.Option(help="Draw the figures too.")] = True,
+    formats: Annotated[list[str] | None, typer.Option("--format", help=f"Of the figures: png, svg or pdf{MANY}")] = None,
 ) -> None:
-    """Write summary.txt and the figures of a study of language models from its records. Trains nothing."""
+    """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
     from actlab import report as reports
+    from actlab.study.choose import listed
 
-    for path in reports.write(study, out or Path("out") / study, models, activations, plots):
+    found = reports.load(study, listed(model), listed(activation), reference)
+    for path in reports.write(found, out or Path("out") / study, (listed(formats) or ["png"]) if plots else ()):
         console.print(str(path))
+
+
+@app.command()
+def compare(
+    first: StudyName,
+    second: StudyName,
+    out: Annotated[Path | None, typer.Option(help="Also write the comparison as CSV to this file.")] = None,
+) -> None:
+    """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a metric. Trains nothing."""
+    from actlab import report as reports
+    from actlab.files import write_text
+
+    differs, found = reports.compare(first, second)
+    for line in differs or ["the same settings"]:
+        console.print(line)
+    _print_table(found.drop(columns="method"), {})
+    if out:
+        console.print(str(write_text(out, found.to_csv(index=False))))
+
+
+@app.command()
+def sample(
+    record: Annotated[Path, typer.Argument(help="A record of a language model, results/STUDY/ARM.json.", show_default=False)],
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the trial; the first one unless given.")] = None,
+    prompt: Annotated[str, typer.Option(help="Text to go on from.")] = "ROMEO:",
+    length: Annotated[int, typer.Option(min=1, max=100_000, help="Characters.")] = 200,
+    draw: Annotated[int, typer.Option(min=0, help="Seed of the draws: the same for two models makes only the models differ.")] = 0,
+) -> None:
+    """Let a recorded trial's model write. Its weights come from the cache, else it is trained again and checked against the record."""
+    from actlab.study import trained
+
+    console.print(trained.text(record, seed, prompt, length, draw))
 
 
 @app.command()

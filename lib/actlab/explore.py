@@ -16,6 +16,7 @@ from actlab import grid, paths, store, sweep
 from actlab.errors import UnknownName
 from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Metric
 from actlab.records import settings as recorded
+from actlab.records.tables import load_records
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import mean_interval
 from actlab.store import Record
@@ -156,10 +157,11 @@ def studies(names: Sequence[str] | None = None) -> list[Study]:
 
     Raises:
         UnknownName: a folder that is not there.
+        BadInput: one without trials.
     """
     folders = sorted(path.name for path in paths.results().glob("*") if path.is_dir()) if paths.results().exists() else []
     _known("study", names or (), folders)
-    return of_records({name: store.load_study(name) for name in names or folders})
+    return of_records({name: load_records(name) if names else store.load_study(name) for name in names or folders})
 
 
 def of_records(folders: Mapping[str, Sequence[Record]]) -> list[Study]:

@@ -1,80 +1,220 @@
-"""`actlab report`: summary.txt and every figure of a study of language models, from its records."""
+"""`actlab report`: summary.txt, tidy CSV files, LaTeX tables and figures of a recorded study of any kind. Trains nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab import files, grid, paths, store, tables
+from actlab import factorial, files, grid, sweep, tables
 from actlab.errors import BadInput, UnknownName
+from actlab.factorial import effects
+from actlab.figures import ablation as ablation_figures
 from actlab.figures import grid as figures
-from actlab.grid import PAIR_METRICS, Grid
+from actlab.figures import sweep as sweep_figures
+from actlab.figures.style import RC, styled
+from actlab.records import settings, summary
+from actlab.records import tables as tidy
+from actlab.records.summary import METRICS, PAIR_METRICS, Arm
+from actlab.statistics.estimate import Estimate
+from actlab.store import Record
 from actlab.wording import above_zero, with_interval
 
+FORMATS = ("png", "svg", "pdf")
+ACROSS = ("val_loss", "val_accuracy", "total_variation")
+"""Metrics that get a table over all groups."""
+LABELS = {name: metric.label for name, metric in grid.METRICS.items()} | {"test_accuracy": sweep.LABELS["test_accuracy"]}
+Drawing = tuple[str, Callable[[], Figure]]
+"""File name without its ending, and the function that draws it."""
 
-def write(study: str, out: Path, models: Sequence[str] | None = None, activations: Sequence[str] | None = None, plots: bool = True) -> Iterator[Path]:
-    """Write the report of ``results/<study>`` into ``out`` and yield each file.
+
+@dataclass(frozen=True)
+class Report:
+    """What is reported: some records of one study, and their tables, arms and tests."""
+
+    study: str
+    records: list[Record]
+    trials: pd.DataFrame
+    pairs: pd.DataFrame
+    arms: list[Arm]
+    reference: str
+
+    @property
+    def groups(self) -> list[str]:
+        """Names, in the arms' order."""
+        return list(dict.fromkeys(arm.group for arm in self.arms))
+
+    @property
+    def levels(self) -> list[str]:
+        """Names, in the arms' order."""
+        return list(dict.fromkeys(arm.level for arm in self.arms))
+
+    def of(self, group: str) -> list[Arm]:
+        """The arms of a group."""
+        return [arm for arm in self.arms if arm.group == group]
+
+
+def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = (), reference: str = "") -> Report:
+    """A recorded study, whole or only some models and activations of it.
 
     Raises:
-        BadInput: the study has no records (the message lists the studies that have).
+        BadInput: the study has no records with trials (the message lists the studies that have).
         UnknownName: a model or activation without a record.
     """
-    results = load(study, models, activations)
-    yield files.write_text(out / "summary.txt", summary(results))
-    if plots:
-        for name, figure in drawings(results):
-            path = out / f"{name}.png"
+    records = tidy.load_records(study)
+    for kind, wanted, key in (("model", models, "model_name"), ("activation", activations, "activation")):
+        known = {str(record[key]) for record in records if settings.kind_of(record)}
+        for name in wanted:
+            if name not in known:
+                raise UnknownName(kind, name, known, f"results/{study}")
+    chosen = [
+        record
+        for record in records
+        if not settings.kind_of(record)
+        or (record["model_name"] in (models or [record["model_name"]]) and record["activation"] in (activations or [record["activation"]]))
+    ]
+    if not any(settings.kind_of(record) in settings.MAIN for record in chosen):
+        raise BadInput(f"results/{study} has no arm of {', '.join(models)} under {', '.join(activations)}")
+    trials, pairs = tidy.of_records(chosen)
+    arms = summary.arms(trials, pairs)
+    return Report(study, chosen, trials, pairs, arms, summary.reference_of(arms, reference))
+
+
+def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Iterator[Path]:
+    """Write the report into ``out`` and yield each file; ``formats`` of the figures, none for no figures."""
+    for name in formats:
+        if name not in FORMATS:
+            raise UnknownName("format", name, FORMATS)
+    tests = summary.against(report.arms, report.reference)
+    yield files.write_text(out / "summary.txt", in_words(report, tests))
+    csv = {"trials": report.trials, "pairs": report.pairs, "estimates": summary.estimates(report.arms), "differences": tests}
+    for name, table in csv.items():
+        if len(table):
+            yield files.write_text(out / f"{name}.csv", table.to_csv(index=False))
+    for name, table in latex(report, tests).items():
+        yield files.write_text(out / f"{name}.tex", table.to_latex(escape=True))
+    for name, figure in drawings(report) if formats else ():
+        drawn = figure()
+        for ending in formats:
+            path = out / f"{name}.{ending}"
             path.parent.mkdir(parents=True, exist_ok=True)
-            figure().savefig(path)
+            with styled():
+                drawn.savefig(path, metadata={"Date": None} if ending == "svg" else None, dpi=RC["savefig.dpi"])
             yield path
 
 
-def load(study: str, models: Sequence[str] | None = None, activations: Sequence[str] | None = None) -> Grid:
-    """The grid of a recorded study, whole or in part."""
-    records = store.load_study(study) if Path(study).name == study else []  # a path would lead out of the results, and out of the reports
-    if not any(record["kind"] == "trials" for record in records):
-        known = sorted(folder.name for folder in paths.results().glob("*") if any(folder.glob("*.json")))
-        raise BadInput(f"results/{study} has no records of language models: studies with records are {', '.join(known) or 'none'}")
-    whole = grid.read(records)
-    for kind, wanted, known_names in (("model", models, whole.models), ("activation", activations, whole.activations)):
-        for name in wanted or ():
-            if name not in known_names:
-                raise UnknownName(kind, name, known_names, f"results/{study}")
-    return grid.read(records, models or whole.models, activations or whole.activations)
-
-
-def summary(results: Grid) -> str:
-    """Per model: the prediction difference of each activation with interval and n, mean, CV%, best and worst; losses beside them."""
-    lines = [f"study {results.study}: 95% intervals over trials; n counts trials", ""]
-    for model in results.models:
-        lines += [f"MODEL {model}", *(f"  {line}" for line in _model_lines(results, model)), ""]
+def in_words(report: Report, tests: pd.DataFrame) -> str:
+    """The summary: settings, then group by group parameters, every metric and the tests, then tables over all groups."""
+    lines = [f"study {report.study}: 95% intervals over trials; n counts trials", *_settings(report), ""]
+    for group in report.groups:
+        title = "MODEL" if "trials" in set(report.trials["kind"]) else "GROUP"
+        lines += [f"{title} {group}", *(f"  {line}" for line in _group(report, group, tests)), ""]
+    for metric in (m for m in ACROSS if any(arm.has(m) for arm in report.arms)):
+        lines += [f"ALL: {LABELS[metric]}", across(report, metric).to_string(), ""]
     return "\n".join(lines)
 
 
-def _model_lines(results: Grid, model: str) -> Iterator[str]:
-    arms = results.of_model(model)
-    for metric in ("relative_pd", "total_variation", "churn", "jensen_shannon", "val_loss", "val_accuracy"):
-        yield f"{grid.METRICS[metric].label}"
-        for arm in arms:
-            estimate = arm.shown(metric)
-            yield f"  {arm.activation:10s} {with_interval(estimate)}  n = {estimate.n}"
-        if metric in PAIR_METRICS and arms:
-            values = {arm.activation: arm.estimate(metric).value for arm in arms}
-            sensitivity = results.sensitivity(model, metric)
-            yield (
-                f"  mean {sum(values.values()) / len(values):.4f}, CV% {with_interval(above_zero(sensitivity), 2)}, "
-                f"lowest {min(values, key=lambda a: values[a])}, highest {max(values, key=lambda a: values[a])}"
-            )
-    for missing_model, activation in results.missing:
-        if missing_model == model:
-            yield f"{activation}: {tables.MISSING}"
+def _settings(report: Report) -> Iterator[str]:
+    """What all arms share, what differs, and what the training took."""
+    main = [settings.settings_of(r) for r in report.records if settings.kind_of(r) in settings.MAIN]
+    names = list(dict.fromkeys(name for own in main for name in own))
+    every = {name: list(dict.fromkeys(settings.text(own.get(name, ""), name) for own in main)) for name in names}
+    said = [f"{name} {values[0]}" for name, values in every.items() if len(values) == 1]
+    differs = [f"{name} {' | '.join(sorted(values, key=settings.natural))}" for name, values in every.items() if len(values) > 1]
+    yield f"settings of every arm: {', '.join(said)}"
+    if differs:
+        yield f"settings that differ between arms: {'; '.join(differs)}"
+    spent = report.trials["seconds"].dropna() if "seconds" in report.trials else []
+    ended = report.trials["status"].value_counts()
+    yield f"trials: {', '.join(f'{count} {status}' for status, count in ended.items())}"
+    if len(spent):
+        yield f"training and evaluation: {sum(spent):,.0f} s in all, {sum(spent) / len(spent):.3g} s a trial"
 
 
-def drawings(results: Grid) -> Iterator[tuple[str, Callable[[], Figure]]]:
-    """(file name, function that draws it) of every figure of the report."""
+def _group(report: Report, group: str, tests: pd.DataFrame) -> Iterator[str]:
+    arms = report.of(group)
+    sizes = [(arm.level, int(arm.trials["parameters"].dropna().iloc[0]) if arm.has("parameters") else 0) for arm in arms]
+    yield f"parameters: {', '.join(f'{level} {size:,}' for level, size in sizes)}"
+    for metric in (m for m in METRICS if any(arm.has(m) for arm in arms)):
+        yield LABELS[metric]
+        shown = {arm.level: arm.estimate(metric) for arm in arms}
+        for level, estimate in shown.items():
+            yield f"  {level:10s} {_shown(metric, estimate)}  n = {estimate.n}"
+        if metric in PAIR_METRICS and len(arms) > 1:
+            yield f"  {_spread(report, group, metric, shown)}"
+        yield from _tested(tests, group, metric)
+    for level in report.levels:
+        if level not in {arm.level for arm in arms}:
+            yield f"{level}: {tables.MISSING}"
+
+
+def _shown(metric: str, estimate: Estimate) -> str:
+    return with_interval(above_zero(estimate) if metric in PAIR_METRICS else estimate)
+
+
+def _spread(report: Report, group: str, metric: str, shown: Mapping[str, Estimate]) -> str:
+    """Mean over the arms, CV% with its interval, lowest and highest."""
+    values = {level: estimate.value for level, estimate in shown.items() if not np.isnan(estimate.value)}
+    if not values:
+        return "no pair of trials"
+    found = above_zero(grid.read(report.records).sensitivity(group, metric))
+    cv = f", CV% {with_interval(found, 2)}" if not np.isnan(found.value) else ""
+    low, high = (pick(values, key=lambda level: values[level]) for pick in (min, max))
+    return f"mean {sum(values.values()) / len(values):.4f}{cv}, lowest {low}, highest {high}"
+
+
+def _tested(tests: pd.DataFrame, group: str, metric: str) -> Iterator[str]:
+    """The group's differences from the reference in a metric."""
+    own = tests[(tests["group"] == group) & (tests["metric"] == metric)] if len(tests) else tests
+    for row in own.itertuples():
+        star = " *" if row.p_holm < 0.05 else ""
+        p = "no test" if np.isnan(row.p) else f"p = {row.p:.2g}, Holm-adjusted {row.p_holm:.2g}{star}"
+        interval = "no interval" if np.isnan(row.low) else f"{row.low:+.4f}, {row.high:+.4f}"
+        yield f"  {row.difference}: {row.value:+.4f} [{interval}], {p}, n = {row.n}"
+
+
+def across(report: Report, metric: str) -> pd.DataFrame:
+    """One metric over all groups: groups down, levels across, each with its 95% interval and n."""
+    cells = {(arm.group, arm.level): arm for arm in report.arms if arm.has(metric)}
+    rows = {group: {level: _cell(cells.get((group, level)), metric) for level in report.levels} for group in report.groups}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _cell(arm: Arm | None, metric: str) -> str:
+    if arm is None:
+        return tables.MISSING
+    estimate = arm.estimate(metric)
+    return f"{_shown(metric, estimate)}, n = {estimate.n}"
+
+
+def latex(report: Report, tests: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """File name -> a table of text: each metric over all groups, and the differences from the reference."""
+    found = {f"table_{metric}": across(report, metric) for metric in ACROSS if any(arm.has(metric) for arm in report.arms)}
+    if len(tests):
+        columns = ["group", "difference", "metric", "value", "low", "high", "n", "p", "p_holm"]
+        found["table_differences"] = tests[columns].map(lambda v: f"{v:.4g}" if isinstance(v, float) else v).set_index("group")
+    return found
+
+
+def drawings(report: Report) -> Iterator[Drawing]:
+    """Every figure of the report."""
+    kinds = {settings.kind_of(record) for record in report.records}
+    if "trials" in kinds:
+        yield from _of_models(grid.read([record for record in report.records if record.get("kind") in ("trials", "floor", "baseline")]))
+    for setting, records in settings.by_setting(report.records, apart=("epochs",)).items():
+        own = f"{setting}/" if setting else ""
+        if "mnist" in kinds:
+            yield from ((f"{own}{name}", figure) for name, figure in _of_sweep(sweep.read(records)))
+        if "ablation" in kinds:
+            yield from ((f"{own}{name}", figure) for name, figure in _of_ablation(factorial.read(records)))
+
+
+def _of_models(results: grid.Grid) -> Iterator[Drawing]:
     for model in results.models:
         one = results.only(model)
         if one.arms:
@@ -88,4 +228,30 @@ def drawings(results: Grid) -> Iterator[tuple[str, Callable[[], Figure]]]:
     yield "total_variation", partial(figures.bars, results, "total_variation")
     yield "accuracy_vs_reproducibility", partial(figures.scatter, results)
     yield "four_panels", partial(figures.four_panels, results)
-    yield "noise_floor", partial(figures.floors, results)
+    if len(results.without_floor) < len(results.arms):
+        yield "noise_floor", partial(figures.floors, results)
+
+
+def _of_sweep(results: sweep.Sweep) -> Iterator[Drawing]:
+    yield "width", partial(sweep_figures.width_sweep, sweep.by_width(results))
+    found = {name: sweep.differences(results, name) for name in results.networks if name != "relu"}
+    if found and "relu" in results.networks:
+        yield "differences", partial(sweep_figures.differences, found)
+    yield "best_of_k", partial(sweep_figures.best_of_k, sweep.best_curves(results, np.random.default_rng(0)))
+
+
+def _of_ablation(results: factorial.Factorial) -> Iterator[Drawing]:
+    yield "arms", partial(ablation_figures.by_arm, effects.arms(results))
+    for activation in results.levels("activation"):
+        yield f"curves_{activation}", partial(ablation_figures.curves, factorial.curves(results, activation))
+
+
+def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
+    """(the settings in which two studies differ, one a line; the second minus the first, arm by arm: ``summary.compare``)."""
+    studies = [load(name) for name in (first, second)]
+    own = [[settings.settings_of(r) for r in s.records if settings.kind_of(r) in settings.MAIN] for s in studies]
+    names = dict.fromkeys(name for found in own for one in found for name in one)
+    values = {n: [" | ".join(dict.fromkeys(settings.text(one.get(n, ""), n) for one in found)) for found in own] for n in names}
+    said = [f"{name}: {a} -> {b}" for name, (a, b) in values.items() if a != b]
+    return said, summary.compare(*(study.arms for study in studies))
+

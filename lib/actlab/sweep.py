@@ -19,7 +19,7 @@ from actlab.statistics.intervals import mean_interval, paired_difference
 from actlab.statistics.ranking import best_of_k_curve, random_search
 from actlab.statistics.tests import holm
 from actlab.store import Record
-from actlab.wording import bullets
+from actlab.wording import bullets, signed
 
 PUBLISHED_RATE, PUBLISHED_BATCH, PUBLISHED_HIDDEN = 1e-3, 64, 8
 """What the first reference study fixed: rate and batch in its width sweep, the width in its random search."""
@@ -50,6 +50,13 @@ class Sweep:
         """Names, relu first, the matched arm last."""
         order = {"relu": 0, "geglu_equal_width": 1, "geglu_equal_parameters": 2}
         return sorted(self.trials["network"].unique(), key=lambda name: (order.get(name, 9), name))
+
+    @property
+    def cell(self) -> tuple[int, float, int]:
+        """(hidden, rate, batch) that stand for the sweep where one cell is shown: the published ones, or the recorded ones nearest to them."""
+        wanted = {"hidden": PUBLISHED_HIDDEN, "rate": PUBLISHED_RATE, "batch": PUBLISHED_BATCH}
+        near = [min(self.levels(f), key=lambda v, w=w: abs(math.log(v / w)), default=w) for f, w in wanted.items()]  # type: ignore[misc]
+        return int(near[0]), float(near[1]), int(near[2])
 
     def levels(self, factor: str) -> list[float]:
         """The values of a numeric column, rising: ``hidden``, ``rate``, ``batch`` or ``epochs``."""
@@ -111,20 +118,21 @@ def _rows(record: Record) -> Iterator[dict[str, object]]:
 
 
 def by_width(sweep: Sweep, metric: str = ACCURACY) -> dict[str, dict[int, Estimate]]:
-    """network -> hidden -> accuracy at the published rate and batch, with a t interval over seeds."""
+    """network -> hidden -> accuracy at the rate and batch of ``sweep.cell``, with a t interval over seeds."""
     widths = [int(h) for h in sweep.levels("hidden")]
-    return {n: {h: mean_interval(sweep.scores(n, h, PUBLISHED_RATE, PUBLISHED_BATCH, metric)) for h in widths} for n in sweep.networks}
+    return {n: {h: mean_interval(sweep.scores(n, h, *sweep.cell[1:], metric)) for h in widths} for n in sweep.networks}
 
 
 def differences(sweep: Sweep, network: str, reference: str = "relu") -> dict[tuple[int, float, int], Estimate]:
     """(hidden, rate, batch) -> validation accuracy less the reference's (percentage points), paired by seed: same batches in the same order."""
     cells = [(int(h), float(r), int(b)) for b in sweep.levels("batch") for r in sweep.levels("rate") for h in sweep.levels("hidden")]
-    return {cell: paired_difference(sweep.scores(network, *cell), sweep.scores(reference, *cell)) for cell in cells}
+    found = {cell: (sweep.scores(network, *cell), sweep.scores(reference, *cell)) for cell in cells}
+    return {cell: paired_difference(own, others) for cell, (own, others) in found.items() if len(own) == len(others) > 0}
 
 
-def over_epochs(sweep: Sweep, hidden: int = PUBLISHED_HIDDEN, metric: str = ACCURACY) -> dict[str, dict[int, Estimate]]:
-    """network -> epochs -> accuracy at the published rate and batch, with a t interval over seeds."""
-    cells = {network: _by_epochs(sweep, network, hidden, metric) for network in sweep.networks}
+def over_epochs(sweep: Sweep, hidden: int = 0, metric: str = ACCURACY) -> dict[str, dict[int, Estimate]]:
+    """network -> epochs -> accuracy at ``sweep.cell`` (``hidden`` instead of its width), with a t interval over seeds."""
+    cells = {network: _by_epochs(sweep, network, hidden or sweep.cell[0], metric) for network in sweep.networks}
     return {network: {epochs: mean_interval(scores) for epochs, scores in cell.items()} for network, cell in cells.items()}
 
 
@@ -135,17 +143,18 @@ def gains(sweep: Sweep, network: str, hidden: int, metric: str = ACCURACY) -> di
 
 
 def _by_epochs(sweep: Sweep, network: str, hidden: int, metric: str) -> dict[int, NDArray[np.float64]]:
-    """epochs -> (seeds,) the metric of that network at the published rate and batch."""
+    """epochs -> (seeds,) the metric of that network at the rate and batch of ``sweep.cell``."""
+    _, rate, batch = sweep.cell
     t = pd.concat([table for table in (sweep.trials, sweep.longer) if len(table)]) if len(sweep.trials) else sweep.trials
-    cell = t[(t["network"] == network) & (t["hidden"] == hidden) & (t["rate"] == PUBLISHED_RATE) & (t["batch"] == PUBLISHED_BATCH)]
+    cell = t[(t["network"] == network) & (t["hidden"] == hidden) & (t["rate"] == rate) & (t["batch"] == batch)]
     return {int(e): cell[cell["epochs"] == e].sort_values("seed")[metric].to_numpy(float) for e in sorted(cell["epochs"].unique())}
 
 
 def best_curves(
-    sweep: Sweep, generator: np.random.Generator, hidden: int = PUBLISHED_HIDDEN, ks: Sequence[int] = range(1, 65)
+    sweep: Sweep, generator: np.random.Generator, hidden: int = 0, ks: Sequence[int] = range(1, 65)
 ) -> dict[str, list[Estimate]]:
     """network -> expected best validation accuracy of a random search over rate and batch, for each budget k."""
-    return {network: best_of_k_curve(sweep.pool(network, hidden), ks, generator) for network in sweep.networks}
+    return {network: best_of_k_curve(sweep.pool(network, hidden or sweep.cell[0]), ks, generator) for network in sweep.networks}
 
 
 @dataclass(frozen=True)
@@ -159,13 +168,18 @@ class Search:
     bootstrap: Estimate
 
 
-def published_searches(sweep: Sweep, seed: int, hidden: int = PUBLISHED_HIDDEN, budgets: Sequence[int] = (2, 4, 8)) -> list[Search]:
-    """The first study's random searches, drawn from the recorded factorial: arms draw independently, as published; ``seed`` makes the draws."""
+def published_searches(sweep: Sweep, seed: int, hidden: int = 0, budgets: Sequence[int] = (2, 4, 8)) -> list[Search]:
+    """The first study's random searches, drawn from the recorded factorial: arms draw independently, as published; ``seed`` makes the draws.
+
+    A budget larger than an arm's trials cannot be drawn and is left out.
+    """
     generator = np.random.default_rng(seed)
     found = []
+    pools = {network: sweep.pool(network, hidden or sweep.cell[0]) for network in sweep.networks}
     for k in budgets:
-        for network in sweep.networks:
-            pool = sweep.pool(network, hidden)
+        for network, pool in pools.items():
+            if k > len(pool):
+                continue
             scores = pool[random_search(generator, len(pool), k)]
             found.append(Search(network, k, scores, bootstrap_maximum(scores, generator)))
     return found
@@ -174,9 +188,10 @@ def published_searches(sweep: Sweep, seed: int, hidden: int = PUBLISHED_HIDDEN, 
 def optimism(sweep: Sweep) -> Estimate:
     """How much better the selected configuration looks on the images that selected it than on the test images (percentage points).
 
-    For each network and seed, the rate and batch with the best validation accuracy at hidden 8; validation less test accuracy of that trial.
+    For each network and seed, the rate and batch with the best validation accuracy at the width of ``sweep.cell``;
+    validation less test accuracy of that trial.
     """
-    t = sweep.trials[(sweep.trials["hidden"] == PUBLISHED_HIDDEN) & (sweep.trials["status"] == "done")]
+    t = sweep.trials[(sweep.trials["hidden"] == sweep.cell[0]) & (sweep.trials["status"] == "done")]
     best = t.loc[t.groupby(["network", "seed"])[ACCURACY].idxmax()]
     by_seed = (best["val_accuracy"] - best["test_accuracy"]).groupby(best["seed"]).mean()
     return mean_interval(by_seed.to_numpy(float))
@@ -192,12 +207,15 @@ def sentences(sweep: Sweep) -> dict[str, str]:
     both = int((_dead(t) & t["collapsed"]).sum())
     lost = f"{collapsed} collapsed to one class, {silent} are dead ({DEAD}), {both} are both"
     found = {"mnist_extent": f"{len(t)} networks were trained, {diverged} diverged, {lost}"}
+    if sweep.cell != (PUBLISHED_HIDDEN, PUBLISHED_RATE, PUBLISHED_BATCH):
+        hidden, rate, batch = sweep.cell
+        found["mnist_cell"] = f"Where one cell is shown it is hidden {hidden}, rate {rate:g}, batch {batch}: the published ones are not recorded here"
     for network in sweep.networks:
-        if network != "relu":
+        if network != "relu" and "relu" in sweep.networks:
             found[f"mnist_{network.removeprefix('geglu_')}"] = _against_relu(sweep, network)
     look = optimism(sweep)
     found["mnist_optimism"] = (
-        f"The rate and batch that look best on the validation images are {look.value:+.2f} [{look.low:+.2f}, {look.high:+.2f}] points better there "
+        f"The rate and batch that look best on the validation images are {signed(look, 2)} points better there "
         "than on the test images"
     )
     return found

@@ -6,7 +6,8 @@ import copy
 
 from tests.support import explored, grids
 
-from actlab import explore, report, store
+from actlab import explore, grid, report, store
+from actlab.records import summary
 from actlab.records.settings import by_setting, current, differing, named, natural, usual
 from actlab.store import Record
 
@@ -40,10 +41,11 @@ def test_a_grown_arm_is_read_at_its_larger_size() -> None:
 def test_report_explorer_and_grid_show_every_setting() -> None:
     """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by name."""
     save(of(), of(losses=SIX), of(iterations=6), of(iterations=6, activation="gelu"))
-    results = report.load("grown-quick")
-    assert results.models == ("charlm, iterations=4", "charlm, iterations=6")
+    found = report.load("grown-quick")
+    results = grid.read(found.records)
+    assert results.models == tuple(found.groups) == ("charlm, iterations=4", "charlm, iterations=6")
     assert len(results.arms["charlm, iterations=4", "relu"].labels) == 6
-    text = report.summary(results)
+    text = report.in_words(found, summary.against(found.arms, "relu"))
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
     (study,) = explore.studies(["grown-quick"])

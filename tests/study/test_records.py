@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 
@@ -18,6 +19,7 @@ from actlab.study.records import failure_of, keep, recorded
 class One:
     study: str = "toy"
     id: str = "arm"
+    config: ClassVar[dict[str, Any]] = {}
 
 
 def made(status: str = "done", date: str = "today") -> store.Record:

@@ -10,10 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from actlab.figures.grid import error_bar
-from actlab.figures.style import canvas, colour, styled
+from actlab.figures.style import canvas, colour, styled, words_alone
 from actlab.statistics.estimate import Estimate
 from actlab.sweep import LABELS, Search, words
 
+TOO_FEW = "no search: an arm has fewer trials than two draws"
 MARKS = {"relu": "o", "geglu_equal_width": "D", "geglu_equal_parameters": "s"}
 
 
@@ -57,6 +58,8 @@ def epochs(found: Mapping[str, Mapping[int, Estimate]], metric: str = "val_accur
 
 def trials_of_searches(searches: Sequence[Search]) -> Figure:
     """Accuracy of each draw, a panel a budget k, as the first study drew it."""
+    if not searches:
+        return words_alone(TOO_FEW)
     budgets = sorted({search.k for search in searches})
     with styled():
         figure, panels = canvas(1, len(budgets), width=8.0, height=2.8)
@@ -78,6 +81,8 @@ def bootstrap_histograms(searches: Sequence[Search], resamples: int = 10_000, se
 
     Stems with a mark on top, since the few values of one search lie far apart or close together.
     """
+    if not searches:
+        return words_alone(TOO_FEW)
     budgets = sorted({search.k for search in searches})
     generator = np.random.default_rng(seed)
     with styled():
@@ -117,6 +122,9 @@ def best_of_k(curves: Mapping[str, Sequence[Estimate]], ks: Sequence[int] = rang
 
 def differences(found: Mapping[str, Mapping[tuple[int, float, int], Estimate]]) -> Figure:
     """Paired differences from ReLU: a panel a batch size and network, the rate across, a mark a width."""
+    found = {network: cells for network, cells in found.items() if cells}
+    if not found:
+        return words_alone("no network shares seeds with ReLU")
     batches = sorted({cell[2] for cells in found.values() for cell in cells})
     with styled():
         figure, panels = canvas(len(found), len(batches), width=8.0, height=2.3 * len(found))
@@ -133,6 +141,8 @@ def _panel(axes: Axes, network: str, cells: Mapping[tuple[int, float, int], Esti
     rates = sorted({rate for _, rate, _ in cells})
     for i, hidden in enumerate(widths):
         for x, rate in enumerate(rates):
+            if (hidden, rate, batch) not in cells:
+                continue
             estimate = cells[hidden, rate, batch]
             place = x + (i - (len(widths) - 1) / 2) * 0.16
             shade = 0.35 + 0.65 * i / max(len(widths) - 1, 1)

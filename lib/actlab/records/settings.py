@@ -63,11 +63,16 @@ def current(records: Iterable[Record]) -> list[Any]:
     found = list(records)
     arms: dict[str, list[Record]] = {}
     for record in found:
-        own = {k: v for k, v in config_of(record).items() if k not in ("trials", "seeds", "ensembles")}
+        own = without_trials(config_of(record))
         if kind_of(record) and own:
             arms.setdefault(repr((record["kind"], record.get("study"), _sorted(own))), []).append(record)
     inside = {id(small) for same in arms.values() for small in same for large in same if _contains(large, small)}
     return [record for record in found if id(record) not in inside]
+
+
+def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
+    """An arm's settings without how many trials it has, and what is computed of them."""
+    return {name: value for name, value in config.items() if name not in ("trials", "seeds", "ensembles")}
 
 
 def _contains(large: Record, small: Record) -> bool:
@@ -98,7 +103,7 @@ def differing(records: Iterable[Record]) -> list[str]:
 def levels(record: Record, names: Sequence[str]) -> dict[str, str]:
     """Setting -> the record's value of it, as text."""
     own = settings_of(record) | {"arm": str(record.get("arm", "")).rpartition("-")[2]}
-    return {name: _text(own.get(name, "")) if own.get(name) != [] or name != "protocol" else "corrected" for name in names}
+    return {name: text(own.get(name, ""), name) for name in names}
 
 
 def named(record: Record, names: Sequence[str]) -> str:
@@ -140,9 +145,12 @@ def _date(record: Record) -> str:
     return str(origin.get("date", "")) if isinstance(origin, dict) else ""
 
 
-def _text(value: object) -> str:
+def text(value: object, name: str = "") -> str:
+    """A setting's value for people; ``name``: of the setting."""
+    if name == "protocol" and not value:
+        return "corrected"
     if isinstance(value, list | tuple):
-        return " + ".join(map(_text, value)) or "none"
+        return " + ".join(map(text, value)) or "none"
     if isinstance(value, Mapping):
-        return " + ".join(f"{name} {_text(one)[:8]}" for name, one in value.items()) or "none"
+        return " + ".join(f"{name} {text(one)[:8]}" for name, one in value.items()) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value)

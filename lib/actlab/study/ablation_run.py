@@ -91,7 +91,9 @@ def shards_of(trial: AblationTrial) -> Shards:
 
     The user's own shards keep the published vocabulary of the model's scale; all of their files are checked against it.
     """
-    return _own_shards(trial.shards, GPT2_SCALES[trial.scale].vocab_size) if trial.shards else _text_shards(trial.dataset, trial.vocab_size)
+    if trial.shards:
+        return _own_shards(trial.shards, GPT2_SCALES[trial.scale].vocab_size)
+    return _text_shards(trial.dataset, trial.vocab_size, paths.cache())
 
 
 @lru_cache(maxsize=2)
@@ -104,8 +106,8 @@ def _own_shards(folder: str, vocab_size: int) -> Shards:
 
 
 @lru_cache(maxsize=2)
-def _text_shards(dataset: str, vocab_size: int) -> Shards:
-    folder = paths.cache() / "tokens" / f"{dataset}-{vocab_size}"
+def _text_shards(dataset: str, vocab_size: int, cache: Path) -> Shards:
+    folder = cache / "tokens" / f"{dataset}-{vocab_size}"
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".lock"):
         manifest = tokenize_dataset(dataset, vocab_size, folder)

@@ -56,7 +56,7 @@ def language_trial(record: Record, label: str) -> TrialSpec:
 def language(spec: TrialSpec, record: Record, report: Report | None = None) -> Again:
     """Train a language model's trial again; its predictions are those on the frozen windows."""
     corpus, _, frozen = run.windows_of(spec)
-    _same_data(record, {"sha256": corpus.sha256, "evaluation_sha256": frozen.sha256})
+    same_data(record, {"sha256": corpus.sha256, "evaluation_sha256": frozen.sha256})
     results, tensors = run.train_afresh(spec, report)
 
     def distance() -> float | None:
@@ -78,7 +78,7 @@ def ablation(trial: AblationTrial, record: Record, report: Report | None = None)
     if (processes := record["provenance"].get("processes", 1)) > 1:
         raise RecordError(f"{record['arm']} was trained by {processes} processes together: one process has other bits")
     windows = ablation_run.windows_of(trial)
-    _same_data(record, {"sha256": ablation_run.shards_of(trial).about["sha256"], "validation_sha256": windows.sha256})
+    same_data(record, {"sha256": ablation_run.shards_of(trial).about["sha256"], "validation_sha256": windows.sha256})
     results, model = ablation_run.train_afresh(trial, report)
 
     def distance() -> float | None:
@@ -99,7 +99,7 @@ def mnist_trial(record: Record, label: str) -> Program:
 def mnist(program: Program, record: Record, report: Report | None = None) -> Again:
     """Train one network of the image sweep again."""
     found = mnist_run.about_data(program.dataset, program.protocol)
-    _same_data(record, {name: found[name] for name in ("train", "validation", "test")})
+    same_data(record, {name: found[name] for name in ("train", "validation", "test")})
     (results,) = mnist_run.train_program(program).values()
     return Again(results)
 
@@ -114,7 +114,8 @@ def _apart(model: LanguageModel, other: LanguageModel, windows: Windows, recipe:
     return torch.cat(rows).double().mean().item()
 
 
-def _same_data(record: Record, found: Mapping[str, Any]) -> None:
+def same_data(record: Record, found: Mapping[str, Any]) -> None:
+    """``RecordError`` where the record was made on other data than these hashes tell of."""
     data = record["provenance"]["data"]
     for name, value in found.items():
         if data.get(name) != value:

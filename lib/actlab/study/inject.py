@@ -4,40 +4,88 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from actlab import paths, store
 from actlab.errors import BadInput, UnknownName
-from actlab.study import kinds
-from actlab.study.params import Params, StudyParams
+from actlab.records import tables
+from actlab.records.settings import differing, kind_of
+
+if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
+    from actlab.study.params import StudyParams
 
 WHERE = "the notebook's parameters"
 HEADING = "# Parameters"
 """First line of the cell that papermill injects."""
 
-P = TypeVar("P", bound=StudyParams)
+P = TypeVar("P", bound="StudyParams")
 Allowed = type | Collection[Any]
 """What an extra parameter may be: of a type, or one of some values."""
 
 
-def checked(namespace: Mapping[str, Any], cls: type[P] = Params, extra: Mapping[str, Allowed] | None = None) -> P:  # type: ignore[assignment]
+def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Mapping[str, Allowed] | None = None) -> P:
     """The study that a notebook's parameters describe; call it in the cell after them: ``params = checked(globals())``.
 
     Args:
         namespace: the notebook's globals.
-        cls: the parameters that the notebook declares; one that the notebook leaves out has its default.
+        cls: the parameters that the notebook declares (of language models unless given); one that it leaves out has its default.
         extra: further parameters of this notebook only, each with its type or its allowed values.
 
     Raises:
         BadInput: an injected name that is not declared, or a wrong value; the message says what is allowed.
     """
+    if cls is None:
+        from actlab.study.params import Params
+
+        cls = Params  # type: ignore[assignment]
+    assert cls is not None
     extra = extra or {}
-    for name in injected(namespace):
-        if name not in {*cls.model_fields, *extra, "kind"}:
-            raise UnknownName("parameter", name, {*cls.model_fields, *extra}, WHERE)
+    _check_names(namespace, {*cls.model_fields, *extra}, {"kind"})
     _check_kind(namespace, cls)
     for name, allowed in extra.items():
         _check_extra(name, namespace.get(name), allowed)
     return cls.parse({name: namespace[name] for name in cls.model_fields if name in namespace}, WHERE)
+
+
+def given(namespace: Mapping[str, Any], **declared: Allowed) -> None:
+    """The same check for a notebook that trains nothing: each of its parameters with its type or its allowed values.
+
+    Raises:
+        BadInput: an injected name that is not declared, or a wrong value.
+    """
+    _check_names(namespace, set(declared))
+    for name, allowed in declared.items():
+        _check_extra(name, namespace.get(name), allowed)
+
+
+def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
+    """Studies that a page reads, if they can be read; "" stands for none and is left out.
+
+    Args:
+        studies: folders below results/.
+        kind: what some of its records call their kind.
+        differs: a setting in which its arms differ.
+
+    Raises:
+        UnknownName: neither a record nor a params file of that name.
+        BadInput: a study that the page is not for.
+    """
+    names = [name for name in studies if name]
+    for name in names:
+        records = store.load_study(name) if name not in ("", ".", "..") and "/" not in name else []
+        if not records and not (paths.ROOT / "params" / f"{name}.yaml").exists():
+            raise UnknownName("study", name, tables.studies(), WHERE)
+        found = [record for record in records if kind in ("", kind_of(record))]
+        if records and (not found or (differs and differs not in differing(found))):
+            wanted = f"of kind {kind}" if not found else f"that differ in {differs}"
+            raise BadInput(f"{WHERE}: results/{name} has no records {wanted}, which this page is about")
+    return names
+
+
+def _check_names(namespace: Mapping[str, Any], declared: set[str], silent: Collection[str] = ()) -> None:
+    for name in injected(namespace):
+        if name not in {*declared, *silent}:
+            raise UnknownName("parameter", name, declared, WHERE)
 
 
 def injected(namespace: Mapping[str, Any]) -> list[str]:
@@ -49,6 +97,8 @@ def injected(namespace: Mapping[str, Any]) -> list[str]:
 
 def _check_kind(namespace: Mapping[str, Any], cls: type[StudyParams]) -> None:
     """A params file given whole (``papermill -f``) may say its kind."""
+    from actlab.study import kinds
+
     kind = namespace.get("kind")
     own = [name for name, row in kinds.KINDS.items() if row.params is cls]
     if kind is not None and kind not in own:
@@ -57,7 +107,7 @@ def _check_kind(namespace: Mapping[str, Any], cls: type[StudyParams]) -> None:
 
 def _check_extra(name: str, value: object, allowed: Allowed) -> None:
     if isinstance(allowed, type):
-        fits = type(value) is allowed
+        fits = type(value) in ((float, int) if allowed is float else (allowed,))
         wanted = allowed.__name__
     else:
         fits = value in allowed

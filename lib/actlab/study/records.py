@@ -13,6 +13,7 @@ from filelock import FileLock
 from actlab import paths, store
 from actlab.errors import RecordError
 from actlab.files import write_text
+from actlab.records.settings import config_of, without_trials
 from actlab.study.events import Event, Watch
 from actlab.study.pool import Report, run_tasks
 
@@ -24,6 +25,8 @@ class Named(Protocol):
     def study(self) -> str: ...  # noqa: D102
     @property
     def id(self) -> str: ...  # noqa: D102
+    @property
+    def config(self) -> dict[str, Any]: ...  # noqa: D102
 
 
 A = TypeVar("A", bound=Named)
@@ -75,6 +78,36 @@ def bits_of(trial: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in trial.items() if name != "seconds"}
 
 
+def earlier(arm: Named) -> dict[str, dict[str, Any]]:
+    """Label -> trial of the smaller records of an arm: its settings, fewer trials.
+
+    An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need, are in no record. Either
+    way ``run_arms`` and ``keep`` hold them to the recorded bits.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    own = store.canonical(without_trials(arm.config))
+    name = arm.id.rpartition("-")[0]  # without the hash, which the number of trials enters
+    for path in sorted(store.folder_of(arm.study).glob(f"{name}-*.json")):
+        if path.stem != arm.id and path.stem.rpartition("-")[0] == name:
+            record = store.load(path)
+            if store.canonical(without_trials(config_of(record))) == own:
+                found |= {trial["label"]: trial for trial in record["trials"]}
+    return found
+
+
+def _check_grown(arm: Named, trial: dict[str, Any], before: dict[str, dict[str, Any]]) -> None:
+    known = before.get(str(trial.get("label")))
+    if known is None or "failed" in (trial["status"], known["status"]):
+        return
+    differs = [name for name, value in bits_of(known).items() if store.canonical(trial.get(name)) != store.canonical(value)]
+    if differs:
+        raise RecordError(
+            f"{arm.id}: trial {trial['label']} comes out differently here than results/{arm.study} has it ({', '.join(differs)}): a study grows "
+            "only where its trials keep their bits, on the same kind of machine with the same versions and training code; grow it there, or "
+            "give the larger one a name of its own: --set study=NAME"
+        )
+
+
 def failure_of(arm: Named) -> Path:
     """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no reader takes for a record."""
     path = store.path_of(arm.study, arm.id)
@@ -96,6 +129,9 @@ def keep(arm: Named, record: store.Record) -> store.Record:
         return plain
     lock = paths.cache() / "arms" / f"{arm.study}-{arm.id}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
+    before = earlier(arm)
+    for trial in plain["trials"]:
+        _check_grown(arm, trial, before)
     with FileLock(lock):
         path = store.path_of(arm.study, arm.id)
         if (there := recorded(arm)) is not None:
@@ -154,6 +190,7 @@ def run_arms(outcome: Outcome[A], plan: Plan[A, Task, Result], workers: int = 1,
     for arm, record in zip(outcome.arms, outcome.records, strict=True):
         if record is not None:
             tell(Event("arm", arm, record=record))
+    before = {arm.id: earlier(arm) for arm in outcome.missing}
     waiting = {arm.id: (arm, list(plan.needs(arm))) for arm in outcome.missing}
     owner = {place: arm for arm, places in reversed(waiting.values()) for place in places}
     if plan.tasks:
@@ -171,6 +208,9 @@ def run_arms(outcome: Outcome[A], plan: Plan[A, Task, Result], workers: int = 1,
     fresh: dict[str, store.Record] = {}
     for place, result in running:
         ended[place] = result
+        if isinstance(result, dict) and "status" in result:  # of one trial; a program of many is checked when its arms are finished
+            for arm, _ in [pair for pair in waiting.values() if place in pair[1]]:
+                _check_grown(arm, result, before[arm.id])
         for trial in plan.trials(plan.tasks[place]):
             tell(Event("trial", owner[place], trial))
         for arm, places in [pair for pair in waiting.values() if place in pair[1] and ended.keys() >= set(pair[1])]:

@@ -183,10 +183,10 @@ def probabilities(spec: TrialSpec, of: str = "probabilities") -> Tensor:
     return checkpoint.read_tensors(cached(spec))[0][of]
 
 
-def trained_model(spec: TrialSpec, iteration: int | None = None) -> LanguageModel:
-    """The model of a finished trial, in evaluation mode; ``iteration``: as it was at one of its ``snapshots``."""
+def trained_model(spec: TrialSpec, iteration: int | None = None, origin: Mapping[str, Any] | None = None) -> LanguageModel:
+    """The model of a finished trial, in evaluation mode; ``iteration``: as it was at one of its ``snapshots``; ``origin``: as for ``cached``."""
     model = fresh_model(spec)
-    tensors, _ = checkpoint.read_tensors(cached(spec) if iteration is None else snapshot(spec, iteration))
+    tensors, _ = checkpoint.read_tensors(cached(spec, origin) if iteration is None else snapshot(spec, iteration))
     model.load_state_dict({name.removeprefix("weights/"): t for name, t in tensors.items() if name.startswith("weights/")})
     return model.eval()
 

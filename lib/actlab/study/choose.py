@@ -1,0 +1,66 @@
+"""What a command line changes in a params file: filters that only take away, and fields that are set by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from actlab.errors import BadInput, UnknownName
+from actlab.study.params import StudyParams
+
+FIELDS = {"activation": ("activations", "arms"), "model": ("model",), "optimizer": ("optimizers",), "symmetry": ("symmetry",)}
+"""Option -> the field that it filters, by the first of these names that the kind of study has."""
+
+
+def listed(values: Sequence[str] | None) -> list[str]:
+    """The names in options that may be repeated and may hold several with commas between them."""
+    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
+
+
+def chosen(
+    params: StudyParams, where: str, filters: Mapping[str, Sequence[str] | None], sets: Sequence[str] = (), **changes: Any
+) -> StudyParams:
+    """A study with fields set, then only those of its own levels that are asked for.
+
+    Args:
+        params: the study as its file has it.
+        where: the file's name, for messages.
+        filters: option (a key of ``FIELDS``) -> names, with commas or repeated; none takes nothing away.
+        sets: ``name=value``, the value in YAML.
+        changes: fields with values; ``None`` changes nothing.
+
+    Raises:
+        UnknownName: a level that the study does not name, a field that its kind does not have.
+        BadInput: a value that the field does not allow; ``sets`` not of that form.
+    """
+    params = params.parse({**params.model_dump(), **_given(sets), **{k: v for k, v in changes.items() if v is not None}}, where)
+    for option, values in filters.items():
+        if names := listed(values):
+            params = params.parse({**params.model_dump(), **_filtered(params, where, option, names)}, where)
+    return params
+
+
+def _filtered(params: StudyParams, where: str, option: str, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    field = next((name for name in FIELDS[option] if name in type(params).model_fields), None)
+    if field is None:
+        raise BadInput(f"--{option}: {where} is a study without it; its fields are {', '.join(type(params).model_fields)}")
+    own = getattr(params, field)
+    for name in names:
+        if name not in own:
+            raise UnknownName(option, name, own, f"{where} (a filter only takes away; --set {field}=... changes the study)")
+    return {field: tuple(name for name in own if name in names)}
+
+
+def _given(sets: Sequence[str]) -> dict[str, Any]:
+    found = {}
+    for text in sets:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise BadInput(f"--set {text}: expected name=value, as in --set iterations=100")
+        try:
+            found[name.strip()] = yaml.safe_load(value)
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
+            raise BadInput(f"--set {text}: the value is not YAML: {error}") from None
+    return found
