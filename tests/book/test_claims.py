@@ -18,7 +18,7 @@ ROWS = {
     "A2": {"source": "first", "verdict": "artefact", "claim": "a Tukey test", "defect": "padding: both", "page": "methods"},
     "B1": {"source": "second", "verdict": "replicated", "claim": "an order", "defect": "", "page": "studies/report"},
 }
-JUDGED = pd.DataFrame.from_dict({id: dict.fromkeys(("section", "reported", "ours", "basis", "rule"), "x") | row for id, row in ROWS.items()}, "index")
+JUDGED = pd.DataFrame.from_dict({id: dict.fromkeys(("section", "reported", "ours", "basis", "rule", "changed", "twins"), "x") | row for id, row in ROWS.items()}, "index")
 
 
 def test_every_row_is_there_and_escaped() -> None:
@@ -26,6 +26,7 @@ def test_every_row_is_there_and_escaped() -> None:
     page = claims.table(JUDGED).data
     assert re.findall(r'<tr role="row" id="(\w+)"', page) == list(ROWS)
     assert "loss &lt; 1" in page
+    assert page.count('the same claim: <a href="#x">x</a>') == len(ROWS)
     assert '<a href="mnist.html">MNIST, one epoch</a>' in page
     assert '<a href="../methods.html">methods</a>' in page
     assert 'artefact</span> (<span title="padding: both">convolutions padded on both sides</span>)' in page

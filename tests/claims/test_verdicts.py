@@ -15,12 +15,15 @@ from actlab.claims.verdicts import (
     all_of,
     conflicting,
     decided,
+    elsewhere,
     exactly,
     expected,
     explained,
     recomputed,
     rounded,
     signs,
+    unexplained,
+    within,
 )
 from actlab.statistics.intervals import mean_interval
 
@@ -47,7 +50,8 @@ def test_words_follow_from_comparisons() -> None:
     """Each rule's two outcomes."""
     assert [recomputed(exactly(1), exactly(x), "").verdict for x in (1, 2)] == ["replicated", "arithmetic error"]
     assert [conflicting(x, "").verdict for x in (True, False)] == ["replicated", "self-contradiction"]
-    assert [decided(x, "", "").verdict for x in (True, False, None)] == ["replicated", "contradicted", "not yet tested"]
+    verdicts = [decided(x, "", "").verdict for x in (True, False, None, "too wide")]
+    assert verdicts == ["replicated", "contradicted", "not yet tested", "compatible"]
 
 
 @pytest.mark.parametrize(
@@ -88,6 +92,30 @@ def test_no_interval_leaves_it_open() -> None:
 def test_all_of() -> None:
     """One false decides; otherwise one open leaves it open; nothing is not true."""
     assert [all_of(x) for x in ([True, False, None], [True, None], [True, True], [])] == [False, None, True, None]
+    assert [all_of(x) for x in (["too wide", True], ["too wide", None], ["too wide", False])] == ["too wide", None, False]
+
+
+def test_an_interval_is_too_wide_beyond_a_tenth() -> None:
+    """9 to 11 about 10 is a test, 8.9 to 11.1 is none; inside a published range any width is."""
+    ten = exactly(10)
+    assert [within(span, ten) for span in (Between(9, 11), Between(8.9, 11.1), Between(10.5, 11))] == [True, "too wide", False]
+    assert within(Between(60, 600), Between(50, math.inf)) is True
+    assert within(Between(40, 600), Between(50, math.inf)) == "too wide"
+    assert within(Between(math.nan, math.nan), ten) is None
+
+
+def test_other_settings_say_nothing_for_or_against() -> None:
+    """Outcomes at another scale are neither; what is an artefact there, or open, stays so."""
+    for verdict in ("replicated", "compatible", "contradicted"):
+        assert elsewhere(Finding(verdict, ""), "full").verdict == "not yet tested"  # type: ignore[arg-type]
+    assert elsewhere(Finding("artefact", ""), "full").verdict == "artefact"
+
+
+def test_an_untried_flaw_excuses_only_what_was_excluded() -> None:
+    """Where our numbers agree, or no flaw is known, it changes nothing."""
+    assert unexplained(Finding("contradicted", "x"), "a flaw").verdict == "not yet tested"
+    assert unexplained(Finding("contradicted", "x"), "").verdict == "contradicted"
+    assert unexplained(Finding("replicated", "x"), "a flaw").verdict == "replicated"
 
 
 def test_signs_are_adjusted_together() -> None:

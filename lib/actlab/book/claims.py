@@ -56,9 +56,10 @@ ledger(document.getElementById("ledger"));
 HEAD = ("Claim", "Reported", "What we find", "Verdict and rule")
 # the roles are said again because a narrow screen shows the cells as blocks, which takes them away
 ROW = f"""<tr role="row" id="{{id}}" data-verdict="{{verdict}}" data-source="{{source}}">
-<th role="rowheader" scope="row"><a href="#{{id}}">{{id}}</a> {{claim}}<small>{{source}}: {{section}}</small></th>
+<th role="rowheader" scope="row"><a href="#{{id}}">{{id}}</a> {{claim}}<small>{{source}}: {{section}}{{twins}}</small></th>
 <td role="cell" data-label="{HEAD[1]}">{{reported}}</td><td role="cell" data-label="{HEAD[2]}">{{ours}}<small>{{basis}}{{link}}</small></td>
-<td role="cell" data-label="{HEAD[3]}"><span class="verdict">{{verdict}}</span>{{defect}}<small>{{rule}}</small></td></tr>"""
+<td role="cell" data-label="{HEAD[3]}"><span class="verdict">{{verdict}}</span>{{defect}}
+<small>{{rule}}</small><small>{{changed}}</small></td></tr>"""
 
 
 def table(judged: pd.DataFrame) -> Any:
@@ -74,6 +75,8 @@ def _row(id: str, claim: pd.Series[str]) -> str:
     cells = {str(name): escape(str(value)) for name, value in claim.items()}
     cells["defect"] = f' (<span title="{cells["defect"]}">{escape(in_words(claim["defect"]))}</span>)' if cells["defect"] else ""
     cells["basis"] += ": " if cells["basis"] else ""
+    links = ", ".join(f'<a href="#{other}">{other}</a>' for other in cells["twins"].split(", ") if other)
+    cells["twins"] = f"; the same claim: {links}" if links else ""
     return ROW.format(id=escape(id), **{**cells, "link": _link(cells["page"])})
 
 

@@ -8,10 +8,24 @@ from typing import Any, Literal, Protocol
 
 import pandas as pd
 
-Verdict = Literal["replicated", "contradicted", "artefact", "arithmetic error", "self-contradiction", "not yet tested", "not testable"]
+Verdict = Literal[
+    "replicated",
+    "compatible",
+    "contradicted",
+    "artefact",
+    "arithmetic error",
+    "self-contradiction",
+    "not yet tested",
+    "not testable",
+]
 
 Kind = Literal["setting", "count", "outcome"]
-"""What a test looks at: whether a stated setting was run; what counting or the text's own arithmetic gives; what training brought about."""
+"""What a test looks at: whether a stated setting was run; what counting or the text's own arithmetic gives; what
+training brought about.
+"""
+
+
+ITS_STUDY = "its study"
 
 
 @dataclass(frozen=True)
@@ -24,6 +38,8 @@ class Finding:
     """What was judged: the scale of the records, or the text's own numbers."""
     defect: str = ""
     """With the verdict artefact: the flaw with which the claim comes out as published."""
+    since: str = ""
+    """Date of the first record that was read; empty where none was, ``ITS_STUDY`` where its whole study was."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +86,19 @@ def row(id: str, section: str, statement: str, reported: str, check: Check) -> C
 
 
 def judged(claims: tuple[Claim, ...], evidence: Any) -> pd.DataFrame:
-    """One row a claim: the verdict, what was said, what we found. The verdict stands first, where a narrow screen shows it."""
+    """One row a claim: the verdict, what was said, what we found. The verdict stands first, where a narrow screen
+    shows it.
+    """
     rows = {}
     for claim in claims:
         found = claim.test(evidence)
-        rows[claim.id] = {"verdict": found.verdict, "claim": claim.statement, "reported": claim.reported, "ours": found.ours, "rule": claim.rule}
+        rows[claim.id] = {
+            "verdict": found.verdict,
+            "claim": claim.statement,
+            "reported": claim.reported,
+            "ours": found.ours,
+            "rule": claim.rule,
+        }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

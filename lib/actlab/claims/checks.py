@@ -1,4 +1,4 @@
-"""Tests of claims that need no training: a text's numbers recomputed, or set against one another. Each says its rule."""
+"""Tests of claims that need no training: a text's numbers recomputed or compared, each with its rule."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ class Recomputed:
     stated: Between
     follows: Callable[[], Between | float]
     how: str
-    rule: str = "arithmetic error if the stated number, as rounded, is not what the text's own numbers give; replicated otherwise"
+    rule: str = (
+        "arithmetic error if the stated number, as rounded, is not what the text's own numbers give; "
+        "replicated otherwise"
+    )
     page: str = PUBLISHED_PAGE
     kind: Kind = "count"
 
@@ -91,7 +94,11 @@ class Counted:
         """Count them."""
         counts = {model: parameters(model, self.scale) for model in self.models}
         said = ", ".join(f"{model} {count:,}" for model, count in counts.items())
-        return decided(all(self.stated.low <= count <= self.stated.high for count in counts.values()), said, f"models built at {self.scale} scale")
+        return decided(
+            all(self.stated.low <= count <= self.stated.high for count in counts.values()),
+            said,
+            f"models built at {self.scale} scale",
+        )
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
-"""What the claims on language models are judged by: the grids at each published scale, and the runs with the published defects switched on."""
+"""What the claims on language models are judged by: the grids at each published scale, and the runs with the
+published defects switched on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from actlab import readings, store
@@ -15,8 +17,16 @@ STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite
 """scale -> study, largest first: a claim is judged at the largest scale that has records and that its test allows."""
 ON_CPU = {"repro-partial": "repro-partial-cpu"}
 """Study -> the same on the CPU, as far as it goes, which is read where there is no record of the study itself."""
-FLAWED = ("autopsy", "autopsy-convlm", "autopsy-models")
+FLAWED = ("autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu")
 """The grid's settings at lite scale, with published defects on."""
+Arm = tuple[str, str]
+"""(model, activation)."""
+SPARED: dict[str, Callable[[Arm], bool]] = {
+    IGNORED: lambda arm: arm[1] == "relu" or arm[0] == "charlm",
+    "padding: both": lambda arm: arm[0] != "convlm",
+}
+"""Defect of training -> the arms that it leaves as they are: each may stand beside the ones that it changed."""
+DOUBLED = "gated_width: doubled"
 
 
 @dataclass(frozen=True)
@@ -29,19 +39,26 @@ class Evidence:
     readings: Mapping[tuple[str, str], Reading] = field(default_factory=dict)
     """(model, activation) -> the arm read as published, on different inputs."""
 
-    def having(self, arms: set[tuple[str, str]], scales: tuple[str, ...]) -> tuple[str, Grid] | None:
+    def having(self, arms: set[Arm], scales: tuple[str, ...]) -> tuple[str, Grid] | None:
         """The first of the scales whose grid has all of these (model, activation) recorded."""
         return next(((s, self.grids[s]) for s in scales if s in self.grids and arms <= set(self.grids[s].arms)), None)
 
-    def with_flaw(self, defect: str, arms: frozenset[tuple[str, str]]) -> Grid | None:
+    def with_flaw(self, defect: str, arms: frozenset[Arm]) -> Grid | None:
         """A grid of ``arms`` with a defect on, all trained for as many iterations; ``None`` where not all are recorded.
 
-        A corrected relu arm stands among those whose activation was ignored: relu is what they all got.
+        An arm that the defect leaves as it is stands for itself: relu, where activations are ignored, is what all got.
         """
-        lite = self.grids["lite"].arms if "lite" in self.grids else {}
         for (name, iterations), grid in self.flawed.items():
-            stand_in = {arm: r for arm, r in lite.items() if (defect, arm[1]) == (IGNORED, "relu") and _iterations(r.record) == iterations}
-            if name == defect and arms & set(grid.arms) and arms <= set(together := stand_in | grid.arms):
+            plain = [self.grids.get("lite"), self.flawed.get(("", iterations))]
+            found = {
+                arm: r
+                for source in plain
+                if source
+                for arm, r in source.arms.items()
+                if _iterations(r.record) == iterations
+            }
+            spared = {arm: r for arm, r in found.items() if defect in SPARED and SPARED[defect](arm)}
+            if name == defect and arms & set(grid.arms) and arms <= set(together := spared | grid.arms):
                 return replace(grid, arms=together)
         return None
 
@@ -61,14 +78,22 @@ def _records(study: str) -> list[Record]:
 
 
 def by_defect(records: Iterable[Record]) -> dict[tuple[str, int], Grid]:
-    """(defect, iterations) -> the arms that it changed; the longest trained first."""
+    """(defect, iterations) -> the arms that it changed; the longest trained first. Under "" stand the arms that no
+    defect changed while they trained.
+    """
     found: dict[tuple[str, int], list[Record]] = {}
     for record in records:
         if record["kind"] == "trials":
-            for defect in record["config"].get("protocol", ()):
+            defects = record["config"].get("protocol", ())
+            for defect in (*defects, *([] if {*SPARED, DOUBLED} & set(defects) else [""])):
                 found.setdefault((defect, _iterations(record)), []).append(record)
     return {key: read(found[key]) for key in sorted(found, key=lambda key: (key[0], -key[1]))}
 
 
 def _iterations(record: Record) -> int:
     return int(record["trials"][0]["final"]["iteration"])
+
+
+def since(records: Iterable[Record]) -> str:
+    """Date of the first of these records, as they say themselves; empty where they say nothing."""
+    return min((date for record in records if (date := str(record.get("provenance", {}).get("date", "")))), default="")

@@ -1,13 +1,21 @@
 """Numbers that the second reference study printed and that several claims share, each with its place.
 
-README: its front page, in two versions. Report: its long text. Runs: the result files of its repository, as read when the study was examined.
+README: its front page, in two versions. Report: its long text. Runs: the result files of its repository, as read when
+the study was examined.
 """
 
 from __future__ import annotations
 
 CONSOLE_PD = {"gelu": 0.9051, "relu": 1.0739, "smelu_1": 1.0938, "swiglu": 0.5935, "swish": 1.0952}
 """README, console output: charlm's prediction difference."""
-README_CV = {"charlm": 20.26, "minigpt": 25.02, "nanotransformer": 9.92, "convlm": 15.05, "hybridlm": 9.87, "tinylstm": 0.0}
+README_CV = {
+    "charlm": 20.26,
+    "minigpt": 25.02,
+    "nanotransformer": 9.92,
+    "convlm": 15.05,
+    "hybridlm": 9.87,
+    "tinylstm": 0.0,
+}
 """README, models tested: CV% over activations."""
 README_BEST = {
     "charlm": ("swiglu",),
@@ -19,7 +27,14 @@ README_BEST = {
 """README, models tested: the most reproducible activation of each."""
 README_AVERAGE = {"swiglu": 0.9706, "gelu": 0.9622, "swish": 0.9628, "relu": 1.1656, "smelu_1": 1.1320}
 """README, activations tested: mean prediction difference over five models."""
-README_PARAMETERS = {"charlm": 430e3, "minigpt": 10.8e6, "nanotransformer": 430e3, "convlm": 430e3, "hybridlm": 430e3, "tinylstm": 176e3}
+README_PARAMETERS = {
+    "charlm": 430e3,
+    "minigpt": 10.8e6,
+    "nanotransformer": 430e3,
+    "convlm": 430e3,
+    "hybridlm": 430e3,
+    "tinylstm": 176e3,
+}
 """README, models tested."""
 
 HEADER_MINUTES = {"all": 812.8, "partial": 129.1, "full": 683.8}
@@ -35,7 +50,9 @@ FULL = {
     "minigpt": {"val_loss": 1.6049, "val_accuracy": 56.00, "total_variation": 0.9126},
     "nanotransformer": {"val_loss": 3.7070, "val_accuracy": 50.30, "total_variation": 0.9363},
 }
-"""Report, cross-model comparison at full scale (charlm with swish). Its difference, from 0 to 1, is a total variation."""
+"""Report, cross-model comparison at full scale (charlm with swish). Its difference, from 0 to 1, is a total
+variation.
+"""
 CHARLM_FULL = {
     "swish": {"val_loss": 1.4974, "val_accuracy": 58.77, "total_variation": 0.8965},
     "gelu": {"val_loss": 1.5540, "val_accuracy": 59.87, "total_variation": 0.9051},
@@ -51,7 +68,9 @@ CHARLM_TRIALS = {
 CHARLM_BEST = {"relu": 1.4903, "gelu": 1.4736, "swish": 1.4817}
 """Runs: the mean over those seeds of the lowest of 11 validation losses."""
 NANO_FINAL, NANO_BEST, NANO_PARTIAL = 3.7070, 1.567, 1.9717
-"""nanotransformer's validation loss: report 7.1 (last step); runs (lowest, at step 1,000); report 7.1 (partial scale)."""
+"""nanotransformer's validation loss: report 7.1 (last step); runs (lowest, at step 1,000); report 7.1 (partial
+scale).
+"""
 NANO_PAIRS = (0.9352, 0.9330, 0.9406)
 """Runs: nanotransformer's three pairs at full scale."""
 NANO_TRAIN_ACCURACY = (39.7, 41.3, 42.5)
@@ -69,7 +88,9 @@ PARTIAL_RANGES = {"charlm": (27.47, 28.19), "convlm": (33.0, 34.0)}
 CHARLM_PARTIAL = {"swish": 0.648, "gelu": 0.655, "relu": 0.655, "smelu_05": 0.701, "smelu_1": 0.696}
 """Report, 2: charlm's prediction difference at partial scale."""
 CHARLM_LIKE_FOR_LIKE = {"relu": 0.7097, "gelu": 0.7067, "smelu_05": 0.7013, "smelu_1": 0.6959, "swish": 0.6929}
-"""Runs: the same, of the runs that share 500 iterations and width 256; the report's means also hold shorter runs of smaller models."""
+"""Runs: the same, of the runs that share 500 iterations and width 256; the report's means also hold shorter runs of
+smaller models.
+"""
 AVERAGE_ACCURACY = {"gelu": 30.03, "relu": 30.02, "swish": 29.96, "smelu_05": 29.66, "smelu_1": 29.65}
 """Report, 3: mean accuracy over the six models."""
 CHARLM_SECONDS = {"gelu": (6, 45.9), "relu": (9, 121.6), "smelu_05": (3, 158.5)}

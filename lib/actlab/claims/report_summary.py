@@ -9,7 +9,7 @@ import numpy as np
 from actlab.claims import Claim, row
 from actlab.claims import published as p
 from actlab.claims.checks import Conflict, Counted, Recomputed, Selected, size
-from actlab.claims.recorded import ANY, FIVE, Recorded, identical, quantity, values
+from actlab.claims.recorded import ANY, FIVE, claimed, excused, identical, quantity, values
 from actlab.claims.verdicts import Between, about, exactly, rounded
 from actlab.statistics.tests import f_test, tukey
 
@@ -60,11 +60,21 @@ SWISH = Selected(lambda: swish_leads(_final()), lambda: swish_leads(p.CHARLM_BES
 """Shared by the claims that swish is the best activation for charlm."""
 
 
-def loss_ratio(rival: str) -> Recorded:
-    """The claim that convlm's loss is lower than a rival's by two orders of magnitude: by a factor of 50 at least."""
-    arms = [(rival, "relu"), ("convlm", "relu")]
-    said = f"validation loss of {rival} over convlm's"
-    return quantity(said, (50.0, math.inf), arms, "val_loss", lambda means: means[0] / means[1], ANY, "studies/repro-convlm", "padding: both")
+BOTH_SCALES = ("full", "partial")
+LEAD = claimed(
+    BOTH_SCALES,
+    quantity(
+        "validation loss of charlm, the nearest of the others, over convlm's (at least 50: two orders of magnitude)",
+        (50.0, math.inf),
+        [("charlm", "relu"), ("convlm", "relu")],
+        "val_loss",
+        lambda means: means[0] / means[1],
+        ANY,
+        "studies/repro-convlm",
+        "padding: both",
+    ),
+)
+"""Shared by the claims that convlm's loss is lower by two orders of magnitude."""
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -84,9 +94,17 @@ CLAIMS: tuple[Claim, ...] = (
         "Header",
         "Duration of the partial study",
         "129.1 min (2.17 h)",
-        Recomputed(rounded(2.17, 2), lambda: Between((129.1 - 0.05) / 60, (129.1 + 0.05) / 60), "129.1 minutes in hours"),
+        Recomputed(
+            rounded(2.17, 2), lambda: Between((129.1 - 0.05) / 60, (129.1 + 0.05) / 60), "129.1 minutes in hours"
+        ),
     ),
-    row("T03", "Header", "Parameters of the partial models", "765K", Counted(size(765e3, 1e3), "partial", ("charlm", "hybridlm", "nanotransformer"))),
+    row(
+        "T03",
+        "Header",
+        "Parameters of the partial models",
+        "765K",
+        Counted(size(765e3, 1e3), "partial", ("charlm", "hybridlm", "nanotransformer")),
+    ),
     row(
         "T04",
         "Header",
@@ -102,7 +120,13 @@ CLAIMS: tuple[Claim, ...] = (
         "48",
         Conflict(exactly(30 + 48), "both parts in the header", exactly(39), "in all, at the end"),
     ),
-    row("T07", "Header", "nanotransformer: activations give no variance at full scale", "192.5 min; 0%", identical(["nanotransformer"])),
+    row(
+        "T07",
+        "Header",
+        "nanotransformer: activations give no variance at full scale",
+        "192.5 min; 0%",
+        claimed(FULL, identical(["nanotransformer"])),
+    ),
     row(
         "T08",
         "Header",
@@ -110,15 +134,33 @@ CLAIMS: tuple[Claim, ...] = (
         "231.1 min; 3.9%",
         Selected(lambda: same_spread(_final(), 3.9), lambda: same_spread(p.CHARLM_BEST, 3.9)),
     ),
-    row("T09", "Header", "hybridlm: activations give no variance at full scale", "124.7 min; 0%", identical(["hybridlm"])),
-    row("T10", "Header", "convlm: activations give no variance at full scale", "66.6 min; 0%", identical(["convlm"])),
-    row("T11", "Header", "minigpt: activations give no variance at full scale", "267.0 min; 0%", identical(["minigpt"])),
+    row(
+        "T09",
+        "Header",
+        "hybridlm: activations give no variance at full scale",
+        "124.7 min; 0%",
+        claimed(FULL, identical(["hybridlm"])),
+    ),
+    row(
+        "T10",
+        "Header",
+        "convlm: activations give no variance at full scale",
+        "66.6 min; 0%",
+        claimed(FULL, identical(["convlm"])),
+    ),
+    row(
+        "T11",
+        "Header",
+        "minigpt: activations give no variance at full scale",
+        "267.0 min; 0%",
+        claimed(FULL, identical(["minigpt"])),
+    ),
     row(
         "T12",
         "Executive summary",
         "Four of five architectures are insensitive to the activation",
         "80%",
-        identical(INSENSITIVE),
+        claimed(FULL, identical(INSENSITIVE)),
     ),
     row(
         "T13",
@@ -165,26 +207,43 @@ CLAIMS: tuple[Claim, ...] = (
         "Executive summary 3",
         "charlm is the best model and the slowest",
         "1.4974 nats; 1414 s",
-        Conflict(exactly(1414), "seconds stated beside this loss", exactly(1622), "seconds in 7.2 of the arm with this loss"),
+        Conflict(
+            exactly(1414), "seconds stated beside this loss", exactly(1622), "seconds in 7.2 of the arm with this loss"
+        ),
     ),
     row(
         "T20",
         "Executive summary 4",
         "convlm reaches a validation loss of 0.0077 nats",
         "0.0077 nats",
-        quantity(
-            "validation loss of convlm (nats), against a tenth of a nat at most",
-            (0.0, 0.1),
-            [("convlm", "relu")],
-            "val_loss",
-            lambda means: means[0],
-            ANY,
-            "studies/repro-convlm",
-            "padding: both",
+        claimed(
+            BOTH_SCALES,
+            quantity(
+                "validation loss of convlm (nats), against a tenth of a nat at most",
+                (0.0, 0.1),
+                [("convlm", "relu")],
+                "val_loss",
+                lambda means: means[0],
+                ANY,
+                "studies/repro-convlm",
+                "padding: both",
+            ),
         ),
     ),
-    row("T21", "Executive summary 4; conclusion 4", "convlm's loss is 200 times below that of other models", "200x", loss_ratio("charlm")),
-    row("T22", "Executive summary 5", "Trying several activations wastes two thirds to three quarters of the time", "66-75%", identical(INSENSITIVE)),
+    row(
+        "T21",
+        "Executive summary 4; conclusion 4",
+        "convlm's loss is 200 times below that of other models",
+        "200x",
+        LEAD,
+    ),
+    row(
+        "T22",
+        "Executive summary 5",
+        "Trying several activations wastes two thirds to three quarters of the time",
+        "66-75%",
+        claimed(FULL, identical(INSENSITIVE)),
+    ),
     row(
         "T23",
         "Executive summary 5; conclusion 3",
@@ -212,13 +271,13 @@ CLAIMS: tuple[Claim, ...] = (
         "Executive summary 6",
         "Two runs of nanotransformer disagree on 93.6% of predictions",
         "93.6%",
-        values("nanotransformer", ["relu"], {"churn": 0.936}, FULL),
+        excused("pairing: unpaired", values("nanotransformer", ["relu"], {"churn": 0.936}, FULL)),
     ),
     row(
         "T26",
         "Executive summary 7; 7.5",
         "minigpt gives identical results with four activations",
         "1.6049 nats; 0.9126",
-        identical(["minigpt"]),
+        claimed(FULL, identical(["minigpt"])),
     ),
 )

@@ -1,4 +1,6 @@
-"""How many parameters the six language models have with a plain activation, as formulas: counting needs no torch. Tests hold them to the models."""
+"""How many parameters the six language models have with a plain activation, as formulas: counting needs no torch.
+Tests hold them to the models.
+"""
 
 from __future__ import annotations
 

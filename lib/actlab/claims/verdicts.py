@@ -1,9 +1,12 @@
-"""From numbers to a verdict: the only rules by which a row of the ledger gets one. The modules of rows hold no verdict."""
+"""From numbers to a verdict: the only rules by which a row of the ledger gets one. The modules of rows hold no
+verdict.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from actlab.claims import Finding
 from actlab.statistics.estimate import Estimate
@@ -18,23 +21,71 @@ def absent(what: str) -> Finding:
     return Finding("not yet tested", what)
 
 
-def decided(holds: bool | None, ours: str, basis: str) -> Finding:
-    """Whether our numbers bear the claim out; ``None`` where their intervals leave it open."""
+Answer = bool | None | Literal["too wide"]
+"""Whether our numbers bear a claim out; ``None``: their intervals leave it open; too wide: they contain the published
+number and much else.
+"""
+WIDE = 0.1
+"""An interval that reaches further than this share of its value to either side also accepts what the ledger calls
+another number (``about``).
+"""
+
+
+def decided(holds: Answer, ours: str, basis: str) -> Finding:
+    """The verdict of records made as stated, where no flaw of the published work has to be thought of."""
     if holds is None:
         return Finding("not yet tested", f"left open by this many trials: {ours}", basis)
+    if holds == "too wide":
+        return Finding("compatible", f"{ours}; the interval is too wide for a test", basis)
     return Finding("replicated" if holds else "contradicted", ours, basis)
+
+
+def elsewhere(found: Finding, stated: str) -> Finding:
+    """Records made at another scale than the claim's (``stated``): outcomes there say nothing for it or against it,
+    as with settings.
+    """
+    if found.verdict not in ("replicated", "compatible", "contradicted"):
+        return found
+    would = "agree with" if found.verdict != "contradicted" else "differ from"
+    return replace(
+        found, verdict="not yet tested", ours=f"the claim is of {stated} scale; ours {would} it: {found.ours}"
+    )
+
+
+def unexplained(found: Finding, flaw: str) -> Finding:
+    """A published number that ours exclude, and a known flaw that could have given it and has no record at that
+    setting: not yet tested.
+    """
+    if found.verdict != "contradicted" or not flaw:
+        return found
+    return replace(
+        found,
+        verdict="not yet tested",
+        ours=f"{found.ours}; a flaw that could explain it has no record: {in_words(flaw)}",
+    )
 
 
 def ran(as_stated: bool, ours: str, basis: str) -> Finding:
     """Whether a stated setting is one that we ran; another setting of ours says nothing against it."""
-    return Finding("replicated", ours, basis) if as_stated else Finding("not yet tested", f"run otherwise than stated: {ours}", basis)
+    return (
+        Finding("replicated", ours, basis)
+        if as_stated
+        else Finding("not yet tested", f"run otherwise than stated: {ours}", basis)
+    )
 
 
 def explained(without: Finding, with_defect: Finding, defect: str) -> Finding:
-    """A claim that fails when the work is done correctly, and comes out when a flaw is switched on, is an artefact of that flaw."""
+    """A claim that fails when the work is done correctly, and comes out when a flaw is switched on, is an artefact of
+    that flaw.
+    """
     if without.verdict != "contradicted" or with_defect.verdict != "replicated":
         return without
-    return replace(without, verdict="artefact", ours=f"{without.ours}; with the flaw ({in_words(defect)}): {with_defect.ours}", defect=defect)
+    return replace(
+        without,
+        verdict="artefact",
+        ours=f"{without.ours}; with the flaw ({in_words(defect)}): {with_defect.ours}",
+        defect=defect,
+    )
 
 
 @dataclass(frozen=True)
@@ -85,7 +136,7 @@ def untestable(reason: str) -> Finding:
 
 
 def expected(ours: Estimate, trials: int, extra: float = 0.0) -> Between:
-    """Where a mean of ``trials`` further trials would lie (95%), given ours: the interval, wider by the other mean's own luck.
+    """Where a mean of ``trials`` further trials would lie (95%), given ours: the interval, wider by its own error.
 
     Args:
         ours: a mean over n trials with a t interval.
@@ -96,15 +147,35 @@ def expected(ours: Estimate, trials: int, extra: float = 0.0) -> Between:
     return Between(ours.value - half, ours.value + half)
 
 
-def agrees(published: float, ours: Estimate, trials: int = 3, extra: float = 0.0) -> bool | None:
+def agrees(published: float, ours: Estimate, trials: int = 3, extra: float = 0.0) -> Answer:
     """Whether a published mean could be one of ours; ``None`` where we have no interval."""
-    span = expected(ours, trials, extra)
-    return None if math.isnan(span.low) else span.low <= published <= span.high
+    return within(expected(ours, trials, extra), Between(published, published))
 
 
-def all_of(answers: list[bool | None]) -> bool | None:
-    """False where one is False, else None where one is open."""
-    return False if False in answers else None if None in answers or not answers else True
+def within(ours: Between, published: Between) -> Answer:
+    """Whether our interval bears out a published number (or range): it lies inside the range, or meets it and is
+    narrow enough to test it.
+    """
+    if math.isnan(ours.low):
+        return None
+    if not ours.meets(published):
+        return False
+    inside = published.low <= ours.low and ours.high <= published.high
+    narrow = ours.high - ours.low <= WIDE * abs(ours.high + ours.low)
+    return True if inside or narrow else "too wide"
+
+
+def all_of(answers: list[Answer]) -> Answer:
+    """False where one is False, else None where one is open, else too wide where one is."""
+    return (
+        False
+        if False in answers
+        else None
+        if None in answers or not answers
+        else "too wide"
+        if "too wide" in answers
+        else True
+    )
 
 
 def signs(differences: list[Estimate], alpha: float = 0.05) -> list[int]:
@@ -115,11 +186,24 @@ def signs(differences: list[Estimate], alpha: float = 0.05) -> list[int]:
 
 MEANINGS = {
     "replicated": "our numbers, or the text's own, bear it out",
-    "contradicted": "our numbers exclude it",
-    "artefact": "it comes out as published with a flaw of the published work, which is named, and not without",
+    "compatible": (
+        "our interval contains the published number, but is too wide to test it: it reaches further than 10% "
+        "to either side of its middle"
+    ),
+    "contradicted": (
+        "our numbers exclude it: a count or a computation, or records made as the claim states, at its scale; "
+        "and no known flaw of the published work that could have given a published number is left untried"
+    ),
+    "artefact": (
+        "it fails without a flaw of the published work, which is named, and with the flaw it comes out as "
+        "published; shown at the scale that is named, which may be smaller than the claim's"
+    ),
     "arithmetic error": "it does not follow from the numbers that it was computed from",
     "self-contradiction": "the same study says otherwise elsewhere",
-    "not yet tested": "the records that would decide are missing, too few, or made with other settings",
+    "not yet tested": (
+        "the records that would decide are missing, too few, or made otherwise than stated; or ours exclude a "
+        "published number, and a flaw that could explain it has no record"
+    ),
     "not testable": "nothing that could be run or computed here decides it",
 }
 
@@ -144,7 +228,11 @@ KINDS = {
     "outcome": ("outcome of training", "outcomes of training"),
 }
 """Kind of test -> what one and what several replicated claims of it are."""
-PLURALS = {"artefact": "artefacts", "arithmetic error": "arithmetic errors", "self-contradiction": "self-contradictions"}
+PLURALS = {
+    "artefact": "artefacts",
+    "arithmetic error": "arithmetic errors",
+    "self-contradiction": "self-contradictions",
+}
 """Verdicts that are nouns."""
 
 
