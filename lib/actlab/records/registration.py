@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import yaml
+
 from actlab import paths
 
 Record = Mapping[str, Any]
@@ -38,6 +40,12 @@ class Registration:
         if not self.committed or not self.first_run:
             return None
         return datetime.fromisoformat(self.committed) <= datetime.fromisoformat(self.first_run)
+
+
+def plan_of(study: str) -> dict[str, Any]:
+    """The plan in ``params/<study>.yaml`` as it stands now, as plain values; empty where there is none."""
+    file = paths.ROOT / "params" / f"{study}.yaml"
+    return dict(yaml.safe_load(file.read_text(encoding="utf-8")).get("plan", {})) if file.exists() else {}
 
 
 def registrations(records: Iterable[Record], root: str | None = None) -> list[Registration]:
