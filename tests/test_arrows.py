@@ -41,6 +41,7 @@ READERS = {"chapters", "records", "grid", "sweep", "factorial", "readings", "sou
 MAY |= {"wording": ({"statistics"}, {"IPython", "myst_nb", "numpy"})}
 MAY |= {room: ({"store", "records", "shapes", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}) for room in sorted(READERS)}
 MAY |= {room: (MAY[room][0] | {"grid", "records", "chapters"}, MAY[room][1]) for room in ("chapters", "records", "readings", "sources", "scaling")}
+MAY |= {"records": (MAY["records"][0], MAY["records"][1] | {"yaml"})}  # plans
 MAY |= {"processors": (MAY["processors"][0] | {"replays"}, MAY["processors"][1])}
 NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "find_model", "ACTIVATIONS", "MODELS"}
 

@@ -37,7 +37,8 @@ class Equivalence:
 
 def read() -> list[Equivalence]:
     """The records of both studies, compared by the committed plan."""
-    return compare(*(grid.read(store.load_study(study)) for study in (STUDY, TWIN)), plan_of(STUDY))
+    half, whole = (grid.read(store.load_study(study)) for study in (STUDY, TWIN))
+    return compare(half, whole, plan_of(STUDY))
 
 
 def compare(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> list[Equivalence]:
@@ -57,7 +58,11 @@ def compare(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> list[Equivalenc
 def table(found: Sequence[Equivalence]) -> pd.DataFrame:
     """A row an arm and outcome."""
     rows: dict[str, dict[str, object]] = {
-        f"{e.arm}: {e.outcome}": {"bfloat16 minus float32": signed(e.difference, 5), "margin": e.margin, "p of the margin or more (Holm)": e.equivalent}
+        f"{e.arm}: {e.outcome}": {
+            "bfloat16 minus float32": signed(e.difference, 5),
+            "margin": e.margin,
+            "p of the margin or more (Holm)": e.equivalent,
+        }
         for e in found
     }
     return pd.DataFrame.from_dict(rows or {NOT_YET: {"bfloat16 minus float32": ""}}, orient="index")
