@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 from actlab.statistics.estimate import Estimate
-from actlab.wording import bullets, capital, measured, moment, small
+from actlab.wording import bullets, capital, measured, moment, publish, small
 
 
 def test_bullets_leave_out_what_is_empty() -> None:
@@ -34,3 +36,15 @@ def test_a_moment_is_told_to_the_minute_in_utc() -> None:
     assert moment("2026-11-21T08:06:30+00:00") == "2026-11-21 08:06 UTC"
     assert moment("2026-11-21T00:06:30+01:00") == "2026-11-20 23:06 UTC"
     assert moment("2026-11-21") == "2026-11-21"
+
+
+def test_published_sentences_are_glue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same output as myst-nb's own function leaves in a notebook."""
+    from myst_nb.ext import glue
+
+    shown: list[object] = []
+    for module in ("IPython.display.display", "myst_nb.ext.glue.ipy_display"):
+        monkeypatch.setattr(module, lambda data, raw, metadata: shown.append((data, raw, metadata)))
+    publish({"name": "one's own sentence"})
+    glue.glue("name", "One's own sentence", display=False)
+    assert len(shown) == 2 and shown[0] == shown[1]

@@ -10,6 +10,7 @@ from actlab import paths, store
 from actlab.errors import BadInput, UnknownName
 from actlab.records import tables
 from actlab.records.settings import differing, kind_of
+from actlab.study.startup import start_fork_server
 
 if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
     from actlab.study.params import StudyParams
@@ -34,6 +35,8 @@ def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Map
     Raises:
         BadInput: an injected name that is not declared, or a wrong value; the message says what is allowed.
     """
+    if namespace.get("train_missing") is True and namespace.get("workers") != 1:
+        start_fork_server()  # it loads its libraries while this process loads its own
     if cls is None:
         from actlab.study.params import Params
 
