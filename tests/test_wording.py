@@ -47,4 +47,5 @@ def test_published_sentences_are_glue(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, lambda data, raw, metadata: shown.append((data, raw, metadata)))
     publish({"name": "one's own sentence"})
     glue.glue("name", "One's own sentence", display=False)
-    assert len(shown) == 2 and shown[0] == shown[1]
+    assert len(shown) == 2
+    assert shown[0] == shown[1]
