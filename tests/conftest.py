@@ -6,18 +6,22 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from pathlib import Path
 
 import pytest
+import tiny
 import torch
 from hypothesis import HealthCheck, settings
 from reliability import DOORS, FAULTS, Doors, Faults, write
 
 from actlab import paths
-from actlab.data.text import load_text
+from actlab.data.text import TEXTS, load_text
+from actlab.models import SCALES
+from actlab.study.params import Params
 
 torch.set_num_threads(1)
 SHARED = [HealthCheck.function_scoped_fixture]  # folders and patches that all examples of a test may share
@@ -108,6 +112,18 @@ def fresh_texts() -> Iterator[None]:
     forget()
     yield
     forget()
+
+
+TOY = "the quick brown fox jumps over the lazy dog; " * 30
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch, fresh_texts: None) -> Params:
+    """Parameters of a study whose trials take a blink."""
+    monkeypatch.setitem(SCALES, "quick", replace(tiny.CONFIG))
+    monkeypatch.setitem(TEXTS, "pydoc", lambda: TOY)
+    sizes = {"trials": 3, "iterations": 4, "evaluate_every": 2, "batch_size": 2, "prediction_windows": 5}
+    return Params(study="toy", activations=("relu", "gelu"), noise_floor=False, **sizes)
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ def papermill(out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_mistake_ends_the_run(tmp_path: Path) -> None:
     """Exit code not 0, and the message lists what is allowed."""
     done = papermill(tmp_path / "out.ipynb", "-p", "optimizers", "[adam]")

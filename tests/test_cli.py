@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from actlab import cli, paths, store
+from actlab.study.params import Params
 
 TINY = {
     "study": "tiny-quick",
@@ -24,7 +25,8 @@ TINY = {
 
 
 @pytest.fixture
-def params(tmp_path: Path) -> Path:
+def params(tmp_path: Path, toy: Params) -> Path:
+    """A file of a study whose trials take a blink."""
     path = tmp_path / "tiny.yaml"
     path.write_text(yaml.safe_dump(TINY))
     return path
@@ -124,7 +126,7 @@ def test_replay_tells_an_edited_record(params: Path, capsys: pytest.CaptureFixtu
     """A record changed by hand is refused by its checksum."""
     assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
     (record,) = (paths.results() / "tiny-quick").glob("nano*.json")
-    record.write_text(record.read_text().replace('"val_loss": 4', '"val_loss": 3'))
+    record.write_text(record.read_text().replace('"val_loss": 3', '"val_loss": 2'))
     assert run("replay", record) == 2
     assert "was changed after it was written" in " ".join(capsys.readouterr().err.split())
 

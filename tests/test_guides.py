@@ -15,6 +15,7 @@ from actlab.models import MODELS, SCALES, ModelConfig, build_model
 BLOCK = re.compile(r"^```(python|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 def test_guides_run_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Activation, model, study, in the page's order; what they claim of the new model holds."""
     blocks = BLOCK.findall((paths.ROOT / "book" / "extend.md").read_text(encoding="utf-8"))

@@ -30,6 +30,7 @@ def summary_of(study: str, *only: list[str]) -> str:
     return report.in_words(found, summary.against(found.arms, found.reference))
 
 
+@pytest.mark.slow
 def test_report_writes_what_the_reference_workflow_wrote(study: str, tmp_path: Path) -> None:
     """Summary, per-model figures and figures across models, all of them non-empty."""
     written = {str(path.relative_to(tmp_path)) for path in report.write(report.load(study), tmp_path)}

@@ -7,7 +7,7 @@ from tests.support import drawn
 
 from actlab.figures.style import show
 
-FEW = ("bars", "gains of the ablation", "identical of the autopsy", "by_stream of streams")
+FEW = ("bars", "gains of the ablation", "identical of the autopsy", "by_stream of streams", "widths of the sweep")
 EMPTY_BUT_FRAMED = ("bars", "bars of one model", "four panels", "scatter", "floors")
 """These draw an empty frame for a grid without records."""
 

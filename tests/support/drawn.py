@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from tests.support import ablations, autopsies, grids
 from tests.test_sources import study
+from tests.test_sweep import made_up as swept
 
-from actlab import factorial, grid
+from actlab import factorial, grid, sweep
 from actlab.autopsy import printed, trained
 from actlab.claims import published
 from actlab.figures import ablation, autopsy, sources
 from actlab.figures import grid as grids_figures
+from actlab.figures import sweep as sweep_figures
 from actlab.readings import Evidence
 from actlab.sources import Sources
 
@@ -43,6 +46,14 @@ EVIDENCE: dict[str, Callable[[Any], Figure]] = {
     "sensitivity": lambda e: autopsy.bars(trained.sensitivity_bars(e), 20.26, "CV%"),
 }
 STREAMS: dict[str, Callable[[Any], Figure]] = {f.__name__: f for f in (sources.by_stream, sources.over_time, sources.floors, sources.by_ensemble)}
+SWEEP: dict[str, Callable[[Any], Figure]] = {
+    "widths": lambda s: sweep_figures.width_sweep(sweep.by_width(s)),
+    "epochs": lambda s: sweep_figures.epochs(sweep.over_epochs(s)),
+    "searches": lambda s: sweep_figures.trials_of_searches(sweep.published_searches(s, 0)),
+    "bootstrap": lambda s: sweep_figures.bootstrap_histograms(sweep.published_searches(s, 0)),
+    "best of k": lambda s: sweep_figures.best_of_k(sweep.best_curves(s, np.random.default_rng(0), ks=range(1, 9)), range(1, 9)),
+    "differences": lambda s: sweep_figures.differences({"geglu_equal_width": sweep.differences(s, "geglu_equal_width")}),
+}
 ALONE: dict[str, Callable[[], Figure]] = {
     "pair heat": lambda: grids_figures.pair_heat(grids.grid().arms["charlm", "relu"]),
     "protocol": lambda: ablation.protocol(factorial.protocol(ablations.made_up())),
@@ -60,6 +71,7 @@ def full() -> dict[str, Callable[[], Figure]]:
         "of the ablation": (ABLATION, ablations.made_up),
         "of the autopsy": (EVIDENCE, autopsies.evidence),
         "of streams": (STREAMS, study),
+        "of the sweep": (SWEEP, swept),
     }
     several = {f"{name} {of}".strip(): lambda d=draw, r=read: d(r()) for of, (table, read) in made.items() for name, draw in table.items()}
     return several | ALONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 import torch
@@ -60,23 +61,24 @@ def trained(shapes: Sequence[tuple[str, int]], rates: Sequence[float], batch_siz
 
 
 @pytest.mark.parametrize("batch_size", [8, 64])
-@pytest.mark.parametrize("shape", range(len(SHAPES)))
-def test_agrees_with_one_network_alone(shape: int, batch_size: int) -> None:
+def test_agrees_with_one_network_alone(batch_size: int, subtests: pytest.Subtests) -> None:
     stack, losses = trained(SHAPES, (1e-2, 1e-3), batch_size)
     pixels, labels = images(100 * batch_size)
-    for rate, value in enumerate(stack.learning_rates):
-        net = network(*SHAPES[shape])
-        order = list(batches(len(pixels), batch_size, 1, generator(0, "order")))
-        reference = alone(net, value, pixels, labels, order)
-        for name, weight in stack.weights(shape, rate).items():
-            torch.testing.assert_close(weight, net.get_parameter(name).detach(), rtol=0, atol=TOLERANCE)
-        assert losses[rate, shape].item() == pytest.approx(sum(reference) / len(reference), abs=1e-5)
-        scores = stack.logits(pixels[:20])[rate, shape]
-        torch.testing.assert_close(scores, net(pixels[:20]).detach(), rtol=1e-4, atol=1e-4)
+    order = list(batches(len(pixels), batch_size, 1, generator(0, "order")))
+    for (shape, sizes), (rate, value) in product(enumerate(SHAPES), enumerate(stack.learning_rates)):
+        with subtests.test(sizes=sizes, rate=value):
+            net = network(*sizes)
+            reference = alone(net, value, pixels, labels, order)
+            for name, weight in stack.weights(shape, rate).items():
+                torch.testing.assert_close(weight, net.get_parameter(name).detach(), rtol=0, atol=TOLERANCE)
+            assert losses[rate, shape].item() == pytest.approx(sum(reference) / len(reference), abs=1e-5)
+            scores = stack.logits(pixels[:20])[rate, shape]
+            torch.testing.assert_close(scores, net(pixels[:20]).detach(), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("batch_size", [8, 64])
-@pytest.mark.parametrize("features", [64, 784])
+@pytest.mark.parametrize(
+    ("features", "batch_size"), [(64, 8), (64, 64), pytest.param(784, 8, marks=pytest.mark.every), pytest.param(784, 64, marks=pytest.mark.every)]
+)
 def test_result_does_not_depend_on_the_other_networks(features: int, batch_size: int) -> None:
     """Bit for bit: no sum runs across networks, and no kernel is chosen by how many there are."""
     everything, losses = trained(SHAPES, RATES, batch_size, features)

@@ -22,6 +22,7 @@ def test_moving_beta_changes_the_picture() -> None:
     assert "exactly 0" in panel.words.value
 
 
+@pytest.mark.usefixtures("toy")
 def test_train_one_now_trains() -> None:
     panel = TrainOne(PARAMS)
     panel.start.click()
@@ -33,6 +34,7 @@ def test_train_one_now_trains() -> None:
     assert not panel.start.disabled
 
 
+@pytest.mark.usefixtures("toy")
 def test_stop_stops() -> None:
     """A stopped run leaves no result; its checkpoint stays, from which the next click goes on."""
     params = PARAMS.replace(iterations=400, evaluate_every=5)
