@@ -97,7 +97,6 @@ def test_a_damaged_record_stops_the_study(toy: Params) -> None:
         run_study(toy)
 
 
-@pytest.mark.slow
 def test_processes_change_no_bit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Two worker processes leave the records that one process leaves, but for times and dates."""
     params = Params(study="two", activations=("swiglu",), trials=2, iterations=1, batch_size=2, prediction_windows=4, noise_floor=False)
