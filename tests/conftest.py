@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from reliability import DOORS, FAULTS, Doors, Faults, write
 
 from actlab import paths
-from actlab.data.text import TEXTS, load_text
+from actlab.data import text
 from actlab.models import SCALES
 from actlab.study.params import Params
 
@@ -106,7 +106,7 @@ def fresh_texts() -> Iterator[None]:
     from actlab.study.run import evaluation_windows
 
     def forget() -> None:
-        load_text.cache_clear()
+        text._load.cache_clear()
         evaluation_windows.cache_clear()
 
     forget()
@@ -121,9 +121,21 @@ TOY = "the quick brown fox jumps over the lazy dog; " * 30
 def toy(monkeypatch: pytest.MonkeyPatch, fresh_texts: None) -> Params:
     """Parameters of a study whose trials take a blink."""
     monkeypatch.setitem(SCALES, "quick", replace(tiny.CONFIG))
-    monkeypatch.setitem(TEXTS, "pydoc", lambda: TOY)
+    monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: TOY)
     sizes = {"trials": 3, "iterations": 4, "evaluate_every": 2, "batch_size": 2, "prediction_windows": 5}
     return Params(study="toy", activations=("relu", "gelu"), noise_floor=False, **sizes)
+
+
+@pytest.fixture
+def no_own_parts() -> Iterator[None]:
+    """What a test registers is gone after it."""
+    from actlab.study import parts, plugins
+
+    yield
+    for table in parts.TABLES.values():
+        table._own.clear()
+    parts.PARTS.clear()
+    plugins.FILES.clear()
 
 
 @pytest.fixture(scope="session")

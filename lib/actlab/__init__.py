@@ -7,17 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from actlab.records.tables import load
+    from actlab.study.parts import register_activation, register_metric, register_model, register_text
+    from actlab.study.plugins import load as load_plugins
     from actlab.study.run import run_experiment
     from actlab.study.trained import load_model
 
-__all__ = ["load", "load_model", "run_experiment"]
+__all__ = [
+    "load",
+    "load_model",
+    "load_plugins",
+    "register_activation",
+    "register_metric",
+    "register_model",
+    "register_text",
+    "run_experiment",
+]
 __version__ = "0.1.0"
-HOMES = {"load": "actlab.records.tables", "load_model": "actlab.study.trained", "run_experiment": "actlab.study.run"}
-"""Public name -> the module that has it, imported on first use, so that reading records needs no torch."""
+HOMES = {
+    "load": ("records.tables", "load"),
+    "load_model": ("study.trained", "load_model"),
+    "load_plugins": ("study.plugins", "load"),
+    "run_experiment": ("study.run", "run_experiment"),
+}
+HOMES |= {f"register_{kind}": ("study.parts", f"register_{kind}") for kind in ("activation", "metric", "model", "text")}
+"""Public name -> where it is, imported on first use, so that reading records needs no torch."""
 
 
 def __getattr__(name: str) -> Any:
     """The public names."""
     if name in HOMES:
-        return getattr(import_module(HOMES[name]), name)
+        module, inner = HOMES[name]
+        return getattr(import_module(f"actlab.{module}"), inner)
     raise AttributeError(f"module 'actlab' has no attribute {name!r}")

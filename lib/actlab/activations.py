@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput, Table
 
 
 class _SmeLU(torch.autograd.Function):
@@ -165,6 +165,11 @@ class Activation:
     per_feature: bool = False
     """Whether the factory takes ``features``, the size of the last axis."""
 
+    @property
+    def learns(self) -> bool:
+        """Whether its module has parameters of its own."""
+        return self.per_feature or next(self.make().parameters(), None) is not None
+
     def make(self, features: int = 1, **parameters: Any) -> nn.Module:
         """A fresh module. ``features``: size of the axis that it acts on, used where slopes are per feature."""
         if self.per_feature:
@@ -222,16 +227,13 @@ _ROWS = (
     Activation("bilinear", _gated(nn.Identity), r"g \odot v", _SHAZEER, gated=True),
 )
 
-ACTIVATIONS: dict[str, Activation] = {row.name: row for row in _ROWS}
-if len(ACTIVATIONS) != len(_ROWS):
-    raise RuntimeError("two activations share one name")
+ACTIVATIONS: Table[Activation] = Table("activation", ((row.name, row) for row in _ROWS))
+"""By name; ``actlab.register_activation`` adds a user's own."""
 
 
 def find_activation(name: str, where: str = "") -> Activation:
     """The table's entry of that name; ``UnknownName`` lists the known ones."""
-    if name not in ACTIVATIONS:
-        raise UnknownName("activation", name, ACTIVATIONS, where)
-    return ACTIVATIONS[name]
+    return ACTIVATIONS.find(name, where)
 
 
 def get_activation(name: str, features: int = 1, **parameters: Any) -> nn.Module:

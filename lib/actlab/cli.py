@@ -43,6 +43,9 @@ Trials = Annotated[int | None, typer.Option(min=1, help="Independently seeded ru
 Iterations = Annotated[int | None, typer.Option("--max-iters", min=1, help="Optimizer steps of a trial.")]
 Device = Annotated[str | None, typer.Option(help="cpu or cuda.")]
 Workers = Annotated[int, typer.Option(min=1, help="Single-threaded processes.")]
+Plugins = Annotated[
+    list[str] | None, typer.Option("--plugin", help="A Python file with parts of your own: activations, models, ...; may be repeated.")
+]
 CORES = os.cpu_count() or 1
 
 
@@ -62,6 +65,7 @@ def run(
     redo_damaged: Annotated[bool, typer.Option("--redo-damaged", help="Set damaged records aside and train their arms again.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be trained, and how long it takes; train nothing.")] = False,
     track: Annotated[str, typer.Option(help="tensorboard: write loss curves for live watching into out/STUDY/tensorboard.")] = "",
+    plugin: Plugins = None,
 ) -> None:
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
     from actlab.study.startup import loading, start_fork_server
@@ -76,7 +80,7 @@ def run(
         from actlab.study.records import failure_of
 
     filters = {"model": model, "activation": activation, "optimizer": optimizer, "symmetry": symmetry}
-    settings = _settings(params, filters, set_, trials=trials, iterations=max_iters, device=device)
+    settings = _settings(params, plugin, filters, set_, trials=trials, iterations=max_iters, device=device)
     if dry_run:
         return _show_status(settings, workers)
     for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
@@ -93,10 +97,24 @@ def run(
         raise typer.Exit(1)
 
 
-def _settings(params: Path, filters: Mapping[str, list[str] | None], sets: list[str] | None, **changes: object) -> Any:
+@app.command("check-plugin")
+def check_plugin(file: Annotated[str, typer.Argument(help="A Python file with parts of your own.", show_default=False)]) -> None:
+    """Run the contracts of the built-in parts on your own: reach, causality, gradient, count, identity. Exit code 1 if one is broken."""
+    from actlab.study import contracts
+
+    table = Table("part", "contract", "outcome", "found", box=None, pad_edge=False)
+    outcomes = list(contracts.check(file))
+    for each in outcomes:
+        table.add_row(each.part, each.contract, "[green]holds[/green]" if each.holds else "[red]BROKEN[/red]", escape(each.found))
+    Console(soft_wrap=True, highlight=False).print(table)
+    if not all(each.holds for each in outcomes):
+        raise typer.Exit(1)
+
+
+def _settings(params: Path, own: list[str] | None, filters: Mapping[str, list[str] | None], sets: list[str] | None, **changes: object) -> Any:
     from actlab.study import choose, kinds
 
-    return choose.chosen(kinds.load(params), str(params), filters, sets or (), **changes)
+    return choose.chosen(kinds.load(params, own or ()), str(params), filters, sets or (), **changes)
 
 
 @app.command()
@@ -111,10 +129,11 @@ def status(
     device: Device = None,
     set_: Sets = None,
     workers: Workers = CORES,
+    plugin: Plugins = None,
 ) -> None:
     """Trials of each arm that are done, running and missing, and the time that is left by recorded seconds."""
     filters = {"model": model, "activation": activation, "optimizer": optimizer, "symmetry": symmetry}
-    _show_status(_settings(params, filters, set_, trials=trials, iterations=max_iters, device=device), workers)
+    _show_status(_settings(params, plugin, filters, set_, trials=trials, iterations=max_iters, device=device), workers)
 
 
 def _show_status(settings: Any, workers: int) -> None:
@@ -180,10 +199,12 @@ def sample(
     prompt: Annotated[str, typer.Option(help="Text to go on from.")] = "ROMEO:",
     length: Annotated[int, typer.Option(min=1, max=100_000, help="Characters.")] = 200,
     draw: Annotated[int, typer.Option(min=0, help="Seed of the draws: the same for two models makes only the models differ.")] = 0,
+    plugin: Plugins = None,
 ) -> None:
     """Let a recorded trial's model write. Its weights come from the cache, else it is trained again and checked against the record."""
-    from actlab.study import trained
+    from actlab.study import plugins, trained
 
+    plugins.load(plugin or ())
     console.print(trained.text(record, seed, prompt, length, draw))
 
 
@@ -199,15 +220,17 @@ def replay(
         float, typer.Option(min=0, help="With --all: only trials that took no longer when they were recorded.", show_default=False)
     ] = math.inf,
     workers: Annotated[int, typer.Option(min=1, help="With --all: single-threaded processes.")] = os.cpu_count() or 1,
+    plugin: Plugins = None,
 ) -> None:
     """Train recorded trials again, compare them bit for bit, and add the outcome to the history beside the record.
 
     Exit code 1 if one differs though machine, versions and the code that trains are the recorded ones.
     """
+    from actlab.study import plugins, replays
     from actlab.study import replay as one
-    from actlab.study import replays
     from actlab.study.display import StudyDisplay
 
+    plugins.load(plugin or ())
     if every == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
     tasks = [one.task_of(record, trial)] if record else replays.sample(replays.recorded_trials(study, trial), sample, seed, minutes)
@@ -250,18 +273,16 @@ def data_get(name: Annotated[str, typer.Argument(help="A name that `actlab data 
 
 @data_app.command("tokenize")
 def data_tokenize(
-    name: Annotated[str, typer.Argument(help="A text: novels, shakespeare or pydoc.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="A text: novels, shakespeare, pydoc, or a file in UTF-8.", show_default=False)],
     vocab_size: Annotated[int, typer.Option(min=257, max=65536, help="At most so many tokens.")] = 4096,
     out: Annotated[Path | None, typer.Option(help="Folder of the shards; NAME-bpe-VOCAB_SIZE in the data folder unless given.")] = None,
 ) -> None:
     """Train a byte-level BPE on the training part of a text and write its token shards."""
     from actlab import paths
-    from actlab.data.fetch import find_dataset
-    from actlab.data.text import TEXTS
+    from actlab.data.text import short_name
     from actlab.data.tokenize import tokenize_dataset
 
-    find_dataset(name, tuple(TEXTS))
-    folder = out or paths.data() / f"{name}-bpe-{vocab_size}"
+    folder = out or paths.data() / f"{short_name(name)}-bpe-{vocab_size}"
     manifest = tokenize_dataset(name, vocab_size, folder)
     console.print(f"{folder}: {manifest['vocab_size']:,} tokens in the vocabulary")
 

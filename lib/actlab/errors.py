@@ -1,10 +1,13 @@
-"""The errors that a user's input can cause: each says what was given, what is allowed, and where."""
+"""The errors that a user's input can cause, each with what was given, what is allowed and where; the closed tables of names that raise them."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Generic, TypeVar
+
+Row = TypeVar("Row")
 
 
 class ActlabError(Exception):
@@ -33,6 +36,48 @@ class UnknownName(BadInput):
 
     def __reduce__(self) -> tuple[type[UnknownName], tuple[str, object, list[str], str]]:
         return UnknownName, self._given  # so that it survives the way home from another process
+
+
+class Table(Mapping[str, Row], Generic[Row]):
+    """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/plugins.py`` registers them)."""
+
+    def __init__(self, kind: str, rows: Iterable[tuple[str, Row]]) -> None:
+        listed = list(rows)
+        self.kind = kind
+        self._built_in = dict(listed)
+        self._own: dict[str, Row] = {}
+        if len(self._built_in) != len(listed):
+            raise RuntimeError(f"two rows of the table of each {kind} share one name")
+
+    def __getitem__(self, name: str) -> Row:
+        return self._own[name] if name in self._own else self._built_in[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._built_in, *self._own])
+
+    def __len__(self) -> int:
+        return len(self._built_in) + len(self._own)
+
+    @property
+    def built_in(self) -> tuple[str, ...]:
+        """Names of the rows that are not a user's own."""
+        return tuple(self._built_in)
+
+    def find(self, name: str, where: str = "") -> Row:
+        """The row of that name; ``UnknownName`` lists the known ones."""
+        if name not in self:
+            raise UnknownName(self.kind, name, self, where)
+        return self[name]
+
+    def add(self, name: str, row: Row) -> None:
+        """A user's own row, in place of an own one of that name; ``BadInput`` for a built-in name."""
+        if name in self._built_in:
+            raise BadInput(f"the {self.kind} {name!r} is built in and cannot be replaced: choose another name")
+        self._own[name] = row
+
+    def remove(self, name: str) -> None:
+        """A user's own row is gone."""
+        self._own.pop(name, None)
 
 
 class DataError(ActlabError):

@@ -6,13 +6,13 @@ more reproducible.  Comparing predictions made on different inputs measures the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from actlab.errors import BadInput
+from actlab.errors import BadInput, Table
 
 
 class ChurnSplit(NamedTuple):
@@ -63,18 +63,26 @@ def jensen_shannon_rows(p: Tensor, q: Tensor) -> Tensor:
     return (nats / torch.log(torch.tensor(2.0, dtype=p.dtype))).clamp(0, 1)
 
 
-ROWS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "total_variation": total_variation_rows,
-    "relative_pd": relative_pd_rows,
-    "churn": churn_rows,
-    "jensen_shannon": jensen_shannon_rows,
-}
-"""Metric name -> its value on each row, (N, V) x (N, V) -> (N,)."""
+ROWS: Table[Callable[[Tensor, Tensor], Tensor]] = Table(
+    "metric",
+    (
+        ("total_variation", total_variation_rows),
+        ("relative_pd", relative_pd_rows),
+        ("churn", churn_rows),
+        ("jensen_shannon", jensen_shannon_rows),
+    ),
+)
+"""Metric name -> its value on each row, (N, V) x (N, V) -> (N,); ``actlab.register_metric`` adds a user's own."""
 
 
-def row_means(p: Tensor, q: Tensor) -> dict[str, float]:
-    """Every metric of ``ROWS``, averaged over the inputs."""
-    return {name: _mean(rows, p, q) for name, rows in ROWS.items()}
+def every_row(p: Tensor, q: Tensor, own: Iterable[str] = ()) -> dict[str, Tensor]:
+    """Every built-in metric and those of a user's ``own`` on each row: name -> (N,)."""
+    return {name: ROWS[name](*_pair(p, q)) for name in (*ROWS.built_in, *own)}
+
+
+def row_means(p: Tensor, q: Tensor, own: Iterable[str] = ()) -> dict[str, float]:
+    """The same, averaged over the inputs."""
+    return {name: rows.double().mean().item() for name, rows in every_row(p, q, own).items()}
 
 
 def _mean(rows: Callable[[Tensor, Tensor], Tensor], p: Tensor, q: Tensor) -> float:

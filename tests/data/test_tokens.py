@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.data import tokenize
+from actlab.data.text import TEXTS
 from actlab.data.tokenize import END_OF_TEXT, documents_of, load_tokenizer, tokenize_dataset, train_bpe
 from actlab.data.tokens import HEADER, TokenStream, check_range, find_shards, load_tokens, read_shard, write_shard
 from actlab.errors import BadInput, DataError, UnknownName
@@ -152,7 +153,7 @@ def test_refuses_a_vocabulary_that_cannot_be(size):
 
 @pytest.fixture
 def tiny_text(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setitem(tokenize.TEXTS, "pydoc", lambda: TEXT)
+    monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: TEXT)
     return TEXT
 
 
@@ -172,7 +173,7 @@ def test_the_tokenizer_sees_the_training_part_only(monkeypatch, tmp_path):
     """Another validation text leaves the tokenizer as it is."""
     digests = set()
     for i, ending in enumerate(("zyx" * 120, "abc" * 120)):
-        monkeypatch.setitem(tokenize.TEXTS, "pydoc", lambda e=ending: TEXT + e)
+        monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda e=ending: TEXT + e)
         digests.add(tokenize_dataset("pydoc", 300, tmp_path / str(i))["tokenizer_sha256"])
     assert len(digests) == 1
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from actlab import paths, store
-from actlab.data import tokenize
+from actlab.data.text import TEXTS
 from actlab.data.tokens import write_shard
 from actlab.errors import BadInput, DataError, UnknownName
 from actlab.study import ablation_run, kinds
@@ -24,7 +24,7 @@ TINY = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300
 def small_text(monkeypatch: pytest.MonkeyPatch):
     """The text is short, and tokenized anew for each test."""
     text = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
-    monkeypatch.setitem(tokenize.TEXTS, "pydoc", lambda: text)
+    monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: text)
     ablation_run._text_shards.cache_clear()
     yield
     ablation_run._text_shards.cache_clear()

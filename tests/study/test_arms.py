@@ -85,10 +85,11 @@ def test_every_setting_that_matters_is_in_the_id(field: str) -> None:
 
 def test_settings_that_do_not_matter_are_not_in_the_id() -> None:
     """The study's name, what else it runs and in which order change no id; these and ``CHANGES`` are all settings."""
-    changes = {"study": "other", "order": "activation", "noise_floor": False, "perturbations": ("nudge",), "activations": ("gelu", "relu")}
+    changes = {"study": "other", "order": "activation", "noise_floor": False, "perturbations": ("nudge",), "plugins": ()}
+    changes |= {"activations": ("gelu", "relu")}
     for change in ({key: value} for key, value in changes.items()):
         assert arms_of(PUBLISHED.replace(**change))[0].id == "charlm-gelu-a336a0a884"
-    assert set(CHANGES) | {"study", "order", "noise_floor", "perturbations", *ELSEWHERE} == set(Params.model_fields)
+    assert set(CHANGES) | {"study", "plugins", "order", "noise_floor", "perturbations", *ELSEWHERE} == set(Params.model_fields)
 
 
 def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from actlab import paths, store
 from actlab.data.images import load_images
 from actlab.errors import BadInput, UnknownName
 from actlab.study import kinds
-from actlab.study.mnist import NETWORKS, MnistParams, Program, arms_of, programs_of
+from actlab.study.mnist import MnistParams, Program, arms_of, networks, programs_of
 from actlab.study.mnist_run import load_mnist, network_of, run_mnist, train_program
 from actlab.training.stacked import batches
 from actlab.training.streams import generator
@@ -68,7 +68,7 @@ def test_bad_parameters_are_said() -> None:
         tiny(hidden=[2, 2])
     with pytest.raises(UnknownName, match="unknown parameter 'optimiser'"):
         tiny(optimiser="sgd")
-    assert {"relu", "swish", "geglu_equal_width", "swiglu_equal_parameters"} <= set(NETWORKS)
+    assert {"relu", "swish", "geglu_equal_width", "swiglu_equal_parameters"} <= set(networks())
 
 
 def test_one_record_an_arm_with_a_trial_a_seed() -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from actlab import paths, store
-from actlab.data import tokenize
+from actlab.data.text import TEXTS
 from actlab.errors import BadInput, RecordError
 from actlab.study import ablation_run, again, run
 from actlab.study.ablation import AblationParams
@@ -152,7 +152,7 @@ def test_an_ablation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every optimizer gives its bits again; nudged, the total variation to the cached weights is told."""
     tiny = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4, "activations": "gelu"}
     text = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
-    monkeypatch.setitem(tokenize.TEXTS, "pydoc", lambda: text)
+    monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: text)
     ablation_run._text_shards.cache_clear()
     for record in run_ablation(AblationParams.parse({**tiny, "symmetry": "bQbV"})).present:
         found = replay(store.path_of(record["study"], record["arm"]))

@@ -84,7 +84,7 @@ def test_the_cache_knows_what_a_result_depends_on(spec: TrialSpec, monkeypatch: 
             patch.setattr(run.provenance, name, lambda: {"trial_code_sha256": "other", "processor": "other"})
             keys.append(run.trial_key(spec))
     with monkeypatch.context() as patch:
-        patch.setattr(run, "load_text", lambda name: type("Corpus", (), {"sha256": "other"}))
+        patch.setattr(run, "load_text", lambda name, sha256: type("Corpus", (), {"sha256": "other"}))
         keys.append(run.trial_key(spec))
     assert len(set(keys)) == len(keys)
 

@@ -47,7 +47,7 @@ def shrink() -> None:
     """A model and a text that train in milliseconds, under the names of the quick ones."""
     SCALES["quick"] = replace(tiny.CONFIG)
     GPT2_SCALES["quick"] = replace(GPT2_SCALES["quick"], n_layer=1, n_embd=8, n_head=2, block_size=8)
-    TEXTS["pydoc"] = lambda: TOY
+    TEXTS._built_in["pydoc"] = lambda: TOY
 
 
 def listen() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from actlab.data.fetch import find_dataset
 from actlab.data.text import TEXTS
 from actlab.errors import UnknownName
 from actlab.models import SCALES
@@ -26,7 +25,8 @@ class BenchParams(StudyParams):
     @field_validator("dataset")
     @classmethod
     def _dataset(cls, name: str) -> str:
-        return find_dataset(name, tuple(TEXTS)).name
+        TEXTS.find(name)
+        return name
 
     @field_validator("scale")
     @classmethod

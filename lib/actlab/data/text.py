@@ -1,4 +1,4 @@
-"""Character text: the corpora, their vocabulary, and the split by position. Makes tensors; knows nothing of models."""
+"""Character text: built-in corpora, a user's own file (UTF-8) or registered text; vocabulary, hash, split by position. Knows nothing of models."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Self
 
 import torch
 from torch import Tensor
 
 from actlab.data import novels
-from actlab.data.fetch import SHAKESPEARE, fetch, find_dataset
-from actlab.errors import BadInput, UnknownName
+from actlab.data.fetch import SHAKESPEARE, fetch
+from actlab.errors import BadInput, Table, UnknownName
 
 TRAIN_SHARE = 0.9
+SHORTEST = 100
+"""Characters that a corpus needs at least."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,14 @@ class Corpus:
     def vocab_size(self) -> int:
         """How many distinct characters the whole text has."""
         return len(self.vocabulary)
+
+    @property
+    def in_words(self) -> str:
+        """Length, vocabulary, split and hash in one sentence."""
+        return (
+            f"{self.name} ({len(self.train) + len(self.validation):,} characters, {self.vocab_size} of them distinct; "
+            f"the first {len(self.train):,} train, the last {len(self.validation):,} validate; sha256 {self.sha256[:10]}...)"
+        )
 
     def limited(self, fraction: float) -> Self:
         """The same with the last ``fraction`` of its training text alone; vocabulary and validation text stay."""
@@ -71,21 +82,98 @@ def _shakespeare() -> str:
     return fetch(SHAKESPEARE).read_text(encoding="utf-8")
 
 
-TEXTS: dict[str, Callable[[], str]] = {"pydoc": _pydoc, "shakespeare": _shakespeare, "novels": novels.read_all}
+TEXTS: Table[Callable[[], str]] = Table("dataset", (("pydoc", _pydoc), ("shakespeare", _shakespeare), ("novels", novels.read_all)))
+"""Name -> the text; ``actlab.register_text`` adds a user's own. Every other text is a file, named by its path."""
+
+
+def is_file(name: str) -> bool:
+    """Whether a dataset's name is the path of a user's file, seen from the current folder: it has a dot or a slash, as no name of a table has."""
+    return any(sign in name for sign in "./\\")
+
+
+def short_name(name: str) -> str:
+    """A text's name in records: that of the file without its folders, so that no result depends on where it lies."""
+    return Path(name).name if is_file(name) else name
+
+
+def located(name: str) -> str:
+    """The same text by a name that holds in every process: a file's whole path."""
+    return str(Path(name).expanduser().resolve()) if is_file(name) else name
+
+
+def shown(name: str) -> str:
+    """A file's path for a record: from the current folder where it lies in that."""
+    path = Path(located(name))
+    return path.relative_to(Path.cwd()).as_posix() if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def read_text(name: str) -> str:
+    """The characters of a named text or of a file.
+
+    Raises:
+        UnknownName: no file, and no text of that name.
+        BadInput: a file that cannot be read, or is not text in UTF-8.
+        DataError: a known text that is not in the data folder.
+    """
+    return _own_file(name)[0] if is_file(name) else TEXTS.find(name)()
+
+
+def own_sha256(name: str) -> str:
+    """Of a user's own text as it is now, file or registered; empty for a built-in one."""
+    if is_file(name):
+        return _own_file(name)[1]
+    text = TEXTS.find(name)
+    return "" if name in TEXTS.built_in else hashlib.sha256(text().encode()).hexdigest()
+
+
+def _own_file(name: str) -> tuple[str, str]:
+    path = Path(name).expanduser()
+    try:
+        if not path.is_file():
+            raise BadInput(f"the text {name} is not a file: a dataset is one of {', '.join(TEXTS)}, or the path of a text from the current folder")
+        status = path.stat()
+        return _read_file(path.resolve(), status.st_mtime_ns, status.st_size)
+    except OSError as error:
+        raise BadInput(f"the text {name} cannot be read: {error}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name} is not a text in UTF-8: byte {error.start} is {error.object[error.start]:#04x} ({error.reason})") from None
 
 
 @lru_cache(maxsize=2)
-def load_text(name: str) -> Corpus:
-    """The named corpus; ``UnknownName`` and ``DataError`` say what is allowed and what is missing."""
-    find_dataset(name, tuple(TEXTS))
-    return corpus_of(name, TEXTS[name]())
+def _read_file(path: Path, changed: int, size: int) -> tuple[str, str]:
+    text = path.read_text(encoding="utf-8-sig")  # a byte-order mark is no character of the text
+    return text, hashlib.sha256(text.encode()).hexdigest()
+
+
+def load_text(name: str, sha256: str = "") -> Corpus:
+    """The named corpus, or that of a user's file.
+
+    Args:
+        name: a key of ``TEXTS``, or the path of a file.
+        sha256: which a user's own text must have: what it had when the study was planned.
+
+    Raises:
+        BadInput: it cannot be read, is no text or too short, or its hash is another (``read_text`` lists the rest).
+    """
+    found = own_sha256(name)
+    if sha256 and found != sha256:
+        raise BadInput(f"the text {name} is not the one that was planned: its sha256 was {sha256[:10]}..., now it is {found[:10] or 'built in'}...")
+    return _load(name, found)
+
+
+@lru_cache(maxsize=2)
+def _load(name: str, sha256: str) -> Corpus:
+    return corpus_of(short_name(name), read_text(name))
 
 
 def corpus_of(name: str, text: str) -> Corpus:
-    """A corpus from any text of at least 100 characters."""
-    if len(text) < 100:
-        raise BadInput(f"{name}: a corpus needs at least 100 characters, got {len(text)}")
+    """A corpus from any text of at least 100 characters, two of them distinct, and none of them NUL (which only binary files have)."""
+    if len(text) < SHORTEST:
+        raise BadInput(f"{name}: a corpus needs at least {SHORTEST} characters, got {len(text)}")
     vocabulary = "".join(sorted(set(text)))
+    if "\0" in vocabulary or len(vocabulary) < 2:
+        why = f"character {text.index(chr(0))} is NUL" if vocabulary[0] == "\0" else f"its {len(text):,} characters are all {vocabulary!r}"
+        raise BadInput(f"{name} is not a text: {why}")
     codes = torch.frombuffer(bytearray(text.encode("utf-32-le")), dtype=torch.int32)
     table = torch.zeros(int(codes.max()) + 1, dtype=torch.uint8 if len(vocabulary) <= 256 else torch.int16)
     table[torch.tensor([ord(c) for c in vocabulary])] = torch.arange(len(vocabulary), dtype=table.dtype)

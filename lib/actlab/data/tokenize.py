@@ -13,8 +13,8 @@ import numpy as np
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from actlab.data import novels
-from actlab.data.fetch import find_dataset, sha256
-from actlab.data.text import TEXTS, TRAIN_SHARE
+from actlab.data.fetch import sha256
+from actlab.data.text import TRAIN_SHARE, read_text
 from actlab.data.tokens import LARGEST, write_shard
 from actlab.errors import BadInput, DataError
 from actlab.files import write_text
@@ -46,12 +46,11 @@ class Documents:
 
 def documents_of(name: str) -> Documents:
     """Novels split by book; every other text 90/10 by position, as for the character models."""
-    find_dataset(name, tuple(TEXTS))
     if name == "novels":
         books = [novels.read(source) for source in novels.sources()]
         unseen = set(range(VALIDATION_EVERY // 2 - 1, len(books), VALIDATION_EVERY))
         return Documents(tuple(b for i, b in enumerate(books) if i not in unseen), tuple(books[i] for i in sorted(unseen)))
-    text = TEXTS[name]()
+    text = read_text(name)
     cut = int(len(text) * TRAIN_SHARE)
     return Documents((text[:cut],), (text[cut:],))
 
@@ -95,7 +94,7 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
     """Train a tokenizer on the training part of a text and write its shards; what is there already, of the same text and size, is kept.
 
     Args:
-        name: a text (``TEXTS``): ``novels``, ``shakespeare``, ``pydoc``.
+        name: a text: ``novels``, ``shakespeare``, ``pydoc``, a registered one, or the path of a file.
         vocab_size: at most so many tokens (257 to 65,536); a short text may give fewer.
         out: folder for ``tokenizer.json``, ``train_000.bin`` ..., ``val_000.bin`` and ``manifest.json``, which is written last.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from actlab.activations import find_activation
-from actlab.errors import UnknownName
+from actlab.errors import Table
 from actlab.models.charlm import CharLM
 from actlab.models.convlm import ConvLM
 from actlab.models.hybridlm import HybridLM
@@ -38,9 +38,8 @@ _ROWS = (
     Model("hybridlm", HybridLM, "LSTM, then one attention and one feed-forward layer", "the feed-forward layer"),
     Model("tinylstm", TinyLSTM, "LSTM and a linear head", "between the LSTM and the head"),
 )
-MODELS: dict[str, Model] = {row.name: row for row in _ROWS}
-if len(MODELS) != len(_ROWS):
-    raise RuntimeError("two models share one name")
+MODELS: Table[Model] = Table("model", ((row.name, row) for row in _ROWS))
+"""By name; ``actlab.register_model`` adds a user's own."""
 
 SCALES: dict[str, ModelConfig] = {
     "quick": ModelConfig(vocab_size=65, n_layer=2, n_embd=64, n_head=4, block_size=64, dropout=0.2),
@@ -60,9 +59,7 @@ SCALES: dict[str, ModelConfig] = {
 
 def find_model(name: str, where: str = "") -> Model:
     """The table's entry of that name; ``UnknownName`` lists the known ones."""
-    if name not in MODELS:
-        raise UnknownName("model", name, MODELS, where)
-    return MODELS[name]
+    return MODELS.find(name, where)
 
 
 def build_model(

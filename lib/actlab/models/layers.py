@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from actlab.activations import Activation, PReLU
+from actlab.activations import Activation
 from actlab.errors import BadInput
 
 Initialiser = Callable[[Tensor, torch.Generator], object]
@@ -91,8 +91,9 @@ class LanguageModel(nn.Module, ABC):
         """Fill every parameter; ``generator_for(parameter name)`` gives the randomness."""
         with torch.no_grad():
             for module_name, module in self.named_modules():
-                if isinstance(module, PReLU):
-                    module.initialise(generator_for(f"{module_name}.slope"))
+                own = [name for name, _ in module.named_parameters(recurse=False)]
+                if own and module is not self and hasattr(module, "initialise"):  # the PReLUs, and a user's activation that learns
+                    module.initialise(generator_for(f"{module_name}.{own[0]}"))
                     continue
                 for short, parameter in module.named_parameters(recurse=False):
                     name = f"{module_name}.{short}" if module_name else short

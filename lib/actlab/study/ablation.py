@@ -10,13 +10,13 @@ from pydantic import Field, field_validator, model_validator
 
 from actlab import paths, store
 from actlab.activations import find_activation
-from actlab.data.fetch import find_dataset
-from actlab.data.text import TEXTS
+from actlab.data.text import located, short_name
 from actlab.errors import BadInput, UnknownName
 from actlab.models.gpt2 import GPT2_SCALES, POSITIONS, GPT2Config
 from actlab.models.symmetry import MODES, POLICIES
 from actlab.optimizers import OPTIMIZERS, find_optimizer
-from actlab.study.params import Rates, StudyParams
+from actlab.study.params import Rates, StudyParams, check_text
+from actlab.study.parts import Parts, parts_of
 from actlab.study.plan import Plan
 from actlab.study.records import recorded
 from actlab.study.tuning import Tuning, tuned
@@ -71,7 +71,7 @@ class AblationParams(StudyParams):
             find_optimizer(optimizer)
         for activation in self.activations:
             find_activation(activation)
-        find_dataset(self.dataset, tuple(TEXTS))
+        check_text(self.dataset)
         for name, value, known in (
             *(("symmetry mode", mode, tuple(MODES)) for mode in self.symmetry),
             ("scale", self.scale, tuple(GPT2_SCALES)),
@@ -85,6 +85,12 @@ class AblationParams(StudyParams):
         if not all(0 < factor < float("inf") for factor in self.rate_factors):
             raise BadInput(f"every rate factor must be positive and finite, got {self.rate_factors}")
         return self
+
+
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """Kind of part -> the names that the study uses."""
+        return {"activation": self.activations, "dataset": () if self.shards else (self.dataset,)}
 
 
 @dataclass(frozen=True)
@@ -109,11 +115,19 @@ class AblationTrial:
     recipe: TokenRecipe
     validation: str = "all"
     """The part of the validation tokens that is measured on: ``all`` of them, their ``first`` or their ``second`` half."""
+    parts: Parts = ()
+    """Hashes of activation and dataset, where they are a user's own."""
 
     @property
     def label(self) -> str:
         """Names the trial within its arm."""
         return str(self.seed)
+
+    @property
+    def known_by(self) -> dict[str, Any]:
+        """What identifies the trial, as plain values (``arms.known_by``)."""
+        own = {"dataset": short_name(self.dataset), "parts": dict(self.parts)}
+        return {key: own.get(key, value) for key, value in asdict(self).items() if key != "parts" or value}
 
     def model_config(self, vocab_size: int) -> GPT2Config:
         """Size and variant of the model over the shards' own vocabulary."""
@@ -140,7 +154,7 @@ class AblationArm:
     def config(self) -> dict[str, Any]:
         """What the arm's hash covers, as plain values."""
         first = self.trials[0]
-        shared = {key: value for key, value in asdict(first).items() if key != "seed" and (key, value) != ("validation", "all")}
+        shared = {key: value for key, value in first.known_by.items() if key != "seed" and (key, value) != ("validation", "all")}
         size = {key: value for key, value in asdict(GPT2_SCALES[first.scale]).items() if key != "vocab_size"}
         published = {key: list(v) if isinstance(v, tuple) else v for key, v in OPTIMIZERS[first.optimizer].defaults.items()}
         return {
@@ -172,8 +186,10 @@ def arms_of(params: AblationParams) -> list[AblationArm]:
 def arm(params: AblationParams, optimizer: str, symmetry: str, activation: str, factor: float) -> AblationArm:
     """One arm of an ablation."""
     recipe = TokenRecipe(**{name: getattr(params, name) for name in TokenRecipe.__dataclass_fields__ if hasattr(params, name)})
-    own = {"optimizer", "symmetry", "activation", "rate_factor", "seed", "recipe"}
+    own = {"optimizer", "symmetry", "activation", "rate_factor", "seed", "recipe", "parts"}
     common: dict[str, Any] = {name: getattr(params, name) for name in AblationTrial.__dataclass_fields__ if name not in own}
+    parts = parts_of(activation=activation, **({} if params.shards else {"dataset": params.dataset}))
+    common |= {"dataset": located(params.dataset), "parts": parts}
     seeds = range(params.seed, params.seed + params.trials)
     trials = tuple(AblationTrial(optimizer, symmetry, activation, factor, seed, recipe=recipe, **common) for seed in seeds)
     return AblationArm(params.study, trials, params.plan.mark if params.plan else None)

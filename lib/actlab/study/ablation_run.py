@@ -6,7 +6,7 @@ import math
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from filelock import FileLock
 
 from actlab import paths, store
 from actlab.data.fetch import sha256
+from actlab.data.text import is_file, load_text, short_name, shown
 from actlab.data.tokenize import tokenize_dataset
 from actlab.data.tokens import TokenStream, check_range, find_shards, load_tokens
 from actlab.errors import ActlabError, BadInput
@@ -23,10 +24,11 @@ from actlab.files import mending
 from actlab.models import count_parameters
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, build_gpt2
 from actlab.optimizers import build_optimizer
-from actlab.study import process, provenance
+from actlab.study import before, process, provenance
 from actlab.study.ablation import AblationArm, AblationParams, AblationTrial, arms_of
 from actlab.study.ablation_analyses import analyse
 from actlab.study.events import Watch
+from actlab.study.parts import check_parts, sources
 from actlab.study.pool import Report
 from actlab.study.records import Outcome, in_stages, keep, load_arms, run_arms, trial_by_trial
 from actlab.study.utilisation import utilisation
@@ -52,6 +54,8 @@ def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None =
     Where there are GPUs, each of the ``workers`` trains on one of them. Under ``torchrun`` the processes that it started train one trial after
     another together, and ``workers`` is not used.
     """
+    if load_ablation(params).missing:
+        before.check(params, workers, scheduler, together=True)
     group = joined_group()
     together = group.world > 1
     if together and scheduler:
@@ -93,7 +97,7 @@ def shards_of(trial: AblationTrial) -> Shards:
     """
     if trial.shards:
         return _own_shards(trial.shards, GPT2_SCALES[trial.scale].vocab_size)
-    return _text_shards(trial.dataset, trial.vocab_size, paths.cache())
+    return _text_shards(trial.dataset, trial.vocab_size, paths.cache(), own_text(trial))
 
 
 @lru_cache(maxsize=2)
@@ -105,9 +109,18 @@ def _own_shards(folder: str, vocab_size: int) -> Shards:
     return Shards(train, validation, vocab_size, {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes})
 
 
+def own_text(trial: AblationTrial) -> str:
+    """The planned hash of a user's own text; empty for a built-in one. ``BadInput`` where the text is another by now."""
+    planned = dict(trial.parts).get("dataset", "")
+    if planned:
+        load_text(trial.dataset, planned)
+    return planned
+
+
 @lru_cache(maxsize=2)
-def _text_shards(dataset: str, vocab_size: int, cache: Path) -> Shards:
-    folder = cache / "tokens" / f"{dataset}-{vocab_size}"
+def _text_shards(dataset: str, vocab_size: int, cache: Path, sha256: str = "") -> Shards:
+    name = f"{short_name(dataset)}-{vocab_size}" + (f"-{sha256[:10]}" if sha256 else "")
+    folder = cache / "tokens" / name
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".lock"):
         manifest = tokenize_dataset(dataset, vocab_size, folder)
@@ -130,6 +143,7 @@ def windows_of(trial: AblationTrial) -> Windows:
 
 def fresh_model(trial: AblationTrial) -> GPT2:
     """The trial's model before training."""
+    check_parts(tuple(part for part in trial.parts if part[0] == "activation"), activation=trial.activation)
     return build_gpt2(trial.model_config(shards_of(trial).vocab_size), trial.activation, generator_for=init_streams(trial.seed))
 
 
@@ -137,7 +151,7 @@ def cached(trial: AblationTrial, origin: Mapping[str, Any] | None = None) -> Pat
     """The file of a finished trial: its results and weights. ``origin``: a record's provenance, for the trial as it was trained then."""
     origin = origin or provenance.here()
     about = {
-        **asdict(trial),
+        **trial.known_by,
         "data": shards_of(trial).about["sha256"],
         "code": origin["trial_code_sha256"],
         "machine": origin["machine"],
@@ -227,6 +241,7 @@ def record_of(arm: AblationArm, trials: list[Results]) -> store.Record:
     """The record of an arm whose trials have all ended. Means are over the trials that are done; losses in nats a token, accuracies in %."""
     first = arm.trials[0]
     done = [trial for trial in trials if trial["status"] == "done"]
+    where = {"path": shown(first.dataset)} if is_file(first.dataset) and not first.shards else {}
     return {
         "model_name": "gpt2",
         "activation": first.activation,
@@ -245,8 +260,9 @@ def record_of(arm: AblationArm, trials: list[Results]) -> store.Record:
             threads=1,
             path="compiled" if first.recipe.compiled else "loop",
             plan=arm.plan,
-            data={**shards_of(first).about, "validation_sha256": windows_of(first).sha256},
-        ),
+            data={**shards_of(first).about, "validation_sha256": windows_of(first).sha256, **where},
+        )
+        | sources(first.parts),
     }
 
 

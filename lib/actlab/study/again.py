@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from actlab import metrics
+from actlab.data.text import located
 from actlab.errors import RecordError
 from actlab.models import LanguageModel
 from actlab.study import ablation_run, mnist_run, run
@@ -40,6 +41,11 @@ class Again:
     no predictions: ``None`` where the recorded trial itself is not in the cache any more."""
 
 
+def dataset_of(record: Record) -> str:
+    """The text of a record; a user's file where it lay, from the current folder."""
+    return located(record["provenance"]["data"].get("path", record["config"]["dataset"]))
+
+
 def language_trial(record: Record, label: str) -> TrialSpec:
     """The specification of a language model's trial."""
     config = record["config"]
@@ -50,7 +56,10 @@ def language_trial(record: Record, label: str) -> TrialSpec:
     later: dict[str, Any] = {name: tuple(config[name]) if isinstance(config[name], list) else config[name] for name in LATER if name in config}
     defects = tuple(name for name in config.get("protocol", ()) if DEFECTS[name].trains)
     recipe = Recipe(**config["recipe"])
-    return TrialSpec(**{name: config[name] for name in names}, seed=int(seed), variant=variant, recipe=recipe, defects=defects, **later)
+    later |= {"parts": tuple(sorted(config["parts"].items()))} if "parts" in config else {}
+    own = {"dataset": dataset_of(record)}
+    values = {name: own.get(name, config[name]) for name in names} | later
+    return TrialSpec(seed=int(seed), variant=variant, recipe=recipe, defects=defects, **values)
 
 
 def language(spec: TrialSpec, record: Record, report: Report | None = None) -> Again:
@@ -70,7 +79,9 @@ def ablation_trial(record: Record, label: str) -> AblationTrial:
     """The specification of an ablation's trial."""
     config = record["config"]
     names = [name for name in AblationTrial.__dataclass_fields__ if name in config and name != "recipe"]
-    return AblationTrial(**{name: config[name] for name in names}, seed=int(label), recipe=TokenRecipe(**config["recipe"]))
+    own = {"dataset": dataset_of(record), "parts": tuple(sorted(config.get("parts", {}).items()))}
+    values = {name: own.get(name, config[name]) for name in names}
+    return AblationTrial(**values, seed=int(label), recipe=TokenRecipe(**config["recipe"]))
 
 
 def ablation(trial: AblationTrial, record: Record, report: Report | None = None) -> Again:
@@ -93,7 +104,8 @@ def mnist_trial(record: Record, label: str) -> Program:
     config = record["config"]
     names = ("batch_size", "dataset", "protocol", "init", "epochs")
     cells, rates = ((config["network"], config["hidden"]),), (config["learning_rate"],)
-    return Program(seed=int(label), cells=cells, learning_rates=rates, **{name: config[name] for name in names})
+    own = tuple((record["activation"], found) for found in config.get("parts", {}).values())
+    return Program(seed=int(label), parts=own, cells=cells, learning_rates=rates, **{name: config[name] for name in names})
 
 
 def mnist(program: Program, record: Record, report: Report | None = None) -> Again:

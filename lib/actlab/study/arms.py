@@ -6,9 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from actlab import paths, store
+from actlab.data.text import located, short_name
 from actlab.errors import BadInput
 from actlab.models import SCALES, ModelConfig
 from actlab.study.params import Params
+from actlab.study.parts import Parts, own_metrics, parts_of
 from actlab.study.protocol import DEFECTS, DOUBLED, defects_of
 from actlab.study.records import recorded
 from actlab.study.tuning import tuned
@@ -49,6 +51,8 @@ class TrialSpec:
     """Evenly spread windows of that part on which the loss is measured; 0: all of it."""
     training_windows: int = 0
     """Evenly spread windows of the training text that are evaluated at the end, without dropout."""
+    parts: Parts = ()
+    """Hashes of activation, model and dataset, where they are a user's own."""
 
     @property
     def label(self) -> str:
@@ -60,6 +64,11 @@ class TrialSpec:
         """On how many it runs."""
         return 2 if self.variant in (THREADS, THREADS_REPEAT) else 1
 
+    @property
+    def text_sha256(self) -> str:
+        """Of a user's own text; empty for a built-in one."""
+        return dict(self.parts).get("dataset", "")
+
     def seed_of(self, stream: str) -> int:
         """The seed that feeds the named stream."""
         return self.seed if self.varies in (ALL, stream) else self.fixed
@@ -70,9 +79,16 @@ class TrialSpec:
 
 
 LATER = {"varies": ALL, "fixed": 0, "snapshots": (), "train_fraction": 1.0, "validation": "all", "validation_windows": 0, "training_windows": 0}
+LATER |= {"parts": {}}
 """Fields that came after the first records, with their defaults: left out of an arm's hash where they have them, so that its id stays."""
 LATER_OF_RECIPE = {"schedule": "constant", "average": 0.0}
 """The same for those of the recipe."""
+
+
+def known_by(spec: TrialSpec) -> dict[str, Any]:
+    """What identifies a trial, as plain values: a file of text by its name and hash, not by its folder; no ``parts`` where all are built in."""
+    own = {"dataset": short_name(spec.dataset), "parts": dict(spec.parts)}
+    return {key: own.get(key, value) for key, value in asdict(spec).items() if key != "parts" or value}
 
 
 @dataclass(frozen=True)
@@ -95,14 +111,17 @@ class Arm:
     """Sizes of the ensembles that are compared as they were after an equal share of the steps: two networks of half of them."""
     plan: tuple[int, str] | None = None
     """Version and hash of the plan that the arm is run under (``plan.Plan.mark``); it changes no id."""
+    metrics: Parts = ()
+    """A user's own metrics: (name, hash)."""
 
     @property
     def config(self) -> dict[str, Any]:
         """What the arm's hash covers, as plain values."""
-        first = asdict(self.trials[0])
+        first = known_by(self.trials[0])
         shared = {key: value for key, value in first.items() if key not in ("seed", "variant", "defects") and LATER.get(key, self) != value}
         shared["recipe"] = {key: value for key, value in first["recipe"].items() if LATER_OF_RECIPE.get(key, self) != value}
-        own = {"protocol": list(self.protocol), "ensembles": list(self.ensembles), "equal_compute": list(self.equal_compute)}
+        own: dict[str, Any] = {"protocol": list(self.protocol), "ensembles": list(self.ensembles), "equal_compute": list(self.equal_compute)}
+        own["metrics"] = dict(self.metrics)
         about = {"kind": self.kind, "trials": [spec.label for spec in self.trials], "model_size": size_of(self.trials[0].scale)}
         return {**shared, **about, **{key: value for key, value in own.items() if value}}
 
@@ -178,7 +197,9 @@ def arm(params: Params, model: str, activation: str, kind: str = "trials", varie
     shared |= {"defects": tuple(name for name in protocol if DEFECTS[name].trains), "varies": varies, "fixed": 0 if varies == ALL else params.seed}
     if DOUBLED in protocol:
         shared["gated_width"] = "doubled"
+    shared["dataset"] = located(params.dataset)
+    shared["parts"] = parts_of(activation=activation, model=model, dataset=params.dataset)
     trials = tuple(TrialSpec(model, activation, seed, variant, **shared, snapshots=params.snapshots if ordinary else ()) for seed, variant in labels)
     plan = params.plan.mark if params.plan else None
     groups = (params.ensembles, params.equal_compute) if ordinary else ((), ())
-    return Arm(params.study, model, activation, kind, trials, protocol, *groups, plan)
+    return Arm(params.study, model, activation, kind, trials, protocol, *groups, plan, own_metrics(params.plugins))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from actlab import store
-from actlab.data.text import Corpus, load_text
+from actlab.data.text import Corpus, load_text, own_sha256, short_name
 
 SMOOTHING = 0.1
 """Added to every count, so that an unseen character or pair does not cost infinity."""
@@ -39,21 +40,27 @@ def record_of(study: str, dataset: str, train_fraction: float = 1.0, part: str =
     """The baselines as a record of the study; ``part`` of the validation text, as trials are measured."""
     corpus = load_text(dataset).limited(train_fraction).part(part)
     measured = {"unigram": unigram(corpus), "bigram": bigram(corpus)}
-    data = {"name": dataset, "sha256": corpus.sha256, "vocab_size": corpus.vocab_size, "validation_positions": len(corpus.validation) - 1}
+    data = {"name": corpus.name, "sha256": corpus.sha256, "vocab_size": corpus.vocab_size, "validation_positions": len(corpus.validation) - 1}
     data |= {"train_fraction": train_fraction} if train_fraction < 1 else {}
     data |= {"validation": part} if part != "all" else {}
     return {"kind": "baseline", "study": study, **measured, "provenance": {"data": data}}
 
 
+def _slug(dataset: str) -> str:
+    """The text's name as part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", short_name(dataset))
+
+
 def ensure(study: str, dataset: str, train_fraction: float = 1.0, part: str = "all") -> None:
     """Write the study's baseline record if it has none."""
     record = record_of(study, dataset, train_fraction, part)
-    path = store.path_of(study, f"baseline-{dataset}-{record['provenance']['data']['sha256'][:10]}")
+    path = store.path_of(study, f"baseline-{_slug(dataset)}-{record['provenance']['data']['sha256'][:10]}")
     if not path.exists():
         store.save(path, record)
 
 
 def recorded(study: str, dataset: str) -> store.Record | None:
     """The study's baseline record, if it has one."""
-    found = sorted(store.path_of(study, "any").parent.glob(f"baseline-{dataset}-*.json"))
+    own = own_sha256(dataset)[:10]
+    found = sorted(store.path_of(study, "any").parent.glob(f"baseline-{_slug(dataset)}-{own or '*'}.json"))
     return store.load(found[0]) if found else None

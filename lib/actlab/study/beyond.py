@@ -40,7 +40,7 @@ def blocks(
     """
     found: dict[str, Any] = {}
     done = done_of(arm, results)
-    recipe = arm.trials[0].recipe
+    recipe, own = arm.trials[0].recipe, dict(arm.metrics)
     if any(not protocol.DEFECTS[name].trains for name in arm.protocol):
         models = {spec.label: load(spec, None).to(recipe.device) for spec in done}
         finals = {r["label"]: r["final"] for r in results}
@@ -49,10 +49,10 @@ def blocks(
         found["trajectory"] = [_at(arm, step, done, results, load, corpus, frozen) for step in arm.trials[0].snapshots]
     if arm.ensembles:
         predictions = {spec.label: probabilities(spec) for spec in done}
-        found["ensembles"] = {str(size): ensembles.differences(predictions, size) for size in arm.ensembles}
+        found["ensembles"] = {str(size): ensembles.differences(predictions, size, own=own) for size in arm.ensembles}
     if recipe.average:
         averaged = {spec.label: probabilities(spec, "probabilities/average") for spec in done}
-        found["average"] = [{"between": [a, b], **metrics.row_means(averaged[a], averaged[b])} for a, b in combinations(averaged, 2)]
+        found["average"] = [{"between": [a, b], **metrics.row_means(averaged[a], averaged[b], own)} for a, b in combinations(averaged, 2)]
     if arm.equal_compute:
         found["equal_compute"] = [_shared(arm, size, done, load, frozen) for size in (1, *arm.equal_compute)]
     return found
@@ -80,9 +80,10 @@ def _at(arm: Arm, step: int, done: list[TrialSpec], results: list[dict[str, Any]
     evaluations = {r["label"]: next(e for e in r["history"] if e["iteration"] == step) for r in results if r["label"] in models}
     along = tuple(name for name in arm.protocol if name != protocol.BATCHES)  # the costly one: at the end only
     predictions = {label: predict(model, frozen.to(recipe.device), recipe) for label, model in models.items()}
+    own = dict(arm.metrics)
     return {
         "iteration": step,
         "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],
-        "pairs": [{"between": [a, b], **metrics.row_means(predictions[a], predictions[b])} for a, b in combinations(predictions, 2)],
+        "pairs": [{"between": [a, b], **metrics.row_means(predictions[a], predictions[b], own)} for a, b in combinations(predictions, 2)],
         "as_published": protocol.measured(along, models, evaluations, corpus.validation, recipe),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actlab.study import baselines, process, provenance
+from actlab.study import baselines, before, process, provenance
 from actlab.study.arms import Arm, TrialSpec, arms_of
 from actlab.study.events import Event, Watch
 from actlab.study.params import Params
@@ -19,8 +19,10 @@ def load_study(params: Params) -> Outcome[Arm]:
 def run_study(params: Params, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[Arm]:
     """Bring a study to its end: arms with a record are loaded, trials in the cache are reused, the rest is trained (``records.run_arms``)."""
     provenance.code()  # before anything can change the files that this process has loaded
+    if missing := load_study(params).missing:
+        before.check(params, workers, scheduler)
+        _check_bfloat16(missing, watch)
     baselines.ensure(params.study, params.dataset, params.train_fraction, params.validation)
-    _check_bfloat16(load_study(params).missing, watch)
 
     def run_once(outcome: Outcome[Arm]) -> Outcome[Arm]:
         return run_arms(outcome, trial_by_trial(outcome.missing, _train, finish, gpu=params.device != "cpu"), workers, watch, scheduler)

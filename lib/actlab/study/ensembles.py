@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import Any
 
@@ -20,8 +20,8 @@ def splits(labels: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...], 
         yield from ((first, second) for second in combinations(rest, size))
 
 
-def differences(predictions: Mapping[str, Tensor], size: int, most: int | None = None) -> list[dict[str, Any]]:
-    """The row-wise metrics between the mean probabilities of two disjoint ensembles; ``between`` holds their labels.
+def differences(predictions: Mapping[str, Tensor], size: int, most: int | None = None, own: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The row-wise metrics (a user's `own` too) between the mean probabilities of two disjoint ensembles; ``between`` holds their labels.
 
     All such pairs, or ``most`` of them, evenly spread over their list.
     """
@@ -30,7 +30,7 @@ def differences(predictions: Mapping[str, Tensor], size: int, most: int | None =
     found = []
     for pair in islice(pairs, 0, most and most * step, step):
         p, q = (_mean(predictions, ensemble) for ensemble in pair)
-        found.append({"between": [list(ensemble) for ensemble in pair], **metrics.row_means(p, q)})
+        found.append({"between": [list(ensemble) for ensemble in pair], **metrics.row_means(p, q, own)})
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,8 @@ _ROWS = (
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 
 
-def load(path: Path) -> StudyParams:
-    """Checked parameters from a YAML file, of the kind that it names.
+def load(path: Path, own: Sequence[str] = ()) -> StudyParams:
+    """Checked parameters from a YAML file, of the kind that it names; ``own``: plug-in files beside those that it names.
 
     Raises:
         BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
@@ -51,7 +51,7 @@ def load(path: Path) -> StudyParams:
     kind = read_yaml(path).get("kind", "repro")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UnknownName("kind", kind, KINDS, str(path))
-    return KINDS[kind].params.load(path)
+    return KINDS[kind].params.load(path, own)
 
 
 def load_repro(path: Path) -> Params:

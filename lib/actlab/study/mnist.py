@@ -16,6 +16,7 @@ from actlab.data.images import CLASSES, IMAGES, PROTOCOLS
 from actlab.errors import BadInput, UnknownName
 from actlab.models.ffn import INITS, equal_parameters, equal_width
 from actlab.study.params import StudyParams
+from actlab.study.parts import Parts, parts_of
 
 
 @dataclass(frozen=True)
@@ -28,15 +29,13 @@ class Network:
     """(pixels, hidden, classes) -> its own hidden units."""
 
 
-def _rows() -> list[Network]:
-    stackable = [a for a in ACTIVATIONS.values() if not a.per_feature]  # a learned slope would need a training of its own
+def networks() -> dict[str, Network]:
+    """``relu``, ``geglu_equal_width``, ``geglu_equal_parameters``, and the same for every activation without parameters of its own."""
+    stackable = [a for a in ACTIVATIONS.values() if not a.learns]  # a learned slope would need a training of its own
     plain = [Network(a.name, a.name, equal_width) for a in stackable if not a.gated]
     widths = (("equal_width", equal_width), ("equal_parameters", equal_parameters))
-    return plain + [Network(f"{a.name}_{rule}", a.name, width) for a in stackable if a.gated for rule, width in widths]
-
-
-NETWORKS: dict[str, Network] = {row.name: row for row in _rows()}
-"""``relu``, ``geglu_equal_width``, ``geglu_equal_parameters``, and the same for every activation without parameters of its own."""
+    gated = [Network(f"{a.name}_{rule}", a.name, width) for a in stackable if a.gated for rule, width in widths]
+    return {row.name: row for row in plain + gated}
 
 
 FACTORS = ("arms", "hidden", "learning_rates", "batch_sizes", "epochs")
@@ -75,11 +74,17 @@ class MnistParams(StudyParams):
         for name, value, known in (
             ("protocol", self.protocol, PROTOCOLS),
             ("init", self.init, INITS),
-            *(("arm", arm, tuple(NETWORKS)) for arm in self.arms),
+            *(("arm", arm, tuple(networks())) for arm in self.arms),
         ):
             if value not in known:
                 raise UnknownName(name, value, known)
         return self
+
+
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """Kind of part -> the names that the study uses."""
+        return {"activation": tuple(networks()[arm].activation for arm in self.arms)}
 
 
 @dataclass(frozen=True)
@@ -96,21 +101,23 @@ class MnistArm:
     protocol: str
     init: str
     epochs: int
+    parts: Parts = ()
+    """The hash of the activation, where it is a user's own."""
 
     @property
     def activation(self) -> str:
         """Name of the activation."""
-        return NETWORKS[self.network].activation
+        return networks()[self.network].activation
 
     def width(self, features: int) -> int:
         """Hidden units of this arm's own network (after the gate) on images of that many pixels."""
-        return NETWORKS[self.network].width(features, self.hidden, CLASSES)
+        return networks()[self.network].width(features, self.hidden, CLASSES)
 
     @property
     def config(self) -> dict[str, Any]:
         """What the arm's hash covers, as plain values."""
-        values = asdict(self)
-        return {**{key: value for key, value in values.items() if key != "study"}, "seeds": list(self.seeds), "optimizer": "adam"}
+        values = asdict(self) | {"parts": dict(self.parts), "seeds": list(self.seeds), "optimizer": "adam"}
+        return {key: value for key, value in values.items() if key != "study" and (key != "parts" or value)}
 
     @property
     def id(self) -> str:
@@ -132,6 +139,8 @@ class Program:
     protocol: str
     init: str
     epochs: int
+    parts: Parts = ()
+    """Hashes of the activations that are a user's own: (activation, sha256)."""
 
     @property
     def label(self) -> str:
@@ -144,7 +153,8 @@ def arms_of(params: MnistParams) -> list[MnistArm]:
     seeds = tuple(range(params.seed, params.seed + params.trials))
     common = (seeds, params.dataset, params.protocol, params.init)
     cells = product(params.epochs, params.batch_sizes, params.learning_rates, params.hidden, params.arms)
-    return [MnistArm(params.study, network, hidden, rate, batch, *common, epochs) for epochs, batch, rate, hidden, network in cells]
+    own = {network: parts_of(activation=row.activation) for network, row in networks().items() if network in params.arms}
+    return [MnistArm(params.study, net, hidden, rate, batch, *common, epochs, own[net]) for epochs, batch, rate, hidden, net in cells]
 
 
 def programs_of(params: MnistParams) -> list[Program]:
@@ -153,4 +163,6 @@ def programs_of(params: MnistParams) -> list[Program]:
     common = (cells, params.learning_rates, params.dataset, params.protocol, params.init)
     seeds = range(params.seed, params.seed + params.trials)
     longest_first = product(sorted(params.epochs, reverse=True), sorted(params.batch_sizes), seeds)
-    return [Program(seed, batch, *common, epochs) for epochs, batch, seed in longest_first]
+    used = sorted(set(params.names["activation"]))
+    own = tuple((name, found) for name in used for _, found in parts_of(activation=name))
+    return [Program(seed, batch, *common, epochs, own) for epochs, batch, seed in longest_first]

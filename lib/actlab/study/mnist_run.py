@@ -20,9 +20,10 @@ from actlab.data.images import CLASSES, Part, load_images
 from actlab.errors import ActlabError
 from actlab.files import mending
 from actlab.models.ffn import FFN, count
-from actlab.study import process, provenance
+from actlab.study import before, process, provenance
 from actlab.study.events import Watch
-from actlab.study.mnist import NETWORKS, MnistArm, MnistParams, Program, arms_of, programs_of
+from actlab.study.mnist import MnistArm, MnistParams, Program, arms_of, networks, programs_of
+from actlab.study.parts import check_parts, sources
 from actlab.study.pool import Report
 from actlab.study.records import Outcome, Plan, keep, load_arms, run_arms
 from actlab.training.stacked import Stack, evaluate, train
@@ -48,6 +49,8 @@ def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None,
     """Bring a sweep to its end: arms with a record are loaded, finished programs come from the cache, the rest is trained (``records.run_arms``)."""
     provenance.code()  # before anything can change the files that this process has loaded
     outcome = load_mnist(params)
+    if outcome.missing:
+        before.check(params, workers, scheduler)
     wanted = {key for arm in outcome.missing for key in _programs_of(arm)}
     programs = [program for program in programs_of(params) if _key_of(program) in wanted]
     places = {_key_of(program): place for place, program in enumerate(programs)}
@@ -87,7 +90,7 @@ def about_data(dataset: str, protocol: str) -> dict[str, Any]:
 def cached(program: Program) -> Path:
     """The file of a finished program: the results of its trials."""
     about = {
-        **asdict(program),
+        **{key: value for key, value in asdict(program).items() if key != "parts" or value},
         "data": about_data(program.dataset, program.protocol),
         "code": provenance.code()["trial_code_sha256"],
         "machine": provenance.machine(),
@@ -122,7 +125,7 @@ def _cached_or_trained(program: Program, path: Path) -> dict[str, Results]:
 
 def shape_of(program: Program, network: str, hidden: int) -> tuple[str, int]:
     """(activation, width) of a cell: all that a network's start depends on, the program apart."""
-    row = NETWORKS[network]
+    row = networks()[network]
     return row.activation, row.width(load_images(program.dataset, program.protocol).features, hidden, CLASSES)
 
 
@@ -139,6 +142,9 @@ def train_program(program: Program) -> dict[str, Results]:
 
     Cells of one shape are one training: 16 units of GeGLU at equal parameters are 8 units at equal width, bit for bit.
     """
+    for name in {networks()[network].activation for network, _ in program.cells}:
+        planned = dict(program.parts).get(name)
+        check_parts((("activation", planned),) if planned else (), activation=name)
     images = load_images(program.dataset, program.protocol)
     shapes = list(dict.fromkeys(shape_of(program, *cell) for cell in program.cells))
     stack = Stack([network_of(program, *shape) for shape in shapes], program.learning_rates)
@@ -193,7 +199,7 @@ def record_of(arm: MnistArm, trials: list[Results]) -> store.Record:
         "study": arm.study,
         "arm": arm.id,
         "kind": "mnist",
-        "provenance": provenance.of_record(threads=1, path="stacked", data=data),
+        "provenance": provenance.of_record(threads=1, path="stacked", data=data) | sources(arm.parts),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -12,11 +12,11 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from actlab.activations import find_activation
-from actlab.data.fetch import find_dataset
-from actlab.data.text import TEXTS
+from actlab.data.text import load_text, own_sha256
 from actlab.errors import BadInput, UnknownName
 from actlab.models import SCALES, find_model
 from actlab.models.layers import GATED_WIDTHS
+from actlab.study import plugins
 from actlab.study import protocol as protocols
 from actlab.study.plan import Checked, Plan
 from actlab.study.tuning import Tuning
@@ -35,6 +35,23 @@ class StudyParams(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
 
     study: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/")
+    plugins: tuple[str, ...] = Field((), description="Python files with parts of your own, seen from the current folder")
+
+    @field_validator("plugins", mode="before")
+    @classmethod
+    def _one_or_many_plugins(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else value
+
+    @field_validator("plugins")
+    @classmethod
+    def _loaded(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        plugins.load(value)  # before any name is looked up
+        return value
+
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """Kind of part -> the names that the study uses, of which some may be a user's own."""
+        return {}
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
@@ -55,14 +72,18 @@ class StudyParams(BaseModel):
             if key not in cls.model_fields:
                 raise UnknownName("parameter", key, cls.model_fields, where)
         try:
-            return cls.model_validate({key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
+            return cls.model_validate({key: _tuple(v) for key, v in values.items()})
         except ValidationError as error:
             raise BadInput("; ".join(_explain(item, where) for item in error.errors())) from None
 
     @classmethod
-    def load(cls, path: Path) -> Self:
-        """Checked parameters from a YAML file of this kind."""
-        return cls.parse({key: value for key, value in read_yaml(path).items() if key != "kind"}, str(path))
+    def load(cls, path: Path, own: Sequence[str] = ()) -> Self:
+        """Checked parameters from a YAML file of this kind; ``own``: plug-in files beside those that it names."""
+        values = {key: value for key, value in read_yaml(path).items() if key != "kind"}
+        if own:
+            named = values.get("plugins", [])
+            values["plugins"] = list(dict.fromkeys([*([named] if isinstance(named, str) else named), *own]))
+        return cls.parse(values, str(path))
 
     def replace(self, **changes: Any) -> Self:
         """A checked copy with some fields changed; ``None`` changes nothing."""
@@ -137,7 +158,7 @@ class Params(StudyParams):
         for field, find in MODELS_AND_ACTIVATIONS.items():
             for name in getattr(self, field):
                 find(name)
-        find_dataset(self.dataset, tuple(TEXTS))
+        check_text(self.dataset, (SCALES[s].block_size for s in self.scales or (self.scale,) if s in SCALES))
         protocols.check(self.protocol)
         self._check_extras()
         for key, settings in self.per_arm.items():
@@ -157,15 +178,21 @@ class Params(StudyParams):
                 raise UnknownName(field, value, known)
         return self
 
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """Kind of part -> the names that the study uses."""
+        return {"activation": self.activations, "model": self.model, "dataset": (self.dataset,)}
+
     def in_words(self) -> str:
         """The settings in one sentence."""
         sizes = [f"{scale} (width {SCALES[scale].n_embd}, context {SCALES[scale].block_size})" for scale in self.scales or (self.scale,)]
         share = "" if self.train_fraction == 1 else f" ({100 * self.train_fraction:g}% of the training text)"
+        text = load_text(self.dataset).in_words if own_sha256(self.dataset) else self.dataset
         last = self.seed + self.trials - 1
         seeds = f"seed {self.seed}" if self.trials == 1 else f"{self.trials} trials of each arm (seeds {self.seed} to {last})"
         return (
             f"The settings of this page: {', '.join(self.model)} under {', '.join(self.activations)}, at scale {', '.join(sizes)}, "
-            f"on the text {self.dataset}{share}; {seeds}, each of {self.iterations:,} iterations of {self.batch_size} windows; AdamW at a "
+            f"on the text {text}{share}; {seeds}, each of {self.iterations:,} iterations of {self.batch_size} windows; AdamW at a "
             f"constant rate of {self.learning_rate:g} with weight decay {self.weight_decay:g}; {self.device}, {self.dtype}"
         )
 
@@ -179,6 +206,25 @@ class Params(StudyParams):
         for size in (*self.ensembles, *self.equal_compute):
             if not 2 <= size <= self.trials // 2:
                 raise BadInput(f"ensembles: {size} trials cannot be compared with {size} others: 2 to {self.trials // 2} of {self.trials} can")
+
+
+def _tuple(value: Any) -> Any:
+    """A list as a tuple; also one in words, as papermill's ``-p plugins '["my_parts.py"]'`` gives it."""
+    if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+        try:
+            value = yaml.safe_load(value)
+        except yaml.YAMLError:
+            return value
+    return tuple(value) if isinstance(value, list) else value
+
+
+def check_text(name: str, contexts: Iterable[int] = ()) -> None:
+    """``BadInput`` unless ``name`` is a known text, or a user's own that holds one validation window of each context."""
+    if own_sha256(name):
+        corpus = load_text(name)
+        longest = max(contexts, default=0)
+        if len(corpus.validation) <= longest:
+            raise BadInput(f"the text {corpus.in_words} is too short: a context of {longest} needs {longest + 1} validation characters or more")
 
 
 def _explain(item: Any, where: str) -> str:

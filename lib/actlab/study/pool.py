@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import torch
 
 from actlab.errors import ActlabError, BadInput
-from actlab.study import provenance, startup
+from actlab.study import plugins, provenance, startup
+from actlab.study.parts import PluginFile
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -84,10 +85,11 @@ def _on_dask(client: Any, function: Any, tasks: Sequence[Any], tell: Any, resour
     topic = f"actlab-{uuid.uuid4()}"
     client.subscribe_topic(topic, lambda event: inbox.put(("report", event[1])))
     here = provenance.code()["trial_code_sha256"], provenance.machine()
+    own = list(plugins.FILES.values())
     places = {}
     for place, task in enumerate(tasks):
         future = client.submit(
-            _call, function, task, place, topic, here, key=f"{topic}-{place}", pure=False, priority=-place, resources=resources, retries=0
+            _call, function, task, place, topic, here, own, key=f"{topic}-{place}", pure=False, priority=-place, resources=resources, retries=0
         )
         places[future] = place
         future.add_done_callback(lambda done: inbox.put(("done", done)))
@@ -108,7 +110,7 @@ def _on_dask(client: Any, function: Any, tasks: Sequence[Any], tell: Any, resour
             ) from error
 
 
-def _call(function: Any, task: Any, place: int, topic: str, there: tuple[object, object]) -> Any:
+def _call(function: Any, task: Any, place: int, topic: str, there: tuple[object, object], own: Sequence[PluginFile]) -> Any:
     """Runs in a worker."""
     from distributed import get_worker  # the client's process may never need it
 
@@ -119,6 +121,8 @@ def _call(function: Any, task: Any, place: int, topic: str, there: tuple[object,
                 f"the worker {worker.address} has another {what} than the process that started the study ({mine} against {client}): "
                 "results would not be comparable bit for bit; start the study on a machine of the workers' kind, from the same checkout"
             )
+    for file in own:
+        plugins.execute(file)
     if torch.cuda.is_available() and isinstance(worker.name, int):  # of a local cluster: each worker has its own GPU, in turn
         torch.cuda.set_device(worker.name % torch.cuda.device_count())
     last = 0.0

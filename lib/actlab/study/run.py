@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -16,13 +16,14 @@ from filelock import FileLock
 from torch import Tensor
 
 from actlab import metrics, paths, store
-from actlab.data.text import Corpus, load_text
+from actlab.data.text import Corpus, is_file, load_text, shown
 from actlab.errors import ActlabError, BadInput
 from actlab.files import mending
 from actlab.models import LanguageModel, count_parameters
-from actlab.study import beyond, process, protocol, provenance
-from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec, arm
+from actlab.study import before, beyond, process, protocol, provenance
+from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec, arm, known_by
 from actlab.study.params import Params
+from actlab.study.parts import check_parts, said_of, sources
 from actlab.study.records import keep, recorded
 from actlab.training import checkpoint
 from actlab.training.loop import evaluate, nudge, predict, train
@@ -39,24 +40,26 @@ Results = dict[str, Any]
 
 @lru_cache(maxsize=4)
 def evaluation_windows(
-    dataset: str, block_size: int, prediction_windows: int, part: str = "all", validation_windows: int = 0
+    dataset: str, block_size: int, prediction_windows: int, part: str = "all", validation_windows: int = 0, sha256: str = ""
 ) -> tuple[Windows, Windows]:
     """(the validation split, or the named half of it, or evenly spread windows of that; the frozen windows of the predictions)."""
-    text = load_text(dataset).part(part).validation
+    text = load_text(dataset, sha256).part(part).validation
     measured = spread(text, block_size, validation_windows) if validation_windows else cover(text, block_size)
     return measured, spread(text, block_size, prediction_windows)
 
 
 def windows_of(spec: TrialSpec) -> tuple[Corpus, Windows, Windows]:
     """The text of a trial and its evaluation windows."""
-    corpus = load_text(spec.dataset).limited(spec.train_fraction).part(spec.validation)
+    corpus = load_text(spec.dataset, spec.text_sha256).limited(spec.train_fraction).part(spec.validation)
     block_size = spec.model_config(corpus.vocab_size).block_size
-    return corpus, *evaluation_windows(spec.dataset, block_size, spec.prediction_windows, spec.validation, spec.validation_windows)
+    measured = (spec.validation, spec.validation_windows, spec.text_sha256)
+    return corpus, *evaluation_windows(spec.dataset, block_size, spec.prediction_windows, *measured)
 
 
 def fresh_model(spec: TrialSpec) -> LanguageModel:
     """The trial's model before training."""
-    config = spec.model_config(load_text(spec.dataset).vocab_size)
+    check_parts(spec.parts, model=spec.model, activation=spec.activation)
+    config = spec.model_config(load_text(spec.dataset, spec.text_sha256).vocab_size)
     init = init_streams(spec.seed_of("init"))
     model = protocol.build(spec.model, config, spec.activation, spec.gated_width, init, spec.defects)
     if spec.variant == NUDGE:
@@ -69,8 +72,8 @@ def trial_key(spec: TrialSpec, origin: Mapping[str, Any] | None = None) -> str:
     origin = origin or provenance.here()
     same = replace(spec, varies=ALL, fixed=0) if spec.seed == spec.fixed else spec  # one stream at the seed of all others is no variation
     about = {
-        **asdict(same),
-        "data": load_text(spec.dataset).sha256,
+        **known_by(same),
+        "data": load_text(spec.dataset, spec.text_sha256).sha256,
         "code": origin["trial_code_sha256"],
         "machine": origin["machine"],
     }
@@ -191,9 +194,9 @@ def trained_model(spec: TrialSpec, iteration: int | None = None, origin: Mapping
     return model.eval()
 
 
-def compare(p: Tensor, q: Tensor, targets: Tensor) -> dict[str, Any]:
-    """Every metric of one pair, and the blocks' means of the row-wise ones."""
-    rows = {name: function(p, q) for name, function in metrics.ROWS.items()}
+def compare(p: Tensor, q: Tensor, targets: Tensor, own: Iterable[str] = ()) -> dict[str, Any]:
+    """Every metric of one pair, those of a user's ``own`` too, and the blocks' means of the row-wise ones."""
+    rows = metrics.every_row(p, q, own)
     split = metrics.churn_split(p, q, targets)
     return {
         **{name: values.double().mean().item() for name, values in rows.items()},
@@ -211,7 +214,7 @@ def pairs_of(arm: Arm, results: Iterable[Results]) -> list[dict[str, Any]]:
     targets = windows_of(arm.trials[0])[2].targets.flatten()
     predictions = {spec.label: probabilities(spec) for spec in done}
     pairs = [(a.label, b.label) for a, b in combinations(done, 2) if arm.kind == "trials" or _one_seed(a, b)]
-    return [{"between": [a, b], **compare(predictions[a], predictions[b], targets)} for a, b in pairs]
+    return [{"between": [a, b], **compare(predictions[a], predictions[b], targets, dict(arm.metrics))} for a, b in pairs]
 
 
 def _one_seed(a: TrialSpec, b: TrialSpec) -> bool:
@@ -234,6 +237,7 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
         "avg_relative_pd": _mean(p["relative_pd"] for p in pairs),
         "avg_total_variation": _mean(p["total_variation"] for p in pairs),
         "avg_churn": _mean(p["churn"] for p in pairs),
+        **{f"avg_{name}": _mean(p[name] for p in pairs) for name, _ in arm.metrics},
         "avg_val_loss": _mean(r["final"]["val_loss"] for r in done),
         "avg_val_accuracy": _mean(r["final"]["val_accuracy"] for r in done),
         "trials": results,
@@ -242,8 +246,10 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
         "study": arm.study,
         "arm": arm.id,
         "kind": arm.kind,
+        **said_of(arm.metrics),
         **beyond.blocks(arm, results, trained_model, probabilities, corpus, frozen),
-        "provenance": provenance.of_record(
+        "provenance": sources((*arm.trials[0].parts, *arm.metrics))
+        | provenance.of_record(
             threads=max(spec.threads for spec in arm.trials),
             path="compiled" if arm.trials[0].recipe.compiled else "loop",
             plan=arm.plan,
@@ -254,6 +260,7 @@ def record_of(arm: Arm, results: list[Results]) -> store.Record:
                 "validation_positions": validation.positions,
                 "prediction_positions": frozen.positions,
                 "evaluation_sha256": frozen.sha256,
+                **({"path": shown(arm.trials[0].dataset)} if is_file(arm.trials[0].dataset) else {}),
             },
         ),
     }
@@ -277,4 +284,6 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     if len(settings.varies) > 1 or settings.scales:
         raise BadInput("one experiment is one arm: give one stream in `varies` and a `scale`, or run the study with `actlab run`")
     one = arm(settings, model, activation, varies=settings.varies[0])
-    return recorded(one) or finish(one, [run_trial(spec) for spec in one.trials])
+    if (found := recorded(one)) is None:
+        before.check(settings)
+    return found or finish(one, [run_trial(spec) for spec in one.trials])

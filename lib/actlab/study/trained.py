@@ -72,7 +72,7 @@ def text(record: Path, seed: int | None, prompt: str, length: int = 200, draw: i
     found = store.load(record)
     if kinds.of_record(found).name != "repro":
         raise BadInput(f"{found['arm']}: only character models write; this is a record of kind {found['kind']!r}")
-    corpus = load_text(found["config"]["dataset"])
+    corpus = load_text(again.dataset_of(found))
     if not prompt:
         raise BadInput("--prompt: the model needs at least one character to go on from")
     corpus.encode(prompt)  # a character that the text does not have is refused before anything is trained

@@ -1,0 +1,290 @@
+"""A user's own parts: `register_activation`, `_model`, `_text`, `_metric`, and the hashes by which results know them.
+
+A part that is not built in enters ids and cache keys by the hash of its source: of the whole plug-in file, or in a
+session of the function or class and all that it refers to (``identity.fingerprint``); a text by that of its characters.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import nn
+
+from actlab import metrics
+from actlab.activations import ACTIVATIONS, Activation
+from actlab.data import text as texts
+from actlab.errors import BadInput, Table
+from actlab.models import MODELS, LanguageModel, Model
+from actlab.study.identity import fingerprint
+
+T = TypeVar("T")
+Parts = tuple[tuple[str, str], ...]
+"""(kind, sha256) of the parts that are not built in, sorted."""
+NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+RESERVED = {"between", "blocks", "label_pd", "coded_pd", "val_loss", "val_accuracy", "best_val_loss"}
+RESERVED |= {"relative_pd", "churn_win", "churn_loss", "churn_neutral"}
+"""What pairs and trials of a record call their own numbers."""
+TABLES: dict[str, Table[Any]] = {
+    "activation": ACTIVATIONS,
+    "model": MODELS,
+    "dataset": texts.TEXTS,
+    "metric": metrics.ROWS,
+}
+
+
+@dataclass(frozen=True)
+class PluginFile:
+    """A plug-in file as it was read: the same text goes to every worker, whatever happens to the file."""
+
+    name: str
+    """Its path, as it was given."""
+    place: Path
+    """Where it lay when it was read."""
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        """Of the text, whose line ends count as one character."""
+        return sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of a user's own parts."""
+
+    kind: str
+    name: str
+    thing: Any
+    """The class or function that it was registered with."""
+    file: PluginFile | None
+    """Where it comes from; ``None``: from the running session only."""
+    hash: str
+    about: Mapping[str, str]
+    """What a reader is told of it: ``label`` and ``note`` of a metric."""
+
+    @property
+    def origin(self) -> str:
+        """The plug-in file, as it was named, or the session."""
+        return self.file.name if self.file else SESSION
+
+
+SESSION = "this session"
+PARTS: dict[tuple[str, str], Part] = {}
+"""By (kind, name)."""
+LOADING: list[PluginFile] = []
+"""The plug-in file that is being run, if one is (``plugins.execute``)."""
+
+
+def _register(kind: str, name: str, thing: Any, row: Any, **about: str) -> None:
+    what = f"the {kind} {name!r}"
+    if not NAME.fullmatch(name):
+        raise BadInput(f"{what}: a name is a small letter and up to 39 small letters, digits and _")
+    file = LOADING[-1] if LOADING else None
+    other = PARTS.get((kind, name))
+    if other and other.origin != (file.name if file else SESSION):
+        raise BadInput(f"{what} is already registered by {other.origin}: choose another name")
+    whole = file is not None and kind != "metric"  # a metric trains nothing: a change elsewhere in the file is not its own
+    hashed = file.sha256 if file and whole else "" if kind == "dataset" else fingerprint(thing, what)
+    TABLES[kind].add(name, row)
+    PARTS[kind, name] = Part(kind, name, thing, file, hashed, about)
+
+
+def _decorator(register: Callable[[Any], None], thing: T | None) -> Any:
+    """``register(thing)``; without a thing a decorator that registers what it decorates and returns it."""
+
+    def decorated(given: T) -> T:
+        register(given)
+        return given
+
+    return decorated if thing is None else decorated(thing)
+
+
+def register_activation(
+    name: str, class_or_factory: Any = None, *, gated: bool = False, formula: str = "", source: str = ""
+) -> Any:
+    """Add an activation to the table; also as a decorator, ``@actlab.register_activation("mine")``.
+
+    Args:
+        name: by which params files, notebooks and the command line call it; a built-in name is refused.
+        class_or_factory: without arguments makes an ``nn.Module`` that maps (..., n) to (..., n), a gated one (..., 2n),
+            the gate first, to (..., n). If it takes ``features``, it is given n. A module that learns parameters has a
+            method ``initialise(generator)`` that sets their start.
+        gated: whether it multiplies two projections; models then give it both, at the plain arm's parameter count.
+        formula: LaTeX.
+        source: who defined it.
+
+    Raises:
+        BadInput: a name that is taken, a module of another shape, or a source that cannot be read.
+    """
+
+    def add(factory: Any) -> None:
+        takes = callable(factory) and "features" in inspect.signature(factory).parameters
+        row = Activation(name, factory, formula, source, gated, takes)
+        _try_activation(row)
+        _register("activation", name, (factory, gated), row)
+
+    return _decorator(add, class_or_factory)
+
+
+def _try_activation(row: Activation) -> None:
+    what = f"the activation {row.name!r}"
+    try:
+        module: object = row.make(features=4)
+    except Exception as error:
+        raise BadInput(f"{what} needs a class or function that makes an nn.Module without arguments: {error}") from None
+    if not isinstance(module, nn.Module):
+        made = type(module).__name__
+        raise BadInput(f"{what} needs a class or function that makes an nn.Module, this one makes {made}")
+    with torch.no_grad():
+        out = module(torch.linspace(-2, 2, 48 if row.gated else 24).view(2, 3, -1))
+    if out.shape != (2, 3, 4):
+        hint = " (one that halves its input needs gated=True)" if out.shape == (2, 3, 2) else ""
+        size = 8 if row.gated else 4
+        raise BadInput(f"{what} must map (2, 3, {size}) to (2, 3, 4), but gives {tuple(out.shape)}{hint}")
+    learned = [key for key, _ in module.named_parameters()]
+    if learned and not hasattr(module, "initialise"):
+        raise BadInput(
+            f"{what} learns {', '.join(learned)}: give it a method initialise(generator) that sets their start"
+        )
+
+
+def register_model(name: str, class_or_factory: Any = None, *, description: str = "", acts_in: str = "") -> Any:
+    """Add a language model to the table; also as a decorator.
+
+    Args:
+        name: as for an activation.
+        class_or_factory: ``(config, activation, gated_width)`` -> ``actlab.models.LanguageModel``; ``activation`` is an
+            entry of the table: ``activation.make(features=n)`` and ``actlab.models.layers.FeedForward`` make modules of it.
+        description: what it is.
+        acts_in: where its activation acts.
+    """
+
+    def add(factory: Any) -> None:
+        if isinstance(factory, type) and not issubclass(factory, LanguageModel):
+            raise BadInput(f"the model {name!r} must be an actlab.models.LanguageModel, {factory.__name__} is not")
+        _register("model", name, factory, Model(name, factory, description, acts_in))
+
+    return _decorator(add, class_or_factory)
+
+
+def register_text(name: str, function: Any = None, *, description: str = "") -> Any:
+    """Add a character text to the table; also as a decorator. A file of text needs none of this: its path is its name.
+
+    Args:
+        name: as for an activation.
+        function: without arguments gives the text, each time the same; called once in a process.
+        description: what it is.
+    """
+
+    def add(made: Callable[[], str]) -> None:
+        _register("dataset", name, made, functools.cache(made), note=description)
+
+    return _decorator(add, function)
+
+
+def register_metric(name: str, function: Any = None, *, label: str = "", note: str = "") -> Any:
+    """Add a metric, which enters every pair of the records written from now on, and the tables; also as a decorator.
+
+    Args:
+        name: as for an activation.
+        function: of two (N, V) tensors of probabilities of the same N inputs; gives (N,), one value an input.
+        label: with unit and range, as tables and axes have it; the name unless given.
+        note: what it means, and which direction is better.
+    """
+
+    def add(rows: Any) -> None:
+        if name in RESERVED:
+            raise BadInput(f"the metric {name!r} would hide a number that records hold already: choose another name")
+        p, q = torch.tensor([[0.2, 0.8], [0.5, 0.5], [1.0, 0.0]]), torch.tensor([[0.3, 0.7], [0.5, 0.5], [0.0, 1.0]])
+        found = rows(p, q)
+        if not isinstance(found, torch.Tensor) or found.shape != (3,):
+            shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
+            raise BadInput(
+                f"the metric {name!r} must give (3,) for two (3, 2) tensors, one value an input, not {shape}"
+            )
+        _register("metric", name, rows, rows, label=label or name, note=note)
+
+    return _decorator(add, function)
+
+
+def hash_of(kind: str, name: str) -> str:
+    """The sha256 of a part's source (of a text: of its characters); empty for a built-in one.
+
+    Raises:
+        BadInput: a part of this session that has changed since it was registered, or that nobody registered.
+    """
+    if kind == "dataset":
+        return texts.own_sha256(name)
+    if name not in TABLES[kind] or name in TABLES[kind].built_in:
+        return ""
+    own = PARTS.get((kind, name))
+    if own is None:
+        raise BadInput(f"the {kind} {name!r} was put into its table by hand: use actlab.register_{kind}")
+    what = f"the {kind} {name!r}"
+    if own.file is None and fingerprint(own.thing, what) != own.hash:
+        raise BadInput(
+            f"{what}, or something that it refers to, has changed since it was registered: register it again"
+        )
+    return own.hash
+
+
+def parts_of(**named: str) -> Parts:
+    """What is not built in among parts named by their kind, ``activation="mine"``, each with its hash."""
+    return tuple(sorted((kind, found) for kind, name in named.items() if (found := hash_of(kind, name))))
+
+
+def check_parts(planned: Parts, **named: str) -> None:
+    """``BadInput`` unless the named parts are still those that were planned (or recorded)."""
+    now = parts_of(**named)
+    for kind, name in named.items():
+        if kind in dict(planned) and kind != "dataset" and name not in TABLES[kind]:
+            raise BadInput(f"the {kind} {name!r} is not known here: load its plug-in file (--plugin; actlab.load_plugins)")
+        was, found = dict(planned).get(kind, ""), dict(now).get(kind, "")
+        if was != found:
+            before, here = (f"hash {each[:10]}" if each else "built in" for each in (was, found))
+            raise BadInput(f"the {kind} {name!r} is not the one that was planned ({before}), but another ({here})")
+
+
+def own_metrics(files: Iterable[str]) -> Parts:
+    """A user's own metrics for a study that names these plug-in files, and those of the session: (name, sha256)."""
+    wanted = {Path(file).expanduser().resolve() for file in files}
+    found = [
+        part for part in PARTS.values() if part.kind == "metric" and (part.file is None or part.file.place in wanted)
+    ]
+    return tuple(sorted((part.name, hash_of("metric", part.name)) for part in found))
+
+
+def of_session(kind: str, names: Iterable[str]) -> list[str]:
+    """Those of the names that only this session knows, so that no other process can make them."""
+    return [name for name in names if (part := PARTS.get((kind, name))) and part.file is None]
+
+
+def said_of(metrics: Parts) -> dict[str, Any]:
+    """For a record: ``metrics``, name -> label and note, where there are own ones."""
+    found = {name: dict(PARTS["metric", name].about) for name, _ in metrics}
+    return {"metrics": found} if found else {}
+
+
+def sources(parts: Parts) -> dict[str, Any]:
+    """For a record's provenance: ``plugins``, file (or part of the session) -> sha256 and source, if own parts are used."""
+    found, used = {}, {hashed for _, hashed in parts}
+    for part in PARTS.values():
+        if part.hash in used:
+            where = part.file.name if part.file else f"session: {part.kind} {part.name}"
+            found[where] = {"sha256": part.hash, "source": part.file.text if part.file else _shown(part.thing)}
+    return {"plugins": found} if found else {}
+
+
+def _shown(thing: Any) -> str:
+    try:
+        return inspect.getsource(thing[0] if isinstance(thing, tuple) else thing)
+    except (OSError, TypeError):
+        return repr(thing)

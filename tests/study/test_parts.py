@@ -1,0 +1,287 @@
+"""A user's own parts: their results are known by what they are, not by what they are called; nothing replaces a built-in one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import actlab
+from actlab import metrics, store
+from actlab.activations import ACTIVATIONS, Activation
+from actlab.data.text import TEXTS
+from actlab.errors import BadInput
+from actlab.models import MODELS
+from actlab.study import parts, run
+from actlab.study.ablation import AblationParams
+from actlab.study.ablation import arms_of as ablation_arms
+from actlab.study.arms import arms_of
+from actlab.study.engine import run_study
+from actlab.study.mnist import MnistParams, programs_of
+from actlab.study.mnist import arms_of as mnist_arms
+from actlab.study.params import Params
+from actlab.study.run import run_experiment
+
+pytestmark = pytest.mark.usefixtures("no_own_parts")
+
+
+class Swishlike(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.sigmoid(x)
+
+
+class Wave(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return 3 * torch.sin(x)
+
+
+def test_a_redefined_activation_is_another_arm(toy: Params) -> None:
+    """B1: x sigmoid(x), then 3 sin x under the same name: trained anew, another id; the first comes back with its own numbers."""
+    found = []
+    for thing in (Swishlike, Wave, Swishlike):
+        actlab.register_activation("mine", thing)
+        found.append(run_experiment("charlm", "mine", toy))
+    assert found[0]["arm"] != found[1]["arm"]
+    assert found[0]["avg_val_loss"] != found[1]["avg_val_loss"]
+    assert found[2]["trials"] == found[0]["trials"]
+    assert len(store.load_study("toy")) == 2
+
+
+def test_the_cache_knows_them_apart_too(toy: Params) -> None:
+    """B1, under another study's name: the cached trial of the first function is not the second's."""
+    actlab.register_activation("mine", Swishlike)
+    first = run_experiment("charlm", "mine", toy)
+    actlab.register_activation("mine", Wave)
+    second = run_experiment("charlm", "mine", toy.replace(study="toy-two"))
+    assert first["trials"][0]["weights_sha256"] != second["trials"][0]["weights_sha256"]
+
+
+def test_built_in_names_cannot_be_replaced() -> None:
+    """B1: neither by assignment nor by registration, in any of the four tables; the rows stay what they were."""
+    tables: dict[str, Any] = {"relu": ACTIVATIONS, "charlm": MODELS, "pydoc": TEXTS, "churn": metrics.ROWS}
+    for name, table in tables.items():
+        before = table[name]
+        with pytest.raises(TypeError, match="item assignment"):
+            table[name] = before
+        with pytest.raises(BadInput, match=f"{name!r} is built in and cannot be replaced"):
+            table.add(name, before)
+        assert table[name] is before
+    for register, name in ((actlab.register_activation, "relu"), (actlab.register_metric, "churn")):
+        thing = Wave if name == "relu" else metrics.churn_rows
+        with pytest.raises(BadInput, match="is built in and cannot be replaced"):
+            register(name, thing)
+    assert type(ACTIVATIONS["relu"].make()) is nn.ReLU
+
+
+def test_a_row_that_nobody_registered_is_refused(toy: Params) -> None:
+    """A table's ``add`` alone gives a part no identity, so that no result may carry its name."""
+    ACTIVATIONS.add("mine", Activation("mine", Wave, "", ""))
+    with pytest.raises(BadInput, match=r"put into its table by hand: use actlab\.register_activation"):
+        arms_of(toy.replace(activations=("mine",)))
+
+
+def scaled(by: float) -> Callable[[], nn.Module]:
+    class Scaled(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return by * torch.tanh(x)
+
+    return Scaled
+
+
+def helper(x: Tensor) -> Tensor:
+    return x.sin()
+
+
+BETA = 2.0
+
+
+class Helped(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return BETA * helper(x)
+
+
+def identity(thing: Any) -> str:
+    actlab.register_activation("mine", thing)
+    return parts.hash_of("activation", "mine")
+
+
+def test_identity_follows_what_a_function_refers_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closure, default, helper and constant are part of what a function is; comments of its neighbours are not."""
+    assert identity(scaled(1.0)) == identity(scaled(1.0)) != identity(scaled(2.0))
+    assert identity(lambda scale=1.0: nn.Softplus(scale)) != identity(lambda scale=2.0: nn.Softplus(scale))
+    before = identity(Helped)
+    monkeypatch.setitem(globals(), "BETA", 3.0)
+    with pytest.raises(BadInput, match=r"'mine', or something that it refers to, has changed since it was registered"):
+        parts.hash_of("activation", "mine")
+    after = identity(Helped)
+    assert before != after
+    monkeypatch.setitem(globals(), "helper", lambda x: x.cos())
+    assert identity(Helped) not in (before, after)
+
+
+def test_a_source_that_cannot_be_read_is_refused() -> None:
+    """What is typed at a prompt or made by ``exec`` has no source to hash; the message says where to put it."""
+    space: dict[str, Any] = {"nn": nn, "__name__": "typed"}
+    exec("class Typed(nn.Module):\n    def forward(self, x):\n        return x", space)
+    with pytest.raises(BadInput, match=r"source of the activation 'mine' cannot be read.*write it into a file and name that in `plugins`"):
+        actlab.register_activation("mine", space["Typed"])
+    assert "mine" not in ACTIVATIONS
+
+
+def test_what_no_hash_can_follow_is_refused() -> None:
+    """An object with a state of its own, a network say, is no constant."""
+    network = nn.Linear(4, 4)
+
+    class Hidden(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return network(x)
+
+    with pytest.raises(BadInput, match="refers to an object of type Linear, whose content no hash can follow"):
+        actlab.register_activation("mine", Hidden)
+
+
+def test_wrong_activations_are_refused_at_once() -> None:
+    """A shape that does not fit, a factory that makes no module, a learned number without a start, a name that no file could bear."""
+
+    class Halves(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x[..., ::2]
+
+    class Learns(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.slope = nn.Parameter(torch.ones(1))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.slope * x
+
+    for name, thing, message in (
+        ("mine", Halves, r"must map \(2, 3, 4\) to \(2, 3, 4\), but gives \(2, 3, 2\) \(one that halves its input needs gated=True\)"),
+        ("mine", lambda: 3, "needs a class or function that makes an nn.Module, this one makes int"),
+        ("mine", lambda x: nn.ReLU(), "needs a class or function that makes an nn.Module without arguments"),
+        ("mine", Learns, r"learns slope: give it a method initialise\(generator\)"),
+        ("My Act", Wave, "a name is a small letter and up to 39 small letters, digits and _"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            actlab.register_activation(name, thing)
+    assert ACTIVATIONS.built_in == tuple(ACTIVATIONS)
+
+
+def test_a_learned_start_is_the_activations_own() -> None:
+    """``initialise`` sets it; the models' common rule N(0, 0.02^2) does not draw over it."""
+
+    class Learns(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.slope = nn.Parameter(torch.empty(1))
+
+        def initialise(self, generator: torch.Generator | None = None) -> None:
+            with torch.no_grad():
+                self.slope.fill_(0.7)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.slope * x
+
+    actlab.register_activation("mine", Learns)
+    spec = arms_of(Params(activations=("mine",), noise_floor=False))[0].trials[0]
+    slopes = [value for name, value in run.fresh_model(spec).named_parameters() if name.endswith("act.slope")]
+    assert [slope.item() for slope in slopes] == [pytest.approx(0.7)] * 2
+
+
+def test_every_kind_of_study_knows_its_parts() -> None:
+    """Language models, image sweep and ablation: the hash is in config, id and what names the cached trial."""
+
+    def planned() -> list[Any]:
+        arms = arms_of(Params(activations=("mine",)))[:1]
+        arms += mnist_arms(MnistParams(arms=("mine",), hidden=(2,), learning_rates=(0.1,), batch_sizes=(8,)))
+        return arms + ablation_arms(AblationParams(activations=("mine",), optimizers=("adamw",), symmetry=("symmetric",)))
+
+    def programs() -> list[Any]:
+        return programs_of(MnistParams(arms=("mine",), hidden=(2,)))[:1]
+
+    hashes = []
+    for thing in (Swishlike, Wave):
+        hashes.append(identity(thing))
+        assert [arm.config["parts"]["activation"] for arm in planned()] == hashes[-1:] * 3
+        assert [program.parts for program in programs()] == [(("mine", hashes[-1]),)]
+    second = [arm.id for arm in planned()]
+    identity(Swishlike)
+    assert not set(second) & {arm.id for arm in planned()}
+
+
+def test_an_arm_of_the_session_is_refused_with_several_workers(toy: Params) -> None:
+    """B3: one sentence before any training, in place of a traceback from Dask."""
+    actlab.register_activation("mine", Wave)
+    events: list[Any] = []
+    with pytest.raises(BadInput, match=r"^the activation 'mine' is known to this session only, which 2 worker processes cannot see: write it"):
+        run_study(toy.replace(activations=("relu", "mine")), workers=2, watch=events.append)
+    assert events == []
+    assert store.load_study("toy") == []
+
+
+def test_a_part_that_changed_since_the_plan_is_refused(toy: Params) -> None:
+    """What is trained is what was planned: a trial is not trained with another function of the same name."""
+    actlab.register_activation("mine", Swishlike)
+    spec = arms_of(toy.replace(activations=("mine",)))[0].trials[0]
+    actlab.register_activation("mine", Wave)
+    with pytest.raises(BadInput, match=r"the activation 'mine' is not the one that was planned \(hash .*\), but another \(hash "):
+        run.fresh_model(spec)
+
+
+def half_l1(p: Tensor, q: Tensor) -> Tensor:
+    return (p - q).abs().sum(1) / 2
+
+
+def test_a_registered_metric_is_in_every_pair(toy: Params) -> None:
+    """Half the L1 distance is the total variation: pairs, blocks, mean; a metric is in the id, and no trial is trained for it."""
+    plain = run_experiment("charlm", "relu", toy)
+    actlab.register_metric("mine", half_l1, label="half L1 (0 to 1)", note="lower is more reproducible")
+    record = run_experiment("charlm", "relu", toy)
+    assert record["arm"] != plain["arm"]
+    assert [t["weights_sha256"] for t in record["trials"]] == [t["weights_sha256"] for t in plain["trials"]]
+    for pair in record["reproducibility_metrics"]:
+        assert pair["mine"] == pytest.approx(pair["total_variation"])
+        assert pair["blocks"]["mine"] == pytest.approx(pair["blocks"]["total_variation"])
+    assert record["avg_mine"] == pytest.approx(record["avg_total_variation"])
+    assert record["metrics"] == {"mine": {"label": "half L1 (0 to 1)", "note": "lower is more reproducible"}}
+    assert record["config"]["metrics"] == {"mine": parts.hash_of("metric", "mine")}
+    assert "half_l1" in str(record["provenance"]["plugins"])
+
+
+def test_wrong_metrics_are_refused() -> None:
+    """One value an input, and no name that a record uses for something else."""
+    with pytest.raises(BadInput, match=r"must give \(3,\) for two \(3, 2\) tensors, one value an input, not \(\)"):
+        actlab.register_metric("mine", lambda p, q: (p - q).abs().mean())
+    with pytest.raises(BadInput, match="'val_loss' would hide a number"):
+        actlab.register_metric("val_loss", half_l1)
+
+
+def test_decorators_return_what_they_register(tmp_path: Path) -> None:
+    """All four, and the decorated thing is still usable."""
+
+    @actlab.register_activation("mine", gated=True, formula="x", source="us")
+    class Packed(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x[..., : x.shape[-1] // 2]
+
+    @actlab.register_text("story")
+    def story() -> str:
+        return "once upon a time " * 100
+
+    @actlab.register_metric("half")
+    def half(p: Tensor, q: Tensor) -> Tensor:
+        return half_l1(p, q) / 2
+
+    actlab.register_model("again", MODELS["charlm"].factory)
+    assert (ACTIVATIONS["mine"].gated, ACTIVATIONS["mine"].formula, ACTIVATIONS["mine"].source) == (True, "x", "us")
+    assert Packed()(torch.ones(1, 4)).shape == (1, 2)
+    assert story() == TEXTS["story"]()
+    assert half is metrics.ROWS["half"]
+    assert parts.parts_of(activation="mine", model="again", dataset="story") == tuple(
+        (kind, parts.hash_of(kind, name)) for kind, name in (("activation", "mine"), ("dataset", "story"), ("model", "again"))
+    )
+    assert parts.parts_of(activation="relu", model="charlm", dataset="shakespeare") == ()
