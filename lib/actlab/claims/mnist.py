@@ -29,7 +29,7 @@ def _published(sweep: Sweep, network: str) -> dict[int, Estimate]:
 
 
 def _score(found: dict[int, Estimate]) -> tuple[int, int, str]:
-    """(widths where GeGLU is surely better, surely worse, all in words)."""
+    """(widths where GeGLU is significantly better, significantly worse, all in words)."""
     better = sum(e.low > 0 for e in found.values())
     worse = sum(e.high < 0 for e in found.values())
     return better, worse, ", ".join(f"h={h}: {e.value:+.1f} [{e.low:+.1f}, {e.high:+.1f}]" for h, e in found.items())
@@ -188,7 +188,8 @@ def rises_after_one_epoch(sweep: Sweep) -> Finding:
     low, high = min(e.value for e in last.values()), max(e.value for e in last.values())
     epochs = max(next(iter(found.values())))
     said = (
-        f"after {epochs} epochs {rising} of {len(last)} networks are surely better than after one, by {low:.1f} to "
+        f"after {epochs} epochs {rising} of {len(last)} networks are significantly better than after one, by "
+        f"{low:.1f} to "
         f"{high:.1f} points"
     )
     return Finding("replicated" if rising == len(last) else "contradicted", said)
@@ -272,7 +273,7 @@ CLAIMS: tuple[Claim, ...] = (
         "M09",
         "A bootstrap gives a 95% interval of the maximum",
         "95%",
-        "contradicted if simulated coverage lies surely below 93%; replicated otherwise",
+        "contradicted if simulated coverage lies significantly below 93%; replicated otherwise",
         bootstrap_covers,
         section="Setup; phase 4",
         kind="count",
@@ -309,7 +310,7 @@ CLAIMS: tuple[Claim, ...] = (
         "M13",
         "One epoch does not suffice for convergence",
         "stated",
-        f"replicated if every published network is surely more accurate after more epochs ({PAIRED}); the rule "
+        f"replicated if every published network is significantly more accurate after more epochs ({PAIRED}); the rule "
         "first took in the equal-parameter "
         "arms, which were not published, and was narrowed after a look: see the log",
         rises_after_one_epoch,

@@ -22,6 +22,7 @@ from actlab.claims.verdicts import (
     decided,
     elsewhere,
     explained,
+    in_words,
     ran,
     signs,
     unexplained,
@@ -44,6 +45,8 @@ PLAIN = ("relu", "gelu", "swish")
 ALL_MODELS_PAGE = "studies/repro-models"
 GAIN = 0.1
 """The share of the reference's difference that a benefit has at least, where one is to be excluded."""
+NARROW = "; compatible if it is too wide to test it"
+"""End of a rule that asks for a published number in an interval."""
 IDENTICAL = 5e-5
 """Losses that agree to the four decimals that were printed."""
 
@@ -110,12 +113,13 @@ def _label(metric: str) -> str:
 
 def claimed(stated: Scales, check: Recorded) -> Recorded:
     """A test that may look at several scales, of a claim that is of these."""
-    return replace(check, stated=stated)
+    return replace(check, stated=stated, rule=f"{check.rule}; only records of {' or '.join(stated)} scale decide")
 
 
 def excused(flaw: str, check: Recorded) -> Recorded:
     """A test of a published number that a flaw could have given which no record has tried."""
-    return replace(check, untried=flaw)
+    waits = f"not contradicted while a flaw that could give it has no record ({in_words(flaw)})"
+    return replace(check, untried=flaw, rule=f"{check.rule}; {waits}")
 
 
 ACCURACY_POSITIONS = 1000
@@ -153,7 +157,7 @@ def values(
 
     rule = (
         f"replicated if a mean of {trials} of our trials would lie at the published value (95%; accuracy read at "
-        "1,000 positions a trial)"
+        f"1,000 positions a trial){NARROW}"
     )
     return Recorded(rule, _page(model), _cells([model], activations), scales, judge)
 
@@ -172,7 +176,7 @@ def identical(
 
     rule = (
         "replicated if, seed by seed, activations agree to the four decimals printed; artefact if they do only "
-        "where the activation is ignored"
+        "where the activation is ignored; not yet tested while that has no record"
     )
     page = _page(models[0]) if len(models) == 1 else ALL_MODELS_PAGE
     return Recorded(rule, page, _cells(models, activations), scales, judge, "activation: ignored")
@@ -196,6 +200,7 @@ def sensitivity(model: str, published: float, activations: Sequence[str], scales
         ), f"CV of {model}'s relative PD over {', '.join(activations)}: {measured(above_zero(ours), 2)}"
 
     rule = "replicated if our CV% over the same activations, three trials each, would lie at the published value (95%)"
+    rule += NARROW
     return Recorded(rule, _page(model), _cells([model], activations), scales, judge)
 
 
@@ -231,7 +236,12 @@ def quantity(
         return within(Between(ours.low, ours.high), Between(*published)), f"{statement}: {measured(ours)}"
 
     return Recorded(
-        "replicated if our 95% interval meets the published value", page, frozenset(arms), scales, judge, defect
+        f"replicated if our 95% interval meets the published value{NARROW}",
+        page,
+        frozenset(arms),
+        scales,
+        judge,
+        defect,
     )
 
 
@@ -264,7 +274,8 @@ def lowest(claimed: Mapping[str, Sequence[str]], rivals: Sequence[str], metric: 
         return False if beaten else True if len(won) == len(claimed) else None, said
 
     rule = (
-        "contradicted if in a model another activation is surely lower than every one named (paired by seed, Holm "
+        "contradicted if in a model another activation is significantly lower than every one named (paired by "
+        "seed, Holm "
         "5%); replicated if none can be"
     )
     needs = frozenset((m, a) for m, names in claimed.items() for a in {*names, *rivals})
@@ -292,8 +303,8 @@ def average_lowest(claimed: str, rivals: Sequence[str], models: Sequence[str], m
         } else None, f"mean {_label(metric)} over {len(models)} models: {said}"
 
     rule = (
-        "contradicted if another activation is surely lower on average (paired by seed, Holm 5%); replicated if "
-        "all are surely higher"
+        "contradicted if another activation is significantly lower on average (paired by seed, Holm 5%); replicated if "
+        "all are significantly higher"
     )
     return Recorded(rule, ALL_MODELS_PAGE, _cells(models, rivals), scales, judge)
 
@@ -337,8 +348,8 @@ def ordered(models: Sequence[str], metric: str, activation: str, scales: Scales,
         } else None, f"{_label(metric)} under {activation}: {said}"
 
     rule = (
-        "contradicted if two neighbours in the published order are surely reversed (paired by seed, Holm 5%); "
-        "replicated if all are sure"
+        "contradicted if two neighbours in the published order are significantly reversed (paired by seed, Holm 5%); "
+        "replicated if all differ so"
     )
     return Recorded(rule, ALL_MODELS_PAGE, _cells(models, (activation,)), scales, judge)
 
@@ -356,7 +367,8 @@ def highest(model: str, others: Sequence[str], metric: str, activation: str, sca
         } else None, f"{_label(metric)} of {model} under {activation}: {said}"
 
     rule = (
-        "contradicted if another model is surely higher (paired by seed, Holm 5%); replicated if all are surely lower"
+        "contradicted if another model is significantly higher (paired by seed, Holm 5%); replicated if all are "
+        "significantly lower"
     )
     return Recorded(rule, ALL_MODELS_PAGE, _cells((model, *others), (activation,)), scales, judge)
 
@@ -381,8 +393,8 @@ def correlated(first: str, second: str, models: Sequence[str], activation: str, 
         return None if np.isnan(observed) or p_value >= 0.05 else observed > 0, said
 
     rule = (
-        "replicated if the rank correlation over models is surely positive (exact permutation test, 5%), "
-        "contradicted if surely negative"
+        "replicated if the rank correlation over models is significantly positive (exact permutation test, 5%), "
+        "contradicted if significantly negative"
     )
     return Recorded(rule, ALL_MODELS_PAGE, _cells(models, (activation,)), scales, judge)
 
@@ -397,7 +409,9 @@ def same_metric(first: str, second: str, models: Sequence[str], activation: str,
         said = "; ".join(f"{m} {_label(first)} {p.value:.3f}, {_label(second)} {q.value:.3f}" for m, p, q in pairs)
         return not any(differ), f"{said}; n = {arms[0].estimate(first).n}"
 
-    rule = "contradicted if in a model the two surely differ (jackknife over trials, Holm 5%); replicated otherwise"
+    rule = (
+        "contradicted if in a model the two significantly differ (jackknife over trials, Holm 5%); replicated otherwise"
+    )
     return Recorded(rule, ALL_MODELS_PAGE, _cells(models, (activation,)), scales, judge)
 
 
@@ -439,7 +453,7 @@ class AcrossScales:
     metric: str
     combine: Callable[[Means], Means]
     scales: tuple[str, str] = ("partial", "full")
-    rule: str = "replicated if our 95% interval meets the published value"
+    rule: str = f"replicated if our 95% interval meets the published value{NARROW}"
     page: str = ALL_MODELS_PAGE
     kind: Kind = "outcome"
     untried: str = ""

@@ -179,7 +179,9 @@ def all_of(answers: list[Answer]) -> Answer:
 
 
 def signs(differences: list[Estimate], alpha: float = 0.05) -> list[int]:
-    """-1, 0 or 1 for each difference: its sign where Holm's correction over all of them leaves it sure, else 0."""
+    """-1, 0 or 1 for each difference: its sign where Holm's correction over all of them leaves it significant, else
+    0.
+    """
     adjusted = holm([d.p_value() for d in differences])
     return [int(math.copysign(1, d.value)) if p < alpha else 0 for d, p in zip(differences, adjusted, strict=True)]
 
