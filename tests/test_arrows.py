@@ -79,12 +79,13 @@ def files_of(room: str) -> list[Path]:
     return sorted((PACKAGE / room).rglob("*.py")) or [path for path in [PACKAGE / f"{room}.py"] if path.exists()]
 
 
-@pytest.mark.parametrize("room", MAY)
-def test_no_arrow_runs_back(room: str) -> None:
+def test_no_arrow_runs_back(subtests: pytest.Subtests) -> None:
     """Every import of every file of the room is one that the design allows."""
-    for file in files_of(room):
-        package = ".".join(["actlab", *file.relative_to(PACKAGE).parts[:-1]])
-        assert wrong(room, imports(file.read_text(encoding="utf-8"), package)) == [], file.relative_to(PACKAGE)
+    for room in MAY:
+        with subtests.test(room=room):
+            for file in files_of(room):
+                package = ".".join(["actlab", *file.relative_to(PACKAGE).parts[:-1]])
+                assert wrong(room, imports(file.read_text(encoding="utf-8"), package)) == [], file.relative_to(PACKAGE)
 
 
 def test_the_rooms_are_found() -> None:
@@ -92,9 +93,9 @@ def test_the_rooms_are_found() -> None:
     assert all(files_of(room) for room in MAY if room != "claims")
 
 
-@pytest.mark.parametrize(
-    ("room", "source"),
-    [
+def test_a_wrong_import_is_caught(subtests: pytest.Subtests) -> None:
+    """The check itself sees imports in functions, of submodules, relative ones and plain ones."""
+    for room, source in [
         ("statistics", "import torch"),
         ("statistics", "from actlab.metrics import churn"),
         ("store", "import numpy as np"),
@@ -106,24 +107,20 @@ def test_the_rooms_are_found() -> None:
         ("errors", "from actlab import paths"),
         ("study", "from actlab.cli import app"),
         ("metrics", "if True:\n    import actlab"),
-    ],
-)
-def test_a_wrong_import_is_caught(room: str, source: str) -> None:
-    """The check itself sees imports in functions, of submodules, relative ones and plain ones."""
-    assert len(wrong(room, imports(source, f"actlab.{room}"))) == 1
+    ]:
+        with subtests.test(room=room, source=source):
+            assert len(wrong(room, imports(source, f"actlab.{room}"))) == 1
 
 
-@pytest.mark.parametrize(
-    ("room", "source"),
-    [
+def test_a_right_import_passes(subtests: pytest.Subtests) -> None:
+    """The check does not cry wolf."""
+    for room, source in [
         ("statistics", "import math\nfrom scipy import stats"),
         ("training", "from .streams import derive"),
         ("study", "import yaml\nfrom actlab import store, paths"),
-    ],
-)
-def test_a_right_import_passes(room: str, source: str) -> None:
-    """The check does not cry wolf."""
-    assert wrong(room, imports(source, f"actlab.{room}")) == []
+    ]:
+        with subtests.test(room=room, source=source):
+            assert wrong(room, imports(source, f"actlab.{room}")) == []
 
 
 def test_names_become_objects_in_the_study_only() -> None:

@@ -79,13 +79,6 @@ def test_options_override_the_file(params: Path) -> None:
     assert (record["model_name"], record["config"]["trials"], record["config"]["recipe"]["iterations"]) == ("convlm", ["7"], 2)
 
 
-def test_a_finished_study_is_loaded_not_trained(params: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second run of a study trains nothing."""
-    assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
-    monkeypatch.setattr("actlab.study.engine.run_trial", lambda *a, **k: pytest.fail("trained again"))
-    assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -192,14 +192,6 @@ def test_parameters_without_gradient_stay(name):
     assert all(loss == loss for loss in losses)
 
 
-def test_zero_grad_forgets_the_gradients(name):
-    model = net()
-    optimizer = build(name, model.parameters())
-    train(model, optimizer, range(1))
-    optimizer.zero_grad()
-    assert all(p.grad is None for p in model.parameters())
-
-
 def test_weight_decay_shrinks(name):
     """With zero gradients: decoupled in AdamW and SOAP (a factor a step), a force in ECD and SGD."""
     parameter = nn.Parameter(torch.full((3, 4), 2.0))

@@ -10,7 +10,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
-from torch.nn import functional as F
 
 from actlab.models import layers
 from actlab.models.layers import Dropout, attend, keep_mask
@@ -137,12 +136,3 @@ def test_dropout_module() -> None:
     assert 0 < (y == 0).float().mean() < 0.5
     (gradient,) = torch.autograd.grad(y.sum(), x)
     assert torch.equal(gradient, y), "for an input of ones, both are the mask"
-
-
-def test_dropout_has_the_moments_of_torchs_own() -> None:
-    """Mean and variance of dropped values agree with ``torch.nn.functional.dropout``."""
-    torch.manual_seed(3)
-    x = torch.full((300_000,), 2.0)
-    ours, theirs = Dropout(0.2).train()(x), F.dropout(x, 0.2)
-    assert ours.mean().item() == pytest.approx(theirs.mean().item(), abs=0.02)
-    assert ours.std().item() == pytest.approx(theirs.std().item(), abs=0.02)

@@ -77,10 +77,11 @@ ELSEWHERE = {"equal_compute", "rates", "tuning", "plan"}
 """Tested below: they need other settings beside them."""
 
 
-@pytest.mark.parametrize("field", CHANGES)
-def test_every_setting_that_matters_is_in_the_id(field: str) -> None:
+def test_every_setting_that_matters_is_in_the_id(subtests: pytest.Subtests) -> None:
     """Results made under different settings never share a file."""
-    assert arms_of(PUBLISHED.replace(**{field: CHANGES[field]}))[0].id != arms_of(PUBLISHED)[0].id
+    for field in CHANGES:
+        with subtests.test(field=field):
+            assert arms_of(PUBLISHED.replace(**{field: CHANGES[field]}))[0].id != arms_of(PUBLISHED)[0].id
 
 
 def test_settings_that_do_not_matter_are_not_in_the_id() -> None:

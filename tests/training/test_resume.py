@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,33 +85,6 @@ def test_the_last_evaluation_leaves_no_new_checkpoint(tmp_path: Path) -> None:
     """A checkpoint is for going on: the last one written is from before the end."""
     tiny.run(tiny.model(), saved_at=tmp_path / "t")
     assert read_tensors(tmp_path / "t")[1]["iteration"] == 6
-
-
-def flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[2] ^= 0xFF
-    path.write_bytes(content)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda path: path.write_bytes(path.read_bytes()[:-7]),
-        lambda path: path.write_bytes(path.read_bytes()[:5]),
-        lambda path: path.write_bytes(b""),
-        lambda path: path.write_text("not a checkpoint at all, whatever its name"),
-        flip,
-    ],
-    ids=["end missing", "header missing", "empty", "text", "header damaged"],
-)
-def test_a_damaged_checkpoint_is_named(damage: Callable[[Path], object], tmp_path: Path) -> None:
-    """Damage is a ``DataError`` with the file's name and what to do, never a silent new start."""
-    path = tmp_path / "t.checkpoint"
-    with pytest.raises(Interrupted):
-        tiny.run(interrupt_after_steps(tiny.model(), 5), saved_at=path)
-    damage(path)
-    with pytest.raises(DataError, match=r"t\.checkpoint is damaged .*delete it and run again"):
-        tiny.run(tiny.model(), saved_at=path)
 
 
 def test_a_safetensors_file_of_someone_else_is_refused(tmp_path: Path) -> None:
