@@ -40,7 +40,9 @@ READERS = {"chapters", "records", "grid", "sweep", "factorial", "readings", "sou
 """A study's records read into statistics: what figures, tables and claims draw, print and judge."""
 MAY |= {"wording": ({"statistics"}, {"IPython", "myst_nb", "numpy"})}
 MAY |= {room: ({"store", "records", "shapes", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}) for room in sorted(READERS)}
-MAY |= {room: (MAY[room][0] | {"grid", "records", "chapters"}, MAY[room][1]) for room in ("chapters", "records", "readings", "sources", "scaling")}
+MAY |= {room: (MAY[room][0] | {"grid"}, MAY[room][1]) for room in ("records", "readings", "sources", "scaling", "chapters")}
+MAY |= {room: (MAY[room][0] | {"records"}, MAY[room][1]) for room in ("sources", "scaling", "chapters")}
+MAY |= {"sources": (MAY["sources"][0] | {"chapters"}, MAY["sources"][1])}
 MAY |= {"records": (MAY["records"][0], MAY["records"][1] | {"yaml"})}  # plans
 MAY |= {"processors": (MAY["processors"][0] | {"replays"}, MAY["processors"][1])}
 NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "find_model", "ACTIVATIONS", "MODELS"}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from tests.support import grids
 
 from actlab import conclusions
 from actlab.claims.evidence import Evidence
 from actlab.claims.verdicts import signs
 from actlab.grid import read
-from actlab.statistics.power import detectable_two_sample
+from actlab.statistics.power import detectable_paired
 from actlab.wording import above_zero
 
 
@@ -62,24 +61,27 @@ def test_published_tables_hold_what_was_published() -> None:
 def test_recommendations_count_what_is_sure() -> None:
     """gelu predicts better and agrees less, swish the other way round, in both models."""
     said = list(conclusions.recommendations(lite(("gelu", 1.0, 0.5), ("swish", 3.0, 0.02))))
-    assert "4 of 4 comparisons with relu surely change the loss (Holm, 5%), 2 of them for the better" in said[0]
-    assert "of the arms that surely lower the loss (2), none surely lowers the difference between seeds as well; 2 surely raise it: charlm" in said[1]
-    assert "2 of 4 arms surely agree more than relu: charlm swish (+" in said[2]
+    assert "4 of 4 comparisons with relu significantly change the loss (Holm-adjusted, 5%), 2 of them for the better" in said[0]
+    assert "significantly lower the loss (2), none also lowers the difference between seeds significantly; 2 significantly raise it" in said[1]
+    assert "2 of 4 arms significantly agree more than relu: charlm swish (+" in said[2]
     assert "minigpt swish (+0.99" in said[2]
-    assert said[2].endswith("; none of them with a surely better loss")
+    assert said[2].endswith("; none of them with a significantly better loss")
     worse = list(conclusions.recommendations(lite(("gelu", 3.0, 0.5))))
-    assert "2 of 2 comparisons with relu surely change the loss (Holm, 5%), none of them for the better" in worse[0]
-    assert worse[1] == "Where agreement is all that counts: none of 2 arms surely agrees more than relu"
+    assert "2 of 2 comparisons with relu significantly change the loss (Holm-adjusted, 5%), none of them for the better" in worse[0]
+    assert worse[1] == "Where agreement is all that counts: none of 2 arms significantly agrees more than relu"
     assert list(conclusions.recommendations(Evidence({}))) == ["No record compares an activation with relu yet"]
 
 
-def test_trials_needed_are_the_statistics_of_power() -> None:
-    """The recorded spread times Cohen's d."""
-    evidence = lite()
-    grid = evidence.grids["lite"]
-    spread = float(np.median([arm.values("val_loss").std(ddof=1) for arm in grid.arms.values()]))
-    assert f"is {3.0695 * spread:.3f} nats with 3 trials an arm, " in conclusions.trials_needed(grid)
-    assert detectable_two_sample(3) == pytest.approx(3.07, abs=0.005)
+def test_trials_needed_are_paired_and_at_the_first_step_of_holm() -> None:
+    """Standard deviation of paired differences times the effect that n pairs show at 0.05 / comparisons; and what the exact test could say."""
+    grid = lite(("gelu", 1.0, 0.5)).grids["lite"]
+    pairs = [(grid.arms[model, "gelu"], grid.arms[model, "relu"]) for model in grid.models]
+    spread = float(np.median([(a.values("val_loss") - b.values("val_loss")).std(ddof=1) for a, b in pairs]))
+    effect = detectable_paired(5, 0.05 / len(pairs))
+    said = conclusions.trials_needed(grid)
+    assert f"5 find {effect:.2f} ({effect * spread:.3f} nats" in said
+    assert "five find 1.68" in said
+    assert "cannot go below 0.0625, so that it could call nothing significant" in said
 
 
 def test_shares_need_two_activations() -> None:

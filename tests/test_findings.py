@@ -28,14 +28,15 @@ def test_every_sentence_is_made_from_records() -> None:
     assert "13.0%" in found["seeds"]
     assert "1.0e-06 (charlm, relu)" in found["floor"]
     assert "all identical bit for bit" in found["floor"]
-    assert found["baselines"].startswith("every recorded arm beats the unigram table (3.300 nats); not surely better than the bigram table")
+    told = "every recorded arm beats the unigram table (3.300 nats); the 95% interval of the loss does not lie below"
+    assert found["baselines"].startswith(told)
 
 
 def test_an_interval_that_reaches_the_table_is_not_surely_better() -> None:
     """Losses 1, 2, 3 have the mean 2 and the 95% t interval 2 -+ 4.303 / sqrt(3) = [-0.48, 4.48]: better than 2.05 on average, not surely so."""
     arms = [grids.record(losses=(1.0, 2.0, 3.0)), grids.record(activation="gelu", losses=(2.0, 2.01, 2.02))]
     said = findings.baselines(read([grids.baseline(), *arms]))
-    assert "not surely better than the bigram table (2.050 nats): charlm (relu)" in said
+    assert "the 95% interval of the loss does not lie below the bigram table (2.050 nats) for charlm (relu)" in said
     assert "gelu" not in said
 
 
@@ -81,7 +82,7 @@ def test_holm_covers_all_comparisons() -> None:
     """Two true differences among noise are found and named, and the count is of all comparisons."""
     arms = [grids.record(), grids.record(activation="gelu", losses=(2.5, 2.601, 2.7)), grids.record(activation="swish", losses=(2.0, 2.3, 2.1))]
     sentence = findings.compared(read(arms), "val_loss")
-    assert sentence.startswith("1 of 2 comparisons of an activation with relu in validation loss stay apart")
+    assert sentence.startswith("1 of 2 differences from relu in validation loss are significant (Holm-adjusted, 5%)")
     assert "charlm gelu +0.500" in sentence
     assert "swish" not in sentence
 
@@ -91,7 +92,7 @@ def test_progress_leaves_models_at_the_plateau_out() -> None:
     steps = {activation: 0.05 * (i + 1) for i, activation in enumerate(list(ACTIVATIONS)[1:12])}
     records = [grids.baseline(), grids.record(losses=(2.0, 2.1, 2.2), pd=0.5)]
     records += [grids.record(activation=a, losses=(2.0 + s, 2.1 + s, 2.2 + s), pd=0.5 - s) for a, s in steps.items()]
-    assert findings.progress(read(records)).endswith("-1.00 [-1.00, -1.00] over seeds: among these arms what agrees more has learned less")
+    assert findings.progress(read(records)).endswith("-1.00 [-1.00, -1.00] over seeds: lower disagreement between seeds goes with higher loss")
     stuck = [grids.record(model="tinylstm", losses=(3.4, 3.4, 3.4)), grids.record(model="tinylstm", activation="gelu", losses=(3.4, 3.4, 3.4))]
     assert findings.progress(read(records + stuck)).startswith("Over 11 differences from relu (tinylstm at the unigram plateau aside)")
     assert findings.progress(read(records[:11])) == ""  # nine differences
@@ -116,3 +117,13 @@ def test_longer_run_says_when_it_escapes() -> None:
     assert "first below the unigram table (3.300 nats) at iteration 5" in said
     assert "never below the bigram table (2.050 nats); it ends at 2.200 nats" in said
     assert findings.longer("") is None
+
+
+def test_an_arm_whose_trials_hardly_differ_is_no_extreme() -> None:
+    """One trial of five answers otherwise: the lowest churn, without an interval, is named aside."""
+    odd = grids.record(activation="smelu_1", losses=(2.0,) * 5)
+    for pair in odd["reproducibility_metrics"]:
+        pair["churn"] = 0.001 * ("42" in pair["between"])
+    said = findings.seeds(read([grids.record(losses=(2.0,) * 5), grids.record(activation="gelu", pd=0.2, losses=(2.0,) * 5), odd]))
+    assert "(charlm, relu) to" in said
+    assert said.endswith("(charlm (smelu_1) aside, where too few trials differ)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from tests.support import grids
 
 from actlab import tables
@@ -90,12 +91,16 @@ def test_provenance_has_one_row_for_each_origin() -> None:
 
 
 def test_no_interval_below_zero_where_no_difference_can_lie() -> None:
-    """The jackknife's limit may lie below 0; what is shown ends there, and a loss may be anything."""
+    """The jackknife's limit may lie below 0; what is shown lies above (log scale), or has no interval where too few trials differ."""
     record = grids.record()
-    for pair, value in zip(record["reproducibility_metrics"], (0.0, 0.0, 0.3), strict=True):
+    for pair, value in zip(record["reproducibility_metrics"], (0.01, 0.02, 0.3), strict=True):
         pair["total_variation"] = value
     arm = read([record]).arms["charlm", "relu"]
     assert arm.estimate("total_variation").low < 0
-    assert arm.shown("total_variation").low == 0
-    assert arm.shown("total_variation").high == arm.estimate("total_variation").high
+    assert 0 < arm.shown("total_variation").low < arm.estimate("total_variation").value < arm.shown("total_variation").high
+    for pair, value in zip(record["reproducibility_metrics"], (0.0, 0.0, 0.3), strict=True):
+        pair["total_variation"] = value
+    arm = read([record]).arms["charlm", "relu"]
+    assert np.isnan(arm.shown("total_variation").low)
+    assert "too few trials differ" in tables.differences(read([record])).iloc[0]["total variation (0 to 1)"]
     assert arm.shown("val_loss") == arm.estimate("val_loss")

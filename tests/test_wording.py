@@ -7,7 +7,7 @@ import math
 import pytest
 
 from actlab.statistics.estimate import Estimate
-from actlab.wording import bullets, capital, measured, moment, publish, small
+from actlab.wording import above_zero, bullets, capital, measured, moment, publish, small
 
 
 def test_bullets_leave_out_what_is_empty() -> None:
@@ -17,6 +17,15 @@ def test_bullets_leave_out_what_is_empty() -> None:
 
 def test_capital_changes_the_first_letter_alone() -> None:
     assert [capital(text) for text in ("of GeGLU", "GeGLU at", "")] == ["Of GeGLU", "GeGLU at", ""]
+
+
+def test_what_cannot_be_negative_has_its_interval_on_a_log_scale() -> None:
+    """The same standard error, as a factor either way; 0 and a missing interval stay as they are."""
+    found = above_zero(Estimate(0.1, -0.1, 0.3, 5, 0.95, "m"))
+    assert (found.low, found.high) == pytest.approx((0.1 * math.exp(-2), 0.1 * math.exp(2)))
+    for same in (Estimate(0.0, 0.0, 0.0, 5, 0.95, "m"), Estimate(0.0, -0.1, 0.1, 5, 0.95, "m")):
+        assert above_zero(same) == same
+    assert math.isnan(above_zero(Estimate(0.1, math.nan, math.nan, 2, 0.95, "m")).low)
 
 
 def test_small_numbers() -> None:

@@ -13,10 +13,11 @@ from actlab.claims.evidence import ON_CPU, STUDIES, Evidence
 from actlab.claims.sizes import parameters
 from actlab.claims.verdicts import signs
 from actlab.grid import METRICS, ArmResults, Grid
+from actlab.records.families import comparisons
 from actlab.statistics.crossed import crossed_shares
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.power import detectable_paired, detectable_two_sample
-from actlab.wording import above_zero, with_interval
+from actlab.statistics.power import detectable_paired
+from actlab.wording import above_zero, normal_tails, with_interval
 
 SMALLEST_FIRST = tuple(reversed(STUDIES))
 NOT_GIVEN = "not given"
@@ -162,36 +163,40 @@ def recommendations(evidence: Evidence) -> Iterator[str]:
     better = [f for f in found if f[3] < 0]
     changed = [f for f in found if f[3]]
     yield (
-        f"Try the activation on your own architecture: {_number(changed)} of {len(found)} comparisons with relu surely "
-        f"{_verb('change', changed)} the loss (Holm, 5%), {_number(better)} of them for the better{_names(better)}"
+        f"Try the activation on your own architecture: {_number(changed)} of {len(found)} comparisons with relu significantly "
+        f"{_verb('change', changed)} the loss (Holm-adjusted, 5%), {_number(better)} of them for the better{_names(better)}"
     )
     if better:
         both, costly = [f for f in better if f[4] < 0], [f for f in better if f[4] > 0]
         yield (
-            f"Look at loss and agreement apart: of the arms that surely lower the loss ({len(better)}), {_number(both)} surely "
-            f"{_verb('lower', both)} the difference between seeds as well{_names(both)}; {_number(costly)} surely {_verb('raise', costly)} it"
-            f"{_names(costly)}"
+            f"Look at loss and agreement apart: of the arms that significantly lower the loss ({len(better)}), {_number(both)} also "
+            f"{_verb('lower', both)} the difference between seeds significantly{_names(both)}; {_number(costly)} significantly "
+            f"{_verb('raise', costly)} it{_names(costly)}"
         )
     steadier = [f for f in found if f[4] < 0]
     yield (
         "Where agreement is all that counts: "
-        f"{_number(steadier)} of {len(found)} arms surely {_verb('agree', steadier)} more than relu{_names(steadier)}"
-        + (f"; {_number([f for f in steadier if f[3] < 0])} of them with a surely better loss" if steadier else "")
+        f"{_number(steadier)} of {len(found)} arms significantly {_verb('agree', steadier)} more than relu{_names(steadier)}"
+        + (f"; {_number([f for f in steadier if f[3] < 0])} of them with a significantly better loss" if steadier else "")
     )
     yield trials_needed(grid)
     yield findings.baselines(grid)
 
 
 def trials_needed(grid: Grid) -> str:
-    """How small a difference of losses 3, 5 and 10 trials show, from the recorded spread between seeds."""
-    spread = float(np.median([np.nanstd(arm.values("val_loss"), ddof=1) for arm in grid.arms.values()]))
-    first, *more = (
-        f"{detectable_two_sample(n) * spread:.3f} {words}" for n, words in ((3, "nats with 3 trials an arm"), (5, "with 5"), (10, "with 10"))
-    )
+    """How small a difference from relu 5, 10 and 20 shared seeds find, at Holm's first step and by the recorded spread of differences."""
+    tests = {metric: [e for _, e, _ in comparisons(grid, metric)] for metric in ("val_loss", "total_variation")}
+    loss, tv = (float(np.median([e.deviation() for e in found])) for found in tests.values())
+    family = len(tests["val_loss"])
+
+    def found(n: int) -> str:
+        smallest = detectable_paired(n, 0.05 / family)
+        return f"{n} find {smallest:.2f} ({smallest * loss:.3f} nats, {smallest * tv:.3f} total variation)"
+
     return (
-        f"Run more than three seeds: the median standard deviation of the loss between seeds is {spread:.4f} nats, so the smallest difference of two "
-        f"arms found with 80% power is {first}, {', '.join(more)}; five shared seeds find {detectable_paired(5):.2f} standard deviations of the "
-        "paired difference"
+        f"Run more than five seeds: the smallest difference that shared seeds find with 80% power at Holm's first step of {family} comparisons, in "
+        f"standard deviations of the paired difference (median {loss:.4f} nats, {tv:.4f} total variation): {found(5)}, {found(10)}, {found(20)}; "
+        f"for one comparison alone five find {detectable_paired(5):.2f}; {normal_tails(5)}"
     )
 
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from actlab import store
 from actlab.grid import METRICS, ArmResults, Grid, association
+from actlab.records.families import comparisons, quoted, told
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.tests import holm
+from actlab.statistics.intervals import few_differ
 from actlab.store import Record
-from actlab.wording import bullets, measured, signed, small
+from actlab.wording import bullets, measured, normal_tails, signed, small
 
 LISTED = 6
 """How many differences a sentence names, the largest."""
 FEWEST_PAIRS = 10
 """Below so many differences a rank correlation says nothing worth a sentence."""
 ALPHA = 0.05
+FIRST_LOOK = datetime.fromisoformat("2026-11-21T04:53:28+00:00")
+"""When the association of agreement with loss was first computed: the commit that brought ``association`` (a test asks the history)."""
 Comparison = tuple[ArmResults, Estimate, float]
 """An arm, its paired difference from relu, and the p-value after Holm."""
 
@@ -27,13 +31,14 @@ Comparison = tuple[ArmResults, Estimate, float]
 def sentences(grid: Grid) -> dict[str, str]:
     """Name -> sentence, in Markdown without headings. A study without records says so in every sentence."""
     if not grid.arms:
-        return dict.fromkeys(("extent", "seeds", "models", "activations", "losses", "progress", "floor", "baselines"), "No record yet")
+        return dict.fromkeys(("extent", "seeds", "models", "activations", "losses", "tails", "progress", "floor", "baselines"), "No record yet")
     return {
         "extent": extent(grid),
         "seeds": seeds(grid),
         "models": models(grid),
         "activations": compared(grid, "total_variation"),
         "losses": compared(grid, "val_loss"),
+        "tails": tails(grid),
         "progress": progress(grid),
         "floor": floor(grid),
         "baselines": baselines(grid),
@@ -101,18 +106,17 @@ def extent(grid: Grid) -> str:
     return f"{len(trials)} of {len(trials) + missing} arms (model and activation) have records, {ended} of {planned} trials done{rest}"
 
 
-def _span(grid: Grid, metric: str) -> tuple[ArmResults, ArmResults]:
-    """The arms with the lowest and the highest mean."""
-    ordered = sorted(grid.arms.values(), key=lambda arm: arm.estimate(metric).value)
-    return ordered[0], ordered[-1]
-
-
 def seeds(grid: Grid) -> str:
     """What changing only the seed does."""
-    low, high = _span(grid, "churn")
+    few = [arm for arm in grid.arms.values() if few_differ(arm.matrix("churn"))]
+    rest = [arm for arm in grid.arms.values() if arm not in few]
+    if not rest:
+        return "Two runs that differ only in the seed choose another most probable next character in too few trials to say how often"
+    low, high = (choose(rest, key=lambda arm: arm.estimate("churn").value) for choose in (min, max))
+    aside = f" ({', '.join(_names(few))} aside, where too few trials differ)" if few else ""
     return (
         f"Two runs that differ only in the seed choose another most probable next character at {_percent(low)} ({low.model}, {low.activation}) "
-        f"to {_percent(high)} ({high.model}, {high.activation}) of the positions"
+        f"to {_percent(high)} ({high.model}, {high.activation}) of the positions{aside}"
     )
 
 
@@ -140,12 +144,8 @@ def models(grid: Grid) -> str:
 
 
 def against_relu(grid: Grid, metric: str) -> list[Comparison]:
-    """Every arm less relu of the same model, paired by seed, with p-values adjusted by Holm over all of them."""
-    arms = [arm for arm in grid.arms.values() if arm.activation != "relu" and (arm.model, "relu") in grid.arms]
-    found = [arm.minus(grid.arms[arm.model, "relu"], metric) for arm in arms]
-    if not found:
-        return []
-    return list(zip(arms, found, map(float, holm([estimate.p_value() for estimate in found])), strict=True))
+    """Every arm minus relu of the same model (Holm over all of them); what the primary family has is quoted from it."""
+    return [(arm, *(quoted(arm, grid.primary, metric) or (e, p))) for arm, e, p in comparisons(grid, metric)]
 
 
 def compared(grid: Grid, metric: str) -> str:
@@ -153,12 +153,20 @@ def compared(grid: Grid, metric: str) -> str:
     tests = against_relu(grid, metric)
     if not tests:
         return ""
-    sure = [(arm, estimate) for arm, estimate, p in tests if p < ALPHA]
+    again = {f"{arm.model} {arm.activation}": (e, p) for arm, e, p in tests if quoted(arm, grid.primary, metric)}
+    own = [test for test in tests if f"{test[0].model} {test[0].activation}" not in again]
+    significant = [(arm, estimate) for arm, estimate, p in own if p < ALPHA]
     label = METRICS[metric].label.split(" (")[0]
-    head = f"{len(sure)} of {len(tests)} comparisons of an activation with relu in {label} stay apart from 0 after Holm's correction at 5%"
-    largest = sorted(sure, key=lambda pair: -abs(pair[1].value))[:LISTED]
+    head = f"{len(significant)} of {len(own)} differences from relu in {label} are significant (Holm-adjusted, 5%)"
+    largest = sorted(significant, key=lambda pair: -abs(pair[1].value))[:LISTED]
     named = [f"{arm.model} {arm.activation} {signed(e)}" for arm, e in largest]
-    return head + (": " if named else "") + "; ".join(named) + ("; and smaller ones" if len(sure) > LISTED else "")
+    said = head + (": " if named else "") + "; ".join(named) + ("; and smaller ones" if len(significant) > LISTED else "")
+    return said + (f". The others {told(again, grid.primary)}" if again else "")
+
+
+def tails(grid: Grid) -> str:
+    """What the p-values of the comparisons with relu rest on; nothing where there are none."""
+    return normal_tails(max((e.n for _, e, _ in comparisons(grid, "val_loss")), default=0))
 
 
 def progress(grid: Grid) -> str:
@@ -171,12 +179,22 @@ def progress(grid: Grid) -> str:
         return ""
     stuck = ", ".join(model for model in grid.models if (model, "relu") in grid.arms and model not in learned)
     aside = f" ({stuck} at the unigram plateau aside)" if stuck else ""
-    sign = "less" if found.high < 0 else "more" if found.low > 0 else ""
-    meaning = f"among these arms what agrees more has learned {sign}" if sign else "undecided"
+    sign = "higher" if found.high < 0 else "lower" if found.low > 0 else ""
+    meaning = f"lower disagreement between seeds goes with {sign} loss" if sign else "undecided"
     return (
         f"Over {len(pairs)} differences from relu{aside}, those in total variation and those in validation loss "
-        f"have a rank correlation of {signed(found, 2)} over seeds: {meaning}"
+        f"have a rank correlation of {signed(found, 2)} over seeds: {meaning}{_when(pairs)}"
     )
+
+
+def _when(pairs: list[tuple[ArmResults, ArmResults]]) -> str:
+    """What of the association was there when it was first computed, and what came after; nothing where all came before or after."""
+    early = [pair for pair in pairs if all(datetime.fromisoformat(arm.record["provenance"]["date"]) < FIRST_LOOK for arm in pair)]
+    late = [pair for pair in pairs if pair not in early]
+    if not early or not late:
+        return ""
+    values = [f"{found.value:+.2f}" if not np.isnan((found := association(part)).value) else "too few" for part in (early, late)]
+    return f". Exploratory: it was first computed over {len(early)} of them ({values[0]}); the {len(late)} recorded later alone give {values[1]}"
 
 
 def sensitivity(grid: Grid, metric: str = "total_variation") -> Any:
@@ -205,7 +223,7 @@ def floor(grid: Grid) -> str:
 
 
 def baselines(grid: Grid) -> str:
-    """Which models do not surely beat the character tables."""
+    """Which arms have an interval that does not lie below the character tables."""
     if not grid.baseline:
         return "The character tables have no record yet"
     levels = {name: grid.baseline[name]["val_loss"] for name in ("unigram", "bigram")}
@@ -213,13 +231,13 @@ def baselines(grid: Grid) -> str:
 
 
 def _failing(grid: Grid, name: str, level: float) -> str:
-    """Arms whose interval does not lie below the level; one without an interval is not sure either."""
+    """Arms whose interval does not lie below the level, or that have none."""
     arms = [arm for arm in grid.arms.values() if not arm.estimate("val_loss").high < level]
     names = ", ".join(_names(arms))
     return (
         f"every recorded arm beats the {name} table ({level:.3f} nats)"
         if not arms
-        else f"not surely better than the {name} table ({level:.3f} nats): {names}"
+        else f"the 95% interval of the loss does not lie below the {name} table ({level:.3f} nats) for {names}"
     )
 
 

@@ -14,11 +14,11 @@ from actlab.errors import RecordError
 from actlab.records import settings
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Estimate, t_interval
-from actlab.statistics.intervals import mean_interval, pair_mean, pair_mean_difference, paired_difference
+from actlab.statistics.intervals import few_differ, mean_interval, pair_mean, pair_mean_difference, paired_difference
 from actlab.statistics.pairs import jackknife_variance, leave_one_out, pair_average, pair_values
 from actlab.statistics.summaries import rank_correlation
 from actlab.store import Record
-from actlab.wording import above_zero
+from actlab.wording import FEW_DIFFER, above_zero
 
 Matrix = NDArray[np.float64]
 
@@ -127,9 +127,12 @@ class ArmResults:
         return pair_mean(self.matrix(metric)) if metric in PAIR_METRICS else mean_interval(self.values(metric))
 
     def shown(self, metric: str) -> Estimate:
-        """The estimate for tables, sentences and error bars: an interval of a pair metric ends at 0, below which no difference can lie."""
+        """The estimate for tables, sentences and error bars: a pair metric's interval on a log scale, or none where too few trials differ."""
         found = self.estimate(metric)
-        return above_zero(found) if metric in PAIR_METRICS else found
+        if metric not in PAIR_METRICS:
+            return found
+        few = replace(found, low=float("nan"), high=float("nan"), method=FEW_DIFFER)
+        return few if few_differ(self.matrix(metric)) else above_zero(found)
 
     def minus(self, other: ArmResults, metric: str) -> Estimate:
         """This arm less another, paired by seed."""
@@ -160,6 +163,8 @@ class Grid:
     arms: dict[tuple[str, str], ArmResults]
     baseline: Record
     """The study's baseline record; empty where it has none."""
+    primary: Grid | None = None
+    """The grid whose family of comparisons this one quotes where it has the same trials (``records.families``)."""
 
     @property
     def missing(self) -> list[tuple[str, str]]:

@@ -11,14 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.grid import ArmResults, Grid, apart, read
+from actlab.records.estimates import against
+from actlab.records.families import quoted, told
 from actlab.records.settings import usual
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import paired_difference
 from actlab.statistics.summaries import rank_correlation
-from actlab.statistics.tests import holm
 from actlab.statistics.variance import block_share
 from actlab.store import Record
-from actlab.wording import bullets, signed, with_interval
+from actlab.wording import bullets, normal_tails, signed, with_interval
 
 REFERENCE = "relu"
 ALPHA = 0.05
@@ -32,6 +33,8 @@ class Sizes:
     model: str = ""
     grids: tuple[Grid, ...] = ()
     activations: tuple[str, ...] = field(default=())
+    primary: Grid | None = None
+    """The grid whose family decides where an arm has its trials (``records.families``)."""
 
     def arms(self, activation: str) -> list[ArmResults]:
         """The activation's arms, one a size where it is recorded."""
@@ -42,15 +45,15 @@ class Sizes:
         return [grid for grid in self.grids if len(grid.arms) == len(self.activations)]
 
 
-def read_sizes(records: Iterable[Record]) -> Sizes:
-    """A study of one model at several scales, from its records; an empty one from none."""
+def read_sizes(records: Iterable[Record], primary: Grid | None = None) -> Sizes:
+    """A study of one model at several scales, from its records, and the grid that it quotes; an empty one from none."""
     found = usual((record for record in records if record["kind"] == "trials"), apart=("scale",))
     if not found:
         return Sizes()
     grids = sorted((read(group) for group in apart(found).values()), key=parameters)
     names = {arm.activation for grid in grids for arm in grid.arms.values()}
     order = sorted(names, key=lambda name: (name != REFERENCE, name))
-    return Sizes(found[0]["model_name"], tuple(grids), tuple(order))
+    return Sizes(found[0]["model_name"], tuple(grids), tuple(order), primary)
 
 
 def parameters(grid: Grid) -> int:
@@ -116,18 +119,16 @@ Comparison = tuple[Grid, str, Estimate, float]
 
 
 def comparisons(sizes: Sizes, metric: str = "val_loss") -> list[Comparison]:
-    """Every activation less relu at every size."""
+    """Every activation minus relu at every size (Holm over all of them); what the primary family has is quoted from it."""
     cells = [
-        (grid, activation, arm.minus(grid.arms[sizes.model, REFERENCE], metric))
+        (grid, activation, (arm, grid.arms[sizes.model, REFERENCE]))
         for grid in sizes.grids
         if (sizes.model, REFERENCE) in grid.arms
         for (_, activation), arm in grid.arms.items()
         if activation != REFERENCE
     ]
-    if not cells:
-        return []
-    adjusted = holm([difference.p_value() for *_, difference in cells])
-    return [(*cell, float(p)) for cell, p in zip(cells, adjusted, strict=True)]
+    tested = against([pair for *_, pair in cells], metric)
+    return [(grid, a, *(quoted(pair[0], sizes.primary, metric) or own)) for (grid, a, pair), own in zip(cells, tested, strict=True)]
 
 
 def growth(sizes: Sizes, metric: str = "val_loss") -> dict[str, Estimate]:
@@ -144,7 +145,7 @@ def growth(sizes: Sizes, metric: str = "val_loss") -> dict[str, Estimate]:
 
 
 def differences(sizes: Sizes, metric: str = "val_loss") -> pd.DataFrame:
-    """A row an activation, a column a size: the difference from relu with its interval; a star where it stays apart from 0 (Holm, 5%)."""
+    """A row an activation, a column a size: the difference from relu with its interval; a star where it is significant (Holm, 5%)."""
     rows: dict[str, dict[str, str]] = {}
     for grid, activation, difference, p in comparisons(sizes, metric):
         star = " *" if p < ALPHA else ""
@@ -155,7 +156,7 @@ def differences(sizes: Sizes, metric: str = "val_loss") -> pd.DataFrame:
 def sentences(sizes: Sizes) -> dict[str, str]:
     """What the rule says, and what it rests on."""
     if not sizes.grids:
-        waiting = dict.fromkeys(("scale_rule", "scale_sure", "scale_growth"), "No record yet")
+        waiting = dict.fromkeys(("scale_rule", "scale_sure", "scale_tails", "scale_growth"), "No record yet")
         return {"scale_extent": "No record yet: `actlab run params/scale.yaml` makes them", **waiting}
     grids = sizes.complete()
     counts = ", ".join(f"{parameters(grid):,}" for grid in sizes.grids)
@@ -167,8 +168,12 @@ def sentences(sizes: Sizes) -> dict[str, str]:
     seeds = f"95%, n = {share(grids[0]).n if grids else 0} seeds that all arms share"
     found["scale_rule"] = f"{decided}. Share of the loss's variance between activations: {shares or 'no complete size'} ({seeds})"
     tested = comparisons(sizes)
-    sure = [f"{a} at {parameters(g):,} ({e.value:+.3f} nats)" for g, a, e, p in tested if p < ALPHA]
-    found["scale_sure"] = f"{len(sure)} of {len(tested)} differences of loss from relu stay apart from 0 (Holm, 5%): {', '.join(sure) or 'none'}"
+    again = {a: (e, p) for g, a, e, p in tested if quoted(g.arms[sizes.model, a], sizes.primary, "val_loss")}
+    own = [test for test in tested if not quoted(test[0].arms[sizes.model, test[1]], sizes.primary, "val_loss")]
+    named = [f"{a} at {parameters(g):,} ({e.value:+.3f} nats)" for g, a, e, p in own if p < ALPHA]
+    head = f"{len(named)} of {len(own)} differences of loss from relu are significant (Holm-adjusted, 5%)"
+    found["scale_sure"] = f"{head}: {', '.join(named) or 'none'}" + (f". At lite size the arms {told(again, sizes.primary)}" if again else "")
+    found["scale_tails"] = normal_tails(max((e.n for _, _, e, _ in own), default=0))
     found["scale_growth"] = ""
     if grown := growth(sizes):
         first, last = (f"{parameters(grid):,}" for grid in (grids[0], grids[-1]))

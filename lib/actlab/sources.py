@@ -11,14 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.chapters import equal_loss
-from actlab.grid import ArmResults
+from actlab.grid import ArmResults, Grid
 from actlab.records.estimates import against
+from actlab.records.families import quoted, told
 from actlab.records.settings import usual
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.intervals import pair_mean, paired_difference
 from actlab.statistics.pairs import jackknife_variance
 from actlab.store import Record
-from actlab.wording import bullets, measured, signed, small
+from actlab.wording import bullets, measured, normal_tails, signed, small
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
 PERTURBATIONS = {
@@ -40,6 +41,8 @@ class Sources:
 
     arms: dict[tuple[str, str, str], ArmResults] = field(default_factory=dict)
     perturbed: dict[tuple[str, str], Record] = field(default_factory=dict)
+    primary: Grid | None = None
+    """The grid whose family decides where an arm has its trials (``records.families``)."""
 
     @property
     def models(self) -> list[str]:
@@ -73,11 +76,11 @@ class Sources:
         return np.array([found[seed] for seed in sorted(found)])
 
 
-def read(records: Iterable[Record]) -> Sources:
-    """A study of sources from its records, at the settings that most of its arms share; an empty one from none."""
+def read(records: Iterable[Record], primary: Grid | None = None) -> Sources:
+    """A study of sources, at the settings that most of its arms share, with the grid that it quotes; an empty one from no record."""
     found = usual(records, apart=("varies",))
     arms = {(r["model_name"], r["activation"], r["config"].get("varies", "all")): ArmResults(r) for r in found if r["kind"] == "trials"}
-    return Sources(arms, {(r["model_name"], r["activation"]): r for r in found if r["kind"] == "perturbed"})
+    return Sources(arms, {(r["model_name"], r["activation"]): r for r in found if r["kind"] == "perturbed"}, primary)
 
 
 Comparison = tuple[str, str, Estimate, float]
@@ -85,7 +88,10 @@ Comparison = tuple[str, str, Estimate, float]
 
 
 def against_relu(sources: Sources, model: str, metric: str = METRIC) -> list[Comparison]:
-    """Every activation less relu under every stream, paired by seed, adjusted by Holm over all of them. A stream that changes nothing is left out."""
+    """Every activation minus relu under every stream, paired by seed, adjusted by Holm over all of them; a stream that changes nothing is left out.
+
+    With all streams an arm may repeat trials of the primary study: then that study's difference and p-value stand there.
+    """
     cells = [
         (activation, stream, (arm, arms[REFERENCE]))
         for stream in STREAMS
@@ -94,7 +100,7 @@ def against_relu(sources: Sources, model: str, metric: str = METRIC) -> list[Com
         if activation != REFERENCE and REFERENCE in arms and arm.matrix(metric)[0, 1] > 0
     ]
     found = against([pair for *_, pair in cells], metric)
-    return [(activation, stream, *tested) for (activation, stream, _), tested in zip(cells, found, strict=True)]
+    return [(a, stream, *(quoted(arm, sources.primary, metric) or own)) for (a, stream, (arm, _)), own in zip(cells, found, strict=True)]
 
 
 def trajectory(arm: ArmResults, metric: str = METRIC) -> list[tuple[int, Estimate]]:
@@ -173,14 +179,15 @@ def by_stream(sources: Sources, metric: str = METRIC) -> pd.DataFrame:
 
 
 def differences(sources: Sources) -> pd.DataFrame:
-    """The comparisons of ``against_relu``: difference, interval, adjusted p; a star where it stays apart from 0."""
+    """The comparisons of ``against_relu``: difference, interval, adjusted p (a star where significant), and whose family it is of."""
     rows = [
         {
             "model": model,
             "activation": a,
             "stream": STREAMS[stream],
-            "less relu": signed(e, 4),
+            "minus relu": signed(e, 4),
             "p (Holm)": f"{p:.3f}{' *' if p < ALPHA else ''}",
+            "family": sources.primary.study if sources.primary and quoted(sources.arms[model, a, stream], sources.primary, METRIC) else "this page",
         }
         for model in sources.models
         for a, stream, e, p in against_relu(sources, model)
@@ -228,6 +235,7 @@ def sentences(sources: Sources) -> dict[str, str]:
     return {
         "extent": f"{len(sources.arms)} arms with {trials} trials of {', '.join(sources.models)}; perturbed trials in {len(sources.perturbed)} arms",
         "streams": _streams(sources),
+        "tails": normal_tails(max(len(arm.done) for arm in sources.arms.values())),
         "smooth": _smooth(sources),
         "kink": _kink(sources),
         "ensembles": _ensembles(sources),
@@ -242,10 +250,13 @@ def listed(sources: Sources) -> object:
 
 def _streams(sources: Sources) -> str:
     tests = [(model, *comparison) for model in sources.models for comparison in against_relu(sources, model)]
-    sure = [(m, a, s, e) for m, a, s, e, p in tests if p < ALPHA]
-    named = "; ".join(f"{m} {a} {'amplifies' if e.value > 0 else 'damps'} {STREAMS[s]} ({e.value:+.4f})" for m, a, s, e in sure)
-    head = f"{len(sure)} of {len(tests)} differences from relu, one stream at a time, stay apart from 0 after Holm's correction"
-    return head + (": " if sure else "") + named
+    again = {f"{m} {a}": (e, p) for m, a, s, e, p in tests if quoted(sources.arms[m, a, s], sources.primary, METRIC)}
+    own = [test for test in tests if not (test[2] == "all" and f"{test[0]} {test[1]}" in again)]
+    significant = [(m, a, s, e) for m, a, s, e, p in own if p < ALPHA]
+    named = "; ".join(f"{m} {a} {'amplifies' if e.value > 0 else 'damps'} {STREAMS[s]} ({e.value:+.4f})" for m, a, s, e in significant)
+    head = f"{len(significant)} of {len(own)} differences from relu are significant (Holm-adjusted in each model, 5%), each around one setting"
+    said = f"{head} of the other streams, that of the first seed" + (": " if significant else "") + named
+    return said + (f". With every stream varying the arms {told(again, sources.primary)}" if again else "")
 
 
 def _smooth(sources: Sources) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,6 +11,10 @@ from typing import Any
 import numpy as np
 
 from actlab.statistics.estimate import Estimate
+from actlab.statistics.permutation import sign_flip_floor
+
+FEW_DIFFER = "too few trials differ for an interval"
+"""Method of an estimate over pairs whose trials are nearly all alike."""
 
 
 def bullets(sentences: Iterable[str]) -> Any:
@@ -40,8 +45,14 @@ def publish(named: dict[str, str]) -> None:
 
 
 def above_zero(estimate: Estimate) -> Estimate:
-    """What cannot be negative, for showing: the interval cut at 0. Judge by the interval as it is."""
-    return replace(estimate, low=max(estimate.low, 0.0))  # a NaN stays one: it is the first
+    """What cannot be negative, with its interval on a logarithmic scale: the same standard error, value / f to value x f.
+
+    It never reaches 0, and covers better where pairs scatter widely (``pair_mean``). Differences keep theirs.
+    """
+    if not estimate.value > 0:
+        return estimate
+    reach = (estimate.high - estimate.low) / 2 / estimate.value
+    return replace(estimate, low=estimate.value * math.exp(-reach), high=estimate.value * math.exp(reach))
 
 
 def with_interval(estimate: Estimate, digits: int = 4) -> str:
@@ -49,8 +60,17 @@ def with_interval(estimate: Estimate, digits: int = 4) -> str:
     if np.isnan(estimate.value):
         return "no pair" if estimate.n < 2 else "NaN"
     if np.isnan(estimate.low):
-        return f"{estimate.value:.{digits}f}"
+        return f"{estimate.value:.{digits}f}{f' ({FEW_DIFFER})' if estimate.method == FEW_DIFFER else ''}"
     return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+
+
+def normal_tails(n: int) -> str:
+    """On what a p-value of n shared seeds rests, beside what the exact test could say; nothing below two."""
+    floor = sign_flip_floor(n)
+    if n < 2:
+        return ""
+    never = ", so that it could call nothing significant at 5%" if floor > 0.05 else ""
+    return f"p-values rest on normal tails: the exact sign-flip test of {n} shared seeds cannot go below {floor:.4g}{never}"
 
 
 def small(value: float) -> str:

@@ -25,7 +25,7 @@ def test_bars_have_the_estimates_heights_and_intervals() -> None:
     (axes,) = figures.bars(results, "churn").axes
     assert [bar.get_height() for bar in axes.patches] == [results.arms["charlm", a].estimate("churn").value for a in results.activations]
     low, high = axes.collections[0].get_segments()[0][:, 1]
-    estimate = results.arms["charlm", "relu"].estimate("churn")
+    estimate = results.arms["charlm", "relu"].shown("churn")
     assert (low, high) == (pytest.approx(estimate.low), pytest.approx(estimate.high))
 
 

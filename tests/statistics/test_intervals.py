@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from actlab.errors import BadInput
-from actlab.statistics import Estimate, mean_interval, pair_mean, pair_mean_difference, paired_difference
+from actlab.statistics import Estimate, few_differ, mean_interval, pair_mean, pair_mean_difference, paired_difference
 
 FINITE = st.floats(-1e3, 1e3)
 
@@ -151,3 +151,15 @@ def test_bad_input_says_what_was_given(matrix: np.ndarray) -> None:
         pair_mean(single)
     with pytest.raises(BadInput, match="5 and 4 trials"):
         pair_mean_difference(matrix, matrix[:4, :4])
+
+
+def test_too_few_trials_differ() -> None:
+    """Nine of ten pairs 0 or one value, as tinylstm's churn under smelu_1; distances of five points are fine; two trials are another matter."""
+    one_off = np.zeros((5, 5))
+    one_off[0] = one_off[:, 0] = 0.00122
+    assert few_differ(one_off)
+    one_off[0, 1] = one_off[1, 0] = 0.0013
+    assert few_differ(one_off)
+    assert not few_differ(distances(np.arange(5.0)[:, None] ** 2))
+    assert not few_differ(np.zeros((5, 5)))
+    assert not few_differ([[0, 1.0], [1.0, 0]])

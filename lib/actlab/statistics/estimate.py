@@ -48,6 +48,10 @@ class Estimate:
         quantile = special.stdtrit(self.n - 1, (1 + self.level) / 2)
         return float(2 * special.stdtr(self.n - 1, -abs(self.value) / half * quantile))
 
+    def deviation(self) -> float:
+        """Standard deviation of one trial's value (of one seed's difference) that belongs to a t interval with n - 1 degrees of freedom."""
+        return float((self.high - self.low) / 2 / special.stdtrit(self.n - 1, (1 + self.level) / 2) * math.sqrt(self.n))
+
     def excludes(self, value: float) -> bool:
         """Whether ``value`` lies outside the interval; False where there is no interval, for then nothing is excluded."""
         return value < self.low or value > self.high

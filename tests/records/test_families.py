@@ -1,0 +1,129 @@
+"""Trials that several studies share, the family that decides, and what was written before what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from tests.support import grids
+
+from actlab import findings, paths, scaling, sources, store
+from actlab.grid import Grid, read
+from actlab.records import families, history
+from actlab.records.history import Commit, began, commits, of_rule
+from actlab.records.repeats import extent, recorded_before, repeated, repeats
+from actlab.store import Record
+
+
+def committed(study: str) -> list[Record]:
+    """Of a study, the records that the repository holds."""
+    return [store.load(path) for path in sorted((paths.ROOT / "results" / study).glob("*.json"))]
+
+
+@pytest.fixture(scope="module")
+def lite() -> Grid:
+    return read(committed("repro-lite"))
+
+
+def test_a_run_is_its_settings_and_seeds() -> None:
+    """What is only measured does not matter; a rate does, and so does a stream with another seed."""
+    base = grids.record()
+    other = grids.record()
+    other["config"] = {**other["config"], "snapshots": [5], "recipe": {"device": "cuda", "evaluate_every": 3}}
+    assert repeats(base, other)
+    other["config"]["recipe"] = {"device": "cpu", "learning_rate": 0.1}
+    assert not repeats(base, other)
+    varied = grids.record()
+    varied["config"] = {**varied["config"], "varies": "init", "fixed": 42}
+    assert len(repeated([varied], [base])) == 1
+    assert not repeats(varied, base)
+    assert repeats(grids.record(losses=(2.0, 2.1)), base)
+    assert not repeats(base, grids.record(losses=(2.0, 2.1)))
+
+
+def test_the_committed_studies_share_trials() -> None:
+    """160 trials of the study of sources are 136 different ones; 40 of them, 15 of the sizes and 10 extremes repeat the primary study."""
+    others = committed("repro-lite")
+    assert extent(committed("sources"), others).startswith("The records hold 160 trials, 136 of them different ones")
+    found = {study: len(repeated(committed(study), others)) for study in ("sources", "scale", "extreme", "sources-small")}
+    assert found == {"sources": 40, "scale": 15, "extreme": 10, "sources-small": 0}
+    assert "40 have the settings and seeds of trials in results/repro-lite" in extent(committed("sources"), others)
+    assert extent([], others) == ""
+
+
+def test_one_question_has_one_family(lite: Grid) -> None:
+    """The same arm has the same p-value on every page: convlm smelu_1 0.055, charlm swiglu 0.064 (they were 0.009 and 0.014 on another)."""
+    expected = {(arm.model, arm.activation): (e, p) for arm, e, p in findings.against_relu(lite, "total_variation")}
+    assert round(expected["convlm", "smelu_1"][1], 3) == 0.055
+    study = sources.read(committed("sources"), lite)
+    for model in study.models:
+        for activation, stream, estimate, p in sources.against_relu(study, model):
+            if stream == "all":
+                assert (estimate, p) == expected[model, activation]
+    said = sources.sentences(study)["streams"]
+    assert "of 18 differences" in said
+    assert "convlm smelu_1 -0.007, p = 0.055" in said
+    losses = {arm.activation: (e, p) for arm, e, p in findings.against_relu(lite, "val_loss") if arm.model == "charlm"}
+    sizes = scaling.read_sizes(committed("scale"), lite)
+    at_lite = {a: (e, p) for grid, a, e, p in scaling.comparisons(sizes) if scaling.scale_of(grid) == "lite"}
+    assert at_lite == {a: losses[a] for a in at_lite}
+    assert "of 12 differences" in scaling.sentences(sizes)["scale_sure"]
+    extremes = replace(read(committed("extreme")), primary=lite)
+    assert "of 4 differences" in findings.compared(extremes, "val_loss")
+    assert "charlm gelu +0.080" in findings.compared(extremes, "val_loss")
+
+
+def test_families_are_of_studies_with_params() -> None:
+    for name, family in families.FAMILIES.items():
+        assert (paths.ROOT / "params" / f"{family.study}.yaml").exists(), name
+    assert families.primary("sources") is None, "a folder of results without the primary study has nothing to quote"
+    assert families.quoting(read([grids.record()])).primary is None
+
+
+def dated(date: str, activation: str = "relu") -> Record:
+    record = grids.record(activation=activation)
+    trials = [{**trial, "seconds": {"training": 3600.0}} for trial in record["trials"]]
+    return record | {"trials": trials, "provenance": record["provenance"] | {"date": date}}
+
+
+def test_training_began_before_its_record_was_written() -> None:
+    """Three trials of an hour each, one after the other at the most."""
+    assert began(dated("2026-11-21T12:00:00+00:00")) == datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+
+def test_what_was_recorded_before_a_rule_is_exploratory(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = Commit("abc1234", datetime(2026, 11, 21, 8, tzinfo=UTC))
+    monkeypatch.setattr(history, "commits", lambda path: [rule])
+    monkeypatch.setattr(history, "contains", lambda record, rule: True)
+    study = [dated("2026-11-21T12:00:00+00:00"), dated("2026-11-21T13:00:00+00:00", "gelu")]
+    early, late = dated("2026-11-21T07:00:00+00:00"), dated("2026-11-21T09:00:00+00:00", "gelu")
+    assert recorded_before(study, [early, late], rule.date) == [("charlm", "relu")]
+    said = of_rule("params/x.yaml", study, [early, late])
+    assert "before the training of every record of this study" in said
+    assert said.endswith("had been recorded before it for charlm relu: what the rule says of these is exploratory")
+    assert "after records of this study: exploratory" in of_rule("params/x.yaml", [dated("2026-11-21T09:00:00+00:00")], [])
+    monkeypatch.setattr(history, "commits", lambda path: [])
+    assert "no history" in of_rule("params/x.yaml", study, [])
+
+
+def test_the_history_of_the_committed_rules() -> None:
+    """The rules of three studies were committed on 2026-11-21 at 03:34, after the first trials that they repeat."""
+    if not commits("params/sources.yaml"):
+        pytest.skip("the history of the repository is not here")
+    others = committed("repro-lite")
+    for study, known in (("sources", "convlm swiglu"), ("scale", "charlm swish"), ("extreme", "charlm gelu")):
+        said = of_rule(f"params/{study}.yaml", committed(study), others)
+        assert "2026-11-21 03:34 UTC (8c35930), before the training of every record of this study" in said, study
+        assert known in said, study
+        assert "smelu_1" not in said, study
+    first = history.git("log", "--reverse", "-Sassociation(", "--format=%cI", "--", "lib/actlab/findings.py", "lib/actlab/grid.py")
+    assert first
+    assert datetime.fromisoformat(first.splitlines()[0]) == findings.FIRST_LOOK
+
+
+def test_the_association_says_what_was_there_when_it_was_first_seen(lite: Grid) -> None:
+    said: Any = findings.progress(lite)
+    assert "-0.84 [-0.94, -0.75]" in said
+    assert said.endswith("Exploratory: it was first computed over 16 of them (-0.88); the 9 recorded later alone give -0.70")
