@@ -41,7 +41,7 @@ def publish(named: dict[str, str]) -> None:
     hidden = "application/papermill.record/"
     for name, sentence in named.items():
         about = {"scrapbook": {"name": name, "mime_prefix": hidden}}
-        display({f"{hidden}text/plain": repr(capital(sentence))}, raw=True, metadata=about)  # type: ignore[no-untyped-call]
+        display({f"{hidden}text/plain": repr(capital(sentence))}, raw=True, metadata=about)
 
 
 def above_zero(estimate: Estimate) -> Estimate:
