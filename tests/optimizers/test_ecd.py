@@ -239,19 +239,13 @@ def test_one_dimension_goes_straight_on():
     assert after.item() == pytest.approx(2.5)
 
 
-def test_turns_keep_the_speed_and_depend_on_the_seed_alone():
+def test_turns_keep_the_speed():
     theta = start((30,), (7, 3))
     settings = {"lr": 0.5, "eta": 100.0, "F0": -1.0, "nu": 2.0, "inner_product": "global"}
     _, optimizer = drive(theta, bowl, 1, seed=5, **settings)
     _, still = drive(theta, bowl, 1, **{**settings, "nu": 0.0})
     assert length(momenta(optimizer)) == pytest.approx(length(momenta(still)))
     assert not momenta(optimizer)[0].equal(momenta(still)[0])
-    runs = []
-    for seed in (5, 5, 6):
-        torch.rand(3)  # the global stream is no business of ECD's
-        runs.append(torch.cat([t.reshape(-1) for t in drive(theta, bowl, 5, seed=seed, **settings)[0]]))
-    assert runs[0].equal(runs[1])
-    assert not runs[0].equal(runs[2])
 
 
 def test_turn_angle_scales_with_the_root_of_the_dimension():
@@ -261,15 +255,6 @@ def test_turn_angle_scales_with_the_root_of_the_dimension():
     p = momenta(turned)[0]
     cosine = (p @ -theta[0]) / (p.norm() * theta[0].norm())
     assert math.tan(math.acos(cosine)) == pytest.approx(0.5, rel=0.05)
-
-
-def test_rate_and_decay_are_a_groups_own():
-    theta = start((4,), (4,))
-    params = [nn.Parameter(t.clone()) for t in theta]
-    optimizer = ECD([{"params": params[:1]}, {"params": params[1:], "lr": 0.0}], lr=1.0, eta=100.0, F0=-1.0)
-    optimizer.step(closure_of(optimizer, lambda: bowl(params)))
-    assert not params[0].equal(theta[0])
-    assert params[1].equal(theta[1])
 
 
 def test_what_concerns_the_whole_system_cannot_differ_between_groups():
