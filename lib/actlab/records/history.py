@@ -31,26 +31,28 @@ def git(*arguments: str) -> str | None:
 
 
 def commits(path: str) -> list[Commit]:
-    """Of a file, the oldest first; none where the history is not here or is cut off."""
+    """Of a path, the oldest first (a copy or a renamed file begins anew); none where the history is not here or is cut off."""
     if git("rev-parse", "--is-shallow-repository") != "false":
         return []
-    lines = (git("log", "--follow", "--reverse", "--format=%h %cI", "--", path) or "").splitlines()
+    lines = (git("log", "--reverse", "--format=%h %cI", "--", path) or "").splitlines()
     return [Commit(name, datetime.fromisoformat(date)) for name, _, date in (line.partition(" ") for line in lines)]
 
 
 def began(record: Record) -> datetime:
-    """The earliest moment at which a record's training can have begun: when it was written less all of its trials' seconds."""
-    seconds = sum(sum(trial.get("seconds", {}).values()) for _, trial in trials_of([record]))
+    """When the training of a record had begun at the latest: when it was written minus its longest trial (trials may run side by side)."""
+    seconds = max((sum(trial.get("seconds", {}).values()) for _, trial in trials_of([record])), default=0)
     return datetime.fromisoformat(record["provenance"]["date"]) - timedelta(seconds=seconds)
 
 
 def contains(record: Record, rule: Commit) -> bool:
-    """Whether the code that made a record had the rule's commit behind it."""
+    """Whether the code that made a record, as the process that trained it found it, had the rule's commit behind it."""
     return git("merge-base", "--is-ancestor", rule.name, str(record["provenance"]["git_commit"])) is not None
 
 
 def of_rule(path: str, records: list[Record], others: list[Record]) -> str:
     """A sentence: when the rule of a params file was committed, whether before the study's training, and what of it was known by then.
+
+    Before: the commit is an ancestor of the one that each record names, and older than its training.
 
     Args:
         path: of the params file, in the repository.
@@ -65,7 +67,7 @@ def of_rule(path: str, records: list[Record], others: list[Record]) -> str:
     before = all(rule.date < began(record) and contains(record, rule) for record in arms)
     said = f"The rule of {path} was committed on {_moment(rule.date)} ({rule.name}), "
     said += "before the training of every record of this study" if before else "after records of this study: exploratory"
-    if last.date > min(map(began, arms)):
+    if last != rule and last.date > min(map(began, arms)):
         said += f"; the file has been changed since, last on {_moment(last.date)} ({last.name})"
     known = recorded_before(arms, others, rule.date)
     if known:
