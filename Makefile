@@ -48,7 +48,7 @@ constraints: $(INSTALLED)  ## resolve the versions of constraints.txt anew
 	$(PIP) uv
 	{ sed '/^[^#]/,$$d' constraints.txt; \
 	  printf '%s\njupyter-book==1.0.4.post1\n' '$(TORCH)' | $(BIN)/uv pip compile pyproject.toml - --quiet --no-config --universal \
-	  --python-version 3.11 --extra test --extra bench --extra lab --no-annotate --no-header; } > constraints.tmp
+	  --python-version 3.11 --extra test --extra bench --extra lab --extra track --no-annotate --no-header; } > constraints.tmp
 	mv constraints.tmp constraints.txt
 
 axe:  ## fetch axe-core (npm) into .cache, for the test of accessibility that is skipped without it

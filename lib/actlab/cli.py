@@ -140,19 +140,12 @@ def _show_status(settings: Any, workers: int) -> None:
     from actlab.study import status as progress
 
     found = progress.of(settings)
-    _print_table(found.rename(columns={"cached": "ended"}), {"seconds": "{:.0f}"})
+    _print_table(found)
     console.print(progress.in_words(found, workers))
 
 
-def _print_table(frame: Any, formats: Mapping[str, str]) -> None:
-    table = Table(*map(str, frame.columns), box=None, pad_edge=False)
-    for row in frame.to_dict("records"):
-        table.add_row(*(escape(_cell(value, formats.get(name, "{:.4g}"))) for name, value in row.items()))
-    console.print(table)
-
-
-def _cell(value: object, form: str) -> str:
-    return "" if value is None or value != value else form.format(value) if isinstance(value, float) else str(value)
+def _print_table(frame: Any) -> None:
+    console.print(frame.to_string(index=False, float_format="{:.4g}".format, na_rep="unknown"))
 
 
 @app.command()
@@ -187,7 +180,7 @@ def compare(
     differs, found = reports.compare(first, second)
     for line in differs or ["the same settings"]:
         console.print(line)
-    _print_table(found.drop(columns="method"), {})
+    _print_table(found.drop(columns="method"))
     if out:
         console.print(str(write_text(out, found.to_csv(index=False))))
 

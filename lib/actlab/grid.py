@@ -251,8 +251,9 @@ def association(arms: Sequence[tuple[ArmResults, ArmResults]], metrics: tuple[st
 
 
 def _cv(means: Matrix) -> NDArray[np.float64]:
-    """(A, K) means of A arms -> (K,) CV% over arms."""
-    return np.asarray(100 * means.std(axis=0) / means.mean(axis=0))
+    """(A, K) means of A arms -> (K,) CV% over arms; NaN where every mean is 0."""
+    mean = means.mean(axis=0)
+    return np.asarray(100 * np.divide(means.std(axis=0), mean, out=np.full_like(mean, np.nan), where=mean != 0))
 
 
 TRIAL: dict[str, Any] = {"label": str, "status": str}

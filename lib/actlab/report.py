@@ -101,7 +101,7 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
     for name, figure in drawings(report) if formats else ():
         drawn = figure()
         for ending in formats:
-            path = out / f"{name}.{ending}"
+            path = out / f"{name.replace(', ', '-')}.{ending}"
             path.parent.mkdir(parents=True, exist_ok=True)
             with styled():
                 drawn.savefig(path, metadata={"Date": None} if ending == "svg" else None, dpi=RC["savefig.dpi"])
@@ -160,8 +160,8 @@ def _shown(metric: str, estimate: Estimate) -> str:
 def _spread(report: Report, group: str, metric: str, shown: Mapping[str, Estimate]) -> str:
     """Mean over the arms, CV% with its interval, lowest and highest."""
     values = {level: estimate.value for level, estimate in shown.items() if not np.isnan(estimate.value)}
-    if not values:
-        return "no pair of trials"
+    if len(set(values.values())) < 2:
+        return "no spread between the arms" if values else "no pair of trials"
     found = above_zero(grid.read(report.records).sensitivity(group, metric))
     cv = f", CV% {with_interval(found, 2)}" if not np.isnan(found.value) else ""
     low, high = (pick(values, key=lambda level: values[level]) for pick in (min, max))

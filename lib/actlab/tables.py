@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from actlab import store
 from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Grid
+from actlab.records.settings import differing, kind_of, named
 from actlab.statistics.estimate import Estimate
 from actlab.wording import bullets, small, with_interval
 
@@ -115,6 +118,25 @@ def missing(grid: Grid, noise_floor: bool = False) -> Any:
     rows += [(*key, f"trial {trial}") for key, arm in grid.arms.items() for trial in arm.not_done]
     rows += list(_without_floor(grid)) if noise_floor else []
     return pd.DataFrame(rows, columns=["model", "activation", "what"]).set_index("model") if rows else bullets(["nothing is missing"])
+
+
+def elsewhere(grid: Grid) -> list[str]:
+    """What else the study's folder holds, in a sentence: arms of other settings, and arms that have grown beyond those shown."""
+    records = [record for record in store.load_study(grid.study) if kind_of(record) == "trials"] if grid.study else []
+    shown = {arm.record["arm"] for arm in grid.arms.values()}
+    names = differing([*records, *(arm.record for arm in grid.arms.values())])
+    names = [name for name in names if name != "arm"]  # the smaller record of an arm that has grown
+    own = {named(arm.record, names) for arm in grid.arms.values()}
+    found = [
+        ", ".join(word for word in (what, "more trials" if what in own else "") if word)
+        for record in records
+        if record["arm"] not in shown
+        for what in [named(record, names)]
+    ]
+    if not found:
+        return []
+    others = "; ".join(f"{count} with {what}" for what, count in sorted(Counter(found).items()))
+    return [f"results/{grid.study} also holds {others}: the explorer and `actlab report {grid.study}` show them side by side"]
 
 
 def _without_floor(grid: Grid) -> Iterator[tuple[str, str, str]]:

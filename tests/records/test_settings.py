@@ -6,7 +6,7 @@ import copy
 
 from tests.support import explored, grids
 
-from actlab import explore, grid, report, store
+from actlab import explore, grid, report, store, tables
 from actlab.records import summary
 from actlab.records.settings import by_setting, current, differing, named, natural, usual
 from actlab.store import Record
@@ -80,3 +80,13 @@ def test_published_claims_are_judged_at_the_settings_that_most_arms_share() -> N
 
 def test_numbers_in_names_rise() -> None:
     assert sorted(["n=10", "n=9", "m"], key=natural) == ["m", "n=9", "n=10"]
+
+
+def test_a_page_says_what_else_its_folder_holds() -> None:
+    """A page shows the arms of its own settings, and names those of others and what has grown."""
+    small, large, other = of(), of(losses=SIX), of(iterations=6)
+    save(small, large, other, of(iterations=6, activation="gelu"))
+    shown = grid.read([small | {"study": "grown-quick"}])
+    (said,) = tables.elsewhere(shown)
+    assert "results/grown-quick also holds 1 with iterations=4, more trials; 2 with iterations=6" in said
+    assert tables.elsewhere(grid.read(store.load_study("grown-quick"))) == []

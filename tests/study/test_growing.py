@@ -72,7 +72,7 @@ def test_status_counts_what_is_done_and_what_is_left() -> None:
         assert before["seconds"].isna().all() or params.study != "grown"  # nothing is recorded yet
         small = grown(params, 2)
         found = status.of(params.replace(trials=4))
-        assert found[["trials", "recorded", "cached", "running", "missing"]].to_numpy().tolist() == [[4, 0, 2, 0, 2]], params.study
+        assert found[["trials", "recorded", "ended", "running", "missing"]].to_numpy().tolist() == [[4, 0, 2, 0, 2]], params.study
         spent = [t["seconds"] if isinstance(t["seconds"], float) else sum(t["seconds"].values()) for t in small["trials"]]
         assert found["seconds"].tolist() == pytest.approx([sum(spent)]), params.study
         assert "2 missing; about" in status.in_words(found, 1)

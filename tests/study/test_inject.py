@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +12,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from tests.support import grids
 
+from actlab import paths, store
 from actlab.errors import BadInput, UnknownName
-from actlab.study.inject import checked, injected
+from actlab.study.inject import checked, injected, known
 from actlab.study.params import Params
 
 PARAMETERS = 'model = "charlm"\ntrials = 3\nlearning_rate = 1e-3\nshow = "all"'
@@ -88,3 +93,50 @@ def test_a_whole_params_file_may_be_given() -> None:
         checked(globals_after("kind = 'mnist'", kind="mnist"))
     with pytest.raises(UnknownName, match="trails"):
         checked(globals_after("trails = 3", trails=3))
+
+
+def test_every_notebook_checks_its_parameters_and_says_their_types() -> None:
+    """A misspelt parameter is refused by the check that the notebook itself makes, and `papermill --help-notebook` has a type for each."""
+    wrong = []
+    for path in sorted((paths.ROOT / "notebooks").glob("*.ipynb")):
+        cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        (declared,) = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+        lines = [line for cell in cells for line in cell.source.splitlines()]
+        check = [line for line in lines if re.search(r"\b(given|checked)\(globals\(\)", line)]
+        needed = [line for line in lines if line.startswith(("from actlab.study", "from actlab.bench.check"))]
+        own: dict[str, object] = {}
+        exec("\n".join([declared, *needed]), own)
+        own["In"] = ["", declared, "# Parameters\ntitel = 'x'"]
+        for name in ast.parse(declared).body:
+            if not isinstance(name, ast.AnnAssign):
+                wrong.append(f"{path.name}: {ast.unparse(name)} has no type")
+        with pytest.raises(UnknownName, match="unknown parameter 'titel'"):
+            exec("\n".join(check), own)
+        own["In"] = []
+        exec("\n".join(check), own)  # as it stands it is right
+    assert wrong == []
+
+
+@pytest.mark.slow
+def test_a_misspelt_title_ends_papermill() -> None:
+    """`papermill notebooks/report.ipynb x.ipynb -p titel x` fails and says so."""
+    command = [sys.executable, "-m", "papermill", str(paths.ROOT / "notebooks/report.ipynb"), os.devnull, "-p", "titel", "x", "--no-progress-bar"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode != 0
+    assert "unknown parameter 'titel' in the notebook's parameters: did you mean 'title'?" in done.stderr
+
+
+def test_studies_that_a_page_cannot_show_are_errors() -> None:
+    """Unknown, of another kind, or without the setting that the page is about; a planned study without records yet is none of these."""
+    for name, arm in (("sizes", "a"), ("sizes", "b"), ("single", "a")):
+        made = grids.record() | {"study": name, "arm": f"charlm-relu-{arm}"}
+        store.save(store.path_of(name, made["arm"]), made | {"config": made["config"] | {"scale": f"scale-{arm}"}})
+    assert known(["sizes", ""], "trials", differs="scale") == ["sizes"]
+    assert known(["repro-lite"], "trials") == ["repro-lite"]
+    for studies, words in (
+        ((["nothing"], "trials"), "unknown study 'nothing' .* known are single, sizes"),
+        ((["sizes"], "mnist"), "results/sizes has no records of kind mnist"),
+        ((["single"], "trials", "scale"), "results/single has no records that differ in scale"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            known(*studies)

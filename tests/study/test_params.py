@@ -179,3 +179,6 @@ def test_settings_in_words() -> None:
     assert "(seed 42)" not in said
     assert "; seed 42, each" in Params(trials=1).in_words()
     assert "pydoc (20% of the training text)" in Params(train_fraction=0.2).in_words()
+    assert said.endswith("protocol corrected, gated width matched, the trials' seeds feed every stream")
+    flawed = Params(protocol={"padding": "both"}, gated_width="doubled", varies=("all", "init")).in_words()
+    assert flawed.endswith("protocol padding: both, gated width doubled, the trials' seeds feed every stream or init alone")

@@ -189,12 +189,17 @@ class Params(StudyParams):
         share = "" if self.train_fraction == 1 else f" ({100 * self.train_fraction:g}% of the training text)"
         text = load_text(self.dataset).in_words if own_sha256(self.dataset) else self.dataset
         last = self.seed + self.trials - 1
+        streams = " or ".join("every stream" if name == "all" else f"{name} alone" for name in self.varies)
         seeds = f"seed {self.seed}" if self.trials == 1 else f"{self.trials} trials of each arm (seeds {self.seed} to {last})"
         return (
             f"The settings of this page: {', '.join(self.model)} under {', '.join(self.activations)}, at scale {', '.join(sizes)}, "
             f"on the text {text}{share}; {seeds}, each of {self.iterations:,} iterations of {self.batch_size} windows; AdamW at a "
-            f"constant rate of {self.learning_rate:g} with weight decay {self.weight_decay:g}; {self.device}, {self.dtype}"
+            f"constant rate of {self.learning_rate:g} with weight decay {self.weight_decay:g}; {self.device}, {self.dtype}; "
+            f"protocol {self._protocol_in_words()}, gated width {self.gated_width}, the trials' seeds feed {streams}"
         )
+
+    def _protocol_in_words(self) -> str:
+        return self.protocol if isinstance(self.protocol, str) else " + ".join(f"{name}: {value}" for name, value in self.protocol.items())
 
     def _check_extras(self) -> None:
         for step in self.snapshots:

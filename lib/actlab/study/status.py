@@ -20,7 +20,7 @@ PLACES: dict[str, Callable[[Any], Path]] = {"repro": run.cached, "ablation": abl
 
 
 def of(params: StudyParams) -> pd.DataFrame:
-    """One row an arm: ``arm``, ``trials`` planned, ``recorded``, ``cached`` (ended, without their arm's record), ``running``, ``missing``, and
+    """One row an arm: ``arm``, ``trials`` planned, ``recorded``, ``ended`` (in the cache: their arm has no record yet), ``running``, ``missing``, and
     ``seconds``: left for running and missing trials on one worker; NaN where nothing of its kind is recorded.
     """
     arms = kinds.kind_of(params).load(params).arms
@@ -30,10 +30,10 @@ def of(params: StudyParams) -> pd.DataFrame:
 
 def _row(params: StudyParams, arm: Any, spent: pd.DataFrame) -> dict[str, Any]:
     places = _places(params, arm)
-    row: dict[str, Any] = {"arm": arm.id, "trials": len(places), "recorded": 0, "cached": 0, "running": 0, "missing": 0}
+    row: dict[str, Any] = {"arm": arm.id, "trials": len(places), "recorded": 0, "ended": 0, "running": 0, "missing": 0}
     for place in places if recorded(arm) is None else ():
-        row["cached" if place.exists() else "running" if _held(place.with_suffix(".lock")) else "missing"] += 1
-    if not row["cached"] + row["running"] + row["missing"]:
+        row["ended" if place.exists() else "running" if _held(place.with_suffix(".lock")) else "missing"] += 1
+    if not row["ended"] + row["running"] + row["missing"]:
         row["recorded"] = len(places)
     left = row["running"] + row["missing"]
     return row | {"seconds": left * _each(arm, spent) if left else 0.0}
@@ -96,7 +96,7 @@ def _about(arm: Any) -> dict[str, Any]:
 def in_words(found: pd.DataFrame, workers: int) -> str:
     """The sum in one sentence."""
     left = int((found["running"] + found["missing"]).sum())
-    sums = {name: int(found[name].sum()) for name in ("trials", "recorded", "cached", "running", "missing")}
+    sums = {name: int(found[name].sum()) for name in ("trials", "recorded", "ended", "running", "missing")}
     told = ", ".join(f"{count} {name}" for name, count in sums.items() if name != "trials")
     unknown = int((found["seconds"].isna()).sum())
     time = "" if not left else f"; about {_time(found['seconds'].sum() / workers)} left on {workers} worker{'' if workers == 1 else 's'}"
