@@ -5,6 +5,7 @@ versions.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -79,6 +80,11 @@ def _charlm(activation: str, metric: str = PD) -> ReadUnpaired:
 
 def _cv(model: str) -> Recorded:
     return excused(MIXED, sensitivity(model, p.README_CV[model], ACTIVATIONS, LITE))
+
+
+def _best() -> Recorded:
+    found = lowest({model: p.README_BEST[model] for model in SMALL}, ACTIVATIONS, PD, LITE)
+    return replace(found, rule=f"{found.rule}; minigpt, of full scale in the text, is left out")
 
 
 def _counted(model: str, scale: str, rounding: float) -> Counted:
@@ -272,7 +278,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The most reproducible activation is SwiGLU for charlm, nanotransformer and convlm, Swish or GELU for "
         "minigpt, ReLU or Swish for hybridlm",
         "stated",
-        lowest({model: p.README_BEST[model] for model in SMALL}, ACTIVATIONS, PD, LITE),
+        _best(),
     ),
     row(
         "R25",
