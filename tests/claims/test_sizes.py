@@ -1,4 +1,4 @@
-"""The counting formulas give the models' own counts."""
+"""The ledger's counts are the models' own."""
 
 from __future__ import annotations
 
@@ -6,23 +6,17 @@ import pytest
 import torch
 
 from actlab.activations import ACTIVATIONS
-from actlab.claims.sizes import FORMULAS, SIZES, VOCABULARY, parameters
+from actlab.claims.sizes import PARAMETERS, parameters
 from actlab.errors import UnknownName
 from actlab.models import MODELS, SCALES, count_parameters
 
 
-def test_all_models_and_scales() -> None:
-    """The formulas know the models and the sizes of the table."""
-    assert set(FORMULAS) == set(MODELS)
-    for name, size in SIZES.items():
-        config = SCALES[name]
-        assert (config.n_layer, config.n_embd, config.block_size, config.vocab_size) == (size.layers, size.width, size.context, VOCABULARY)
-
-
-def test_formula_counts_what_is_built(subtests: pytest.Subtests) -> None:
-    """Built without filling it with numbers, every model has as many parameters as its formula says."""
-    for model in FORMULAS:
-        for scale in SIZES:
+def test_the_table_counts_what_is_built(subtests: pytest.Subtests) -> None:
+    """Built without filling it with numbers, every model has as many parameters as the table says, at every scale."""
+    assert set(PARAMETERS) == set(MODELS)
+    assert {tuple(counts) for counts in PARAMETERS.values()} == {("lite", "partial", "full")}
+    for model, counts in PARAMETERS.items():
+        for scale in counts:
             with subtests.test(scale=scale, model=model):
                 with torch.device("meta"):
                     built = MODELS[model].factory(SCALES[scale], ACTIVATIONS["relu"], "matched")
