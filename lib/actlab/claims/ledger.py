@@ -154,8 +154,8 @@ def changed_when(told: Iterable[str]) -> str:
     unknown = sum(line.endswith("unknown") for line in lines)
     parts = [f"{after} rules were last changed after the first of their records was made, {before} before it"]
     parts += [f"{unknown} at an unknown time"] if unknown else []
-    rest, shared = len(lines) - after - before - unknown, history.changed().get(history.SHARED, "")[:10]
-    common = f"What all rows share last changed {shared or 'at an unknown time'}"
+    rest, day = len(lines) - after - before - unknown, history.changed().get(history.SHARED, "")[:10]
+    common = f"What all rows share last changed {f'on {day}' if day else 'at an unknown time'}"
     return f"{', '.join(parts)}; the other {rest} need no record. {common}"
 
 
