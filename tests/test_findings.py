@@ -82,7 +82,7 @@ def test_holm_covers_all_comparisons() -> None:
     """Two true differences among noise are found and named, and the count is of all comparisons."""
     arms = [grids.record(), grids.record(activation="gelu", losses=(2.5, 2.601, 2.7)), grids.record(activation="swish", losses=(2.0, 2.3, 2.1))]
     sentence = findings.compared(read(arms), "val_loss")
-    assert sentence.startswith("1 of 2 differences from relu in validation loss are significant (Holm-adjusted, 5%)")
+    assert sentence.startswith("1 of 2 differences from relu in validation loss are significant (Holm-adjusted over 2, 5%)")
     assert "charlm gelu +0.500" in sentence
     assert "swish" not in sentence
 

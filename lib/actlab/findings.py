@@ -11,7 +11,7 @@ import numpy as np
 
 from actlab import store
 from actlab.grid import METRICS, ArmResults, Grid, association
-from actlab.records.families import comparisons, quoted, told
+from actlab.records.families import comparisons, family_size, tested, told
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import few_differ
 from actlab.store import Record
@@ -144,20 +144,21 @@ def models(grid: Grid) -> str:
 
 
 def against_relu(grid: Grid, metric: str) -> list[Comparison]:
-    """Every arm minus relu of the same model (Holm over all of them); what the primary family has is quoted from it."""
-    return [(arm, *(quoted(arm, grid.primary, metric) or (e, p))) for arm, e, p in comparisons(grid, metric)]
+    """Every arm minus relu of the same model, each with the p-value of its primary family."""
+    return [(arm, e, p) for arm, e, p, _ in tested(grid, metric)]
 
 
 def compared(grid: Grid, metric: str) -> str:
     """How many arms differ from relu in a metric after Holm's correction, and which; nothing where there is no pair of arms."""
-    tests = against_relu(grid, metric)
+    tests = tested(grid, metric)
     if not tests:
         return ""
-    again = {f"{arm.model} {arm.activation}": (e, p) for arm, e, p in tests if quoted(arm, grid.primary, metric)}
-    own = [test for test in tests if f"{test[0].model} {test[0].activation}" not in again]
+    again = {f"{arm.model} {arm.activation}": (e, p) for arm, e, p, elsewhere in tests if elsewhere}
+    own = [(arm, e, p) for arm, e, p, elsewhere in tests if not elsewhere]
     significant = [(arm, estimate) for arm, estimate, p in own if p < ALPHA]
     label = METRICS[metric].label.split(" (")[0]
-    head = f"{len(significant)} of {len(own)} differences from relu in {label} are significant (Holm-adjusted, 5%)"
+    correction = f"Holm-adjusted over {family_size(grid)}, 5%"
+    head = f"{len(significant)} of {len(own)} differences from relu in {label} are significant ({correction})"
     largest = sorted(significant, key=lambda pair: -abs(pair[1].value))[:LISTED]
     named = [f"{arm.model} {arm.activation} {signed(e)}" for arm, e in largest]
     said = head + (": " if named else "") + "; ".join(named) + ("; and smaller ones" if len(significant) > LISTED else "")

@@ -11,6 +11,8 @@ import pandas as pd
 
 from actlab import store
 from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Grid
+from actlab.records.estimates import ALPHA, REFERENCE
+from actlab.records.families import tested
 from actlab.records.settings import differing, kind_of, named
 from actlab.statistics.estimate import Estimate
 from actlab.wording import bullets, small, with_interval
@@ -87,24 +89,20 @@ def across(grid: Grid, metric: str, digits: int = 3) -> pd.DataFrame:
     return frame
 
 
-def against(grid: Grid, metric: str, reference: str = "relu") -> pd.DataFrame:
-    """Paired difference of each activation from ``reference``, with a 95% interval; a star marks an interval that excludes 0 (not adjusted)."""
+def against(grid: Grid, metric: str) -> pd.DataFrame:
+    """Paired difference of each activation from relu, with a 95% interval; a star marks one that is significant in its primary family."""
+    found = {(arm.model, arm.activation): (e, p) for arm, e, p, _ in tested(grid, metric)}
     rows = {}
     for model in grid.models:
-        base = grid.arms.get((model, reference))
-        cells = {}
-        for activation in grid.activations:
-            arm = grid.arms.get((model, activation))
-            if activation != reference:
-                cells[activation] = _difference(arm.minus(base, metric)) if arm and base else MISSING
-        rows[model] = cells
+        others = [activation for activation in grid.activations if activation != REFERENCE]
+        rows[model] = {a: _difference(*found[model, a]) if (model, a) in found else MISSING for a in others}
     frame = pd.DataFrame.from_dict(rows, orient="index")
-    frame.index.name = f"{METRICS[metric].label}, less {reference}"
+    frame.index.name = f"{METRICS[metric].label}, minus {REFERENCE}"
     return frame
 
 
-def _difference(estimate: Estimate) -> str:
-    star = " *" if estimate.low > 0 or estimate.high < 0 else ""
+def _difference(estimate: Estimate, p: float) -> str:
+    star = " *" if p < ALPHA else ""
     return f"{estimate.value:+.4f} [{estimate.low:+.4f}, {estimate.high:+.4f}]{star}"
 
 

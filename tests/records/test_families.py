@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support import grids
 
-from actlab import findings, paths, scaling, sources, store
+from actlab import findings, paths, scaling, sources, store, tables
 from actlab.grid import Grid, read
 from actlab.records import families, history
 from actlab.records.history import Commit, began, commits, of_rule
@@ -129,3 +129,18 @@ def test_the_association_says_what_was_there_when_it_was_first_seen(lite: Grid) 
     said: Any = findings.progress(lite)
     assert "-0.84 [-0.94, -0.75]" in said
     assert said.endswith("Exploratory: it was first computed over 16 of them (-0.88); the 9 recorded later alone give -0.70")
+
+
+def test_a_page_of_one_model_has_the_p_values_of_the_whole_study(lite: Grid) -> None:
+    """Holm over 30 there too: convlm alone would have called smelu_1 significant (Holm over five)."""
+    part = replace(lite.only("convlm"), primary=lite)
+    whole = {(arm.model, arm.activation): p for arm, _, p in findings.against_relu(lite, "total_variation")}
+    assert {(arm.model, arm.activation): p for arm, _, p in findings.against_relu(part, "total_variation")} == {
+        cell: p for cell, p in whole.items() if cell[0] == "convlm"
+    }
+    alone = {arm.activation: p for arm, _, p in findings.against_relu(lite.only("convlm"), "total_variation")}
+    assert alone["smelu_1"] < 0.05 < whole["convlm", "smelu_1"]
+    assert findings.compared(part, "total_variation").startswith("1 of 5 differences")
+    assert "Holm-adjusted over 30" in findings.compared(part, "total_variation")
+    stars = tables.against(part, "total_variation").loc["convlm"]
+    assert [a for a, cell in stars.items() if cell.endswith("*")] == ["swiglu"]

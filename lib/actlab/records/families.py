@@ -60,15 +60,15 @@ FAMILIES = {
 
 
 def primary(study: str) -> Grid | None:
-    """The grid whose families other studies quote, of the records that are there; None for that study itself."""
+    """The grid whose families pages quote, of the records that are there; None where there are none or ``study`` is that one."""
     if study == PRIMARY or not (paths.results() / PRIMARY).exists():
         return None
     return read(store.load_study(PRIMARY))
 
 
 def quoting(grid: Grid) -> Grid:
-    """The grid with the primary one that it quotes."""
-    return replace(grid, primary=primary(grid.study)) if grid.arms else grid
+    """The grid with the primary one that it quotes; a part of the primary study with the whole of it."""
+    return replace(grid, primary=primary("")) if grid.arms else grid
 
 
 def comparisons(grid: Grid, metric: str) -> list[tuple[ArmResults, Estimate, float]]:
@@ -84,6 +84,23 @@ def quoted(arm: ArmResults, grid: Grid | None, metric: str) -> tuple[Estimate, f
     if grid is None or other is None or not repeats(arm.record, other.record):
         return None
     return next(((e, p) for found, e, p in comparisons(grid, metric) if found is other), None)
+
+
+Tested = tuple[ArmResults, Estimate, float, bool]
+"""An arm, its difference from the reference, the p-value after Holm over its family, and whether another study's family is quoted."""
+
+
+def tested(grid: Grid, metric: str) -> list[Tested]:
+    """Every arm minus the reference of the same model, each in its primary family: the grid's own, or the one that it quotes."""
+    found = [(arm, e, p, quoted(arm, grid.primary, metric)) for arm, e, p in comparisons(grid, metric)]
+    own = grid.primary is None or grid.primary.study == grid.study
+    return [(arm, *(other or (e, p)), other is not None and not own) for arm, e, p, other in found]
+
+
+def family_size(grid: Grid) -> int:
+    """How many comparisons the grid's own family has: of the whole study where the grid is a part of the primary one."""
+    whole = grid.primary if grid.primary and grid.primary.study == grid.study else grid
+    return len(comparisons(whole, "val_loss"))
 
 
 def told(found: dict[str, tuple[Estimate, float]], grid: Grid | None) -> str:
