@@ -93,6 +93,7 @@ def test_one_activation_has_no_spread(tmp_path: Path) -> None:
     assert "no pair" not in text
 
 
+@pytest.mark.slow
 def test_every_kind_of_study_is_reported(tmp_path: Path) -> None:
     """An image sweep and an ablation get the same files: summary with tests, tidy tables, LaTeX, figures in the formats asked for."""
     sweep = MnistParams.parse({"study": "s", "arms": ["relu", "gelu"], "hidden": [8], "learning_rates": [0.01], "batch_sizes": [64], "trials": 3})

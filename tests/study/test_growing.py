@@ -15,6 +15,7 @@ from actlab.study.mnist import MnistParams
 from actlab.study.params import Params, StudyParams
 from actlab.study.records import bits_of
 
+pytestmark = pytest.mark.usefixtures("toy")
 TINY = {"model": "nanotransformer", "activations": "relu", "iterations": 4, "evaluate_every": 2, "batch_size": 2, "prediction_windows": 8}
 STUDIES: tuple[StudyParams, ...] = (
     Params.parse({"study": "grown", "trials": 2, "noise_floor": False, **TINY}),
@@ -38,16 +39,16 @@ def afresh(params: StudyParams, large: store.Record) -> store.Record:
     return grown(params, 3)
 
 
-def test_done_trials_keep_their_bits_in_every_kind_of_study() -> None:
+@pytest.mark.parametrize("params", STUDIES, ids=lambda params: params.study)
+def test_done_trials_keep_their_bits_in_every_kind_of_study(params: StudyParams) -> None:
     """From two trials to three, with the cache and without it: the first two are what they were, and only the larger record is read."""
-    for params in STUDIES:
-        small, large = grown(params, 2), grown(params, 3)
-        for again in (large, afresh(params, large)):
-            assert [bits_of(t) for t in again["trials"][:2]] == [bits_of(t) for t in small["trials"]], params.study
-        trials, pairs = actlab.load(params.study)
-        assert trials["seed"].tolist() == [42, 43, 44], params.study
-        assert len(pairs) in (0, 3)
-        assert len(list((paths.results() / params.study).glob("*-*.json"))) >= 2  # the smaller record is kept as it was
+    small, large = grown(params, 2), grown(params, 3)
+    for again in (large, afresh(params, large)):
+        assert [bits_of(t) for t in again["trials"][:2]] == [bits_of(t) for t in small["trials"]], params.study
+    trials, pairs = actlab.load(params.study)
+    assert trials["seed"].tolist() == [42, 43, 44], params.study
+    assert len(pairs) in (0, 3)
+    assert len(list((paths.results() / params.study).glob("*-*.json"))) >= 2  # the smaller record is kept as it was
 
 
 def test_trials_that_come_out_differently_are_refused() -> None:

@@ -17,6 +17,7 @@ from actlab.study.params import Params
 from actlab.training.loop import weights_sha256
 
 TINY = {"model": "nanotransformer", "activations": "relu", "iterations": 4, "evaluate_every": 2, "batch_size": 2, "prediction_windows": 8}
+pytestmark = pytest.mark.usefixtures("toy")
 PARAMS = Params.parse({"study": "kept", "trials": 2, "noise_floor": False, **TINY})
 
 
@@ -46,11 +47,11 @@ def test_a_recorded_model_writes() -> None:
     """The prompt and so many characters; the draws' seed matters; what the text lacks is refused before anything is trained."""
     record = kinds.run(PARAMS.replace(trials=1)).records[0]
     path = store.path_of("kept", record["arm"])
-    text = trained.text(path, 42, "The ", 30)
-    assert text.startswith("The ")
+    text = trained.text(path, 42, "the ", 30)
+    assert text.startswith("the ")
     assert len(text) == 34
-    assert trained.text(path, 42, "The ", 30) == text
-    assert trained.text(path, 42, "The ", 30, draw=1) != text
+    assert trained.text(path, 42, "the ", 30) == text
+    assert trained.text(path, 42, "the ", 30, draw=1) != text
     shutil.rmtree(paths.cache())
     with pytest.raises(BadInput, match="the vocabulary of pydoc has no"):
         trained.text(path, 42, "\N{SNOWMAN}")
