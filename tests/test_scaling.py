@@ -74,9 +74,9 @@ def test_an_incomplete_size_is_shown_but_not_judged() -> None:
 def test_differences_are_paired_and_adjusted() -> None:
     """The difference from relu is the effect; only sure ones carry a star."""
     frame = scaling.differences(scaling.read_sizes(study({"33k": 0.5, "lite": 0.0})))
-    assert frame.loc["gelu less relu", "33,000 parameters"].startswith("0.5000")
-    assert frame.loc["gelu less relu", "33,000 parameters"].endswith("*")
-    assert not frame.loc["gelu less relu", "437,000 parameters"].endswith("*")
+    assert frame.loc["gelu minus relu", "33,000 parameters"].startswith("0.5000")
+    assert frame.loc["gelu minus relu", "33,000 parameters"].endswith("*")
+    assert not frame.loc["gelu minus relu", "437,000 parameters"].endswith("*")
 
 
 def test_growth_is_a_difference_of_differences() -> None:

@@ -89,7 +89,7 @@ def test_kink_needs_an_interval_above_zero() -> None:
     found = sources.amplification(study(), "charlm", "gelu")
     assert found.value == pytest.approx(4)
     assert "smooth activation) is passed" in sources.sentences(study())["kink"]
-    assert "charlm relu less gelu +4.00 [+4.00, +4.00], n = 5" in sources.sentences(study())["kink"]
+    assert "charlm relu minus gelu +4.00 [+4.00, +4.00], n = 5" in sources.sentences(study())["kink"]
     assert "smooth activation) is not passed" in sources.sentences(study(nudges=(1e-6, 1e-6)))["kink"]
     assert math.isnan(sources.amplification(study(nudges=(1e-6, 0.0)), "charlm", "gelu").value)
 

@@ -149,7 +149,7 @@ def differences(sizes: Sizes, metric: str = "val_loss") -> pd.DataFrame:
     rows: dict[str, dict[str, str]] = {}
     for grid, activation, difference, p in comparisons(sizes, metric):
         star = " *" if p < ALPHA else ""
-        rows.setdefault(f"{activation} less relu", {})[f"{parameters(grid):,} parameters"] = f"{with_interval(difference)}{star}"
+        rows.setdefault(f"{activation} minus relu", {})[f"{parameters(grid):,} parameters"] = f"{with_interval(difference)}{star}"
     return pd.DataFrame.from_dict(rows or {NO_RECORD: {"": ""}}, orient="index").fillna(NO_RECORD)
 
 

@@ -228,12 +228,11 @@ def by_ensemble(sources: Sources) -> pd.DataFrame:
 
 
 def sentences(sources: Sources) -> dict[str, str]:
-    """The outcome of each part of the rule that was written before the runs."""
+    """The outcome of each part of the rule of params/sources.yaml."""
     if not sources.arms:
         return {"extent": "No record yet"}
-    trials = sum(len(arm.labels) for arm in sources.arms.values())
     return {
-        "extent": f"{len(sources.arms)} arms with {trials} trials of {', '.join(sources.models)}; perturbed trials in {len(sources.perturbed)} arms",
+        "extent": f"{len(sources.arms)} arms of {', '.join(sources.models)}; perturbed trials in {len(sources.perturbed)} arms",
         "streams": _streams(sources),
         "tails": normal_tails(max(len(arm.done) for arm in sources.arms.values())),
         "smooth": _smooth(sources),
@@ -266,7 +265,7 @@ def _smooth(sources: Sources) -> str:
         return "whether smooth activations help waits for records"
     signs = [math.copysign(1, e.value) if p < ALPHA else 0 for e, p in (tests[cell] for cell in wanted)]
     outcome = "supported" if set(signs) == {-1} else "contradicted" if 1 in signs else "left undecided"
-    values = "; ".join(f"{m} {a} less relu {_counted(tests[m, a][0], 4)}, p = {tests[m, a][1]:.3f}" for m, a in wanted)
+    values = "; ".join(f"{m} {a} minus relu {_counted(tests[m, a][0], 4)}, p = {tests[m, a][1]:.3f}" for m, a in wanted)
     return f"that smooth activations are more reproducible is {outcome} here: {values}"
 
 
@@ -279,7 +278,7 @@ def _kink(sources: Sources) -> str:
     if not found:
         return "the noise floors wait for records"
     outcome = "passed" if all(e.low > 0 for e in found.values()) else "not passed"
-    values = "; ".join(f"{m} relu less {a} {_counted(e, 2)}" for (m, a), e in found.items())
+    values = "; ".join(f"{m} relu minus {a} {_counted(e, 2)}" for (m, a), e in found.items())
     return (
         "the rule's test of relu's kink (a nudge of one weight by one ULP grows further under relu than under each smooth activation) "
         f"is {outcome}: differences in log10 total variation are {values}"

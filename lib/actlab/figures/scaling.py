@@ -26,7 +26,7 @@ def sensitivity(sizes: Sizes) -> Figure:
             bars = [[error_bar(e)[side][0] for _, e in found] for side in (0, 1)]
             left.errorbar([x * nudge for x, _ in found], [e.value for _, e in found], bars, **style)
         left.axhline(0, color="#888888", linewidth=0.6)
-        left.set_ylabel("validation loss less relu's (nats)")
+        left.set_ylabel("validation loss minus relu's (nats)")
         grids = [grid for grid in sizes.grids if len(grid.arms) > 1]
         shares = [share(grid) for grid in grids]
         bars = [[error_bar(e)[side][0] for e in shares] for side in (0, 1)]
