@@ -14,8 +14,8 @@ from actlab.claims import (
     Claim,
     Verdict,
     ablation,
+    dates,
     evidence,
-    history,
     mnist,
     readme,
     report_findings,
@@ -124,7 +124,7 @@ def _row(source: Source, claim: Claim, found: Any, first: str) -> dict[str, str]
         "verdict": finding.verdict,
         "defect": finding.defect,
         "rule": claim.rule,
-        "changed": history.told(history.changed().get(claim.id, ""), since, finding.verdict),
+        "changed": dates.told(dates.changed().get(claim.id, ""), since, finding.verdict),
         "twins": ", ".join(twins_of(claim.id)),
         "page": claim.page or source.page,
     }
@@ -154,7 +154,7 @@ def changed_when(told: Iterable[str]) -> str:
     unknown = sum(line.endswith("unknown") for line in lines)
     parts = [f"{after} rules were last changed after the first of their records was made, {before} before it"]
     parts += [f"{unknown} at an unknown time"] if unknown else []
-    rest, day = len(lines) - after - before - unknown, history.changed().get(history.SHARED, "")[:10]
+    rest, day = len(lines) - after - before - unknown, dates.changed().get(dates.SHARED, "")[:10]
     common = f"What all rows share last changed {f'on {day}' if day else 'at an unknown time'}"
     return f"{', '.join(parts)}; the other {rest} need no record. {common}"
 

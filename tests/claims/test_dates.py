@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from actlab import paths
-from actlab.claims import history, ledger
+from actlab.claims import dates, ledger
 
 ROWS = '''"""Rows."""
 LIMIT = {limit}
@@ -42,7 +42,7 @@ class Repository:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.place = folder / history.FOLDER
+        self.place = folder / dates.FOLDER
         self.place.mkdir(parents=True)
         git(folder, "init")
         self.days = iter(DAYS)
@@ -70,33 +70,35 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 def changed() -> dict[str, str]:
     """Read anew."""
-    history.changed.cache_clear()
-    return history.changed()
+    dates.git.cache_clear()
+    dates.changed.cache_clear()
+    return dates.changed()
 
 
 @pytest.fixture(autouse=True)
 def _forget() -> object:
     yield
-    history.changed.cache_clear()
+    dates.git.cache_clear()
+    dates.changed.cache_clear()
 
 
 def test_a_rule_is_dated_by_its_last_change(repository: Repository) -> None:
     """A row, a constant that its test uses, what all share: each dates what rests on it. Formatting dates nothing."""
     repository.write()
     first = repository.commit()
-    assert changed() == {"T01": first, "T02": first, history.SHARED: first}
+    assert changed() == {"T01": first, "T02": first, dates.SHARED: first}
     repository.write(other=3)
     second = repository.commit()
-    assert changed() == {"T01": first, "T02": second, history.SHARED: first}
+    assert changed() == {"T01": first, "T02": second, dates.SHARED: first}
     repository.write(other=3, limit=2)
     third = repository.commit()
-    assert changed() == {"T01": third, "T02": second, history.SHARED: first}
+    assert changed() == {"T01": third, "T02": second, dates.SHARED: first}
     repository.write(other="\n        3,\n    ", limit=2, doc="Other words.")
     repository.commit()
-    assert changed() == {"T01": third, "T02": second, history.SHARED: first}
+    assert changed() == {"T01": third, "T02": second, dates.SHARED: first}
     repository.write('WORDS = {"a": "c"}\n', other=3, limit=2)
     fifth = repository.commit()
-    assert changed() == {"T01": third, "T02": second, history.SHARED: fifth}
+    assert changed() == {"T01": third, "T02": second, dates.SHARED: fifth}
 
 
 def test_a_move_that_says_so_keeps_the_dates(repository: Repository) -> None:
@@ -115,7 +117,7 @@ def test_what_is_not_known_is_not_told(repository: Repository, tmp_path: Path, m
     repository.write()
     first = repository.commit()
     repository.write(other=3)
-    assert changed() == {"T01": first, history.SHARED: first}
+    assert changed() == {"T01": first, dates.SHARED: first}
     second = repository.commit()
     shallow = tmp_path / "shallow"
     git(tmp_path, "clone", "--depth", "1", repository.folder.as_uri(), str(shallow))
@@ -134,7 +136,7 @@ def test_what_is_not_known_is_not_told(repository: Repository, tmp_path: Path, m
 
 def test_a_line_tells_whether_records_existed_then() -> None:
     """Before, after, no record read, none yet, unknown; clocks of two time zones."""
-    told = history.told
+    told = dates.told
     assert told("2026-01-02T00:30:00+02:00", "2026-01-01T22:45:00+00:00", "replicated").endswith(
         "before its first record"
     )
@@ -148,8 +150,8 @@ def test_a_line_tells_whether_records_existed_then() -> None:
 
 def test_every_claim_of_the_ledger_is_found_and_quickly() -> None:
     """The files as they are name each row; the whole history is read in less than a second of this process."""
-    folder = paths.ROOT / history.FOLDER
-    found = history.definitions({path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.py")})
+    folder = paths.ROOT / dates.FOLDER
+    found = dates.definitions({path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.py")})
     assert {claim.id for source in ledger.SOURCES for claim in source.claims} <= set(found)
     before = time.process_time()
     changed()

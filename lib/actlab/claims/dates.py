@@ -8,17 +8,16 @@ of it.  What all rows share (classes of tests, ``verdicts.py``) is dated apart. 
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 from actlab import paths
+from actlab.records.history import git
 
 FOLDER = "lib/actlab/claims"
 LOG = (
-    "git",
     "log",
     "--reverse",
     "--format=%x00%aI%x09%d%x09%(trailers:key=Rules,valueonly,separator=%x2C)",
@@ -36,7 +35,7 @@ IN_A_LOOP = {f"S{number}": "LOSSES" for number in range(12, 20)}
 SHARED = "shared"
 """Key of what all rows share."""
 SHARED_FILES = ("__init__.py", "verdicts.py", "evidence.py")
-OTHERS = ("ledger.py", "history.py")
+OTHERS = ("ledger.py", "history.py", "dates.py")
 """Files that hold no rule."""
 
 Parts = dict[str, str]
@@ -136,13 +135,10 @@ def changed() -> dict[str, str]:
     """Claim -> when its rule last changed (ISO), also ``SHARED``. Missing or empty: unknown (no history, or not yet
     committed).
     """
-    try:
-        found = subprocess.run([*LOG, "--", FOLDER], cwd=paths.ROOT, capture_output=True, text=True)
-    except OSError:
+    log = git(*LOG, "--", FOLDER)
+    if log is None:
         return {}
-    if found.returncode:
-        return {}
-    dates, rules = changes(found.stdout)
+    dates, rules = changes(log)
     here = {path.name: path.read_text(encoding="utf-8") for path in sorted((paths.ROOT / FOLDER).glob("*.py"))}
     now = definitions(here)
     return {id: date for id, date in dates.items() if date and now.get(id) == rules.get(id)}
