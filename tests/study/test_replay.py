@@ -34,8 +34,11 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module")
-def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+pytestmark = pytest.mark.usefixtures("toy")
+
+
+@pytest.fixture
+def records(tmp_path_factory: pytest.TempPathFactory, toy: Params) -> dict[str, Any]:
     """The two records of a tiny arm, by kind."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ACTLAB_RESULTS", str(tmp_path_factory.mktemp("results")))
