@@ -150,3 +150,14 @@ def test_two_studies_are_compared_arm_by_arm() -> None:
     store.save(store.path_of("other", "convlm-relu"), grids.record(model="convlm") | {"study": "other"})
     with pytest.raises(BadInput, match="share no arm: one has charlm relu; the other convlm relu"):
         report.compare("x", "other")
+
+
+def test_a_metric_of_ones_own_is_reported() -> None:
+    """A registered metric of pairs stands in the table of pairs, in the estimates and in the summary like the built-in ones."""
+    made = grids.record()
+    for pair in made["reproducibility_metrics"]:
+        pair["overlap"] = 0.5
+    store.save(store.path_of("own", "charlm-relu"), made | {"study": "own"})
+    found = report.load("own")
+    assert found.pairs["overlap"].tolist() == [0.5, 0.5, 0.5]
+    assert "overlap\n    relu       0.5000 [0.5000, 0.5000]  n = 3" in summary_of("own")

@@ -10,7 +10,10 @@ import pytest
 
 from actlab import claims, sweep
 from actlab.claims.mnist import CLAIMS
+from actlab.figures import sweep as figures
 from actlab.store import Record
+from actlab.study.mnist import MnistParams
+from actlab.study.mnist_run import run_mnist
 from actlab.sweep import Sweep
 
 LIFT = {"relu": 0.0, "geglu_equal_width": 3.0, "geglu_equal_parameters": -1.0}
@@ -149,3 +152,27 @@ def test_collapses_are_tabled() -> None:
     assert table.loc[("GeGLU, equal width", "0.1")].tolist() == [80, 80, 8]
     assert table.loc[("ReLU", "0.1")].tolist() == [80, 0, 0]
     assert [name for name, rate in table.index if rate == "0.001"] == ["ReLU", "GeGLU, equal width", "GeGLU, equal parameters"]
+
+
+def test_small_sweeps_are_shown_too() -> None:
+    """Sweeps without the published width, rate or batch, with one trial or without relu: every figure and sentence of the page is made."""
+    sizes = {"hidden": [8], "learning_rates": [0.01], "batch_sizes": [64], "trials": 3}
+    small = ({}, {"arms": ["relu"], "hidden": [4], "batch_sizes": [32], "trials": 1}, {"arms": ["gelu", "geglu_equal_width"]}, {"epochs": [1, 2]})
+    for number, changes in enumerate(small):
+        found = sweep.read(run_mnist(MnistParams.parse({"study": f"small{number}", **sizes, **changes})).present)
+        assert found.trials["epochs"].nunique() == 1  # longer trainings are no further seeds
+        searches = sweep.published_searches(found, 0)
+        assert all(search.k <= len(found.pool(search.network, found.cell[0])) for search in searches)
+        differences = {name: sweep.differences(found, name) for name in found.networks if name != "relu"}
+        for figure in (
+            figures.width_sweep(sweep.by_width(found)),
+            figures.trials_of_searches(searches),
+            figures.bootstrap_histograms(searches),
+            figures.epochs(sweep.over_epochs(found)),
+            figures.differences(differences),
+            figures.best_of_k(sweep.best_curves(found, np.random.default_rng(0))),
+        ):
+            assert figure.axes
+        assert all("nan" not in sentence for sentence in sweep.sentences(found).values())
+        assert f"hidden {found.cell[0]}, rate 0.01" in sweep.sentences(found)["mnist_cell"]
+        assert len(sweep.collapses(found)) == len(found.networks)

@@ -20,7 +20,7 @@ from actlab.figures import sweep as sweep_figures
 from actlab.figures.style import RC, styled
 from actlab.records import settings, summary
 from actlab.records import tables as tidy
-from actlab.records.summary import METRICS, PAIR_METRICS, Arm
+from actlab.records.summary import Arm, measured, of_pairs
 from actlab.statistics.estimate import Estimate
 from actlab.store import Record
 from actlab.wording import above_zero, with_interval
@@ -114,7 +114,7 @@ def in_words(report: Report, tests: pd.DataFrame) -> str:
     for group in report.groups:
         title = "MODEL" if "trials" in set(report.trials["kind"]) else "GROUP"
         lines += [f"{title} {group}", *(f"  {line}" for line in _group(report, group, tests)), ""]
-    for metric in (m for m in ACROSS if any(arm.has(m) for arm in report.arms)):
+    for metric in (m for m in ACROSS if m in measured(report.arms)):
         lines += [f"ALL: {LABELS[metric]}", across(report, metric).to_string(), ""]
     return "\n".join(lines)
 
@@ -138,14 +138,14 @@ def _settings(report: Report) -> Iterator[str]:
 
 def _group(report: Report, group: str, tests: pd.DataFrame) -> Iterator[str]:
     arms = report.of(group)
-    sizes = [(arm.level, int(arm.trials["parameters"].dropna().iloc[0]) if arm.has("parameters") else 0) for arm in arms]
+    sizes = [(arm.level, int(arm.trials["parameters"].max()) if "parameters" in arm.trials else 0) for arm in arms]
     yield f"parameters: {', '.join(f'{level} {size:,}' for level, size in sizes)}"
-    for metric in (m for m in METRICS if any(arm.has(m) for arm in arms)):
-        yield LABELS[metric]
-        shown = {arm.level: arm.estimate(metric) for arm in arms}
+    for metric in measured(arms):
+        yield LABELS.get(metric, metric)
+        shown = {arm.level: arm.estimate(metric) for arm in arms if metric in arm.metrics}
         for level, estimate in shown.items():
             yield f"  {level:10s} {_shown(metric, estimate)}  n = {estimate.n}"
-        if metric in PAIR_METRICS and len(arms) > 1:
+        if of_pairs(metric) and len(arms) > 1:
             yield f"  {_spread(report, group, metric, shown)}"
         yield from _tested(tests, group, metric)
     for level in report.levels:
@@ -154,7 +154,7 @@ def _group(report: Report, group: str, tests: pd.DataFrame) -> Iterator[str]:
 
 
 def _shown(metric: str, estimate: Estimate) -> str:
-    return with_interval(above_zero(estimate) if metric in PAIR_METRICS else estimate)
+    return with_interval(above_zero(estimate) if metric in summary.PAIR_METRICS else estimate)
 
 
 def _spread(report: Report, group: str, metric: str, shown: Mapping[str, Estimate]) -> str:
@@ -162,8 +162,8 @@ def _spread(report: Report, group: str, metric: str, shown: Mapping[str, Estimat
     values = {level: estimate.value for level, estimate in shown.items() if not np.isnan(estimate.value)}
     if len(set(values.values())) < 2:
         return "no spread between the arms" if values else "no pair of trials"
-    found = above_zero(grid.read(report.records).sensitivity(group, metric))
-    cv = f", CV% {with_interval(found, 2)}" if not np.isnan(found.value) else ""
+    found = above_zero(grid.read(report.records).sensitivity(group, metric)) if metric in grid.METRICS else None
+    cv = f", CV% {with_interval(found, 2)}" if found and not np.isnan(found.value) else ""
     low, high = (pick(values, key=lambda level: values[level]) for pick in (min, max))
     return f"mean {sum(values.values()) / len(values):.4f}{cv}, lowest {low}, highest {high}"
 
@@ -180,7 +180,7 @@ def _tested(tests: pd.DataFrame, group: str, metric: str) -> Iterator[str]:
 
 def across(report: Report, metric: str) -> pd.DataFrame:
     """One metric over all groups: groups down, levels across, each with its 95% interval and n."""
-    cells = {(arm.group, arm.level): arm for arm in report.arms if arm.has(metric)}
+    cells = {(arm.group, arm.level): arm for arm in report.arms if metric in arm.metrics}
     rows = {group: {level: _cell(cells.get((group, level)), metric) for level in report.levels} for group in report.groups}
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -194,7 +194,7 @@ def _cell(arm: Arm | None, metric: str) -> str:
 
 def latex(report: Report, tests: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """File name -> a table of text: each metric over all groups, and the differences from the reference."""
-    found = {f"table_{metric}": across(report, metric) for metric in ACROSS if any(arm.has(metric) for arm in report.arms)}
+    found = {f"table_{metric}": across(report, metric) for metric in ACROSS if metric in measured(report.arms)}
     if len(tests):
         columns = ["group", "difference", "metric", "value", "low", "high", "n", "p", "p_holm"]
         found["table_differences"] = tests[columns].map(lambda v: f"{v:.4g}" if isinstance(v, float) else v).set_index("group")

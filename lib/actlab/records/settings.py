@@ -18,8 +18,9 @@ CELLS: dict[str, tuple[str, ...]] = {
 """Kind of record -> the factors of its study: records that share them are one cell of the study's table."""
 MAIN = ("trials", "mnist", "ablation")
 """Kinds whose trials differ in the seed alone."""
-DEFAULTS: dict[str, Any] = {"varies": "all", "protocol": [], "train_fraction": 1.0, "snapshots": []}
-"""What an arm has that does not say it."""
+DEFAULTS: dict[str, Any] = {"varies": "all", "protocol": [], "train_fraction": 1.0, "snapshots": [], "validation": "all"}
+DEFAULTS |= {"validation_windows": 0, "training_windows": 0, "schedule": "constant", "average": 0.0, "parts": {}}
+"""What an arm of language models has that does not say it."""
 NOT_NAMED = {"kind", "trials", "seeds", "ensembles", "fixed", "model_size", "optimizer_settings", "study", "width"}
 """Left out of a name: what follows from other settings, and what belongs to the trials rather than to the arm."""
 
@@ -55,7 +56,8 @@ def settings_of(record: Record) -> dict[str, Any]:
     flat = {**(recipe if isinstance(recipe, dict) else {}), **config}
     inside = {name: value for name, value in flat.items() if name not in {*NOT_NAMED, *cell_of(record)}}
     first = labels_of(record)[:1]
-    return DEFAULTS | inside | ({"seed": first[0].partition("-")[0]} if first else {})
+    usual = DEFAULTS if kind_of(record) in ("trials", "floor", "perturbed") else {"protocol": []}
+    return usual | inside | ({"seed": first[0].partition("-")[0]} if first else {})
 
 
 def current(records: Iterable[Record]) -> list[Any]:

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from actlab.errors import BadInput
 from actlab.grid import ORDER
 from actlab.records.settings import MAIN, natural
-from actlab.records.tables import factors
+from actlab.records.tables import COLUMNS, factors
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import mean_interval, pair_mean, pair_mean_difference, paired_difference
 from actlab.statistics.tests import holm, welch
 
 PAIR_METRICS = ("relative_pd", "total_variation", "churn", "jensen_shannon", "label_pd")
 TRIAL_METRICS = ("val_loss", "best_val_loss", "val_accuracy", "test_accuracy")
-METRICS = PAIR_METRICS + TRIAL_METRICS
 SHORT = {"hidden": "h", "learning_rate": "lr", "batch_size": "b", "rate_factor": "x"}
 Values = NDArray[np.float64]
 
@@ -39,14 +38,16 @@ class Arm:
         """Of the trials that are done."""
         return sorted(int(seed) for seed in self.trials.loc[self.trials["status"] == "done", "seed"])
 
-    def has(self, metric: str) -> bool:
-        """Whether the metric was measured."""
-        return metric in (self.pairs if metric in PAIR_METRICS else self.trials)
+    @property
+    def metrics(self) -> list[str]:
+        """What was measured: of pairs, a user's own ones among them, then of trials."""
+        own = [name for name in self.pairs if name not in COLUMNS and self.pairs[name].notna().any()]
+        return [*(name for name in PAIR_METRICS if name in self.pairs), *own, *(name for name in TRIAL_METRICS if name in self.trials)]
 
     def values(self, metric: str, seeds: Sequence[int] | None = None) -> Values:
         """(n,) a trial metric by seed; (n, n) symmetric of a pair metric, NaN on its diagonal."""
         seeds = self.seeds if seeds is None else seeds
-        if metric not in PAIR_METRICS:
+        if not of_pairs(metric):
             return self.trials.set_index("seed")[metric].reindex(list(seeds)).to_numpy(float)
         place = {str(seed): i for i, seed in enumerate(seeds)}
         out = np.full((len(seeds), len(seeds)), np.nan)
@@ -57,17 +58,27 @@ class Arm:
 
     def estimate(self, metric: str) -> Estimate:
         """Mean with a 95% interval over trials: t for a trial metric, jackknife over trials for a pair metric."""
-        interval: Callable[[Any], Estimate] = pair_mean if metric in PAIR_METRICS else mean_interval
+        interval: Callable[[Any], Estimate] = pair_mean if of_pairs(metric) else mean_interval
         return interval(self.values(metric))
 
     def minus(self, other: Arm, metric: str) -> tuple[Estimate, float]:
         """Difference and p-value: paired over shared seeds; without two of them, by Welch's test of the trials; NaN where neither can be made."""
         shared = sorted(set(self.seeds) & set(other.seeds))
-        if len(shared) > 1 or metric in PAIR_METRICS:
-            difference: Callable[[Any, Any], Estimate] = pair_mean_difference if metric in PAIR_METRICS else paired_difference
+        if len(shared) > 1 or of_pairs(metric):
+            difference: Callable[[Any, Any], Estimate] = pair_mean_difference if of_pairs(metric) else paired_difference
             found = difference(self.values(metric, shared), other.values(metric, shared))
             return found, float("nan") if np.isnan(found.low) else found.p_value()
         return welch(self.values(metric), other.values(metric))
+
+
+def of_pairs(metric: str) -> bool:
+    """Whether a metric is one of pairs; a user's own metrics are."""
+    return metric not in TRIAL_METRICS
+
+
+def measured(found: Sequence[Arm]) -> list[str]:
+    """The metrics of some arms, in their order."""
+    return list(dict.fromkeys(metric for arm in found for metric in arm.metrics))
 
 
 def arms(trials: pd.DataFrame, pairs: pd.DataFrame) -> list[Arm]:
@@ -94,7 +105,7 @@ def _arm(rows: pd.DataFrame, pairs: pd.DataFrame) -> Arm:
 
 def estimates(found: Sequence[Arm]) -> pd.DataFrame:
     """One row an arm and metric: group, level, metric, value, low, high (95%), n (trials)."""
-    rows = [(arm, metric, arm.estimate(metric)) for arm in found for metric in METRICS if arm.has(metric)]
+    rows = [(arm, metric, arm.estimate(metric)) for arm in found for metric in arm.metrics]
     return pd.DataFrame([{"group": a.group, "level": a.level, "metric": m, **_numbers(e)} for a, m, e in rows])
 
 
@@ -132,7 +143,7 @@ def compare(first: Sequence[Arm], second: Sequence[Arm]) -> pd.DataFrame:
 
 
 def _tested(couples: Sequence[tuple[Arm, Arm, str, str]]) -> pd.DataFrame:
-    tables = [pd.DataFrame(rows) for metric in METRICS if (rows := list(_rows(couples, metric)))]
+    tables = [pd.DataFrame(rows) for metric in measured([arm for arm, *_ in couples]) if (rows := list(_rows(couples, metric)))]
     for table in tables:
         table["p_holm"] = holm(table["p"].to_numpy(float))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -140,6 +151,6 @@ def _tested(couples: Sequence[tuple[Arm, Arm, str, str]]) -> pd.DataFrame:
 
 def _rows(couples: Sequence[tuple[Arm, Arm, str, str]], metric: str) -> Iterator[dict[str, object]]:
     for arm, other, group, difference in couples:
-        if arm.has(metric) and other.has(metric):
+        if metric in arm.metrics and metric in other.metrics:
             found, p = arm.minus(other, metric)
             yield {"group": group, "difference": difference, "metric": metric, **_numbers(found), "p": p}

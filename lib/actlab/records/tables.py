@@ -60,8 +60,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "churn_loss": ("share of positions", "where only the first is right"),
     "churn_neutral": ("share of positions", "where both are wrong and differ"),
 }
-"""Column -> (unit, meaning), in the tables' order."""
-PAIR_COLUMNS = tuple(COLUMNS)[tuple(COLUMNS).index("first") :]
+"""Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``, by their names."""
 SERIES = {"mnist": "network"}
 """Kind of record -> the factor whose levels a study compares; the activation where it is not listed."""
 IGNORED = "activation: ignored"
@@ -105,7 +104,7 @@ def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
 def _ordered(table: pd.DataFrame) -> pd.DataFrame:
     """Columns as in ``COLUMNS``, the empty ones left out, but for the setting."""
     known = [name for name in COLUMNS if name in table and (name == "setting" or table[name].notna().any())]
-    return table[known].reset_index(drop=True)
+    return table[[*known, *(name for name in table if name not in COLUMNS)]].reset_index(drop=True)
 
 
 def _arm(record: Record, setting: str) -> dict[str, Any]:
@@ -148,7 +147,7 @@ def _trials(record: Record, arm: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _pairs(record: Record, arm: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for pair in record.get("reproducibility_metrics", []):
-        values = {name: pair[name] for name in PAIR_COLUMNS if name in pair}
+        values = {name: value for name, value in pair.items() if name not in ("between", "blocks") and isinstance(value, float | int)}
         yield arm | {"first": pair["between"][0], "second": pair["between"][1]} | values
 
 
