@@ -16,7 +16,7 @@ ROWS = '''"""Rows."""
 LIMIT = {limit}
 
 
-def near(value):
+def near(value){type}:
     """{doc}"""
     return value < LIMIT
 
@@ -49,7 +49,7 @@ class Repository:
 
     def write(self, verdicts: str = VERDICTS, **parts: object) -> None:
         """The folder's files; ``parts`` of the rows differ from the first day's."""
-        kept = {"limit": 1, "doc": "Near.", "reported": "1", "other": 2} | parts
+        kept = {"limit": 1, "doc": "Near.", "type": "", "reported": "1", "other": 2} | parts
         (self.place / "rows.py").write_text(ROWS.format(**kept), encoding="utf-8")
         (self.place / "verdicts.py").write_text(verdicts, encoding="utf-8")
 
@@ -93,7 +93,7 @@ def test_a_rule_is_dated_by_its_last_change(repository: Repository) -> None:
     repository.write(other=3, limit=2)
     third = repository.commit()
     assert changed() == {"T01": third, "T02": second, dates.SHARED: first}
-    repository.write(other="\n        3,\n    ", limit=2, doc="Other words.")
+    repository.write(other="\n        3,\n    ", limit=2, doc="Other words.", type=" -> bool")
     repository.commit()
     assert changed() == {"T01": third, "T02": second, dates.SHARED: first}
     repository.write('WORDS = {"a": "c"}\n', other=3, limit=2)

@@ -1,8 +1,9 @@
 """When each claim's rule was last changed, by the repository's git history, and whether its records existed then.
 
-A rule is the row that holds it with the functions and constants that the row uses; formatting and docstrings are none
-of it.  What all rows share (classes of tests, ``verdicts.py``) is dated apart.  A commit whose message has the trailer
-``Rules: unchanged`` moved or rewrote rules without a change of any verdict: it leaves the dates as they are.
+A rule is the row that holds it with the functions and constants that the row uses; formatting, docstrings and types
+of results are none of it.  What all rows share (classes of tests, ``verdicts.py``) is dated apart.  A commit whose
+message has the trailer ``Rules: unchanged`` moved or rewrote rules without a change of any verdict: it leaves the
+dates as they are.
 """
 
 from __future__ import annotations
@@ -78,8 +79,10 @@ def _rows(claims: str) -> Parts:
 
 @cache
 def _plain(text: str) -> str:
-    """Code without what formatting changes: blanks, breaks, last commas, and where a long text is cut."""
-    return re.sub(r"\"f?\"", "", re.sub(r",(?=[)\]}])", "", re.sub(r"\s+", "", text)))
+    """Code without what formatting changes (blanks, breaks, last commas, cuts in long texts) and types of results."""
+    for pattern, kept in ((r"\s+", ""), (r",(?=[)\]}])", ""), (r"\"f?\"", ""), (r"\)->[^:]*:", "):")):
+        text = re.sub(pattern, kept, text)
+    return text
 
 
 @cache
