@@ -1,1 +1,0 @@
-"""Measurements of speed, each against a named peer in the same run. No study depends on it."""
