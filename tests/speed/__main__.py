@@ -1,4 +1,4 @@
-"""`python -m actlab.bench [NAME ...]`: measure on an idle machine and write a record of each; the four of `DEFAULT` take under eight minutes."""
+"""`python -m tests.speed [NAME ...]`: measure on an idle machine and write a record of each below results/performance; `DEFAULT` takes 20 minutes."""
 
 from __future__ import annotations
 
@@ -6,21 +6,34 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
+from datetime import UTC, datetime
 from typing import Any
 
-from actlab.bench import growth, language, mnist, optimizers, records, scaling, ways
+from tests.speed import commands, growth, images, peers, updates, workers
+
+from actlab import store
+from actlab.chapters.performance import STUDY
 from actlab.errors import ActlabError, UnknownName
+from actlab.study import provenance
 
 MEASUREMENTS: dict[str, Callable[[], dict[str, Any]]] = {
-    "scaling": scaling.measure_all,
-    "ways": ways.measure_all,
+    "peers": peers.measure_all,
+    "commands": commands.measure_all,
+    "scaling": workers.measure_all,
     "growth": growth.measure_all,
-    "language": partial(language.measure_all, rounds=3),
-    "mnist": mnist.measure_all,
-    "optimizers": optimizers.measure_all,
+    "mnist": images.measure_all,
+    "optimizers": updates.measure_all,
 }
-DEFAULT = ("scaling", "ways", "growth", "language")
+DEFAULT = tuple(MEASUREMENTS)
+
+
+def save(name: str, measured: dict[str, Any]) -> store.Record:
+    """Write one set of measurements with the machine and the moment; every run makes a record of its own."""
+    now = datetime.now(UTC)
+    origin = {"date": now.isoformat(timespec="seconds"), **provenance.code(), "machine": provenance.machine(), "threads": 1}
+    record = {"kind": "performance", "study": STUDY, "name": name, "measured": measured, "provenance": origin}
+    store.save(store.path_of(STUDY, f"{name}-{now:%Y%m%dT%H%M%S}"), record)
+    return record
 
 
 def main(names: list[str]) -> int:
@@ -33,7 +46,7 @@ def main(names: list[str]) -> int:
     for name in names or DEFAULT:
         since = time.perf_counter()
         try:
-            record = records.save(name, MEASUREMENTS[name]())
+            record = save(name, MEASUREMENTS[name]())
         except ActlabError as error:
             print(f"error: {name}: {error}", file=sys.stderr)
             return 2

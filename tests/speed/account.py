@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pandas as pd
 import torch
+from tests.speed import timing
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -77,23 +77,7 @@ def profiled(work: Callable[[], object], repeats: int = 4) -> dict[str, float]:
     return {group: seconds.get(group, 0.0) / total for group in (*GROUPS, "the rest")}
 
 
-def table(measured: dict[str, Any]) -> pd.DataFrame:
-    """One column a model: arithmetic of a step, rate reached, ratio to the reference measured and at the full matrix rate, shares of the time."""
-    models, rate = measured["models"], measured["matmul_gflops"]
-    if not all("account" in row for row in models):
-        return pd.DataFrame({"": {"measured": "not in this record"}})
-    seen = [group for group in (*GROUPS, "the rest") if any(row["account"]["shares"][group] >= 0.005 for row in models)]
-    columns = {}
-    for row in models:
-        account = row["account"]
-        fastest = (row["iterations"] * account["training_gflop"] + row["evaluations"] * account["evaluation_gflop"]) / rate
-        reached = account["training_gflop"] / row["training"]["ours"]
-        columns[row["model"]] = {
-            "GFLOP a step": f"{account['training_gflop']:.1f}",
-            "GFLOP/s": f"{reached:.0f}",
-            "of the matrix rate": f"{100 * reached / rate:.0f}%",
-            "times faster": f"{row['ratio']:.1f}",
-            "at the matrix rate": f"{row['trial_seconds']['reference'] / fastest:.1f}",
-            **{group: f"{100 * account['shares'][group]:.0f}%" for group in seen},
-        }
-    return pd.DataFrame(columns)
+def matmul_rate(size: int = 1024, repeats: int = 20) -> float:
+    """GFLOP/s of this process's threads on a float32 matrix product: the measure for how well a step uses its arithmetic."""
+    a, b = torch.randn(size, size), torch.randn(size, size)
+    return 2e-9 * size**3 / min(timing.seconds(lambda: a @ b) for _ in range(repeats))

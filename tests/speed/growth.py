@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,19 +9,16 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import torch
+from tests.speed import account, timing
+from torch.nn import functional as F
 
-from actlab.bench import account, timing
-from actlab.bench.language import step_of
 from actlab.data.text import Corpus, load_text
 from actlab.models import SCALES, ModelConfig, build_model
-from actlab.statistics.intervals import mean_interval
+from actlab.optimizers.steps import step
 from actlab.study import process
 from actlab.study.run import compare
 from actlab.training.streams import generator, init_streams
-from actlab.wording import with_interval
 
 BATCH = 8
 LEVELS: dict[str, tuple[int, ...]] = {"width": (64, 128, 256, 512), "depth": (1, 2, 4, 8), "context": (32, 64, 128, 256, 512)}
@@ -59,55 +55,24 @@ def measure_all(
     return {"scale": scale, "batch": BATCH, "positions": positions, "factors": found}
 
 
-def _iteration(config: ModelConfig, corpus: Corpus) -> Callable[[], object]:
-    return step_of(build_model("charlm", config, "gelu", generator_for=init_streams(0)), corpus, config.block_size, BATCH)
+def _iteration(config: ModelConfig, corpus: Corpus) -> Callable[[], None]:
+    """The body of ``training.loop.train`` for one batch."""
+    model = build_model("charlm", config, "gelu", generator_for=init_streams(0))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
+    starts = torch.randint(len(corpus.train) - config.block_size, (BATCH,))
+    span = torch.arange(config.block_size + 1)
+
+    def work() -> None:
+        windows = corpus.train[starts[:, None] + span].long()
+        loss = F.cross_entropy(model(windows[:, :-1]).flatten(0, 1), windows[:, 1:].flatten())
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        step(optimizer)
+
+    return work
 
 
 def _every_pair(predictions: list[torch.Tensor]) -> None:
     targets = torch.zeros(len(predictions[0]), dtype=torch.int64)
     for p, q in combinations(predictions, 2):
         compare(p, q, targets)
-
-
-def slopes(levels: dict[str, Any]) -> list[float]:
-    """Exponent b of seconds = a level^b in each round: the least-squares slope of logarithms."""
-    x = np.log([float(level) for level in levels])
-    seconds = np.log([row["seconds"] for row in levels.values()])  # (levels, rounds)
-    return [float(np.polyfit(x, column, 1)[0]) for column in seconds.T]
-
-
-def table(measured: dict[str, Any]) -> pd.DataFrame:
-    """One row a factor: milliseconds at every level, the fitted exponent with a 95% interval over the rounds, and that of the arithmetic.
-
-    The levels of comparing trials are their numbers of pairs.
-    """
-    rows = {}
-    for factor, found in measured["factors"].items():
-        levels = _by_pairs(found) if factor == "trials" else found
-        gflop = [row["gflop"] for row in levels.values()]
-        x = np.log([float(level) for level in levels])
-        rows[factor if factor != "trials" else "pairs of trials, compared"] = {
-            "levels": ", ".join(levels),
-            "CPU ms": ", ".join(f"{1e3 * np.median(row['seconds']):.0f}" for row in levels.values()),
-            "exponent": with_interval(mean_interval(slopes(levels)), 2),
-            "of its arithmetic": f"{np.polyfit(x, np.log(gflop), 1)[0]:.2f}" if None not in gflop else "not counted",
-            "rounds": str(len(next(iter(levels.values()))["seconds"])),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _by_pairs(trials: dict[str, Any]) -> dict[str, Any]:
-    """Number of pairs n (n - 1) / 2 -> what comparing n trials took."""
-    return {str(math.comb(int(n), 2)): row for n, row in trials.items()}
-
-
-def sentences(measured: dict[str, Any]) -> list[str]:
-    """What comparing one pair takes."""
-    pairs = _by_pairs(measured["factors"].get("trials", {}))
-    if not pairs:
-        return []
-    each = [1e3 * float(np.median(row["seconds"])) / int(count) for count, row in pairs.items()]
-    return [
-        f"Comparing a pair of trials on {measured['positions']:,} positions takes {min(each):.0f} to {max(each):.0f} ms "
-        f"where {', '.join(pairs)} pairs are compared; an arm of n trials has n (n - 1) / 2"
-    ]

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -195,33 +194,3 @@ def limits(batch_size: int, rounds: int = 20) -> dict[str, float]:
 def measure_all(steps: int = 800, rounds: int = 3) -> dict[str, Any]:
     """Every way at both batch sizes, and the machine's limits, for the record."""
     return {"rows": measure(steps, rounds), "limits": {str(batch_size): limits(batch_size) for batch_size in (8, 64)}}
-
-
-NAMES = {"lightning": "PyTorch Lightning", "plain": "plain PyTorch loop, fused Adam", "stacked": "36 networks stacked (ours)"}
-
-
-def table(measured: dict[str, Any]) -> pd.DataFrame:
-    """One row a way and batch size: milliseconds of CPU time a trial (one epoch), and how many times the stacked program's."""
-    rows = {}
-    for row in measured["rows"]:
-        rows[f"batch {row['batch_size']}", NAMES.get(row["way"], row["way"])] = {
-            "seconds of CPU time a trial": f"{row['seconds_a_trial']:.3f}",
-            "times ours": f"{row['times_stacked']:.1f}",
-        }
-    return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=["", "way"]))
-
-
-def limit_table(measured: dict[str, Any]) -> pd.DataFrame:
-    """What the machine needs at least for a stacked step (products, and moving Adam's state), and our share of it."""
-    stacked = {str(row["batch_size"]): row["microseconds_a_step"] for row in measured["rows"] if row["way"] == "stacked"}
-    rows = {}
-    for batch, limit in measured["limits"].items():
-        rows[f"batch {batch}"] = {
-            "matrix products, µs": f"{limit['products_microseconds']:.0f}",
-            "at GFLOP/s": f"{limit['gigaflops']:.0f}",
-            "Adam, µs": f"{limit['adam_microseconds']:.0f}",
-            "at GB/s": f"{limit['adam_gigabytes_a_second']:.0f}",
-            "our step, µs": f"{stacked[batch]:.0f}",
-            "share of the limit": f"{100 * limit['limit_microseconds'] / stacked[batch]:.0f}%",
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")

@@ -1,7 +1,7 @@
-"""Ways to train one language model: ours, PyTorch Lightning, a nanoGPT-style loop, the plain reference; same start, batch size, steps.
+"""Speed at equal protocol: ours, PyTorch Lightning, a nanoGPT-style loop and the plain reference on the same model, batches and evaluated positions.
 
 Each way is set up in a process of its own (``timing.apart``) and has two works: ``training``, some iterations on random batches, and
-``evaluation``, a piece of one evaluation.
+``evaluation`` of some positions. What a trial costs at any protocol follows from seconds an iteration and seconds a position.
 """
 
 from __future__ import annotations
@@ -14,26 +14,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import torch
-from torch import Tensor, nn
+from tests.speed import account, reference, timing
+from torch import Tensor
 from torch.nn import functional as F
 
-from actlab.bench import reference, timing
 from actlab.data.text import Corpus, load_text
-from actlab.models import SCALES, LanguageModel, build_model
-from actlab.statistics.intervals import mean_interval
+from actlab.models import MODELS, SCALES, LanguageModel, build_model
 from actlab.study import process
 from actlab.training.loop import Recipe, evaluate, train
 from actlab.training.streams import init_streams
 from actlab.training.windows import SKIP, cover, spread
-from actlab.wording import with_interval
 
 RECIPE = Recipe(iterations=500, evaluate_every=50, batch_size=32)
 """The published recipe at lite scale."""
-SOME_BATCHES = 2
-"""Of each split, in one measured piece of an evaluation on ``reference.EVALUATION_BATCHES`` random batches."""
+SOME_BATCHES = 4
+"""Evaluated in one measured piece by the ways that evaluate random batches."""
 Works = dict[str, Callable[[], object]]
 
 
@@ -45,7 +41,7 @@ class Setting:
     dataset: str = "shakespeare"
     scale: str = "lite"
     activation: str = "gelu"
-    steps: int = 8
+    steps: int = 4
     """Iterations in one measured piece of training."""
 
     def start(self) -> tuple[LanguageModel, Corpus]:
@@ -55,57 +51,46 @@ class Setting:
         return build_model(self.model, config, self.activation, generator_for=init_streams(0)), corpus
 
 
-def ours(setting: Setting) -> Works:
+def ours(setting: Setting, dtype: str = "float32") -> Works:
     """``training.loop.train`` and its evaluation of every validation position, in a process set up as a study's."""
     process.prepare()
     model, corpus = setting.start()
     width = model.config.block_size
     validation, one = cover(corpus.validation, width), spread(corpus.validation, width, 1)
-    recipe = replace(RECIPE, iterations=setting.steps, evaluate_every=setting.steps)
-    return {"training": lambda: train(model, corpus.train, one, one, recipe, 0), "evaluation": lambda: evaluate(model, validation, recipe)}
+    recipe = replace(RECIPE, iterations=setting.steps, evaluate_every=setting.steps, dtype=dtype)
+    return {
+        "training": lambda: train(model, corpus.train, one, one, recipe, 0),
+        "evaluation": lambda: evaluate(model, validation, recipe),
+    }
 
 
 def plain(setting: Setting) -> Works:
-    """The reference loop (``reference.py``): its layers, its batches, its evaluation on random batches of both splits."""
+    """The reference's loop (``reference.py``): its layers, its batches, its evaluation on random batches."""
     model, corpus = setting.start()
-    net, sizes = reference.naive(model), (model.config.block_size, RECIPE.batch_size)
-    optimizer = torch.optim.AdamW(net.parameters(), lr=RECIPE.learning_rate, weight_decay=RECIPE.weight_decay)
-
-    def training() -> None:
-        for _ in range(setting.steps):
-            reference.training_step(net, optimizer, corpus.train, *sizes)
-
-    texts = (corpus.train, corpus.validation)
-    return {"training": training, "evaluation": lambda: reference.evaluate(net, texts, *sizes, batches=SOME_BATCHES)}
+    learner = reference.Learner(model, corpus, RECIPE)
+    return {
+        "training": lambda: [learner.step() for _ in range(setting.steps)],
+        "evaluation": lambda: learner.loss(corpus.validation, SOME_BATCHES),
+    }
 
 
-def nanogpt(setting: Setting, layers: bool = False) -> Works:
-    """A loop after nanoGPT's train.py: batches stacked from slices of an array, a scheduled rate, decay for matrices only, clipping at 1,
-    losses estimated on random batches of both splits. ``layers``: PyTorch's own dropout and attention too, as nanoGPT's model has them.
-    """
+def nanogpt(setting: Setting) -> Works:
+    """After nanoGPT's train.py: slices stacked to batches, a scheduled rate, decay for matrices only, clipping; PyTorch's attention and dropout."""
     model, corpus = setting.start()
-    net: nn.Module = reference.naive(model, attention=reference.TorchAttention) if layers else model
-    width, splits = model.config.block_size, [t.numpy().astype(np.uint16) for t in (corpus.train, corpus.validation)]
+    net, width = reference.naive(model, attention=reference.TorchAttention), model.config.block_size
     matrices, rest = ([p for p in net.parameters() if (p.dim() >= 2) is wanted] for wanted in (True, False))
     groups = [{"params": matrices, "weight_decay": RECIPE.weight_decay}, {"params": rest, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=RECIPE.learning_rate, betas=(0.9, 0.95))
 
-    def batch(data: Any) -> tuple[Tensor, Tensor]:
-        places = torch.randint(len(data) - width, (RECIPE.batch_size,))
-        x = torch.stack([torch.from_numpy(data[i : i + width].astype(np.int64)) for i in places])
-        y = torch.stack([torch.from_numpy(data[i + 1 : i + 1 + width].astype(np.int64)) for i in places])
-        return x, y
-
-    def loss_of(data: Any) -> Tensor:
-        x, y = batch(data)
-        logits = net(x)
-        return F.cross_entropy(logits.view(-1, logits.size(-1)), y.view(-1), ignore_index=-1)
+    def loss_of(text: Tensor) -> Tensor:
+        x, y = reference.random_batch(text, width, RECIPE.batch_size)
+        return F.cross_entropy(net(x).flatten(0, 1), y.flatten(), ignore_index=-1)
 
     def training() -> None:
         for step in range(setting.steps):
             for group in optimizer.param_groups:
                 group["lr"] = RECIPE.learning_rate * (0.55 + 0.45 * math.cos(math.pi * step / RECIPE.iterations))
-            loss_of(splits[0]).backward()  # type: ignore[no-untyped-call]
+            loss_of(corpus.train).backward()
             torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
@@ -113,16 +98,14 @@ def nanogpt(setting: Setting, layers: bool = False) -> Works:
     @torch.no_grad()
     def evaluation() -> None:
         net.eval()
-        for data in splits:
-            losses = torch.zeros(SOME_BATCHES)
-            for k in range(SOME_BATCHES):
-                losses[k] = loss_of(data).item()
+        for _ in range(SOME_BATCHES):
+            loss_of(corpus.validation).item()
         net.train()
 
     return {"training": training, "evaluation": evaluation}
 
 
-class _Random(torch.utils.data.Dataset[tuple[Tensor, Tensor]]):
+class _Random(torch.utils.data.Dataset):
     """Windows at random places of a text."""
 
     def __init__(self, text: Tensor, width: int, count: int) -> None:
@@ -137,13 +120,13 @@ class _Random(torch.utils.data.Dataset[tuple[Tensor, Tensor]]):
 
 
 def lightning(setting: Setting) -> Works:
-    """Our model as a ``LightningModule`` with a data loader, unfused AdamW, and our windows for validation; logger, bar, checkpoints, summary off."""
+    """Our model as a ``LightningModule`` with a data loader, and our windows for validation; logger, bar, checkpoints, summary off."""
     import lightning as pl
 
     model, corpus = setting.start()
     width = model.config.block_size
 
-    class Module(pl.LightningModule):  # type: ignore[misc,unused-ignore]  # Any where lightning is not installed
+    class Module(pl.LightningModule):
         def __init__(self) -> None:
             super().__init__()
             self.net = model
@@ -160,10 +143,11 @@ def lightning(setting: Setting) -> Works:
             return torch.optim.AdamW(self.parameters(), lr=RECIPE.learning_rate, weight_decay=RECIPE.weight_decay)
 
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-    off: dict[str, Any] = {"logger": False, "enable_progress_bar": False, "enable_checkpointing": False, "enable_model_summary": False}
+    off = {"logger": False, "enable_progress_bar": False, "enable_checkpointing": False, "enable_model_summary": False}
+    loader, size = torch.utils.data.DataLoader, RECIPE.batch_size
     whole = cover(corpus.validation, width)
-    batches = torch.utils.data.DataLoader(_Random(corpus.train, width, setting.steps * RECIPE.batch_size), batch_size=RECIPE.batch_size)
-    validation = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(whole.inputs, whole.targets), batch_size=RECIPE.batch_size)
+    batches = loader(_Random(corpus.train, width, setting.steps * size), batch_size=size)
+    validation = loader(torch.utils.data.TensorDataset(whole.inputs, whole.targets), batch_size=size)
     module = Module()
 
     def quietly(work: Callable[[Any], object]) -> None:
@@ -177,64 +161,67 @@ def lightning(setting: Setting) -> Works:
     }
 
 
-@dataclass(frozen=True)
-class Way:
-    """One row of the table."""
-
-    label: str
-    make: Callable[[Setting], Works]
-    pieces: int = 1
-    """How many measured pieces make one evaluation."""
-
-
-RANDOM = reference.EVALUATION_BATCHES // SOME_BATCHES
-WAYS: dict[str, Way] = {
-    "ours": Way("ours", ours),
-    "lightning": Way("PyTorch Lightning, our model", lightning),
-    "nanogpt": Way("nanoGPT-style loop, our model", nanogpt, RANDOM),
-    "nanogpt_layers": Way("nanoGPT-style loop and layers", partial(nanogpt, layers=True), RANDOM),
-    "reference": Way("plain reference", plain, RANDOM),
+WAYS: dict[str, tuple[Callable[[Setting], Works], bool]] = {
+    "ours": (ours, True),
+    "ours in bfloat16": (partial(ours, dtype="bfloat16"), True),
+    "plain reference": (plain, False),
+    "PyTorch Lightning, our model": (lightning, True),
+    "nanoGPT-style loop and layers": (nanogpt, False),
 }
+"""Way -> (what sets it up, whether its piece of evaluation is the whole validation split; else ``SOME_BATCHES`` batches)."""
 
 
-def measure(setting: Setting, names: Sequence[str] = tuple(WAYS), rounds: int = 3) -> dict[str, dict[str, Any]]:
-    """Way -> CPU seconds of an iteration (``training``) and of an ``evaluation``, a list of rounds each, and ``peak_mb``."""
-    found = timing.apart({name: partial(WAYS[name].make, setting) for name in names}, rounds)
+def measure(setting: Setting, names: Sequence[str], rounds: int) -> dict[str, Any]:
+    """Way -> CPU seconds of an iteration and of a million evaluated positions, a list of rounds each, and ``peak_mb``; the ways take turns."""
+    found = timing.apart({name: partial(WAYS[name][0], setting) for name in names}, rounds)
+    width = SCALES[setting.scale].block_size
+    whole = cover(load_text(setting.dataset).validation, width).positions
     for name, way in found.items():
-        spent = way.pop("seconds")
-        way["training"] = [value / setting.steps for value in spent["training"]]
-        way["evaluation"] = [value * WAYS[name].pieces for value in spent["evaluation"]]
+        spent, positions = way.pop("seconds"), whole if WAYS[name][1] else SOME_BATCHES * RECIPE.batch_size * width
+        way["iteration"] = [value / setting.steps for value in spent["training"]]
+        way["million_positions"] = [value / positions * 1e6 for value in spent["evaluation"]]
     return found
 
 
-def measure_all(rounds: int = 3, **setting: Any) -> dict[str, Any]:
-    """Every way, charlm at lite scale unless told otherwise."""
-    chosen = Setting(**setting)
-    evaluations = RECIPE.iterations // RECIPE.evaluate_every + 1
-    about = {"model": chosen.model, "scale": chosen.scale, "iterations": RECIPE.iterations, "evaluations": evaluations}
-    return {**about, "ways": measure(chosen, rounds=rounds)}
+def spent_by(setting: Setting) -> dict[str, Any]:
+    """The arithmetic of our training step, and the shares of its time."""
+    model, corpus = setting.start()
+    recipe = replace(RECIPE, iterations=1, evaluate_every=1)
+    one = spread(corpus.validation, model.config.block_size, 1)
+
+    def step() -> None:
+        train(model, corpus.train, one, one, recipe, 0)
+
+    def evaluation() -> None:
+        for _ in range(3):  # before the step, after it, and the predictions
+            evaluate(model, one, recipe)
+
+    arithmetic = account.operations(step) - account.operations(evaluation)
+    return {"training_gflop": arithmetic / 1e9, "shares": account.profiled(step)}
 
 
-def table(measured: dict[str, Any]) -> pd.DataFrame:
-    """One row a way: a trial, an iteration, an evaluation in times ours, with a 95% interval over the rounds; the same in CPU time; peak memory."""
-    trials = {
-        name: np.array(way["training"]) * measured["iterations"] + np.array(way["evaluation"]) * measured["evaluations"]
-        for name, way in measured["ways"].items()
+def measure_all(
+    rounds: int = 3, models: Sequence[str] = tuple(MODELS), others: bool = True, **setting: Any
+) -> dict[str, Any]:
+    """Ours and the reference for every model, in both dtypes where this processor has bfloat16 arithmetic; the other ways for the first model."""
+    fast = process.bfloat16_arithmetic()
+    found = {}
+    with timing.one_thread():
+        rate = account.matmul_rate()
+        for name in models:
+            one = Setting(model=name, **setting)
+            ways = [way for way in WAYS if (fast or "bfloat16" not in way) and (way in list(WAYS)[:3] or (others and name == models[0]))]
+            found[name] = {"ways": measure(one, ways, rounds), "account": spent_by(one)}
+    whole = cover(load_text(one.dataset).validation, SCALES[one.scale].block_size).positions
+    batch = RECIPE.batch_size * SCALES[one.scale].block_size
+    return {
+        "scale": one.scale,
+        "activation": one.activation,
+        "matmul_gflops": rate,
+        "bfloat16": fast,
+        "iterations": RECIPE.iterations,
+        "evaluations": RECIPE.iterations // RECIPE.evaluate_every + 1,
+        "positions": whole,
+        "published_positions": 2 * reference.EVALUATION_BATCHES * batch,
+        "models": found,
     }
-    rows = {}
-    for name, way in measured["ways"].items():
-        spent = {"trial": trials, **{part: {n: np.array(w[part]) for n, w in measured["ways"].items()} for part in ("training", "evaluation")}}
-        ratios = {part: with_interval(mean_interval(times[name] / times["ours"]), 2) for part, times in spent.items()}
-        if name == "ours":
-            ratios = dict.fromkeys(ratios, "1")
-        rows[WAYS[name].label] = {
-            "trial, times ours": ratios["trial"],
-            "iteration, times ours": ratios["training"],
-            "evaluation, times ours": ratios["evaluation"],
-            "trial, s": f"{np.median(trials[name]):.0f}",
-            "iteration, ms": f"{1e3 * np.median(way['training']):.0f}",
-            "evaluation, s": f"{np.median(way['evaluation']):.1f}",
-            "peak memory, MB": f"{way['peak_mb']:.0f}",
-            "rounds": str(len(way["training"])),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")

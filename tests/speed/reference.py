@@ -1,21 +1,26 @@
 """The plain way to do what our loop does: the peer of the measurements, and a slow reference of the models for the tests.
 
 Written as a first implementation would be: one head of attention at a time with a mask, PyTorch's own dropout and stacked LSTM,
-batches cut out of the text one by one, and 200 random batches of each split at every evaluation (as the reference study evaluated).
+batches cut out of the text one by one, random batches of each split at every evaluation: 50, as the reference study had it on CPUs (200 on GPUs).
 """
 
 from __future__ import annotations
 
 import copy
+import sys
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from actlab.data.text import Corpus, load_text
+from actlab.models import SCALES, LanguageModel, build_model
 from actlab.models.charlm import SeparateAttention
 from actlab.models.layers import CausalSelfAttention, Dropout, LSTMStack
+from actlab.training.loop import Recipe
+from actlab.training.streams import init_streams
 
-EVALUATION_BATCHES = 200
+EVALUATION_BATCHES = 50
 
 
 class NaiveAttention(nn.Module):
@@ -28,7 +33,7 @@ class NaiveAttention(nn.Module):
     def _projections(self, x: Tensor) -> tuple[Tensor, ...]:
         if isinstance(self.attention, SeparateAttention):
             return self.attention.query(x), self.attention.key(x), self.attention.value(x)
-        return self.attention.qkv(x).chunk(3, dim=-1)  # type: ignore[operator]
+        return self.attention.qkv(x).chunk(3, dim=-1)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, T, C) -> (B, T, C)."""
@@ -39,7 +44,7 @@ class NaiveAttention(nn.Module):
             scores = q @ k.transpose(1, 2) * q.shape[-1] ** -0.5  # (B, T, T)
             weights = self.drop(torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=-1))
             heads.append(weights @ v)
-        return self.attention.out(torch.cat(heads, dim=-1))  # type: ignore[operator]
+        return self.attention.out(torch.cat(heads, dim=-1))
 
 
 class TorchAttention(NaiveAttention):
@@ -50,7 +55,7 @@ class TorchAttention(NaiveAttention):
         batch, time, width = x.shape
         q, k, v = (p.view(batch, time, self.n_head, width // self.n_head).transpose(1, 2) for p in self._projections(x))
         mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=self.drop.p if self.training else 0.0, is_causal=True)
-        return self.attention.out(mixed.transpose(1, 2).reshape(batch, time, width))  # type: ignore[operator]
+        return self.attention.out(mixed.transpose(1, 2).reshape(batch, time, width))
 
 
 class StackedLSTM(nn.Module):
@@ -94,23 +99,57 @@ def random_batch(text: Tensor, block_size: int, batch_size: int) -> tuple[Tensor
     return inputs, targets
 
 
-def training_step(model: nn.Module, optimizer: torch.optim.Optimizer, text: Tensor, block_size: int, batch_size: int) -> float:
-    """One step on a random batch; returns its loss in nats."""
-    inputs, targets = random_batch(text, block_size, batch_size)
-    loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
-    optimizer.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    optimizer.step()
-    return loss.item()
+class Learner:
+    """A plain model with its optimizer, and its dice for batches: steps and evaluations as the reference study made them."""
+
+    def __init__(self, model: LanguageModel, corpus: Corpus, recipe: Recipe) -> None:
+        self.net, self.corpus = naive(model), corpus
+        self.sizes = model.config.block_size, recipe.batch_size
+        self.optimizer = torch.optim.AdamW(self.net.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
+
+    def step(self) -> float:
+        """One step on a random batch; its loss in nats."""
+        inputs, targets = random_batch(self.corpus.train, *self.sizes)
+        loss = F.cross_entropy(self.net(inputs).flatten(0, 1), targets.flatten())
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
+
+    @torch.no_grad()
+    def loss(self, text: Tensor, batches: int = EVALUATION_BATCHES) -> float:
+        """Mean loss on random batches of a text."""
+        self.net.eval()
+        pairs = (random_batch(text, *self.sizes) for _ in range(batches))
+        losses = [F.cross_entropy(self.net(x).flatten(0, 1), y.flatten()).item() for x, y in pairs]
+        self.net.train()
+        return sum(losses) / batches
+
+    @torch.no_grad()
+    def predictions(self, batches: int = EVALUATION_BATCHES) -> Tensor:
+        """(N, V) probabilities on random batches of its own, as published: two trials are asked about different text."""
+        self.net.eval()
+        inputs = (random_batch(self.corpus.validation, *self.sizes)[0] for _ in range(batches))
+        return torch.cat([self.net(x).flatten(0, 1).softmax(-1) for x in inputs])
 
 
-@torch.no_grad()
-def evaluate(model: nn.Module, texts: tuple[Tensor, ...], block_size: int, batch_size: int, batches: int = EVALUATION_BATCHES) -> list[float]:
-    """Mean loss on random batches of each text, as the reference study estimated it."""
-    model.eval()
-    losses = []
-    for text in texts:
-        pairs = (random_batch(text, block_size, batch_size) for _ in range(batches))
-        losses.append(sum(F.cross_entropy(model(x).flatten(0, 1), y.flatten()).item() for x, y in pairs) / batches)
-    model.train()
-    return losses
+def main(name: str, iterations: int, every: int, trials: int = 2) -> None:
+    """The published command: trials one after the other, losses of both splits every so often, predictions, their difference."""
+    corpus = load_text("shakespeare")
+    asked = []
+    for seed in range(trials):
+        torch.manual_seed(seed)
+        model = build_model(name, SCALES["lite"], "gelu", generator_for=init_streams(seed))
+        learner = Learner(model, corpus, Recipe(iterations, every, 32))
+        for iteration in range(iterations + 1):
+            if iteration % every == 0 or iteration == iterations:
+                print(iteration, learner.loss(corpus.train), learner.loss(corpus.validation))
+            if iteration < iterations:
+                learner.step()
+        asked.append(learner.predictions())
+    p, q = asked[:2]
+    print("relative PD", (2 * (p - q).abs() / (p + q)).mean().item())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
+from tests.speed import account
 from torch import nn
 from torch.nn import functional as F
-
-from actlab.bench import account
 
 
 def test_a_product_counts_two_operations_a_pair() -> None:
@@ -40,10 +37,3 @@ def test_shares_sum_to_one_and_products_are_seen() -> None:
     shares = account.profiled(lambda: a @ a)
     assert sum(shares.values()) == pytest.approx(1)
     assert max(shares, key=lambda group: shares[group]) == "matrix products"
-
-
-@pytest.mark.slow
-def test_table_sets_the_measured_beside_the_possible(measured: dict[str, Any]) -> None:
-    """No measured rate beats the matrix rate by more than noise, and the possible ratio is above the measured one."""
-    row = account.table(measured)["charlm"]
-    assert float(row["at the matrix rate"]) > float(row["times faster"]) > 0

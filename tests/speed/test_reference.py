@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
+from tests.speed import reference
+from tests.speed.__main__ import save
 from tests.support import tiny
 
 from actlab import store
-from actlab.bench import language, records, reference
+from actlab.chapters import performance
+from actlab.data.text import corpus_of
 from actlab.models import MODELS, build_model
+from actlab.training.loop import Recipe
 
 
 def test_naive_models_compute_the_same_function(subtests: pytest.Subtests) -> None:
@@ -36,31 +38,34 @@ def test_reference_dropout_is_on_in_training() -> None:
     assert not torch.equal(plain(tiny.tokens()), plain(tiny.tokens()))
 
 
-@pytest.mark.slow
-def test_a_measurement_has_both_peers(measured: dict[str, Any]) -> None:
-    """The row has both parts for both peers, a ratio of the trial's seconds, and the peak memory of either process."""
-    (row,) = measured["models"]
-    assert row["ratio"] == pytest.approx(row["trial_seconds"]["reference"] / row["trial_seconds"]["ours"])
-    assert all(row[part][who] > 0 for part in ("training", "evaluation", "peak_mb") for who in ("ours", "reference"))
-    assert list(language.table(measured).index) == ["charlm"]
-    assert language.table(measured).columns[0] == "times faster"
+def test_the_published_protocol() -> None:
+    """50 batches an evaluation; a step changes the weights, an evaluation does not."""
+    learner = reference.Learner(tiny.model("charlm"), corpus_of("abc", "abcdefg " * 60), Recipe(1, 1, 2))
+    asked: list[int] = []
+    learner.net.register_forward_hook(lambda *_: asked.append(1))
+    before = torch.cat([p.detach().flatten() for p in learner.net.parameters()])
+    learner.loss(learner.corpus.validation)
+    assert len(asked) == 50
+    assert torch.equal(before, torch.cat([p.detach().flatten() for p in learner.net.parameters()]))
+    learner.step()
+    assert not torch.equal(before, torch.cat([p.detach().flatten() for p in learner.net.parameters()]))
 
 
 def test_records_keep_the_newest() -> None:
     """A measurement is a record; the notebook shows the newest of its name."""
-    assert records.newest("language") is None
-    records.save("language", {"matmul_gflops": 1.0})
-    found = records.newest("language")
+    assert performance.newest("peers") is None
+    save("peers", {"matmul_gflops": 1.0, "bfloat16": False})
+    found = performance.newest("peers")
     assert found is not None
-    assert found["measured"] == {"matmul_gflops": 1.0}
-    assert records.measure_or_load("language", False, None) == found
-    assert "1 GFLOP/s" in str(records.origin(found))
+    assert found["measured"] == {"matmul_gflops": 1.0, "bfloat16": False}
+    assert "1 GFLOP/s" in str(performance.origin(found))
+    assert "no arithmetic for it" in str(performance.origin(found))
 
 
 def test_gpu_rows_are_computed_from_records() -> None:
     """None says so; one shows the median of its trials."""
-    assert "no record yet" in str(records.on_gpu())
+    assert "no record yet" in str(performance.on_gpu())
     trials = [{"status": "done", "seconds": {"training": t, "evaluation": 1.0}} for t in (9.0, 19.0, 29.0)]
     machine = {"machine": {"gpu": "a GPU"}}
     store.save(store.path_of("one", "arm"), {"arm": "arm", "config": {"recipe": {"device": "cuda"}}, "trials": trials, "provenance": machine})
-    assert records.on_gpu().loc["one, arm"].tolist() == ["a GPU", "20"]
+    assert performance.on_gpu().loc["one, arm"].tolist() == ["a GPU", "20"]

@@ -3,48 +3,73 @@
 from __future__ import annotations
 
 import pytest
+from tests.speed import growth, peers, workers
+from tests.speed.__main__ import MEASUREMENTS, main
 from torch.optim import adam
 
-from actlab.bench import growth, scaling, ways
-from actlab.bench.__main__ import MEASUREMENTS, main
+from actlab.chapters import performance
+from actlab.study import process
 from actlab.study.params import Params
 
-TINY = ways.Setting(dataset="pydoc", scale="quick", steps=2)
+TINY = peers.Setting(dataset="pydoc", scale="quick", steps=2)
 
 
-@pytest.mark.parametrize("name", ways.WAYS)
 @pytest.mark.filterwarnings("ignore")
-def test_every_way_trains_and_evaluates(name: str, toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_trains_and_evaluates(subtests: pytest.Subtests, toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
     """Training makes one optimizer step an iteration; evaluation makes none."""
-    if name == "lightning":
-        pytest.importorskip("lightning")
     steps, update = [], adam.adam
     monkeypatch.setattr(adam, "adam", lambda *args, **more: (steps.append(1), update(*args, **more)))  # hooks on steps are not called in ours
-    works = ways.WAYS[name].make(TINY)
-    groups = 2 if name.startswith("nanogpt") else 1  # matrices decay, vectors do not
-    works["training"]()
-    assert len(steps) == TINY.steps * groups
-    works["evaluation"]()
-    assert len(steps) == TINY.steps * groups
+    for name, (make, _) in peers.WAYS.items():
+        with subtests.test(name=name):
+            if "Lightning" in name:
+                pytest.importorskip("lightning")
+            if "bfloat16" in name and not process.bfloat16_arithmetic():
+                pytest.skip("this processor has no bfloat16 arithmetic")
+            works, groups = make(TINY), 2 if name.startswith("nanoGPT") else 1  # matrices decay, vectors do not
+            steps.clear()
+            works["training"]()
+            assert len(steps) == TINY.steps * groups
+            works["evaluation"]()
+            assert len(steps) == TINY.steps * groups
 
 
-def test_the_table_multiplies_by_the_recipe() -> None:
-    """500 iterations of 10 ms and 11 evaluations of 1 s make 16 s; the ratio to ours is taken in every round."""
-    mine = {"training": [0.01, 0.01], "evaluation": [1.0, 1.0], "peak_mb": 400.0}
-    slow = {"training": [0.02, 0.02], "evaluation": [10.0, 10.0], "peak_mb": 500.0}
-    table = ways.table({"iterations": 500, "evaluations": 11, "ways": {"ours": mine, "reference": slow}})
-    assert table.loc["ours", "trial, s"] == "16"
-    assert table.loc["plain reference", "trial, s"] == "120"
-    assert table.loc["plain reference", "trial, times ours"] == "7.50 [7.50, 7.50]"
-    assert table.columns[0] == "trial, times ours"
-    assert set(table.loc["ours"][:3]) == {"1"}
+def test_a_trial_is_computed_from_its_parts() -> None:
+    """500 iterations of 10 ms and 11 evaluations of 0.1 million positions at 10 s a million make 16 s; twice as many positions, 27 s."""
+    mine = {"iteration": [0.01, 0.01], "million_positions": [10.0, 10.0], "peak_mb": 400.0}
+    slow = {"iteration": [0.02, 0.02], "million_positions": [100.0, 100.0], "peak_mb": 500.0}
+    about = {"iterations": 500, "evaluations": 11, "positions": 100_000, "published_positions": 200_000}
+    measured = {**about, "models": {"charlm": {"ways": {"ours": mine, "plain reference": slow}}}}
+    table = performance.equal_protocol(measured)
+    assert table.loc[("charlm", "ours"), "trial, s"] == "16"
+    assert table.loc[("charlm", "plain reference"), "trial, s"] == "120"
+    assert table.loc[("charlm", "plain reference"), "trial, times ours"] == "7.50 [7.50, 7.50]"
+    assert performance.protocols(measured).loc["charlm"].tolist() == ["7.5", "14.4", "1.9"]
+
+
+@pytest.mark.slow
+def test_peers_are_measured_in_processes_of_their_own() -> None:
+    """One model at the quick size, one round: times, memory, and an account whose shares sum to one."""
+    found = peers.measure_all(1, ("charlm",), others=False, dataset="pydoc", scale="quick", steps=1)
+    ways, account = found["models"]["charlm"]["ways"], found["models"]["charlm"]["account"]
+    assert ("ours in bfloat16" in ways) == found["bfloat16"]
+    assert all(ways[name][part][0] > 0 for name in ("ours", "plain reference") for part in ("iteration", "million_positions"))
+    assert sum(account["shares"].values()) == pytest.approx(1)
+    assert performance.account(found).columns.tolist() == ["charlm"]
+
+
+def test_commands_are_compared_in_the_seconds_of_the_reference() -> None:
+    """30 s against 10 s in float32 and 6 s in bfloat16; what was not measured has no column."""
+    both = {"tinylstm": {"reference": [30.0], "float32": [10.0], "bfloat16": [6.0]}}
+    row = performance.commands({"models": both}).loc["tinylstm"]
+    assert (row["times faster in float32"], row["times faster in bfloat16"]) == ("3.0", "5.0")
+    assert "bfloat16" not in str(performance.commands({"models": {"tinylstm": {"reference": [30.0], "float32": [10.0]}}}))
 
 
 def test_exponents_of_a_power_law() -> None:
     """seconds = 3 level^1.7 in every round; the arithmetic grows with the square."""
     levels = {str(n): {"seconds": [3 * n**1.7] * 2, "gflop": float(n**2)} for n in (64, 128, 256)}
-    assert growth.slopes(levels) == pytest.approx([1.7, 1.7])
-    row = growth.table({"factors": {"width": levels}}).loc["width"]
+    assert performance.slopes(levels) == pytest.approx([1.7, 1.7])
+    row = performance.growth({"factors": {"width": levels}}).loc["width"]
     assert row["exponent"] == "1.70 [1.70, 1.70]"
     assert row["of its arithmetic"] == "2.00"
 
@@ -53,12 +78,10 @@ def test_comparisons_are_counted_in_pairs() -> None:
     """30 ms a pair: 2, 4 and 8 trials have 1, 6 and 28 pairs, and the time is proportional to their number."""
     trials = {str(n): {"seconds": [0.03 * n * (n - 1) / 2] * 2, "gflop": None} for n in (2, 4, 8)}
     measured = {"positions": 8192, "factors": {"trials": trials}}
-    row = growth.table(measured).loc["pairs of trials, compared"]
+    row = performance.growth(measured).loc["pairs of trials, compared"]
     assert row["levels"] == "1, 6, 28"
     assert row["CPU ms"] == "30, 180, 840"
     assert row["exponent"] == "1.00 [1.00, 1.00]"
-    assert "on 8,192 positions takes 30 to 30 ms where 1, 6, 28 pairs" in growth.sentences(measured)[0]
-    assert growth.sentences({"factors": {}}) == []
 
 
 def test_growth_measures_every_level(toy: Params) -> None:
@@ -86,30 +109,29 @@ MADE_UP = {
 
 def test_scaling_counts_trials_not_rounds() -> None:
     """Four trials in 10.5 s are 1.905 times two in 10 s."""
-    table = scaling.table(MADE_UP)
+    table = performance.workers(MADE_UP)
     assert table.loc["Dask, 2", "times one process"] == "1.905 [1.905, 1.905]"
     assert table.loc["in this process", "trials an hour"] == "720"
 
 
 def test_overhead_of_a_trial_of_thirty_seconds() -> None:
     """One task of 3 ms and 150 reports of 1 ms: 0.51%."""
-    assert scaling.overhead(MADE_UP) == pytest.approx(0.153 / 30)
-    assert scaling.overhead_table(MADE_UP).loc["of a trial of 30 s", ""] == "0.51%"
+    assert performance.overhead(MADE_UP).loc["of a trial of 30 s", ""] == "0.51%"
 
 
 def test_work_reports_as_often_as_asked(toy: Params) -> None:
     """Training reports by the clock; the reports that are timed are all sent."""
     heard: list[int] = []
-    usual = scaling.pool.REPORTS_EVERY
-    assert scaling.work(scaling.Work(TINY, reports=7), lambda iteration, loss: heard.append(iteration)) >= 0
+    usual = workers.pool.REPORTS_EVERY
+    assert workers.work(workers.Work(TINY, reports=7), lambda iteration, loss: heard.append(iteration)) >= 0
     assert heard[-7:] == list(range(7))
-    assert usual == scaling.pool.REPORTS_EVERY
+    assert usual == workers.pool.REPORTS_EVERY
 
 
 @pytest.mark.slow
 def test_scaling_measures_three_ways() -> None:
     """At the quick size, one round."""
-    found = scaling.measure_all(steps=1, rounds=1, trials=1, empty=5, dataset="pydoc", scale="quick")
+    found = workers.measure_all(steps=1, rounds=1, trials=1, empty=5, dataset="pydoc", scale="quick")
     assert list(found["seconds"]) == ["in this process", "Dask, 1", "Dask, 2"]
     assert found["trials"]["Dask, 2"] == 2
     assert all(values[0] > 0 for values in found["seconds"].values())

@@ -7,8 +7,7 @@ from functools import partial
 
 import pytest
 import torch
-
-from actlab.bench import timing
+from tests.speed import timing
 
 
 def test_works_take_turns() -> None:

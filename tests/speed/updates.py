@@ -9,13 +9,11 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-import pandas as pd
 import torch
+from tests.speed import timing
 from torch.nn import functional as F
 
 from actlab.activations import find_activation
-from actlab.bench import timing
-from actlab.factorial.reading import words
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config, build_gpt2
 from actlab.optimizers import OPTIMIZERS, build_optimizer
 from actlab.training.streams import generator
@@ -72,21 +70,3 @@ def measure_all(rounds: int = 5, steps: int = 10, large: str = "124m") -> dict[s
         short = replace(GPT2_SCALES[large], block_size=64)
         small, big = measure(SMALL, tuple(OPTIMIZERS), steps, rounds), measure(short, ("ecd", "adamw", "sgdm"), 2, rounds)
         return {"small": small, "large": big, "large_scale": large, "state_bytes": state_bytes(large)}
-
-
-def table(measured: dict[str, Any]) -> pd.DataFrame:
-    """One row an optimizer: times AdamW's update, small and large; times a whole step (small); bytes of state a parameter at the large scale."""
-    small, large = ({row["optimizer"]: row for row in measured[size]["rows"]} for size in ("small", "large"))
-    few, many = (f"{measured[size]['parameters'] / 1e6:.{digits}f}M" for size, digits in (("small", 1), ("large", 0)))
-    learning, adamw = measured["small"]["learning_cpu_ms"], small["adamw"]["cpu_ms"]
-    rows = {}
-    for name, row in small.items():
-        rows[words(name)] = {
-            f"whole step, times AdamW's ({few})": f"{(learning + row['cpu_ms']) / (learning + adamw):.2f}",
-            f"update, times AdamW's ({few})": f"{row['times_adamw']:.2f}",
-            f"update, times AdamW's ({many})": f"{large[name]['times_adamw']:.2f}" if name in large else "not measured",
-            f"state, bytes a parameter ({many})": f"{measured['state_bytes'][name]:.1f}",
-            f"update, CPU ms ({few})": f"{row['cpu_ms']:.1f}",
-            f"update, CPU ms ({many})": f"{large[name]['cpu_ms']:.0f}" if name in large else "not measured",
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")

@@ -14,18 +14,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from tests.speed.peers import RECIPE, Setting
 
-from actlab.bench.ways import RECIPE, Setting
-from actlab.statistics.intervals import mean_interval
 from actlab.study import pool, process
 from actlab.study.pool import Report, run_tasks
 from actlab.training.loop import train
 from actlab.training.windows import spread
-from actlab.wording import with_interval
 
-TRIAL_SECONDS = 30.0
-"""Of the trial that Dask's overhead is stated for."""
 WORKERS = (1, 2)
 
 
@@ -100,34 +95,3 @@ def _run(tasks: Sequence[Work], address: str) -> float:
 
 def _median(measure: Callable[[], float]) -> float:
     return float(np.median([measure() for _ in range(3)]))
-
-
-def table(measured: dict[str, Any]) -> pd.DataFrame:
-    """One row a way: trials an hour and their ratio to those in one process, with a 95% interval over the rounds."""
-    each = {name: np.array(values) / measured["trials"][name] for name, values in measured["seconds"].items()}
-    rows = {}
-    for name, seconds in each.items():
-        rows[name] = {
-            "trials an hour": f"{3600 / np.median(seconds):.0f}",
-            "times one process": with_interval(mean_interval(each["in this process"] / seconds), 3),
-            "rounds": str(len(seconds)),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def overhead(measured: dict[str, Any]) -> float:
-    """Share of a trial of ``TRIAL_SECONDS`` that Dask takes: handing it out, and its reports."""
-    reports = TRIAL_SECONDS / measured["reports_every"] * measured["report_seconds"]
-    return (measured["task_seconds"] + reports) / TRIAL_SECONDS
-
-
-def overhead_table(measured: dict[str, Any]) -> pd.DataFrame:
-    """What Dask costs: once a study, a task, a report, and so of a trial of ``TRIAL_SECONDS``."""
-    rows = {f"start-up with {n} worker{'s' if n != '1' else ''}, s": f"{s:.1f}" for n, s in measured["startup_seconds"].items()}
-    rows |= {
-        "an empty task, ms": f"{1e3 * measured['task_seconds']:.1f}",
-        "a report, ms": f"{1e3 * measured['report_seconds']:.2f}",
-        f"of a trial of {TRIAL_SECONDS:.0f} s": f"{100 * overhead(measured):.2f}%",
-        "load of the machine before": f"{measured['load_before']:.1f}",
-    }
-    return pd.DataFrame({"": rows})

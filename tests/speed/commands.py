@@ -1,0 +1,61 @@
+"""A whole command: `actlab run` of two trials against the reference as published; wall-clock seconds from the shell, start-up included."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from actlab import paths
+from actlab.models import MODELS
+from actlab.study import process
+
+TRIALS = {"activations": ["gelu"], "trials": 2, "seed": 42, "dataset": "shakespeare", "scale": "lite", "batch_size": 32, "noise_floor": False}
+
+
+def seconds(command: list[str], **environment: str) -> float:
+    """Of a command that must succeed."""
+    since = time.perf_counter()
+    subprocess.run(command, cwd=paths.ROOT, env={**os.environ, **environment}, check=True, capture_output=True)
+    return time.perf_counter() - since
+
+
+def ours(model: str, iterations: int, every: int, workers: int, dtype: str = "float32") -> float:
+    """``actlab run`` with no cache and no record."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {**TRIALS, "study": "timed", "model": model, "iterations": iterations, "evaluate_every": every}
+        params = Path(folder, "timed.yaml")
+        params.write_text(yaml.safe_dump({**settings, "learning_rate": 3e-4, "dtype": dtype}))
+        command = [sys.executable, "-m", "actlab", "run", str(params), "--workers", str(workers)]
+        return seconds(command, ACTLAB_RESULTS=folder, ACTLAB_CACHE=folder)
+
+
+def published(model: str, iterations: int, every: int, threads: int) -> float:
+    """The reference: one trial after the other, each on all cores, 50 batches of both splits an evaluation, then the pair."""
+    words = ["-m", "tests.speed.reference", model, str(iterations), str(every)]
+    return seconds([sys.executable, *words], OMP_NUM_THREADS=str(threads))
+
+
+def measure_all(
+    models: Sequence[str] = tuple(MODELS), iterations: int = 200, every: int = 50, rounds: int = 1
+) -> dict[str, Any]:
+    """Model -> way -> seconds of each round; the ways take turns."""
+    cores, fast = os.cpu_count() or 1, process.bfloat16_arithmetic()
+    load = os.getloadavg()[0]
+    found: dict[str, Any] = {}
+    for model in models:
+        found[model] = {"reference": [], "float32": [], **({"bfloat16": []} if fast else {})}
+        for _ in range(rounds):
+            for way, kept in found[model].items():
+                kept.append(
+                    published(model, iterations, every, cores) if way == "reference" else ours(model, iterations, every, cores, way)
+                )
+    about = {"trials": TRIALS["trials"], "iterations": iterations, "evaluate_every": every, "cores": cores}
+    return {**about, "load_before": load, "bfloat16": fast, "models": found}
