@@ -103,7 +103,7 @@ def test_every_notebook_checks_its_parameters_and_says_their_types() -> None:
         (declared,) = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
         lines = [line for cell in cells for line in cell.source.splitlines()]
         check = [line for line in lines if re.search(r"\b(given|checked)\(globals\(\)", line)]
-        needed = [line for line in lines if line.startswith(("from actlab.study", "from actlab.bench.check"))]
+        needed = [line for line in lines if line.startswith("from actlab.study")]
         own: dict[str, object] = {}
         exec("\n".join([declared, *needed]), own)
         own["In"] = ["", declared, "# Parameters\ntitel = 'x'"]

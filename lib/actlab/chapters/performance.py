@@ -48,7 +48,7 @@ def origin(record: store.Record | None) -> pd.DataFrame:
     if "matmul_gflops" in measured:
         rows["float32 matrix product"] = f"{measured['matmul_gflops']:.0f} GFLOP/s on one thread"
     if "bfloat16" in measured:
-        rows["bfloat16"] = "measured too" if measured["bfloat16"] else "not measured: this processor has no arithmetic for it"
+        rows["bfloat16"] = "measured too" if measured["bfloat16"] else "not measured: no arithmetic for it here"
     return pd.DataFrame({"": rows})
 
 
