@@ -33,9 +33,7 @@ MANY = "; several by commas or repeated."
 ParamsFile = Annotated[Path, typer.Argument(help="A params file, such as params/repro-quick.yaml.", show_default=False)]
 StudyName = Annotated[str, typer.Argument(help="A folder below results/.", show_default=False)]
 Models = Annotated[list[str] | None, typer.Option("--model", help=f"Only this model{MANY}")]
-Activations = Annotated[
-    list[str] | None, typer.Option("--activation", help=f"Only this activation (of an image sweep: this network){MANY}")
-]
+Activations = Annotated[list[str] | None, typer.Option("--activation", help=f"Only this activation, or network of a sweep{MANY}")]
 Optimizers = Annotated[list[str] | None, typer.Option("--optimizer", help=f"Only this optimizer of an ablation{MANY}")]
 Modes = Annotated[list[str] | None, typer.Option("--symmetry", help=f"Only this symmetry mode of an ablation{MANY}")]
 Sets = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set any field of the params file; may be repeated.")]
@@ -43,9 +41,7 @@ Trials = Annotated[int | None, typer.Option(min=1, help="Independently seeded ru
 Iterations = Annotated[int | None, typer.Option("--max-iters", min=1, help="Optimizer steps of a trial.")]
 Device = Annotated[str | None, typer.Option(help="cpu or cuda.")]
 Workers = Annotated[int, typer.Option(min=1, help="Single-threaded processes.")]
-Plugins = Annotated[
-    list[str] | None, typer.Option("--plugin", help="A Python file with parts of your own: activations, models, ...; may be repeated.")
-]
+Plugins = Annotated[list[str] | None, typer.Option("--plugin", help="A Python file with parts of your own; may be repeated.")]
 CORES = os.cpu_count() or 1
 
 
@@ -125,15 +121,13 @@ def status(
     optimizer: Optimizers = None,
     symmetry: Modes = None,
     trials: Trials = None,
-    max_iters: Iterations = None,
-    device: Device = None,
     set_: Sets = None,
     workers: Workers = CORES,
     plugin: Plugins = None,
 ) -> None:
     """Trials of each arm that are done, running and missing, and the time that is left by recorded seconds."""
     filters = {"model": model, "activation": activation, "optimizer": optimizer, "symmetry": symmetry}
-    _show_status(_settings(params, plugin, filters, set_, trials=trials, iterations=max_iters, device=device), workers)
+    _show_status(_settings(params, plugin, filters, set_, trials=trials), workers)
 
 
 def _show_status(settings: Any, workers: int) -> None:
@@ -178,8 +172,7 @@ def compare(
     from actlab.files import write_text
 
     differs, found = reports.compare(first, second)
-    for line in differs or ["the same settings"]:
-        console.print(line)
+    console.print("\n".join(differs or ["the same settings"]))
     _print_table(found.drop(columns="method"))
     if out:
         console.print(str(write_text(out, found.to_csv(index=False))))
@@ -209,10 +202,8 @@ def replay(
     study: Annotated[str, typer.Option(help="With --all: only this folder below results/.")] = "",
     sample: Annotated[int | None, typer.Option(min=1, help="With --all: so many trials at random, the studies taking turns.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the sample.")] = 0,
-    minutes: Annotated[
-        float, typer.Option(min=0, help="With --all: only trials that took no longer when they were recorded.", show_default=False)
-    ] = math.inf,
-    workers: Annotated[int, typer.Option(min=1, help="With --all: single-threaded processes.")] = os.cpu_count() or 1,
+    minutes: Annotated[float, typer.Option(min=0, help="With --all: only trials that took no longer.", show_default=False)] = math.inf,
+    workers: Annotated[int, typer.Option(min=1, help="With --all: single-threaded processes.")] = CORES,
     plugin: Plugins = None,
 ) -> None:
     """Train recorded trials again, compare them bit for bit, and add the outcome to the history beside the record.
@@ -247,10 +238,9 @@ def data_list() -> None:
     from actlab import paths
     from actlab.data import fetch, sources
 
-    table = Table("name", "here", "what it is", box=None, pad_edge=False)
     for name, dataset in fetch.DATASETS.items():
-        table.add_row(name, "built in" if dataset.embedded else "yes" if sources.present(name) else "no", dataset.description)
-    console.print(table)
+        here = "built in" if dataset.embedded else "here" if sources.present(name) else "not here"
+        console.print(f"{name:<12}{here:<10}{dataset.description}")
     console.print(f"data folder: {paths.data()} (ACTLAB_DATA moves it)")
 
 
@@ -282,7 +272,7 @@ def data_tokenize(
 
 @app.command()
 def book(
-    workers: Annotated[int, typer.Option(min=1, help="Notebooks executed at once.")] = os.cpu_count() or 1,
+    workers: Annotated[int, typer.Option(min=1, help="Notebooks executed at once.")] = CORES,
     execute_only: Annotated[bool, typer.Option(help="Execute the notebooks, build no pages.")] = False,
     pdf: Annotated[bool, typer.Option("--pdf", help="Print the whole book to book/_build/book.pdf too (needs Chromium).")] = False,
 ) -> None:
