@@ -1,49 +1,68 @@
-"""The guides of the book run as they are printed."""
+"""The guide to a study of one's own runs as it is printed: its files are written, its commands typed, its Python run."""
 
 from __future__ import annotations
 
+import csv
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-import torch
 
 from actlab import paths, store
-from actlab.activations import ACTIVATIONS
-from actlab.models import MODELS, SCALES, ModelConfig, build_model
 
-BLOCK = re.compile(r"^```(python|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|yaml|bash|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = {"my_parts.py": "python", "my-study.yaml": "yaml"}
+"""File that the reader is told to write -> the first block of this language after its name is its content."""
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
 
 
 @pytest.mark.slow
-def test_guides_run_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Activation, model, study, in the page's order; what they claim of the new model holds."""
-    blocks = BLOCK.findall((paths.ROOT / "book" / "extend.md").read_text(encoding="utf-8"))
-    assert [kind for kind, _ in blocks] == ["python", "python", "python", "yaml", "python"]
-    for table, name in ((ACTIVATIONS, "squareplus"), (MODELS, "baglm")):
-        monkeypatch.setitem(table, name, None)  # type: ignore[arg-type]  # so that it is gone after the test
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "params").mkdir()
-    space: dict[str, object] = {"__name__": "guide"}
-    for kind, text in blocks:
-        if kind == "yaml":
-            (tmp_path / "params" / "squareplus-quick.yaml").write_text(text)
+def test_the_guide_runs_as_typed(tmp_path: Path) -> None:
+    """Own activation, model, text and metric in one file, on two workers, reported and grown; no file of the library is touched."""
+    page = (paths.ROOT / "book" / "extend.md").read_text(encoding="utf-8")
+    for name in ("params", "notebooks", "book"):
+        (tmp_path / name).symlink_to(paths.ROOT / name)
+    tools = str(Path(sys.executable).parent)
+    own = {"ACTLAB_RESULTS": str(tmp_path / "results"), "ACTLAB_CACHE": str(tmp_path / "cache"), "COLUMNS": "160"}
+    here = {**os.environ, **own, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(paths.ROOT / "lib")}
+    waiting, said = dict(FILE), ""
+    for match in BLOCK.finditer(page):
+        language, text = match.groups()
+        file = next((f for f, kind in waiting.items() if kind == language and f"`{f}`" in page[: match.start()]), None)
+        if file is not None:
+            (tmp_path / file).write_text(text)
+            del waiting[file]
+        elif language == "bash":
+            for line in text.splitlines():
+                done = subprocess.run(line, shell=True, cwd=tmp_path, env=here, capture_output=True, text=True, check=False)
+                assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+                said += done.stdout
+        elif language == "python":
+            done = subprocess.run([sys.executable, "-c", text], cwd=tmp_path, env=here, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            assert "two trials differ by 0." in done.stdout
         else:
-            exec(compile(text, "extend.md", "exec"), space)  # the page is ours
-    assert "two trials differ by 0." in capsys.readouterr().out
-    assert len([r for r in store.load_study("squareplus-quick") if r["kind"] == "trials"]) == 2
-    check_model(SCALES["quick"])
+            assert [line for line in text.splitlines() if words(line) not in words(said)] == []
+    assert waiting == {}
+    check_results(tmp_path)
 
 
-def check_model(config: ModelConfig) -> None:
-    """It sees no later token, and its activation matters."""
-    tokens = torch.randint(config.vocab_size, (2, 16), generator=torch.Generator().manual_seed(0))
-    changed = tokens.clone()
-    changed[:, 10:] = 0
-    with torch.inference_mode():
-        made = {
-            name: build_model("baglm", config, name, generator_for=lambda _: torch.Generator().manual_seed(1)) for name in ("relu", "gelu", "swiglu")
-        }
-        out = {name: model(tokens) for name, model in made.items()}
-        assert torch.equal(out["relu"][:, :10], made["relu"](changed)[:, :10])
-    assert not torch.equal(out["relu"], out["gelu"])
+def check_results(folder: Path) -> None:
+    """Four arms of two trials, then of four, of which two are the same bits; the own metric in the table; every study has records."""
+    records = [store.load(path) for path in (folder / "results" / "my-study").glob("*-*.json") if not path.name.startswith("baseline")]
+    arms: dict[tuple[str, str], dict[int, list[str]]] = {}
+    for record in records:
+        hashes = [trial["weights_sha256"] for trial in record["trials"]]
+        arms.setdefault((record["model_name"], record["activation"]), {})[len(hashes)] = hashes
+    assert set(arms) == {(model, activation) for model in ("charlm", "baglm") for activation in ("relu", "squareplus")}
+    assert all(set(sizes) == {2, 4} and sizes[4][:2] == sizes[2] for sizes in arms.values())
+    with (folder / "out" / "my-study" / "pairs.csv").open() as file:
+        assert all(0 <= float(row["top3"]) <= 1 for row in csv.DictReader(file))
+    for study in ("mine-quick", "my-page", "my-session"):
+        assert list((folder / "results" / study).glob("*squareplus*.json"))

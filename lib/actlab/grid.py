@@ -110,7 +110,7 @@ class ArmResults:
         out = np.full((len(place), len(place)), np.nan)
         for pair in self.record["reproducibility_metrics"] if pairs is None else pairs:
             i, j = (place[label] for label in pair["between"])
-            out[i, j] = out[j, i] = pair[metric]
+            out[i, j] = out[j, i] = pair.get(metric, np.nan)
         return out
 
     def curves(self, metric: str) -> tuple[list[int], Curves]:
@@ -124,19 +124,19 @@ class ArmResults:
 
     def estimate(self, metric: str) -> Estimate:
         """Mean with a 95% interval over trials (t for trial metrics, jackknife over trials for pair metrics)."""
-        return pair_mean(self.matrix(metric)) if metric in PAIR_METRICS else mean_interval(self.values(metric))
+        return pair_mean(self.matrix(metric)) if metric not in TRIAL_METRICS else mean_interval(self.values(metric))
 
     def shown(self, metric: str) -> Estimate:
         """The estimate for tables, sentences and error bars: a pair metric's interval on a log scale, or none where too few trials differ."""
         found = self.estimate(metric)
-        if metric not in PAIR_METRICS:
+        if metric in TRIAL_METRICS:
             return found
         few = replace(found, low=float("nan"), high=float("nan"), method=FEW_DIFFER)
         return few if few_differ(self.matrix(metric)) else above_zero(found)
 
     def minus(self, other: ArmResults, metric: str) -> Estimate:
         """This arm less another, paired by seed."""
-        if metric in PAIR_METRICS:
+        if metric not in TRIAL_METRICS:
             return pair_mean_difference(self.matrix(metric), other.matrix(metric))
         return paired_difference(self.values(metric), other.values(metric))
 
@@ -165,6 +165,12 @@ class Grid:
     """The study's baseline record; empty where it has none."""
     primary: Grid | None = None
     """The grid whose family of comparisons this one quotes where it has the same trials (``records.families``)."""
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """Every metric of its records by name, in the order of tables: of pairs, a user's own ones after the built-in, then of trials."""
+        own = {name: said for arm in self.arms.values() for name, said in arm.record.get("metrics", {}).items()}
+        return PAIR_METRICS | {name: Metric(name, said["label"], said["note"]) for name, said in own.items()} | TRIAL_METRICS
 
     @property
     def missing(self) -> list[tuple[str, str]]:
@@ -227,7 +233,7 @@ def seed_means(arms: Sequence[ArmResults], metric: str) -> tuple[Matrix, Matrix]
     if size < 2:
         return np.empty((0, 1)), np.empty((len(arms), size))
     chosen = [np.array([arm.labels.index(label) for label in seeds]) for arm in arms]
-    if metric in PAIR_METRICS:
+    if metric not in TRIAL_METRICS:
         matrices = [pair_values(arm.matrix(metric)[np.ix_(keep, keep)]) for arm, keep in zip(arms, chosen, strict=True)]
         left_out = [leave_one_out(m) for m in matrices] if size > 2 else np.full((len(arms), size), np.nan)
         return np.array([[pair_average(m)] for m in matrices]), np.array(left_out)

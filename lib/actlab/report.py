@@ -141,7 +141,7 @@ def _group(report: Report, group: str, tests: pd.DataFrame) -> Iterator[str]:
     sizes = [(arm.level, int(arm.trials["parameters"].max()) if "parameters" in arm.trials else 0) for arm in arms]
     yield f"parameters: {', '.join(f'{level} {size:,}' for level, size in sizes)}"
     for metric in measured(arms):
-        yield LABELS.get(metric, metric)
+        yield _label(report, metric)
         shown = {arm.level: arm.estimate(metric) for arm in arms if metric in arm.metrics}
         for level, estimate in shown.items():
             yield f"  {level:10s} {_shown(metric, estimate)}  n = {estimate.n}"
@@ -151,6 +151,11 @@ def _group(report: Report, group: str, tests: pd.DataFrame) -> Iterator[str]:
     for level in report.levels:
         if level not in {arm.level for arm in arms}:
             yield f"{level}: {tables.MISSING}"
+
+
+def _label(report: Report, metric: str) -> str:
+    own = {name: said["label"] for record in report.records for name, said in record.get("metrics", {}).items()}
+    return (LABELS | own).get(metric, metric)
 
 
 def _shown(metric: str, estimate: Estimate) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from actlab import store
-from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Grid
+from actlab.grid import METRICS, PAIR_METRICS, TRIAL_METRICS, ArmResults, Grid
 from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import tested
 from actlab.records.settings import differing, kind_of, named
@@ -22,16 +22,16 @@ MISSING = "not run"
 
 def every_metric(grid: Grid) -> pd.DataFrame:
     """One row an arm: parameters, trials, every metric with its 95% interval. Missing arms say so."""
-    rows = {(model, activation): _row(grid.arms.get((model, activation))) for model in grid.models for activation in grid.activations}
-    return _frame(rows, ("model", "activation")).rename(columns={name: metric.label for name, metric in METRICS.items()})
+    rows = {(model, activation): _row(grid, grid.arms.get((model, activation))) for model in grid.models for activation in grid.activations}
+    return _frame(rows, ("model", "activation")).rename(columns={name: metric.label for name, metric in grid.metrics.items()})
 
 
-def _row(arm: ArmResults | None) -> dict[str, str]:
+def _row(grid: Grid, arm: ArmResults | None) -> dict[str, str]:
     if arm is None:
-        return dict.fromkeys(["parameters", "trials", *METRICS], MISSING)
+        return dict.fromkeys(["parameters", "trials", *grid.metrics], MISSING)
     done = len(arm.labels) - len(arm.not_done)
     trials = f"{done}" if not arm.not_done else f"{done} of {len(arm.labels)} ({', '.join(arm.not_done)})"
-    estimates = {name: with_interval(arm.shown(name), metric.digits) for name, metric in METRICS.items()}
+    estimates = {name: with_interval(arm.shown(name), metric.digits) for name, metric in grid.metrics.items()}
     return {"parameters": f"{arm.n_parameters:,}", "trials": trials} | estimates
 
 
@@ -43,12 +43,12 @@ def _frame(rows: Mapping[tuple[str, str], dict[str, str]], names: tuple[str, str
 
 def losses(grid: Grid) -> pd.DataFrame:
     """The part of ``every_metric`` that says how well the models learned."""
-    return every_metric(grid)[["parameters", "trials", *(METRICS[name].label for name in METRICS if name not in PAIR_METRICS)]]
+    return every_metric(grid)[["parameters", "trials", *(metric.label for metric in TRIAL_METRICS.values())]]
 
 
 def differences(grid: Grid) -> pd.DataFrame:
     """The part of ``every_metric`` that says how far trials differ, with the number of trials."""
-    return every_metric(grid)[["trials", *(METRICS[name].label for name in PAIR_METRICS)]]
+    return every_metric(grid)[["trials", *(metric.label for name, metric in grid.metrics.items() if name not in TRIAL_METRICS)]]
 
 
 def baselines(grid: Grid) -> pd.DataFrame:
@@ -85,7 +85,7 @@ def across(grid: Grid, metric: str, digits: int = 3) -> pd.DataFrame:
         for model in grid.models
     }
     frame = pd.DataFrame.from_dict(rows, orient="index")
-    frame.index.name = METRICS[metric].label
+    frame.index.name = grid.metrics[metric].label
     return frame
 
 
@@ -97,7 +97,7 @@ def against(grid: Grid, metric: str) -> pd.DataFrame:
         others = [activation for activation in grid.activations if activation != REFERENCE]
         rows[model] = {a: _difference(*found[model, a]) if (model, a) in found else MISSING for a in others}
     frame = pd.DataFrame.from_dict(rows, orient="index")
-    frame.index.name = f"{METRICS[metric].label}, minus {REFERENCE}"
+    frame.index.name = f"{grid.metrics[metric].label}, minus {REFERENCE}"
     return frame
 
 

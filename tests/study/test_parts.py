@@ -254,7 +254,7 @@ def test_a_registered_metric_is_in_every_pair(toy: Params) -> None:
 
 def test_wrong_metrics_are_refused() -> None:
     """One value an input, and no name that a record uses for something else."""
-    with pytest.raises(BadInput, match=r"must give \(3,\) for two \(3, 2\) tensors, one value an input, not \(\)"):
+    with pytest.raises(BadInput, match=r"must give \(3,\) for two \(3, 64\) tensors, one value an input, not \(\)"):
         actlab.register_metric("mine", lambda p, q: (p - q).abs().mean())
     with pytest.raises(BadInput, match="'val_loss' would hide a number"):
         actlab.register_metric("val_loss", half_l1)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from actlab.figures.style import canvas, colour, dashes, marker, outlined, styled, words_alone
-from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Grid
+from actlab.grid import METRICS, TRIAL_METRICS, ArmResults, Grid
 from actlab.statistics.estimate import Estimate
 
 
@@ -23,7 +23,7 @@ def error_bar(estimate: Estimate) -> list[list[float]]:
 
 def singles(arm: ArmResults, metric: str) -> np.ndarray:
     """The values behind an estimate: one a pair, or one a trial."""
-    if metric in PAIR_METRICS:
+    if metric not in TRIAL_METRICS:
         matrix = arm.matrix(metric)
         return matrix[np.triu_indices(len(matrix), 1)]
     return arm.values(metric)
@@ -90,8 +90,8 @@ def scatter(grid: Grid, x: str = "val_accuracy", y: str = "total_variation") -> 
         for axes in panels[len(grid.models) :]:
             axes.axis("off")
         _shared_legend(figure, panels)
-        figure.supxlabel(METRICS[x].label, fontsize=10)
-        figure.supylabel(METRICS[y].label, fontsize=10)
+        figure.supxlabel(grid.metrics[x].label, fontsize=10)
+        figure.supylabel(grid.metrics[y].label, fontsize=10)
     return figure
 
 
@@ -121,7 +121,7 @@ def _ungrouped(axes: Axes, grid: Grid, metric: str) -> None:
             axes.annotate("not run", (x, 0), (0, 4), textcoords="offset points", ha="center", va="bottom", rotation=90, fontsize=8)
     axes.set_xticks(range(len(grid.activations)), list(grid.activations))
     axes.set_xlim(-0.6, len(grid.activations) - 0.4)  # as wide where nothing was run
-    axes.set_ylabel(METRICS[metric].label)
+    axes.set_ylabel(grid.metrics[metric].label)
     axes.grid(axis="x", visible=False)
 
 
@@ -134,7 +134,7 @@ def _grouped(axes: Axes, grid: Grid, metric: str) -> None:
     for activation in grid.activations:
         axes.bar(0, 0, color=colour(activation), label=activation)
     axes.set_xticks(range(len(grid.models)), list(grid.models), fontsize=8)
-    axes.set_ylabel(METRICS[metric].label)
+    axes.set_ylabel(grid.metrics[metric].label)
     axes.grid(axis="x", visible=False)
 
 
@@ -157,7 +157,7 @@ def _boxes(axes: Axes, grid: Grid, metric: str) -> None:
     values = [np.concatenate([singles(arm, metric) for arm in grid.of_model(m)] or [np.array([])]) for m in grid.models]
     axes.boxplot([v[~np.isnan(v)] for v in values], tick_labels=list(grid.models), medianprops={"color": "#333333"})
     axes.tick_params(axis="x", labelsize=8)
-    axes.set_ylabel(f"{METRICS[metric].label}\nall pairs of all activations")
+    axes.set_ylabel(f"{grid.metrics[metric].label}\nall pairs of all activations")
 
 
 def _heat(axes: Axes, grid: Grid, metric: str) -> None:
@@ -172,7 +172,7 @@ def _heat(axes: Axes, grid: Grid, metric: str) -> None:
     axes.set_yticks(range(len(grid.models)), list(grid.models), fontsize=8)
     axes.grid(visible=False)
     assert axes.figure is not None
-    axes.figure.colorbar(image, ax=axes, label=METRICS[metric].label)
+    axes.figure.colorbar(image, ax=axes, label=grid.metrics[metric].label)
 
 
 def _sensitivity(axes: Axes, grid: Grid, metric: str) -> None:
@@ -216,7 +216,7 @@ def floors(grid: Grid, metric: str = "total_variation") -> Figure:
                 i = grid.activations.index(arm.activation)
                 _against_floor(axes, i if len(grid.models) == 1 else g + (i - (len(grid.activations) - 1) / 2) * 0.13, arm, metric)
         axes.set_yscale("log")
-        axes.set_ylabel(METRICS[metric].label)
+        axes.set_ylabel(grid.metrics[metric].label)
         axes.grid(axis="x", visible=False)
         if len(grid.models) > 1:
             axes.set_xticks(range(len(groups)), groups, fontsize=8)

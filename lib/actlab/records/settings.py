@@ -21,7 +21,7 @@ MAIN = ("trials", "mnist", "ablation")
 DEFAULTS: dict[str, Any] = {"varies": "all", "protocol": [], "train_fraction": 1.0, "snapshots": [], "validation": "all"}
 DEFAULTS |= {"validation_windows": 0, "training_windows": 0, "schedule": "constant", "average": 0.0, "parts": {}}
 """What an arm of language models has that does not say it."""
-NOT_NAMED = {"kind", "trials", "seeds", "ensembles", "fixed", "model_size", "optimizer_settings", "study", "width"}
+NOT_NAMED = {"kind", "trials", "seeds", "ensembles", "metrics", "fixed", "model_size", "optimizer_settings", "study", "width"}
 """Left out of a name: what follows from other settings, and what belongs to the trials rather than to the arm."""
 
 
@@ -74,12 +74,14 @@ def current(records: Iterable[Record]) -> list[Any]:
 
 def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
     """An arm's settings without how many trials it has, and what is computed of them."""
-    return {name: value for name, value in config.items() if name not in ("trials", "seeds", "ensembles")}
+    return {name: value for name, value in config.items() if name not in ("trials", "seeds", "ensembles", "metrics")}
 
 
 def _contains(large: Record, small: Record) -> bool:
     a, b = labels_of(large), labels_of(small)
     extra = len(str(config_of(large).get("ensembles", ""))) > len(str(config_of(small).get("ensembles", "")))
+    if config_of(large).get("metrics") != config_of(small).get("metrics"):  # measured anew: the later one counts
+        extra = extra or _date(large) > _date(small)
     return set(b) < set(a) or (extra and set(b) == set(a))
 
 

@@ -1,0 +1,307 @@
+"""Plug-in files: loaded in every worker, known by their text, refused with a way out; and what else is refused before any training."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+import actlab
+from actlab import grid, report, store, tables
+from actlab.activations import ACTIVATIONS
+from actlab.cli import app
+from actlab.data.text import load_text
+from actlab.errors import BadInput
+from actlab.records import summary
+from actlab.records import tables as tidy
+from actlab.study import kinds, parts, plugins
+from actlab.study.ablation import AblationParams
+from actlab.study.ablation_run import run_ablation
+from actlab.study.contracts import check
+from actlab.study.engine import run_study
+from actlab.study.mnist import MnistParams
+from actlab.study.mnist_run import run_mnist
+from actlab.study.params import Params
+
+pytestmark = pytest.mark.usefixtures("no_own_parts")
+MINE = """import torch
+from torch import nn
+import actlab
+
+@actlab.register_activation("mine")
+class Mine(nn.Module):
+    def forward(self, x):
+        return {formula}
+
+@actlab.register_metric("half", label="half L1 (0 to 1)", note="lower is more reproducible")
+def half(p, q):
+    return (p - q).abs().sum(1) / 2
+"""
+SWISH, WAVE = "x * torch.sigmoid(x)", "3 * torch.sin(x)"
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """``my_parts.py`` in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "my_parts.py"
+    path.write_text(MINE.format(formula=SWISH))
+    return path
+
+
+def test_two_workers_give_the_bits_of_one(toy: Params, mine: Path) -> None:
+    """The file reaches every worker, and what it trains there is what it trains here."""
+    settings = toy.replace(activations=("mine",), plugins=("my_parts.py",), dataset=text_file(mine))
+    records = [run_study(settings.replace(study=f"toy-{n}"), workers=n).records[0] for n in (1, 2)]
+    hashes = [[trial["weights_sha256"] for trial in record["trials"]] for record in records if record]
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes[0])) == 3
+    assert records[0] is not None
+    assert records[0]["provenance"]["plugins"]["my_parts.py"]["source"] == mine.read_text()
+    assert records[0]["provenance"]["data"]["path"] == "my_text.txt"
+
+
+def text_file(beside: Path, content: str = "the quick brown fox jumps over the lazy dog; " * 30) -> str:
+    (beside.parent / "my_text.txt").write_text(content)
+    return "my_text.txt"
+
+
+def test_a_changed_file_makes_other_arms(toy: Params, mine: Path) -> None:
+    """B1, with files: one name and two functions have two records; the first comes back with the first text; line ends do not matter."""
+    settings = {**toy.model_dump(), "activations": ["mine"], "plugins": "my_parts.py", "trials": 1}
+    ids = []
+    for formula, ends in ((SWISH, "\n"), (WAVE, "\n"), (SWISH, "\r\n")):
+        mine.write_bytes(MINE.format(formula=formula).replace("\n", ends).encode())
+        ids.append(kinds.KINDS["repro"].load(Params.parse(settings)).arms[0].id)
+    assert ids[0] != ids[1]
+    assert ids[0] == ids[2]
+
+
+def test_lists_in_words_as_papermill_gives_them(mine: Path) -> None:
+    """``-p plugins '["my_parts.py"]'`` arrives as a string; so does any list, and one name alone."""
+    for given in ('["my_parts.py"]', "my_parts.py", ["my_parts.py"]):
+        params = Params.parse({"plugins": given, "activations": '["relu", "mine"]', "trials": 2})
+        assert (params.plugins, params.activations) == (("my_parts.py",), ("relu", "mine"))
+
+
+def test_files_that_are_refused(mine: Path) -> None:
+    """What is wrong, in which line, and what is allowed."""
+    (mine.parent / "helpers.py").write_text("beta = 2\n")
+    for content, message in (
+        ("import os\n", r"plug-in wrong\.py registers nothing: it may call actlab\.register_activation"),
+        ("import torch\n\n1 / 0\n", r"plug-in wrong\.py, line 3: ZeroDivisionError: division by zero"),
+        ("def f(:\n", r"plug-in wrong\.py, line 1: SyntaxError"),
+        ("from .helpers import beta\n", r"line 1 imports helpers, a file that no hash follows: put all into one file"),
+        ("import torch\nimport helpers\n", r"line 2 imports helpers, a file that no hash follows"),
+        ("import nosuchpackage\n", r"line 1: ModuleNotFoundError: No module named 'nosuchpackage'"),
+        (MINE.format(formula=WAVE), r"the activation 'mine' is already registered by my_parts\.py: choose another name"),
+        (MINE.format(formula=WAVE).replace('"mine"', '"relu"'), r"'relu' is built in and cannot be replaced"),
+    ):
+        plugins.load(["my_parts.py"])
+        (mine.parent / "wrong.py").write_text(content)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(mine.parent)
+            with pytest.raises(BadInput, match=message):
+                plugins.load(["wrong.py"])
+    with pytest.raises(BadInput, match=r"cannot read the plug-in missing\.py \(seen from the current folder\)"):
+        Params.parse({"plugins": ["missing.py"]})
+
+
+def test_a_file_that_changed_takes_its_parts_along(mine: Path) -> None:
+    """A part that the new version does not register is gone."""
+    actlab.load_plugins(["my_parts.py"])
+    assert "mine" in ACTIVATIONS
+    mine.write_text(MINE.format(formula=SWISH).replace('"mine"', '"other"'))
+    actlab.load_plugins(["my_parts.py"])
+    assert ("mine" in ACTIVATIONS, "other" in ACTIVATIONS) == (False, True)
+
+
+def test_own_metric_is_read_without_the_plug_in(toy: Params, mine: Path) -> None:
+    """Tables, report and tidy pairs have it by its label; records that lack it show nothing for it; its record supersedes the one without."""
+    run_study(toy.replace(activations=("relu",)))
+    run_study(toy.replace(plugins=("my_parts.py",), activations=("relu", "mine")))
+    for table in parts.TABLES.values():
+        table._own.clear()
+    found = grid.read(store.load_study("toy"))
+    assert found.models == ("charlm",)
+    shown = tables.differences(found)["half L1 (0 to 1)"]
+    assert list(shown) == list(tables.differences(found)["total variation (0 to 1)"])
+    pairs = tidy.load("toy")[1]
+    assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())
+    said = report.load("toy")
+    assert "half L1 (0 to 1)" in report.in_words(said, summary.against(said.arms, "relu"))
+
+
+def test_image_sweep_and_ablation_take_own_parts(toy: Params, mine: Path) -> None:
+    """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
+    own = {"plugins": ("my_parts.py",), "trials": 2}
+    sweep = run_mnist(MnistParams(study="sweep", arms=("mine", "swish"), hidden=(2,), learning_rates=(0.01,), batch_sizes=(64,), **own))
+    losses = {r["activation"]: [t["val_loss"] for t in r["trials"]] for r in sweep.present}
+    assert losses["mine"] == pytest.approx(losses["swish"], rel=1e-3)
+    text = text_file(mine, " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(600)))
+    tiny = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
+    one = {"optimizers": ("adamw",), "symmetry": ("symmetric",), "activations": ("mine",), "dataset": text}
+    (record,) = run_ablation(AblationParams(study="abl", **tiny, **one, **(own | {"trials": 1}))).present
+    assert set(record["config"]["parts"]) == {"activation", "dataset"}
+    assert record["config"]["dataset"] == "my_text.txt"
+
+
+def test_check_plugin_tells_right_from_wrong(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 0 where all contracts hold; 1 for an activation that looks ahead, and a metric that is not 0 for equal predictions."""
+    monkeypatch.setenv("COLUMNS", "300")
+    done = CliRunner().invoke(app, ["check-plugin", "my_parts.py"])
+    assert (done.exit_code, "BROKEN" in done.output) == (0, False), done.output
+    assert {each.contract for each in check("my_parts.py")} == {"reach", "causality", "gradient", "count", "identity", "metric"}
+    peek = MINE.format(formula="x + x.flip(-2)").replace('"mine"', '"peek"').replace('"half"', '"odd"').replace("/ 2\n", "+ p[:, 0]\n")
+    (mine.parent / "bad.py").write_text(peek)
+    done = CliRunner().invoke(app, ["check-plugin", "bad.py"])
+    assert done.exit_code == 1
+    broken = {(each.part, each.contract) for each in check("bad.py") if not each.holds}
+    assert broken == {("activation peek", "causality"), ("metric odd", "metric")}
+
+
+def test_check_plugin_sees_every_broken_contract(mine: Path) -> None:
+    """A model that ignores its activation, or sees the future; a gated one of another size; a random activation; a text that changes."""
+    (mine.parent / "bad.py").write_text(BAD)
+    broken = {(each.part, each.contract) for each in check("bad.py") if not each.holds}
+    assert broken == {
+        ("model deaf", "reach"),
+        ("model seer", "causality"),
+        ("model fat", "count"),
+        ("activation noisy", "causality"),
+        ("activation noisy", "gradient"),
+        ("activation noisy", "identity"),
+        ("activation wrong", "gradient"),
+        ("dataset moody", "text"),
+    }
+
+
+BAD = '''import itertools
+import torch
+from torch import nn
+import actlab
+from actlab.models import LanguageModel
+from actlab.models.layers import FeedForward
+
+class Base(LanguageModel):
+    def __init__(self, config, activation, gated_width="matched"):
+        super().__init__(config)
+        self.tokens = nn.Embedding(config.vocab_size, config.n_embd)
+        self.layer = self.made(config, activation, gated_width)
+        self.head = nn.Linear(config.n_embd, config.vocab_size)
+
+    def made(self, config, activation, gated_width):
+        return FeedForward(config.n_embd, 8, activation, gated_width)
+
+    def forward(self, tokens):
+        return self.head(self.layer(self.tokens(tokens)))
+
+@actlab.register_model("deaf")
+class Deaf(Base):
+    def made(self, config, activation, gated_width):
+        return nn.Linear(config.n_embd, config.n_embd)
+
+@actlab.register_model("seer")
+class Seer(Base):
+    def forward(self, tokens):
+        return self.head(self.layer(self.tokens(tokens).flip(1)))
+
+@actlab.register_model("fat")
+class Fat(Base):
+    def made(self, config, activation, gated_width):
+        return FeedForward(config.n_embd, 64, activation, "doubled")
+
+@actlab.register_activation("noisy")
+class Noisy(nn.Module):
+    def forward(self, x):
+        return x.relu() * torch.rand(())
+
+class Lies(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.tanh()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+@actlab.register_activation("wrong")
+class Wrong(nn.Module):
+    def forward(self, x):
+        return Lies.apply(x)
+
+moods = itertools.count()
+
+@actlab.register_text("moody")
+def moody():
+    return f"{next(moods)} " * 100
+'''
+
+
+def test_own_texts_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Missing, a folder, empty, too short, binary, one character, too short for the context: what it is and what is needed, before any training."""
+    monkeypatch.chdir(tmp_path)
+    files: dict[str, tuple[bytes, str]] = {
+        "empty.txt": (b"", r"empty\.txt: a corpus needs at least 100 characters, got 0"),
+        "short.txt": (b"x y" * 33, r"short\.txt: a corpus needs at least 100 characters, got 99"),
+        "one.txt": (b"a" * 2000, r"one\.txt is not a text: its 2,000 characters are all 'a'"),
+        "latin.txt": ("é ".encode("latin-1") * 900, r"latin\.txt is not a text in UTF-8: byte 0 is 0xe9"),
+        "nul.txt": (b"abc\0" * 900, r"nul\.txt is not a text: character 3 is NUL"),
+        "brief.txt": (b"ab cd " * 50, r"brief\.txt \(300 characters.*is too short: a context of 64 needs 65 validation characters or more"),
+    }
+    for name, (content, message) in files.items():
+        Path(name).write_bytes(content)
+        with pytest.raises(BadInput, match=message):
+            Params.parse({"dataset": name})
+    for name in ("missing.txt", "./"):
+        with pytest.raises(BadInput, match=r"is not a file: a dataset is one of pydoc, shakespeare, novels, or the path of a text"):
+            Params.parse({"dataset": name})
+
+
+def test_an_own_text_is_what_its_characters_are(toy: Params, mine: Path) -> None:
+    """Its vocabulary, split and hash are told; its folder is in no id, its content is; a byte-order mark and line ends are no content."""
+    name, text = text_file(mine), (mine.parent / "my_text.txt").read_text()
+    (mine.parent / "sub").mkdir()
+    elsewhere = Path("sub") / name
+
+    def planned(dataset: str) -> str:
+        return kinds.KINDS["repro"].load(toy.replace(dataset=dataset)).arms[0].id
+
+    first = planned(name)
+    elsewhere.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert planned(str(elsewhere)) == first
+    elsewhere.write_text(text + "more")
+    assert planned(str(elsewhere)) != first
+    said = toy.replace(dataset=name).in_words()
+    assert "my_text.txt (1,350 characters, 28 of them distinct; the first 1,215 train, the last 135 validate; sha256 " in said
+    assert load_text(name).sha256[:10] in said
+    (record,) = [r for r in run_study(toy.replace(dataset=name, activations=("relu",))).present if r["kind"] == "trials"]
+    assert record["provenance"]["data"]["vocab_size"] == 28
+    assert record["config"]["parts"] == {"dataset": load_text(name).sha256}
+    assert json.loads(json.dumps(record["config"]))["dataset"] == "my_text.txt"
+    assert list((mine.parent / "results" / "toy").glob("baseline-my_text.txt-*.json"))
+
+
+def test_torchrun_is_for_ablations(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+    """B8: each process would train every arm; one sentence in place of that, for language models and image sweeps."""
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for run, params in ((run_study, toy), (run_mnist, MnistParams(trials=1))):
+        events: list[Any] = []
+        with pytest.raises(BadInput, match=r"^torchrun started 2 processes, which can share a trial of an ablation only: .* with --workers 2$"):
+            run(params, watch=events.append)  # type: ignore[operator]
+        assert (events, store.load_study(params.study)) == ([], [])
+
+
+def test_a_device_that_is_not_here_is_refused(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+    """B7: before any training and without a record; a cluster's workers may have it."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for run, params in ((run_study, toy), (run_ablation, AblationParams())):
+        with pytest.raises(BadInput, match=r"^device=cuda: PyTorch .* finds no GPU here; use device=cpu"):
+            run(params.replace(device="cuda"))  # type: ignore[operator]
+    with pytest.raises(BadInput, match="device=cuda:1: PyTorch"):
+        actlab.run_experiment("charlm", "relu", toy.replace(device="cuda:1"))
+    assert store.load_study("toy") == []
