@@ -81,8 +81,13 @@ def _contains(large: Record, small: Record) -> bool:
     a, b = labels_of(large), labels_of(small)
     extra = len(str(config_of(large).get("ensembles", ""))) > len(str(config_of(small).get("ensembles", "")))
     if config_of(large).get("metrics") != config_of(small).get("metrics"):  # measured anew: the later one counts
-        extra = extra or _date(large) > _date(small)
+        extra = extra or _measured(large) > _measured(small)
     return set(b) < set(a) or (extra and set(b) == set(a))
+
+
+def _measured(record: Record) -> tuple[str, int]:
+    """When, and by how many own metrics (two records may have one second)."""
+    return _date(record), len(config_of(record).get("metrics") or ())
 
 
 def _sorted(value: Any) -> Any:
