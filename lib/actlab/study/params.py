@@ -24,7 +24,7 @@ from actlab.training.loop import DTYPES
 
 LARGEST_FILE = 100_000
 """Bytes of a params file."""
-PER_ARM = ("iterations", "evaluate_every", "snapshots", "learning_rate", "trials", "dtype", "average")
+PER_ARM = ("iterations", "evaluate_every", "snapshots", "learning_rate", "trials", "dtype", "average", "training_windows")
 """What ``per_arm`` may change."""
 MODELS_AND_ACTIVATIONS = {"model": find_model, "activations": find_activation}
 
