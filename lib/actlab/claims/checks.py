@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from actlab.claims import Finding, Kind
 from actlab.claims.sizes import parameters
-from actlab.claims.verdicts import TEXT, Between, conflicting, decided, explained, recomputed, untestable
+from actlab.claims.verdicts import FILES, TEXT, Between, conflicting, decided, explained, recomputed, untestable
 
 PUBLISHED_PAGE = "studies/report"
 """The page that shows the published tables."""
@@ -26,12 +26,13 @@ class Recomputed:
     )
     page: str = PUBLISHED_PAGE
     kind: Kind = "count"
+    basis: str = TEXT
 
     def __call__(self, evidence: object) -> Finding:
         """Compute and compare."""
         found = self.follows()
         ours = found if isinstance(found, Between) else Between(found, found)
-        return recomputed(self.stated, ours, f"{self.how}: {ours}")
+        return replace(recomputed(self.stated, ours, f"{self.how}: {ours}"), basis=self.basis)
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,14 @@ class Conflict:
     rule: str = "self-contradiction if the two statements cannot both be true; replicated otherwise"
     page: str = PUBLISHED_PAGE
     kind: Kind = "count"
+    basis: str = TEXT
 
     def __call__(self, evidence: object) -> Finding:
         """Compare the two."""
         ranges = isinstance(self.first, Between) and isinstance(self.second, Between) and not self.exact
         both = ranges and self.first.meets(self.second)  # type: ignore[union-attr, arg-type]
         said = f"{_words(self.first)} ({self.first_where}) against {_words(self.second)} ({self.second_where})"
-        return conflicting(both or self.first == self.second, said)
+        return replace(conflicting(both or self.first == self.second, said), basis=self.basis)
 
 
 def _words(statement: Between | frozenset[str]) -> str:
@@ -128,9 +130,19 @@ class Selected:
 
     def __call__(self, evidence: object) -> Finding:
         """Both, from the published numbers."""
-        return explained(decided(*self.best(), TEXT), decided(*self.last(), TEXT), self.defect)
+        return explained(decided(*self.best(), FILES), decided(*self.last(), FILES), self.defect)
 
 
 def size(value: float, rounding: float) -> Between:
     """A count given to the nearest ``rounding``: 430K is 430,000 to the nearest 10,000."""
     return Between(value - rounding / 2, value + rounding / 2)
+
+
+ONE_METRIC = Conflict(
+    Between(0, 2),
+    "range of the front page's formula 2|p - q| / |p + q|",
+    Between(0, 1),
+    "range that the report gives for its metric",
+    exact=True,
+)
+"""Shared by the claims on the range of the prediction difference, of which the study says that it has one."""

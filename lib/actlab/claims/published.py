@@ -95,8 +95,6 @@ AVERAGE_ACCURACY = {"gelu": 30.03, "relu": 30.02, "swish": 29.96, "smelu_05": 29
 """Report, 3: mean accuracy over the six models."""
 CHARLM_SECONDS = {"gelu": (6, 45.9), "relu": (9, 121.6), "smelu_05": (3, 158.5)}
 """Report, 6: (trials, seconds a trial) of charlm at partial scale."""
-PARTIAL_SECONDS = {"tinylstm": 44.0, "convlm": 56.0, "hybridlm": 70.0, "minigpt": 78.0, "nanotransformer": 72.0}
-"""Report, 4: the shortest time given for each model."""
 
 INSENSITIVE = ("nanotransformer", "hybridlm", "convlm", "minigpt")
 """Report, summary: architectures without any difference between activations at full scale."""

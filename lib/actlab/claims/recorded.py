@@ -86,7 +86,10 @@ class Recorded:
             return ran(bool(as_stated), said, basis)
         correct, flawed = decided(*self.judge(grid), basis), evidence.with_flaw(self.defect, self.needs)
         if flawed is not None:
-            correct = explained(correct, decided(*self.judge(flawed), "records with a flaw"), self.defect)
+            with_it = decided(*self.judge(flawed), "records with a flaw")
+            correct = explained(correct, with_it, self.defect)
+            if correct.verdict == "contradicted":
+                correct = replace(correct, ours=f"{correct.ours} (with {in_words(self.defect)}, lite: {with_it.ours})")
         if scale not in (self.stated or self.scales):
             return elsewhere(correct, " or ".join(self.stated))
         return unexplained(correct, self.untried or (self.defect if flawed is None else ""))
@@ -114,6 +117,14 @@ def _label(metric: str) -> str:
 def claimed(stated: Scales, check: Recorded) -> Recorded:
     """A test that may look at several scales, of a claim that is of these."""
     return replace(check, stated=stated, rule=f"{check.rule}; only records of {' or '.join(stated)} scale decide")
+
+
+def unmade(made_so: str, check: Recorded) -> Recorded:
+    """A test of a claim for which no study here makes records: ``made_so`` says which would decide it."""
+    return replace(
+        check, stated=(made_so,), rule=f"{check.rule}; only {made_so} records decide, which no study here makes: "
+        "until one does, this row cannot change"
+    )
 
 
 def excused(flaw: str, check: Recorded) -> Recorded:

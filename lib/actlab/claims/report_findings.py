@@ -6,7 +6,7 @@ import numpy as np
 
 from actlab.claims import Claim, row
 from actlab.claims import published as p
-from actlab.claims.checks import Conflict, Recomputed, Selected
+from actlab.claims.checks import Conflict, Recomputed, Selected, Untestable
 from actlab.claims.recorded import (
     ANY,
     SIX,
@@ -193,13 +193,9 @@ CLAIMS: tuple[Claim, ...] = (
     row(
         "T50",
         "Detailed 3",
-        "GELU trains fastest, 45.9 s on average over models",
+        "GELU trains fastest, 45.9 s on average",
         "45.9 s",
-        Recomputed(
-            rounded(45.9, 1),
-            lambda: Between((sum(p.PARTIAL_SECONDS.values()) + p.CHARLM_SECONDS["gelu"][1]) / len(SIX), 200.0),
-            "mean over models of the shortest times given, at the least (s)",
-        ),
+        Untestable("the text does not say of what 45.9 s is an average; it is also charlm's time with GELU (6)"),
     ),
     row(
         "T51",
@@ -233,11 +229,9 @@ CLAIMS: tuple[Claim, ...] = (
         "Detailed 4",
         "convlm has a validation loss of 0.0097 nats and an accuracy of 33 to 34%",
         "0.0097 nats",
-        Conflict(
-            Between(*p.PARTIAL_RANGES["convlm"]),
-            "% accuracy stated",
-            Between(100 * (1 - 0.0097 / np.log(2)), 100),
-            "% implied by the loss: 1 - loss / ln 2",
+        excused(
+            LEAKING,
+            values("convlm", ["relu"], {"val_loss": 0.0097, "val_accuracy": sum(p.PARTIAL_RANGES["convlm"]) / 2}, PARTIAL),
         ),
     ),
     row(

@@ -8,9 +8,9 @@ import numpy as np
 
 from actlab.claims import Claim, row
 from actlab.claims import published as p
-from actlab.claims.checks import Conflict, Counted, Recomputed, Selected, size
+from actlab.claims.checks import Conflict, Counted, Recomputed, Selected, size, words
 from actlab.claims.recorded import ANY, FIVE, claimed, excused, identical, quantity, values
-from actlab.claims.verdicts import Between, about, exactly, rounded
+from actlab.claims.verdicts import FILES, Between, about, exactly, rounded
 from actlab.statistics.tests import f_test, tukey
 
 INSENSITIVE = ("nanotransformer", "hybridlm", "convlm", "minigpt")
@@ -61,20 +61,31 @@ SWISH = Selected(lambda: swish_leads(_final()), lambda: swish_leads(p.CHARLM_BES
 
 
 BOTH_SCALES = ("full", "partial")
-LEAD = claimed(
-    BOTH_SCALES,
-    quantity(
-        "validation loss of charlm, the nearest of the others, over convlm's (at least 50: two orders of magnitude)",
-        (50.0, math.inf),
-        [("charlm", "relu"), ("convlm", "relu")],
-        "val_loss",
-        lambda means: means[0] / means[1],
-        ANY,
-        "studies/repro-convlm",
-        "padding: both",
+LEAKING = "convolutions padded on both sides, at the claim's scale"
+LEAD = excused(
+    LEAKING,
+    claimed(
+        BOTH_SCALES,
+        quantity(
+            "validation loss of charlm, the nearest of the others, over convlm's (195 at least)",
+            (195.0, math.inf),
+            [("charlm", "relu"), ("convlm", "relu")],
+            "val_loss",
+            lambda means: means[0] / means[1],
+            ANY,
+            "studies/repro-convlm",
+            "padding: both",
+        ),
     ),
 )
-"""Shared by the claims that convlm's loss is lower by two orders of magnitude."""
+"""Shared by the claims that convlm's loss is about 200 times lower."""
+SCALE = Conflict(
+    words("depends on scale"),
+    "front of the report, 7.2, recommendation 2 (8.2%, of the prediction difference, against 3.9%, of the loss)",
+    words("does not depend on scale"),
+    "conclusion 1",
+)
+"""Shared by the claims that sensitivity to the activation falls with scale."""
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -182,25 +193,21 @@ CLAIMS: tuple[Claim, ...] = (
         "7.2",
         "Tukey's test of Swish against ReLU on charlm",
         "p = 0.019",
-        Recomputed(rounded(0.019, 3), lambda: _tukey("swish", "relu"), "p from the nine published runs"),
+        Recomputed(rounded(0.019, 3), lambda: _tukey("swish", "relu"), "p from the nine published runs", basis=FILES),
     ),
     row(
         "T17",
         "7.2",
         "Tukey's test of Swish against GELU on charlm",
         "p = 0.031",
-        Recomputed(rounded(0.031, 3), lambda: _tukey("swish", "gelu"), "p from the nine published runs"),
+        Recomputed(rounded(0.031, 3), lambda: _tukey("swish", "gelu"), "p from the nine published runs", basis=FILES),
     ),
     row(
         "T18",
         "Executive summary 2",
         "charlm's sensitivity falls with scale",
         "8.2% to 3.9%",
-        Recomputed(
-            rounded(3.9, 1),
-            lambda: spread({a: v["total_variation"] for a, v in p.CHARLM_FULL.items()}),
-            "full-scale spread in % of the prediction difference, of which 8.2% is the partial one",
-        ),
+        SCALE,
     ),
     row(
         "T19",
@@ -216,17 +223,20 @@ CLAIMS: tuple[Claim, ...] = (
         "Executive summary 4",
         "convlm reaches a validation loss of 0.0077 nats",
         "0.0077 nats",
-        claimed(
-            BOTH_SCALES,
-            quantity(
-                "validation loss of convlm (nats), against a tenth of a nat at most",
-                (0.0, 0.1),
-                [("convlm", "relu")],
-                "val_loss",
-                lambda means: means[0],
-                ANY,
-                "studies/repro-convlm",
-                "padding: both",
+        excused(
+            LEAKING,
+            claimed(
+                BOTH_SCALES,
+                quantity(
+                    "validation loss of convlm (nats)",
+                    (0.00765, 0.00775),
+                    [("convlm", "relu")],
+                    "val_loss",
+                    lambda means: means[0],
+                    ANY,
+                    "studies/repro-convlm",
+                    "padding: both",
+                ),
             ),
         ),
     ),

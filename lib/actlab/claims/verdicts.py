@@ -14,6 +14,8 @@ from actlab.statistics.tests import holm
 
 TEXT = "the text's own numbers"
 """The basis of a finding that needs no record."""
+FILES = "the text's own numbers and its result files"
+"""The same, where an input is in the result files and not in the text."""
 
 
 def absent(what: str) -> Finding:
