@@ -26,7 +26,7 @@ def test_estimates_are_the_records_own() -> None:
     choice = made.choose({"metric": "churn", "activation": ["swiglu"]})
     (arm,) = made.select(choice)
     results = ArmResults(record(activation="swiglu", pd=0.3))
-    assert arm.estimates["churn"] == results.estimate("churn")
+    assert arm.estimates["churn"] == results.shown("churn")
     assert arm.singles["churn"] == [pair["churn"] for pair in results.record["reproducibility_metrics"]]
     assert arm.nudge == {}
     assert made.select(made.choose())[0].nudge["churn"] == 1e-6

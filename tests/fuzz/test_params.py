@@ -44,7 +44,7 @@ def file(tmp_path: Path) -> Path:
 def plan(path: Path) -> None:
     """All that comes of a params file before anything is trained: checked values, arms and their ids."""
     params = kinds.load(path)
-    if getattr(params, "trials", 1) > 50:
+    if getattr(params, "trials", 1) > 50 or getattr(params, "rates", None) is not None:  # rates depend on what is recorded
         return
     found = {MnistParams: mnist.arms_of, AblationParams: ablation.arms_of}.get(type(params), arms.arms_of)(params)  # type: ignore[operator]
     assert found

@@ -93,7 +93,7 @@ class StudyParams(BaseModel):
 class Rates(Checked):
     """Learning rates that another study has chosen: each arm's own, or for all arms of a model that of one activation."""
 
-    study: str
+    study: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$")
     of: str = ""
 
 
