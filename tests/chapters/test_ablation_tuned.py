@@ -39,6 +39,9 @@ def test_numbers_are_the_means_over_seeds() -> None:
     prelu, gelu = ([found[o, BROKEN, a] - found[o, BASE, a] for o in LEVEL] for a in ("random_prelu", "gelu"))
     assert tuned.interaction(found).value == pytest.approx(np.mean(prelu) - np.mean(gelu))
     assert "supported" in tuned.sentences(found)["tuned_symmetry"]
+    shown = tuned.table(found)
+    assert shown.shape == (4, 6), "four arms and two effects an optimizer"
+    assert shown.loc["SOAP", "bQ+bV, GELU"].startswith(f"{found['soap', BROKEN, 'gelu'].mean():.3f}")
     said = tuned.sentences(found)["tuned_ranking"]
     assert "SOAP, AdamW, SGDM, ECD" in said
 

@@ -103,7 +103,8 @@ def table(losses: Losses) -> pd.DataFrame:
     rows = {}
     for o in OPTIMIZERS:
         cells = {f"{words(s)}, {words(a)}": with_interval(mean_interval(losses[o, s, a]), 3) for a in ACTIVATIONS for s in (BASE, BROKEN)}
-        rows[words(o)] = cells | {f"bQ+bV, {words(a)}": signed(mean_interval(effect(losses, o, a))) for a in ACTIVATIONS}
+        gains = {f"bQ+bV minus symmetric, {words(a)}": signed(mean_interval(effect(losses, o, a))) for a in ACTIVATIONS}
+        rows[words(o)] = cells | gains
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
