@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab import shapes
+from actlab.errors import RecordError
 from actlab.records import settings
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.foils import bootstrap_maximum
@@ -108,6 +109,9 @@ def _rows(record: Record) -> Iterator[dict[str, object]]:
     where = shapes.name_of(record)
     shapes.check(record, SHAPE, where)
     config = record["config"]
+    for name in ("hidden", "learning_rate", "batch_size"):
+        if not config[name] > 0:
+            raise RecordError(f"{where}.config.{name}: expected a number above 0, found {config[name]!r}")
     arm = {name: config[name] for name in ("hidden", "epochs", "optimizer", "dataset")}
     arm |= {"network": record["network"], "n_parameters": record["n_parameters"], "rate": config["learning_rate"], "batch": config["batch_size"]}
     for place, trial in enumerate(record["trials"]):
