@@ -25,7 +25,9 @@ from actlab.study.params import Params
 
 torch.set_num_threads(1)
 SHARED = [HealthCheck.function_scoped_fixture]  # folders and patches that all examples of a test may share
-settings.register_profile("house", deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=SHARED)
+settings.register_profile(
+    "house", deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=SHARED
+)
 settings.register_profile("few", settings.get_profile("house"), max_examples=12)
 settings.register_profile("many", settings.get_profile("house"), max_examples=500)
 settings.load_profile("house")
@@ -37,12 +39,17 @@ BEGUN = pytest.StashKey[float]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--reliability`` keeps what the tests of faults and bad input did as a record."""
-    parser.addoption("--reliability", action="store_true", help="write a record below results/reliability if all tests pass (one process only)")
+    parser.addoption(
+        "--reliability",
+        action="store_true",
+        help="write a record below results/reliability if all tests pass (one process only)",
+    )
     parser.addoption("--cpu", action="store_true", help="print processor seconds by test file, of all processes")
 
 
 def cpu() -> float:
-    """Processor seconds of this process and of those that it started and that have ended: unlike wall time, the same on a busy machine."""
+    """Processor seconds of this process and of those that it started and that have ended: unlike wall time, the same on
+    a busy machine."""
     return sum(os.times()[:4])
 
 
@@ -57,7 +64,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Processor seconds and number of tests by file, largest first."""
-    reports = [report for group in terminalreporter.stats.values() for report in group if getattr(report, "when", "") == "teardown"]
+    reports = [
+        report
+        for group in terminalreporter.stats.values()
+        for report in group
+        if getattr(report, "when", "") == "teardown"
+    ]
     if config.getoption("--cpu"):
         spent = defaultdict(list)
         for report in reports:
@@ -80,7 +92,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark in item.iter_markers("data"):
         absent = [name for name in mark.args or (".",) if not (paths.data() / name).exists()]
         if absent:
-            pytest.skip(f"no {', '.join(absent)} in {paths.data()}: set ACTLAB_DATA to a folder that has it, or run `actlab data get`")
+            pytest.skip(
+                f"no {', '.join(absent)} in {paths.data()}: set ACTLAB_DATA to a folder that has it, or run `actlab data get`"
+            )
 
 
 @pytest.fixture(autouse=True)

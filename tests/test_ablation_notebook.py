@@ -1,4 +1,5 @@
-"""The ablation's notebook through papermill: from parameters to verdicts on a tiny study, and a mistake that ends it with the known names."""
+"""The ablation's notebook through papermill: from parameters to verdicts on a tiny study, and a mistake that ends it
+with the known names."""
 
 from __future__ import annotations
 
@@ -11,11 +12,21 @@ import pytest
 
 from actlab import paths
 
-TINY = "{optimizers: [adamw, ecd], iterations: 2, evaluate_every: 1, vocab_size: 257, validation_windows: 2, workers: 1}"
+TINY = (
+    "{optimizers: [adamw, ecd], iterations: 2, evaluate_every: 1, vocab_size: 257, validation_windows: 2, workers: 1}"
+)
 
 
 def papermill(out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "papermill", str(paths.ROOT / "notebooks" / "ablation.ipynb"), str(out), "--no-progress-bar", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "papermill",
+        str(paths.ROOT / "notebooks" / "ablation.ipynb"),
+        str(out),
+        "--no-progress-bar",
+        *arguments,
+    ]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -1,4 +1,5 @@
-"""Activations: formulas against NumPy and SciPy, slopes against finite differences, known values, and the traps of gates and PReLU."""
+"""Activations: formulas against NumPy and SciPy, slopes against finite differences, known values, and the traps of
+gates and PReLU."""
 
 from __future__ import annotations
 
@@ -36,7 +37,12 @@ REFERENCE = {
     "sine": np.sin,
     "step": lambda x: (x > 0).astype(float),
 }
-GATES = {"swiglu": REFERENCE["swish"], "geglu": REFERENCE["gelu"], "reglu": REFERENCE["relu"], "bilinear": REFERENCE["identity"]}
+GATES = {
+    "swiglu": REFERENCE["swish"],
+    "geglu": REFERENCE["gelu"],
+    "reglu": REFERENCE["relu"],
+    "bilinear": REFERENCE["identity"],
+}
 GRID = np.linspace(-8, 8, 1601)
 MINIMA = {"gelu": (-0.7518, -0.16997), "swish": (-1.2785, -0.27846), "mish": (-1.1924, -0.30884)}
 
@@ -63,7 +69,10 @@ def test_formula(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(set(REFERENCE) - {"step"}))
 def test_slope_is_the_derivative(name: str) -> None:
     """Autograd's slope agrees with finite differences everywhere but at kinks."""
-    module, x = get_activation(name).double(), torch.tensor([-3.1, -1.01, -0.7, -0.3, -0.11, 0.13, 0.4, 0.77, 1.03, 2.9], dtype=torch.float64)
+    module, x = (
+        get_activation(name).double(),
+        torch.tensor([-3.1, -1.01, -0.7, -0.3, -0.11, 0.13, 0.4, 0.77, 1.03, 2.9], dtype=torch.float64),
+    )
     assert torch.autograd.gradcheck(module, (x.clone().requires_grad_(True),))
     step = 1e-6
     numeric = (module(x + step) - module(x - step)) / (2 * step)
@@ -85,12 +94,16 @@ def test_sine_takes_its_frequency() -> None:
 @pytest.mark.parametrize(("name", "place", "lowest"), [(n, *v) for n, v in MINIMA.items()])
 def test_minima(name: str, place: float, lowest: float) -> None:
     """The smooth activations dip where, and as far as, the literature says."""
-    found = optimize.minimize_scalar(lambda x: value(name, x), bounds=(-3, 0), method="bounded", options={"xatol": 1e-8})
+    found = optimize.minimize_scalar(
+        lambda x: value(name, x), bounds=(-3, 0), method="bounded", options={"xatol": 1e-8}
+    )
     assert found.x == pytest.approx(place, abs=1e-4)
     assert found.fun == pytest.approx(lowest, abs=1e-5)
 
 
-@pytest.mark.parametrize(("a", "b", "gap", "tolerance"), [("gelu", "gelu_tanh", 4.73e-4, 1e-6), ("gelu", "swish_beta", 0.0203, 5e-5)])
+@pytest.mark.parametrize(
+    ("a", "b", "gap", "tolerance"), [("gelu", "gelu_tanh", 4.73e-4, 1e-6), ("gelu", "swish_beta", 0.0203, 5e-5)]
+)
 def test_gaps_between_forms(a: str, b: str, gap: float, tolerance: float) -> None:
     """Two approximations of GELU are as far from it as published: small, not zero, so the forms must not be mixed."""
     x = torch.linspace(-6, 6, 120_001, dtype=torch.float64)
@@ -113,7 +126,8 @@ def test_smelu_is_relu_convolved_with_a_box(x: float, beta: float) -> None:
 
 @given(x=numbers, beta=betas)
 def test_smelu_bounds(x: float, beta: float) -> None:
-    """SmeLU lies between ReLU and ReLU + beta/4, touches the latter at 0, and its slope is clip((x + beta) / 2 beta, 0, 1)."""
+    """SmeLU lies between ReLU and ReLU + beta/4, touches the latter at 0, and its slope is clip((x + beta) / 2 beta, 0,
+    1)."""
     assert max(0.0, x) - 1e-12 <= value("smelu", x, beta=beta) <= max(0.0, x) + beta / 4 + 1e-12
     assert value("smelu", 0.0, beta=beta) == pytest.approx(beta / 4)
     derivative = slope(SmeLU(beta), torch.tensor([x], dtype=torch.float64)).item()
@@ -163,7 +177,8 @@ def test_gated_flag_says_which_need_two_projections() -> None:
 
 @pytest.mark.parametrize("time", [5, 7])
 def test_prelu_slopes_lie_on_the_last_axis(time: int) -> None:
-    """Slope c acts on feature c, also when there are as many positions as features (where torch's own would take the time axis)."""
+    """Slope c acts on feature c, also when there are as many positions as features (where torch's own would take the
+    time axis)."""
     module, x = PReLU(7), -torch.ones(2, time, 7)
     with torch.no_grad():
         module.slope.copy_(torch.arange(7.0))

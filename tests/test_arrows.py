@@ -18,33 +18,31 @@ MAY = {
     "errors": (set(), set()),
     "paths": (set(), set()),
     "files": ({"errors"}, set()),
-    "shapes": ({"errors"}, set()),
     "activations": ({"errors"}, {"torch"}),
+    "metrics": ({"errors"}, {"torch"}),
     "models": ({"activations", "errors"}, {"torch"}),
     "optimizers": ({"activations", "errors"}, {"torch"}),
     "data": ({"errors", "paths", "files"}, NUMERIC | {"pooch", "sklearn", "tokenizers"}),
-    "metrics": ({"errors"}, {"torch"}),
     "training": (  # objects of all, names of none
         {"models", "metrics", "activations", "optimizers", "data", "errors", "files"},
         NUMERIC | {"safetensors"},
     ),
-    "study": ({"models", "optimizers", "activations", "data", "metrics", "training", "store", "records", "errors", "paths", "files"}, None),
-    "store": ({"paths", "errors", "files", "records"}, set()),  # one room with records
+    "study": (
+        {"models", "optimizers", "activations", "data", "metrics", "training", "records", "errors", "paths", "files"},
+        None,
+    ),
     "statistics": ({"errors"}, {"numpy", "scipy"}),
-    "figures": ({"statistics", "errors"}, {"numpy", "matplotlib", "mpl_toolkits", "IPython"}),
-    "tables": ({"store", "statistics", "wording", "errors"}, {"numpy", "pandas"}),
-    "claims": ({"store", "records", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}),
+    "wording": ({"statistics"}, {"IPython", "myst_nb", "numpy"}),
+    "records": ({"statistics", "wording", "errors", "paths", "files"}, {"numpy", "pandas", "yaml"}),
+    "figures": ({"records", "statistics", "errors"}, {"numpy", "matplotlib", "mpl_toolkits", "IPython"}),
+    "claims": ({"records", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}),
+    "chapters": (
+        {"records", "claims", "figures", "statistics", "wording", "errors", "paths", "files"},
+        {"numpy", "pandas", "scipy", "matplotlib"},
+    ),
 }
-"""DESIGN's arrows. What has no row (command line, book, reports) stands at the end: it may import anything, and nothing here may import it."""
-READERS = {"chapters", "records", "grid", "sweep", "factorial", "readings", "sources", "scaling", "replays", "processors"}
-"""A study's records read into statistics: what figures, tables and claims draw, print and judge."""
-MAY |= {"wording": ({"statistics"}, {"IPython", "myst_nb", "numpy"})}
-MAY |= {room: ({"store", "records", "shapes", "statistics", "wording", "errors", "paths"}, {"numpy", "pandas"}) for room in sorted(READERS)}
-MAY |= {room: (MAY[room][0] | {"grid"}, MAY[room][1]) for room in ("records", "readings", "sources", "scaling", "chapters")}
-MAY |= {room: (MAY[room][0] | {"records"}, MAY[room][1]) for room in ("sources", "scaling", "chapters")}
-MAY |= {"sources": (MAY["sources"][0] | {"chapters"}, MAY["sources"][1]), "chapters": (MAY["chapters"][0] | {"factorial"}, MAY["chapters"][1])}
-MAY |= {"records": (MAY["records"][0], MAY["records"][1] | {"yaml"})}  # plans
-MAY |= {"processors": (MAY["processors"][0] | {"replays"}, MAY["processors"][1])}
+"""DESIGN's arrows. What has no row (command line, book, widgets) stands at the end: it may import anything, and nothing
+here may import it."""
 NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "find_model", "ACTIVATIONS", "MODELS"}
 
 
@@ -69,7 +67,7 @@ def wrong(room: str, names: list[str]) -> list[str]:
         head, *rest = name.split(".")
         if head == "actlab":
             target = rest[0] if rest else "actlab"
-            if target not in rooms | {room} | (READERS if room in ("figures", "tables", "claims") else set()):
+            if target not in rooms | {room}:
                 bad.append(name)
         elif head not in sys.stdlib_module_names and outside is not None and head not in outside:
             bad.append(name)
@@ -100,12 +98,12 @@ def test_a_wrong_import_is_caught(subtests: pytest.Subtests) -> None:
     for room, source in [
         ("statistics", "import torch"),
         ("statistics", "from actlab.metrics import churn"),
-        ("store", "import numpy as np"),
+        ("files", "import numpy as np"),
         ("training", "from actlab.study.arms import Arm"),
         ("training", "def f():\n    from actlab import study"),
         ("models", "from ..data import text"),
         ("figures", "from actlab import training"),
-        ("tables", "import torch.nn"),
+        ("chapters", "import torch.nn"),
         ("errors", "from actlab import paths"),
         ("study", "from actlab.cli import app"),
         ("metrics", "if True:\n    import actlab"),
@@ -119,7 +117,7 @@ def test_a_right_import_passes(subtests: pytest.Subtests) -> None:
     for room, source in [
         ("statistics", "import math\nfrom scipy import stats"),
         ("training", "from .streams import derive"),
-        ("study", "import yaml\nfrom actlab import store, paths"),
+        ("study", "import yaml\nfrom actlab import records, paths"),
     ]:
         with subtests.test(room=room, source=source):
             assert wrong(room, imports(source, f"actlab.{room}")) == []
@@ -134,7 +132,17 @@ def test_names_become_objects_in_the_study_only() -> None:
 
 def test_reading_results_needs_no_torch() -> None:
     """The package, store, statistics, tables and figures load without importing torch."""
-    files = [file.relative_to(PACKAGE).with_suffix("") for room in ("statistics", "tables", "figures") for file in files_of(room)]
-    modules = ", ".join(["actlab", "actlab.store", *(".".join(["actlab", *file.parts]).removesuffix(".__init__") for file in files)])
+    files = [
+        file.relative_to(PACKAGE).with_suffix("")
+        for room in ("statistics", "tables", "figures")
+        for file in files_of(room)
+    ]
+    modules = ", ".join(
+        [
+            "actlab",
+            "actlab.records.store",
+            *(".".join(["actlab", *file.parts]).removesuffix(".__init__") for file in files),
+        ]
+    )
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False).returncode == 0

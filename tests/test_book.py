@@ -1,4 +1,5 @@
-"""The book's machinery: a page is executed when and only when one of its inputs changed; a failure is named and leaves nothing behind."""
+"""The book's machinery: a page is executed when and only when one of its inputs changed; a failure is named and leaves
+nothing behind."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from actlab import paths, store
+from actlab import paths
 from actlab.book import footer
 from actlab.book.build import build_book, print_book
 from actlab.book.execute import declared
@@ -24,6 +25,7 @@ from actlab.book.pages import load_pages, replaced
 from actlab.book.stitch import BookError, execute_stale
 from actlab.errors import BadInput
 from actlab.files import write_text
+from actlab.records import store
 
 PAGES = """
 - page: studies/tiny-{{model}}
@@ -48,7 +50,9 @@ def notebook(code: str) -> nbformat.NotebookNode:
         new_code_cell('model = "none"  # which\nscale = 2', metadata={"tags": ["parameters"]}),
         new_code_cell(code),
     ]
-    return new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}})
+    return new_notebook(
+        cells=cells, metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
+    )
 
 
 @pytest.fixture
@@ -58,7 +62,9 @@ def root(tmp_path: Path) -> Path:
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "book/pages.yaml").write_text(PAGES)
     (tmp_path / "book/_config.yml").write_text(yaml.safe_dump(CONFIG))
-    (tmp_path / "book/_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n" + "".join(f"- file: {p}\n" for p in NAMES))
+    (tmp_path / "book/_toc.yml").write_text(
+        "format: jb-book\nroot: intro\nchapters:\n" + "".join(f"- file: {p}\n" for p in NAMES)
+    )
     (tmp_path / "book/intro.md").write_text(QUOTE)
     (tmp_path / "results/colours/red.json").write_text("0.25")
     code = f"import json\nfrom myst_nb import glue\nglue('number', json.load(open({str(tmp_path / 'results/colours/red.json')!r})), display=False)"
@@ -78,7 +84,8 @@ def differing(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]
 
 
 def test_key_changes_when_and_only_when_an_input_changes(root: Path) -> None:
-    """Notebook, parameters, records and code each reach the key of the pages that depend on them, and of no other page."""
+    """Notebook, parameters, records and code each reach the key of the pages that depend on them, and of no other
+    page."""
     before = keys(root)
     (root / "notebooks/other.ipynb").write_text("{}")
     (root / "results/other.json").write_text("1")
@@ -130,7 +137,10 @@ def test_a_failing_notebook_is_named_with_its_cell_and_error(root: Path) -> None
     """The other page is made all the same, and of the failed one there is nothing, not even a part."""
     (root / "book/pages.yaml").write_text(PAGES.split("- page: studies/alone")[0])
     nbformat.write(notebook("\nif model == 'blue': raise ValueError('no such colour')"), root / "notebooks/tiny.ipynb")
-    with pytest.raises(BookError, match=r"studies/tiny-blue \(notebooks/tiny.ipynb\): cell 4 \(`if model == .*`\): ValueError: no such colour"):
+    with pytest.raises(
+        BookError,
+        match=r"studies/tiny-blue \(notebooks/tiny.ipynb\): cell 4 \(`if model == .*`\): ValueError: no such colour",
+    ):
         execute_stale(2, root=root)
     assert [path.name for path in (root / "book/studies").iterdir()] == ["tiny-red.ipynb"]
 
@@ -141,7 +151,9 @@ def test_a_page_that_reads_what_it_does_not_name_fails(root: Path) -> None:
     (root / "book/pages.yaml").write_text(PAGES.split("- page: studies/alone")[0])
     code = "from actlab import store\nstore.path_of('colours', 'a')\nif model == 'blue': store.load_study('sounds')"
     nbformat.write(notebook(code), root / "notebooks/tiny.ipynb")
-    with pytest.raises(BookError, match=r"studies/tiny-blue .*: RecordError: the page reads results/sounds, but .* names only: colours"):
+    with pytest.raises(
+        BookError, match=r"studies/tiny-blue .*: RecordError: the page reads results/sounds, but .* names only: colours"
+    ):
         execute_stale(1, root=root)
     assert [path.name for path in (root / "book/studies").iterdir()] == ["tiny-red.ipynb"]
     assert store.READS not in os.environ
@@ -158,15 +170,20 @@ def test_a_parameter_that_the_notebook_does_not_declare_is_refused(root: Path) -
 def jupyter_book(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     code = "from jupyter_book.cli.main import main; main()"
     command = [sys.executable, "-c", code, "build", "book", *arguments]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": "ignore"})
+    return subprocess.run(
+        command, cwd=root, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": "ignore"}
+    )
 
 
 @pytest.mark.slow
 def test_the_plain_command_builds_and_never_shows_an_old_number(root: Path) -> None:
-    """`jupyter-book build book/` executes what is stale; a page that quotes a notebook follows it; a fault is not forgotten."""
+    """`jupyter-book build book/` executes what is stale; a page that quotes a notebook follows it; a fault is not
+    forgotten."""
     one = "- {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [results/colours]}\n- {page: studies/alone, notebook: tiny}"
     (root / "book/pages.yaml").write_text(one)
-    (root / "book/_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n- file: studies/tiny-red\n- file: studies/alone\n")
+    (root / "book/_toc.yml").write_text(
+        "format: jb-book\nroot: intro\nchapters:\n- file: studies/tiny-red\n- file: studies/alone\n"
+    )
     first = jupyter_book(root, "-W", "--keep-going")
     assert first.returncode == 0, first.stdout + first.stderr
     page = root / "book/_build/html/intro.html"
@@ -186,9 +203,12 @@ def test_the_plain_command_builds_and_never_shows_an_old_number(root: Path) -> N
 
 @pytest.mark.slow
 def test_every_page_follows_the_contents_and_the_records_that_it_quotes(root: Path) -> None:
-    """A new title stands in the menu of every page; the first page names the records behind the number that it quotes."""
+    """A new title stands in the menu of every page; the first page names the records behind the number that it
+    quotes."""
     contents = root / "book/_toc.yml"
-    contents.write_text("format: jb-book\nroot: intro\nchapters:\n" + "".join(f"- file: {p}\n  title: {p} the first\n" for p in NAMES))
+    contents.write_text(
+        "format: jb-book\nroot: intro\nchapters:\n" + "".join(f"- file: {p}\n  title: {p} the first\n" for p in NAMES)
+    )
     (root / "results/colours/b.json").write_text(json.dumps({"provenance": {"date": "2026-01-02T10:00:00+00:00"}}))
     html = root / "book/_build/html"
     for old, new in (("nothing", "studies/alone the first"), ("the first", "studies/alone the second")):
@@ -242,7 +262,10 @@ def test_sphinx_is_asked_only_where_something_changed(root: Path, monkeypatch: p
         ("- {page: studies/x, notebook: none}", "entry 1: there is no notebooks/none.ipynb"),
         ("- {page: studies/x, notebook: tiny, file: params/none.yaml}", "entry 1: there is no params/none.yaml"),
         ("- {page: studies/x, notebook: tiny, reads: [claims.csv]}", "entry 1: there is no claims.csv"),
-        ("- {page: 'studies/{{modle}}', notebook: tiny, params: {model: red}}", r"\{\{modle\}\} has no value: known are model"),
+        (
+            "- {page: 'studies/{{modle}}', notebook: tiny, params: {model: red}}",
+            r"\{\{modle\}\} has no value: known are model",
+        ),
         ("- {page: studies/x, notebook: tiny, each: [{model: red}, {model: blue}]}", "names a page twice: studies/x"),
     ],
 )
@@ -257,7 +280,9 @@ def test_a_params_file_comes_first(root: Path) -> None:
     """An entry's own values override the file's; the file's kind is not a parameter."""
     (root / "params").mkdir()
     (root / "params/a.yaml").write_text("kind: repro\nmodel: red\nscale: 3\n")
-    (root / "book/pages.yaml").write_text("- {page: studies/x, notebook: tiny, file: params/a.yaml, params: {model: blue}}")
+    (root / "book/pages.yaml").write_text(
+        "- {page: studies/x, notebook: tiny, file: params/a.yaml, params: {model: blue}}"
+    )
     assert [page.params for page in load_pages(root)] == [{"model": "blue", "scale": 3}]
 
 
@@ -301,7 +326,9 @@ def test_footer_names_the_days_of_the_records_that_a_page_reads(root: Path) -> N
     """Commit, versions and days; a file without a date is no record."""
     assert "no record" in footer.text(load_pages(root))
     for name, day in (("a", "2026-01-02"), ("b", "2026-01-04")):
-        (root / f"results/colours/{name}.json").write_text(json.dumps({"provenance": {"date": f"{day}T10:00:00+00:00"}}))
+        (root / f"results/colours/{name}.json").write_text(
+            json.dumps({"provenance": {"date": f"{day}T10:00:00+00:00"}})
+        )
     line = footer.text(load_pages(root))
     assert line.endswith("; 2 records of 2026-01-02 to 2026-01-04.")
     assert "record" not in footer.text(page for page in load_pages(root) if page.name == "studies/alone")

@@ -1,4 +1,5 @@
-"""The whole way on a tiny study: params -> training -> records -> notebook -> book, and what a deleted record does to the page."""
+"""The whole way on a tiny study: params -> training -> records -> notebook -> book, and what a deleted record does to
+the page."""
 
 from __future__ import annotations
 
@@ -64,7 +65,9 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(paths.ROOT / "book" / "references.bib", tmp_path / "book")
     (tmp_path / "params" / "chain.yaml").write_text(yaml.safe_dump(STUDY))
     (tmp_path / "book" / "pages.yaml").write_text(yaml.safe_dump(PAGES))
-    (tmp_path / "book" / "_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n- file: studies/chain\n- file: methods\n")
+    (tmp_path / "book" / "_toc.yml").write_text(
+        "format: jb-book\nroot: intro\nchapters:\n- file: studies/chain\n- file: methods\n"
+    )
     (tmp_path / "book" / "intro.md").write_text(INTRO)
     (tmp_path / "book" / "methods.md").write_text("# Methods\n\nNone here.\n")
     return tmp_path
@@ -72,7 +75,14 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def command(root: Path, program: str, *words: str) -> None:
     """Run one of the environment's programs in the repository; its output is the failure's message."""
-    done = subprocess.run([Path(sys.executable).with_name(program), *words], cwd=root, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(
+        [Path(sys.executable).with_name(program), *words],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
@@ -82,9 +92,12 @@ def page(root: Path, name: str) -> str:
 
 @pytest.mark.slow
 def test_from_params_to_page(root: Path) -> None:
-    """The page shows the numbers of the records that training wrote; without a record it says so, and so does the page that quotes it."""
+    """The page shows the numbers of the records that training wrote; without a record it says so, and so does the page
+    that quotes it."""
     command(root, "actlab", "run", "params/chain.yaml", "--workers", "2")
-    records = {path.name: json.loads(path.read_text()) for path in (root / "results" / "chain-quick").glob("convlm*.json")}
+    records = {
+        path.name: json.loads(path.read_text()) for path in (root / "results" / "chain-quick").glob("convlm*.json")
+    }
     assert len(records) == 4
     command(root, "jupyter-book", "build", "book", "-W", "--keep-going")
     mine = next(r for r in records.values() if r["kind"] == "trials" and r["activation"] == "swiglu")

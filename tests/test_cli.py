@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from actlab import cli, paths, store
+from actlab import cli, paths
+from actlab.records import store
 from actlab.study.params import Params
 
 TINY = {
@@ -73,10 +74,27 @@ def test_a_replay_that_breaks_its_promise_exits_1(params: Path, capsys: pytest.C
 
 def test_options_override_the_file(params: Path) -> None:
     """--trials, --max-iters and --model change what runs."""
-    words = ("--activation", "relu", "--trials", 1, "--max-iters", 2, "--set", "model=[convlm, charlm]", "--model", "convlm", "--set", "seed=7")
+    words = (
+        "--activation",
+        "relu",
+        "--trials",
+        1,
+        "--max-iters",
+        2,
+        "--set",
+        "model=[convlm, charlm]",
+        "--model",
+        "convlm",
+        "--set",
+        "seed=7",
+    )
     assert run("run", params, "--workers", 1, *words) == 0
     (record,) = [r for r in store.load_study("tiny-quick") if r["kind"] == "trials"]
-    assert (record["model_name"], record["config"]["trials"], record["config"]["recipe"]["iterations"]) == ("convlm", ["7"], 2)
+    assert (record["model_name"], record["config"]["trials"], record["config"]["recipe"]["iterations"]) == (
+        "convlm",
+        ["7"],
+        2,
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,7 +125,9 @@ def test_options_override_the_file(params: Path) -> None:
         (("data", "tokenize", "mnist"), "unknown dataset 'mnist'"),
     ],
 )
-def test_a_mistake_ends_in_one_line_and_code_2(words: tuple[str, ...], message: str, params: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistake_ends_in_one_line_and_code_2(
+    words: tuple[str, ...], message: str, params: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What was given and what is allowed, without a traceback."""
     assert run(*[params if word == "PARAMS" else word for word in words]) == 2
     said = capsys.readouterr().err
@@ -124,8 +144,11 @@ def test_replay_tells_an_edited_record(params: Path, capsys: pytest.CaptureFixtu
     assert "was changed after it was written" in " ".join(capsys.readouterr().err.split())
 
 
-def test_a_failed_trial_is_told_and_exits_1(params: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A trial that raises is named with its error; the other trials finish; the arm has no record, so that it can be run again."""
+def test_a_failed_trial_is_told_and_exits_1(
+    params: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A trial that raises is named with its error; the other trials finish; the arm has no record, so that it can be
+    run again."""
     from actlab.study import run as study_run
 
     def explode(model: object, *args: object, **kwargs: object) -> object:
@@ -151,7 +174,12 @@ def test_tokenize_writes_shards(tmp_path: Path, capsys: pytest.CaptureFixture[st
     """A built-in text becomes a tokenizer, shards of both splits and a manifest."""
     assert run("data", "tokenize", "pydoc", "--vocab-size", 300, "--out", tmp_path / "shards") == 0
     assert "300 tokens in the vocabulary" in capsys.readouterr().out
-    assert {path.name for path in (tmp_path / "shards").iterdir()} == {"tokenizer.json", "manifest.json", "train_000.bin", "val_000.bin"}
+    assert {path.name for path in (tmp_path / "shards").iterdir()} == {
+        "tokenizer.json",
+        "manifest.json",
+        "train_000.bin",
+        "val_000.bin",
+    }
 
 
 def test_help_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,9 +193,15 @@ def test_help_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
 def test_part_of_an_ablation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Optimizers and symmetry modes are chosen on the command line; a wrong one is named with the known ones."""
     file = tmp_path / "ablation.yaml"
-    file.write_text(yaml.safe_dump({"kind": "ablation", "study": "part", "iterations": 1, "vocab_size": 257, "validation_windows": 2}))
+    file.write_text(
+        yaml.safe_dump(
+            {"kind": "ablation", "study": "part", "iterations": 1, "vocab_size": 257, "validation_windows": 2}
+        )
+    )
     assert run("run", file, "--workers", 1, "--optimizer", "sgdm", "--symmetry", "bQbV", "--activation", "gelu") == 0
-    assert [path.name[: len("sgdm-bQbV-gelu")] for path in (paths.results() / "part").glob("*.json")] == ["sgdm-bQbV-gelu"]
+    assert [path.name[: len("sgdm-bQbV-gelu")] for path in (paths.results() / "part").glob("*.json")] == [
+        "sgdm-bQbV-gelu"
+    ]
     capsys.readouterr()
     assert run("run", file, "--optimizer", "adam") == 2
     assert "known are adamw, ecd, sgdm, soap" in capsys.readouterr().err

@@ -1,4 +1,5 @@
-"""Files whole or not at all: what killed processes left goes, what others are writing stays, and damaged files are moved and made again."""
+"""Files whole or not at all: what killed processes left goes, what others are writing stays, and damaged files are
+moved and made again."""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ def test_what_a_dead_process_left_is_removed(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     """With path, bytes, the system's reason and the way out; it survives the way home from a worker."""
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(DiskError, match=r"cannot write .*/file/x \(5 bytes\): .*make room or choose another folder") as caught:
+    with pytest.raises(
+        DiskError, match=r"cannot write .*/file/x \(5 bytes\): .*make room or choose another folder"
+    ) as caught:
         write_text(tmp_path / "file" / "x", "12345")
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (type(copy), str(copy)) == (DiskError, str(caught.value))
@@ -58,7 +61,11 @@ def test_what_is_set_aside_stays(tmp_path: Path) -> None:
     """A second damaged file of the same name does not take the place of the first."""
     for content in ("one", "two", "three"):
         set_aside(write_text(tmp_path / "a", content))
-    assert {file.name: file.read_text() for file in (tmp_path / "set-aside").iterdir()} == {"a": "one", "a.2": "two", "a.3": "three"}
+    assert {file.name: file.read_text() for file in (tmp_path / "set-aside").iterdir()} == {
+        "a": "one",
+        "a.2": "two",
+        "a.3": "three",
+    }
 
 
 def test_mending(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -73,5 +80,7 @@ def test_mending(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
 
     with caplog.at_level(logging.WARNING):
         assert mending(make) == "made"
-    assert [record.getMessage().partition(";")[0] for record in caplog.records] == [f"{file} is damaged (cut)" for file in files]
+    assert [record.getMessage().partition(";")[0] for record in caplog.records] == [
+        f"{file} is damaged (cut)" for file in files
+    ]
     assert not any(file.exists() for file in files)

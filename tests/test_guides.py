@@ -1,4 +1,5 @@
-"""The guide to a study of one's own runs as it is printed: its files are written, its commands typed, its Python run."""
+"""The guide to a study of one's own runs as it is printed: its files are written, its commands typed, its Python
+run."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from actlab import paths, store
+from actlab import paths
+from actlab.records import store
 
 BLOCK = re.compile(r"^```(python|yaml|bash|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = {"my_parts.py": "python", "my-study.yaml": "yaml"}
@@ -24,13 +26,19 @@ def words(text: str) -> str:
 
 @pytest.mark.slow
 def test_the_guide_runs_as_typed(tmp_path: Path) -> None:
-    """Own activation, model, text and metric in one file, on two workers, reported and grown; no file of the library is touched."""
+    """Own activation, model, text and metric in one file, on two workers, reported and grown; no file of the library is
+    touched."""
     page = (paths.ROOT / "book" / "extend.md").read_text(encoding="utf-8")
     for name in ("params", "notebooks", "book"):
         (tmp_path / name).symlink_to(paths.ROOT / name)
     tools = str(Path(sys.executable).parent)
     own = {"ACTLAB_RESULTS": str(tmp_path / "results"), "ACTLAB_CACHE": str(tmp_path / "cache"), "COLUMNS": "160"}
-    here = {**os.environ, **own, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(paths.ROOT / "lib")}
+    here = {
+        **os.environ,
+        **own,
+        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(paths.ROOT / "lib"),
+    }
     waiting, said = dict(FILE), ""
     for match in BLOCK.finditer(page):
         language, text = match.groups()
@@ -40,11 +48,15 @@ def test_the_guide_runs_as_typed(tmp_path: Path) -> None:
             del waiting[file]
         elif language == "bash":
             for line in text.splitlines():
-                done = subprocess.run(line, shell=True, cwd=tmp_path, env=here, capture_output=True, text=True, check=False)
+                done = subprocess.run(
+                    line, shell=True, cwd=tmp_path, env=here, capture_output=True, text=True, check=False
+                )
                 assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
                 said += done.stdout
         elif language == "python":
-            done = subprocess.run([sys.executable, "-c", text], cwd=tmp_path, env=here, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [sys.executable, "-c", text], cwd=tmp_path, env=here, capture_output=True, text=True, check=False
+            )
             assert done.returncode == 0, done.stderr
             assert "two trials differ by 0." in done.stdout
         else:
@@ -54,8 +66,13 @@ def test_the_guide_runs_as_typed(tmp_path: Path) -> None:
 
 
 def check_results(folder: Path) -> None:
-    """Four arms of two trials, then of four, of which two are the same bits; the own metric in the table; every study has records."""
-    records = [store.load(path) for path in (folder / "results" / "my-study").glob("*-*.json") if not path.name.startswith("baseline")]
+    """Four arms of two trials, then of four, of which two are the same bits; the own metric in the table; every study
+    has records."""
+    records = [
+        store.load(path)
+        for path in (folder / "results" / "my-study").glob("*-*.json")
+        if not path.name.startswith("baseline")
+    ]
     arms: dict[tuple[str, str], dict[int, list[str]]] = {}
     for record in records:
         hashes = [trial["weights_sha256"] for trial in record["trials"]]

@@ -11,7 +11,9 @@ import yaml
 from actlab import paths
 
 WRITTEN = ("*.md", "*.toml", "*.yml", "*.yaml", "*.py", "*.ipynb", "*.txt", "*.cff", "*.css", "*.js", "Makefile")
-MACHINE = re.compile("|".join(["/" + "work/", "/" + "home/" + r"\w", "/" + "Users/" + r"\w", "/" + "root/", r"\b[A-Z]:" + r"\\\\"]))
+MACHINE = re.compile(
+    "|".join(["/" + "work/", "/" + "home/" + r"\w", "/" + "Users/" + r"\w", "/" + "root/", r"\b[A-Z]:" + r"\\\\"])
+)
 
 
 def texts() -> list[Path]:
@@ -27,7 +29,11 @@ def texts() -> list[Path]:
 def test_no_path_of_a_machine() -> None:
     """No committed text names a folder that exists on one machine only."""
     assert len(texts()) > 50
-    found = [f"{path.relative_to(paths.ROOT)}: {m.group()}" for path in texts() if (m := MACHINE.search(path.read_text(encoding="utf-8")))]
+    found = [
+        f"{path.relative_to(paths.ROOT)}: {m.group()}"
+        for path in texts()
+        if (m := MACHINE.search(path.read_text(encoding="utf-8")))
+    ]
     assert found == []
 
 
@@ -52,7 +58,9 @@ def test_environment_yml_names_the_packages_of_pyproject() -> None:
     project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = {bare(name) for name in project["dependencies"] + project["optional-dependencies"]["test"]}
     assert {bare(name) for name in conda + pip} - {"python", "pip"} == declared
-    assert any(re.fullmatch(r"python=3\.1[1-3]", entry) for entry in conda), "repo2docker (Binder) takes a Python of its own for a range"
+    assert any(re.fullmatch(r"python=3\.1[1-3]", entry) for entry in conda), (
+        "repo2docker (Binder) takes a Python of its own for a range"
+    )
 
 
 def test_every_dependency_has_an_exact_version() -> None:

@@ -1,4 +1,5 @@
-"""Prediction-difference metrics: against NumPy and SciPy, known answers, and the inequalities that tie them together."""
+"""Prediction-difference metrics: against NumPy and SciPy, known answers, and the inequalities that tie them
+together."""
 
 from __future__ import annotations
 
@@ -23,7 +24,12 @@ def pairs(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
     shape = (draw(st.integers(1, 8)), draw(st.integers(2, 6)))
     weights = st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0))
     p, q = (draw(hnp.arrays(np.float64, shape, elements=weights)) for _ in range(2))
-    return tuple(torch.from_numpy((w + (w.sum(1, keepdims=True) == 0)) / (w + (w.sum(1, keepdims=True) == 0)).sum(1, keepdims=True)) for w in (p, q))
+    return tuple(
+        torch.from_numpy(
+            (w + (w.sum(1, keepdims=True) == 0)) / (w + (w.sum(1, keepdims=True) == 0)).sum(1, keepdims=True)
+        )
+        for w in (p, q)
+    )
 
 
 @st.composite
@@ -34,7 +40,9 @@ def labelled(draw: st.DrawFn) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def softmax(seed: int, rows: int = 200, classes: int = 9, dtype: torch.dtype = torch.float64) -> Tensor:
-    return torch.softmax(2 * torch.randn(rows, classes, generator=torch.Generator().manual_seed(seed), dtype=dtype), dim=1)
+    return torch.softmax(
+        2 * torch.randn(rows, classes, generator=torch.Generator().manual_seed(seed), dtype=dtype), dim=1
+    )
 
 
 def relative(p: np.ndarray, q: np.ndarray) -> float:
@@ -51,7 +59,9 @@ def test_against_numpy(pair: tuple[Tensor, Tensor]) -> None:
     assert metrics.relative_pd(*pair) == pytest.approx(relative(p, q), abs=1e-12)
     assert metrics.churn(*pair) == np.mean(p.argmax(1) != q.argmax(1))
     middle = (p + q) / 2
-    divergence = (rel_entr(p, middle) + rel_entr(q, middle)).sum(1) / (2 * np.log(2))  # scipy's jensenshannon takes roots of -1e-17
+    divergence = (rel_entr(p, middle) + rel_entr(q, middle)).sum(1) / (
+        2 * np.log(2)
+    )  # scipy's jensenshannon takes roots of -1e-17
     assert metrics.jensen_shannon(*pair) == pytest.approx(divergence.mean(), abs=1e-9)
 
 
@@ -89,7 +99,8 @@ def test_churn_bounds(case: tuple[Tensor, Tensor, Tensor]) -> None:
 
 @given(case=labelled())
 def test_churn_split(case: tuple[Tensor, Tensor, Tensor]) -> None:
-    """Win + loss + neutral = churn; win - loss = accuracy of the second minus the first; exchanging the two exchanges win and loss."""
+    """Win + loss + neutral = churn; win - loss = accuracy of the second minus the first; exchanging the two exchanges
+    win and loss."""
     p, q, truth = case
     win, loss, neutral = split = metrics.churn_split(p, q, truth)
     assert min(split) >= 0
@@ -103,7 +114,9 @@ def test_churn_split_names_the_right_side() -> None:
     """A win is: first wrong, second right."""
     p, q = torch.eye(3)[[1, 0, 1, 0]], torch.eye(3)[[0, 1, 2, 0]]
     assert metrics.churn_split(p, q, torch.zeros(4, dtype=torch.int64)) == (0.25, 0.25, 0.25)
-    assert metrics.churn_split(p[:1], q[:1], torch.zeros(1, dtype=torch.int64)) == metrics.ChurnSplit(win=1.0, loss=0.0, neutral=0.0)
+    assert metrics.churn_split(p[:1], q[:1], torch.zeros(1, dtype=torch.int64)) == metrics.ChurnSplit(
+        win=1.0, loss=0.0, neutral=0.0
+    )
 
 
 @given(case=labelled())
@@ -146,7 +159,8 @@ def test_order_of_inputs_does_not_matter(pair: tuple[Tensor, Tensor], seed: int)
 
 
 def test_float32_is_enough() -> None:
-    """Float32 predictions, as trials keep them, give the float64 metrics to six digits, on 16,384 rows of 65 classes."""
+    """Float32 predictions, as trials keep them, give the float64 metrics to six digits, on 16,384 rows of 65
+    classes."""
     p, q = softmax(0, 16384, 65), softmax(1, 16384, 65)
     for function in (metrics.total_variation, metrics.relative_pd, metrics.jensen_shannon):
         assert function(p.float(), q.float()) == pytest.approx(function(p, q), rel=1e-6)
@@ -193,4 +207,6 @@ def test_block_means(n: int, blocks: int) -> None:
     means = metrics.block_means(rows, blocks)
     parts = np.array_split(rows.numpy().astype(np.float64), min(blocks, n))
     assert means == pytest.approx([part.mean() for part in parts])
-    assert sum(m * len(part) for m, part in zip(means, parts, strict=True)) / n == pytest.approx(rows.double().mean().item())
+    assert sum(m * len(part) for m, part in zip(means, parts, strict=True)) / n == pytest.approx(
+        rows.double().mean().item()
+    )

@@ -14,7 +14,11 @@ NAMED = re.compile(r"(?:arXiv[ :]|arxiv\.org/abs/)(\d{4}\.\d{5}|\d{4}\.\d{4})\b"
 def test_every_paper_that_is_named_is_in_the_bibliography() -> None:
     """Whether code, a notebook or a page gives its arXiv number; and an entry that has a number is a link."""
     book = paths.ROOT / "book"
-    files = [*(paths.ROOT / "lib" / "actlab").rglob("*.py"), *(paths.ROOT / "notebooks").glob("*.ipynb"), *book.glob("*.md")]
+    files = [
+        *(paths.ROOT / "lib" / "actlab").rglob("*.py"),
+        *(paths.ROOT / "notebooks").glob("*.ipynb"),
+        *book.glob("*.md"),
+    ]
     named = {number for file in files for number in NAMED.findall(file.read_text(encoding="utf-8"))}
     listed = (book / "references.bib").read_text(encoding="utf-8")
     assert len(named) > 20

@@ -1,4 +1,5 @@
-"""actlab: what the choice of activation function changes in what a network learns, and in whether it learns the same thing twice."""
+"""actlab: what the choice of activation function changes in what a network learns, and in whether it learns the same
+thing twice."""
 
 from __future__ import annotations
 

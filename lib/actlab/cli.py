@@ -1,4 +1,5 @@
-"""The command line: `actlab run | status | report | compare | replay | sample | data | book`. Parses, calls, prints; decides nothing."""
+"""The command line: `actlab run | status | report | compare | replay | sample | data | book`. Parses, calls, prints;
+decides nothing."""
 
 from __future__ import annotations
 
@@ -33,15 +34,24 @@ MANY = "; several by commas or repeated."
 ParamsFile = Annotated[Path, typer.Argument(help="A params file, such as params/repro-quick.yaml.", show_default=False)]
 StudyName = Annotated[str, typer.Argument(help="A folder below results/.", show_default=False)]
 Models = Annotated[list[str] | None, typer.Option("--model", help=f"Only this model{MANY}")]
-Activations = Annotated[list[str] | None, typer.Option("--activation", help=f"Only this activation, or network of a sweep{MANY}")]
+Activations = Annotated[
+    list[str] | None, typer.Option("--activation", help=f"Only this activation, or network of a sweep{MANY}")
+]
 Optimizers = Annotated[list[str] | None, typer.Option("--optimizer", help=f"Only this optimizer of an ablation{MANY}")]
 Modes = Annotated[list[str] | None, typer.Option("--symmetry", help=f"Only this symmetry mode of an ablation{MANY}")]
-Sets = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set any field of the params file; may be repeated.")]
-Trials = Annotated[int | None, typer.Option(min=1, help="Independently seeded runs of each arm; more than recorded: the study grows.")]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Set any field of the params file; may be repeated."),
+]
+Trials = Annotated[
+    int | None, typer.Option(min=1, help="Independently seeded runs of each arm; more than recorded: the study grows.")
+]
 Iterations = Annotated[int | None, typer.Option("--max-iters", min=1, help="Optimizer steps of a trial.")]
 Device = Annotated[str | None, typer.Option(help="cpu or cuda.")]
 Workers = Annotated[int, typer.Option(min=1, help="Single-threaded processes.")]
-Plugins = Annotated[list[str] | None, typer.Option("--plugin", help="A Python file with parts of your own; may be repeated.")]
+Plugins = Annotated[
+    list[str] | None, typer.Option("--plugin", help="A Python file with parts of your own; may be repeated.")
+]
 CORES = os.cpu_count() or 1
 
 
@@ -57,10 +67,18 @@ def run(
     device: Device = None,
     set_: Sets = None,
     workers: Workers = CORES,
-    scheduler: Annotated[str, typer.Option(help="Train on a Dask cluster instead: its scheduler's address, tcp://host:8786.")] = "",
-    redo_damaged: Annotated[bool, typer.Option("--redo-damaged", help="Set damaged records aside and train their arms again.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be trained, and how long it takes; train nothing.")] = False,
-    track: Annotated[str, typer.Option(help="tensorboard: write loss curves for live watching into out/STUDY/tensorboard.")] = "",
+    scheduler: Annotated[
+        str, typer.Option(help="Train on a Dask cluster instead: its scheduler's address, tcp://host:8786.")
+    ] = "",
+    redo_damaged: Annotated[
+        bool, typer.Option("--redo-damaged", help="Set damaged records aside and train their arms again.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be trained, and how long it takes; train nothing.")
+    ] = False,
+    track: Annotated[
+        str, typer.Option(help="tensorboard: write loss curves for live watching into out/STUDY/tensorboard.")
+    ] = "",
     plugin: Plugins = None,
 ) -> None:
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
@@ -69,7 +87,7 @@ def run(
     if workers > 1 and not scheduler and not dry_run:
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     with loading():
-        from actlab import store
+        from actlab.records import store
         from actlab.study import kinds
         from actlab.study import track as tracking
         from actlab.study.display import StudyDisplay
@@ -81,12 +99,17 @@ def run(
         return _show_status(settings, workers)
     for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
         console.print(f"set aside: {path}")
-    with StudyDisplay(console) as display, tracking.tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch:
+    with (
+        StudyDisplay(console) as display,
+        tracking.tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch,
+    ):
         outcome = kinds.run(settings, workers, watch, scheduler)
     failed = {arm.id: failure_of(arm) for arm, _ in outcome.failed}
     console.print(f"{len(outcome.present) - len(failed)} records in results/{settings.study}")
     for arm, trial in outcome.failed:
-        errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", escape(trial["traceback"].strip().splitlines()[-1]))
+        errors.print(
+            f"[red]failed[/red] {arm.id} trial {trial['label']}:", escape(trial["traceback"].strip().splitlines()[-1])
+        )
     for path in failed.values():
         errors.print("traceback:", escape(str(path)))
     if outcome.failed:
@@ -94,20 +117,31 @@ def run(
 
 
 @app.command("check-plugin")
-def check_plugin(file: Annotated[str, typer.Argument(help="A Python file with parts of your own.", show_default=False)]) -> None:
-    """Run the contracts of the built-in parts on your own: reach, causality, gradient, count, identity. Exit code 1 if one is broken."""
+def check_plugin(
+    file: Annotated[str, typer.Argument(help="A Python file with parts of your own.", show_default=False)],
+) -> None:
+    """Run the contracts of the built-in parts on your own: reach, causality, gradient, count, identity. Exit code 1 if
+    one is broken."""
     from actlab.study import contracts
 
     table = Table("part", "contract", "outcome", "found", box=None, pad_edge=False)
     outcomes = list(contracts.check(file))
     for each in outcomes:
-        table.add_row(each.part, each.contract, "[green]holds[/green]" if each.holds else "[red]BROKEN[/red]", escape(each.found))
+        table.add_row(
+            each.part, each.contract, "[green]holds[/green]" if each.holds else "[red]BROKEN[/red]", escape(each.found)
+        )
     Console(soft_wrap=True, highlight=False).print(table)
     if not all(each.holds for each in outcomes):
         raise typer.Exit(1)
 
 
-def _settings(params: Path, own: list[str] | None, filters: Mapping[str, list[str] | None], sets: list[str] | None, **changes: object) -> Any:
+def _settings(
+    params: Path,
+    own: list[str] | None,
+    filters: Mapping[str, list[str] | None],
+    sets: list[str] | None,
+    **changes: object,
+) -> Any:
     from actlab.study import choose, kinds
 
     return choose.chosen(kinds.load(params, own or ()), str(params), filters, sets or (), **changes)
@@ -147,13 +181,17 @@ def report(
     study: StudyName,
     model: Models = None,
     activation: Activations = None,
-    reference: Annotated[str, typer.Option(help="Activation or network that the others are compared with; relu where there is one.")] = "",
+    reference: Annotated[
+        str, typer.Option(help="Activation or network that the others are compared with; relu where there is one.")
+    ] = "",
     out: Annotated[Path | None, typer.Option(help="Folder to write to; out/STUDY unless given.")] = None,
     plots: Annotated[bool, typer.Option(help="Draw the figures too.")] = True,
-    formats: Annotated[list[str] | None, typer.Option("--format", help=f"Of the figures: png, svg or pdf{MANY}")] = None,
+    formats: Annotated[
+        list[str] | None, typer.Option("--format", help=f"Of the figures: png, svg or pdf{MANY}")
+    ] = None,
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
-    from actlab import report as reports
+    from actlab.chapters import summary as reports
     from actlab.study.choose import listed
 
     found = reports.load(study, listed(model), listed(activation), reference)
@@ -167,8 +205,9 @@ def compare(
     second: StudyName,
     out: Annotated[Path | None, typer.Option(help="Also write the comparison as CSV to this file.")] = None,
 ) -> None:
-    """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a metric. Trains nothing."""
-    from actlab import report as reports
+    """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a
+    metric. Trains nothing."""
+    from actlab.chapters import summary as reports
     from actlab.files import write_text
 
     differs, found = reports.compare(first, second)
@@ -180,14 +219,19 @@ def compare(
 
 @app.command()
 def sample(
-    record: Annotated[Path, typer.Argument(help="A record of a language model, results/STUDY/ARM.json.", show_default=False)],
+    record: Annotated[
+        Path, typer.Argument(help="A record of a language model, results/STUDY/ARM.json.", show_default=False)
+    ],
     seed: Annotated[int | None, typer.Option(min=0, help="Of the trial; the first one unless given.")] = None,
     prompt: Annotated[str, typer.Option(help="Text to go on from.")] = "ROMEO:",
     length: Annotated[int, typer.Option(min=1, max=100_000, help="Characters.")] = 200,
-    draw: Annotated[int, typer.Option(min=0, help="Seed of the draws: the same for two models makes only the models differ.")] = 0,
+    draw: Annotated[
+        int, typer.Option(min=0, help="Seed of the draws: the same for two models makes only the models differ.")
+    ] = 0,
     plugin: Plugins = None,
 ) -> None:
-    """Let a recorded trial's model write. Its weights come from the cache, else it is trained again and checked against the record."""
+    """Let a recorded trial's model write. Its weights come from the cache, else it is trained again and checked against
+    the record."""
     from actlab.study import plugins, trained
 
     plugins.load(plugin or ())
@@ -197,12 +241,18 @@ def sample(
 @app.command()
 def replay(
     record: Annotated[Path | None, typer.Argument(help="A record, results/STUDY/ARM.json.", show_default=False)] = None,
-    trial: Annotated[str | None, typer.Option(help="The trial of this label; the first unless given; with --all: of every record.")] = None,
+    trial: Annotated[
+        str | None, typer.Option(help="The trial of this label; the first unless given; with --all: of every record.")
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Trials of all records, or of a --sample of them.")] = False,
     study: Annotated[str, typer.Option(help="With --all: only this folder below results/.")] = "",
-    sample: Annotated[int | None, typer.Option(min=1, help="With --all: so many trials at random, the studies taking turns.")] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="With --all: so many trials at random, the studies taking turns.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the sample.")] = 0,
-    minutes: Annotated[float, typer.Option(min=0, help="With --all: only trials that took no longer.", show_default=False)] = math.inf,
+    minutes: Annotated[
+        float, typer.Option(min=0, help="With --all: only trials that took no longer.", show_default=False)
+    ] = math.inf,
     workers: Annotated[int, typer.Option(min=1, help="With --all: single-threaded processes.")] = CORES,
     plugin: Plugins = None,
 ) -> None:
@@ -217,7 +267,11 @@ def replay(
     plugins.load(plugin or ())
     if every == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
-    tasks = [one.task_of(record, trial)] if record else replays.sample(replays.recorded_trials(study, trial), sample, seed, minutes)
+    tasks = (
+        [one.task_of(record, trial)]
+        if record
+        else replays.sample(replays.recorded_trials(study, trial), sample, seed, minutes)
+    )
     wrong, trained = 0, 0
     with StudyDisplay(console) as display:
         for outcome in replays.replay_all(tasks, workers, display.watch):
@@ -245,7 +299,9 @@ def data_list() -> None:
 
 
 @data_app.command("get")
-def data_get(name: Annotated[str, typer.Argument(help="A name that `actlab data list` shows.", show_default=False)]) -> None:
+def data_get(
+    name: Annotated[str, typer.Argument(help="A name that `actlab data list` shows.", show_default=False)],
+) -> None:
     """Download a data set into the data folder, checked against its checksums."""
     from actlab.data import sources
 
@@ -256,9 +312,13 @@ def data_get(name: Annotated[str, typer.Argument(help="A name that `actlab data 
 
 @data_app.command("tokenize")
 def data_tokenize(
-    name: Annotated[str, typer.Argument(help="A text: novels, shakespeare, pydoc, or a file in UTF-8.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(help="A text: novels, shakespeare, pydoc, or a file in UTF-8.", show_default=False)
+    ],
     vocab_size: Annotated[int, typer.Option(min=257, max=65536, help="At most so many tokens.")] = 4096,
-    out: Annotated[Path | None, typer.Option(help="Folder of the shards; NAME-bpe-VOCAB_SIZE in the data folder unless given.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the shards; NAME-bpe-VOCAB_SIZE in the data folder unless given.")
+    ] = None,
 ) -> None:
     """Train a byte-level BPE on the training part of a text and write its token shards."""
     from actlab import paths
@@ -274,7 +334,9 @@ def data_tokenize(
 def book(
     workers: Annotated[int, typer.Option(min=1, help="Notebooks executed at once.")] = CORES,
     execute_only: Annotated[bool, typer.Option(help="Execute the notebooks, build no pages.")] = False,
-    pdf: Annotated[bool, typer.Option("--pdf", help="Print the whole book to book/_build/book.pdf too (needs Chromium).")] = False,
+    pdf: Annotated[
+        bool, typer.Option("--pdf", help="Print the whole book to book/_build/book.pdf too (needs Chromium).")
+    ] = False,
 ) -> None:
     """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
     from actlab.book import build

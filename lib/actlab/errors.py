@@ -1,4 +1,5 @@
-"""The errors that a user's input can cause, each with what was given, what is allowed and where; the closed tables of names that raise them."""
+"""The errors that a user's input can cause, each with what was given, what is allowed and where; the closed tables of
+names that raise them."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class UnknownName(BadInput):
 
     >>> raise UnknownName("activation", "rleu", ["relu", "gelu"], "params/repro-lite.yaml")
     Traceback (most recent call last):
-    actlab.errors.UnknownName: unknown activation 'rleu' in params/repro-lite.yaml: did you mean 'relu'? known are gelu, relu
+    actlab.errors.UnknownName: unknown activation 'rleu' in params/repro-lite.yaml: did you mean 'relu'? known are gelu,
+    relu
     """
 
     def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
@@ -39,7 +41,8 @@ class UnknownName(BadInput):
 
 
 class Table(Mapping[str, Row], Generic[Row]):
-    """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/plugins.py`` registers them)."""
+    """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/plugins.py`` registers
+    them)."""
 
     def __init__(self, kind: str, rows: Iterable[tuple[str, Row]]) -> None:
         listed = list(rows)
@@ -112,7 +115,9 @@ class DiskError(ActlabError, OSError):
     """A file that cannot be written."""
 
     def __init__(self, path: Path, size: int, why: str) -> None:
-        super().__init__(f"cannot write {path} ({size:,} bytes): {why}; what was finished is kept: make room or choose another folder, and run again")
+        super().__init__(
+            f"cannot write {path} ({size:,} bytes): {why}; what was finished is kept: make room or choose another folder, and run again"
+        )
         self._given = (path, size, why)
 
     def __reduce__(self) -> tuple[type[DiskError], tuple[Path, int, str]]:

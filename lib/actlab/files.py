@@ -20,7 +20,8 @@ ASIDE = "set-aside"
 
 @contextmanager
 def replacing(path: Path, size: int) -> Iterator[Path]:
-    """Give a path to write to; when the block ends, its file takes the place of ``path``, after an exception it disappears.
+    """Give a path to write to; when the block ends, its file takes the place of ``path``, after an exception it
+    disappears.
 
     What killed processes left half-written for the same ``path`` disappears too.
 
@@ -67,7 +68,8 @@ def write_text(path: Path, text: str) -> Path:
 
 
 def set_aside(path: Path) -> Path:
-    """Move a file into ``set-aside`` beside it, where nothing reads it; an earlier one of that name stays. Returns its new place."""
+    """Move a file into ``set-aside`` beside it, where nothing reads it; an earlier one of that name stays. Returns its
+    new place."""
     folder = path.parent / ASIDE
     folder.mkdir(exist_ok=True)
     place = folder / path.name
@@ -84,4 +86,6 @@ def mending(make: Callable[[], Made]) -> Made:
         try:
             return make()
         except DamagedFile as damage:
-            logging.getLogger("actlab").warning("%s; set aside as %s, and made again", damage.found, set_aside(damage.path))
+            logging.getLogger("actlab").warning(
+                "%s; set aside as %s, and made again", damage.found, set_aside(damage.path)
+            )

@@ -1,7 +1,8 @@
 """Prediction-difference metrics: pure functions of two (N, V) probability tensors of the *same* N inputs.
 
-Rows are inputs, columns classes; each row sums to 1.  All are symmetric (but for the sign of win and loss), 0 for equal tensors, and lower means
-more reproducible.  Comparing predictions made on different inputs measures the inputs, not the models: align the rows first.
+Rows are inputs, columns classes; each row sums to 1.  All are symmetric (but for the sign of win and loss), 0 for equal
+tensors, and lower means more reproducible.  Comparing predictions made on different inputs measures the inputs, not the
+models: align the rows first.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from actlab.errors import BadInput, Table
 
 
 class ChurnSplit(NamedTuple):
-    """Shares of the N inputs in [0, 1]; win + loss + neutral = churn. For two seeds of one recipe win and loss are exchangeable."""
+    """Shares of the N inputs in [0, 1]; win + loss + neutral = churn. For two seeds of one recipe win and loss are
+    exchangeable."""
 
     win: float
     """First wrong, second right."""
@@ -28,7 +30,9 @@ class ChurnSplit(NamedTuple):
 
 def _pair(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     if p.shape != q.shape or p.dim() != 2 or not p.numel():
-        raise BadInput(f"expected two probability tensors of one shape (N, V), got {tuple(p.shape)} and {tuple(q.shape)}")
+        raise BadInput(
+            f"expected two probability tensors of one shape (N, V), got {tuple(p.shape)} and {tuple(q.shape)}"
+        )
     return p, q
 
 
@@ -58,7 +62,8 @@ def jensen_shannon_rows(p: Tensor, q: Tensor) -> Tensor:
     """Jensen-Shannon divergence of each row in bits: (N,), in [0, 1]."""
     middle = (p + q) / 2
     nats = (
-        torch.xlogy(p, p / middle.clamp_min(torch.finfo(p.dtype).tiny)) + torch.xlogy(q, q / middle.clamp_min(torch.finfo(p.dtype).tiny))
+        torch.xlogy(p, p / middle.clamp_min(torch.finfo(p.dtype).tiny))
+        + torch.xlogy(q, q / middle.clamp_min(torch.finfo(p.dtype).tiny))
     ).sum(dim=1) / 2
     return (nats / torch.log(torch.tensor(2.0, dtype=p.dtype))).clamp(0, 1)
 
@@ -90,7 +95,8 @@ def _mean(rows: Callable[[Tensor, Tensor], Tensor], p: Tensor, q: Tensor) -> flo
 
 
 def total_variation(p: Tensor, q: Tensor) -> float:
-    """Mean total variation distance, in [0, 1]: half the L1 distance, and Delta_1 of Shamir & Coviello 2020 (arXiv 2010.09923) for two models.
+    """Mean total variation distance, in [0, 1]: half the L1 distance, and Delta_1 of Shamir & Coviello 2020 (arXiv
+    2010.09923) for two models.
 
     It bounds from below how often two samplers drawing from p and q must disagree.
     """
@@ -100,8 +106,8 @@ def total_variation(p: Tensor, q: Tensor) -> float:
 def relative_pd(p: Tensor, q: Tensor) -> float:
     """Mean over inputs and labels of 2 |p - q| / (p + q), in [0, 2].
 
-    The reference studies' extension, to all labels, of the relative prediction difference of binary systems (Shamir & Lin 2022, arXiv 2202.06499).
-    Every label weighs the same, however improbable, so it is not a share of predictions.
+    The reference studies' extension, to all labels, of the relative prediction difference of binary systems (Shamir &
+    Lin 2022, arXiv 2202.06499). Every label weighs the same, however improbable, so it is not a share of predictions.
     """
     return _mean(relative_pd_rows, p, q)
 
@@ -117,7 +123,8 @@ def jensen_shannon(p: Tensor, q: Tensor) -> float:
 
 
 def churn_split(p: Tensor, q: Tensor, targets: Tensor) -> ChurnSplit:
-    """Churn taken apart by who is right. ``targets``: (N,) true labels. Bounds: |win - loss| = |accuracy difference|."""
+    """Churn taken apart by who is right. ``targets``: (N,) true labels. Bounds: |win - loss| = |accuracy
+    difference|."""
     p, q = _pair(p, q)
     truth = _targets(p, targets)
     first, second = p.argmax(dim=1), q.argmax(dim=1)
@@ -137,5 +144,6 @@ def label_pd(p: Tensor, q: Tensor, targets: Tensor) -> float:
 
 
 def block_means(rows: Tensor, blocks: int) -> list[float]:
-    """Means of ``rows`` (N,) over ``blocks`` consecutive stretches of (nearly) equal length, in the order of the text."""
+    """Means of ``rows`` (N,) over ``blocks`` consecutive stretches of (nearly) equal length, in the order of the
+    text."""
     return [part.double().mean().item() for part in rows.tensor_split(min(blocks, len(rows)))]

@@ -35,7 +35,8 @@ def moment(text: str) -> str:
 
 
 def publish(named: dict[str, str]) -> None:
-    """Hand sentences to the book's pages under their names, as ``myst_nb.glue(display=False)`` does, which takes 2 s to load."""
+    """Hand sentences to the book's pages under their names, as ``myst_nb.glue(display=False)`` does, which takes 2 s to
+    load."""
     from IPython.display import display
 
     hidden = "application/papermill.record/"
@@ -45,7 +46,8 @@ def publish(named: dict[str, str]) -> None:
 
 
 def above_zero(estimate: Estimate) -> Estimate:
-    """What cannot be negative, with its interval on a logarithmic scale: the same standard error, value / f to value x f.
+    """What cannot be negative, with its interval on a logarithmic scale: the same standard error, value / f to value x
+    f.
 
     It never reaches 0, and covers better where pairs scatter widely (``pair_mean``). Differences keep theirs.
     """

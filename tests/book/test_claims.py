@@ -46,7 +46,8 @@ def test_every_link_of_the_real_ledger_has_a_page() -> None:
 @pytest.mark.browser
 @pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no Chromium")
 def test_filters(tmp_path: Path) -> None:
-    """Menus and words leave the rows that fit, say how many, and can be taken back; the address chooses too; all from the keyboard."""
+    """Menus and words leave the rows that fit, say how many, and can be taken back; the address chooses too; all from
+    the keyboard."""
     sync_api = pytest.importorskip("playwright.sync_api")
     file = tmp_path / "page.html"
     file.write_text(f"<!doctype html><title>t</title>{claims.table(JUDGED).data}", encoding="utf-8")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.support import grids
 
-from actlab import paths, readme
+from actlab import paths
+from actlab.book import readme
 from actlab.errors import BadInput
 
 
@@ -17,7 +18,7 @@ def real_records(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("real_records")
 def test_headline_is_not_stale() -> None:
-    """The block between the markers is the one that today's records give (`python -m actlab.readme` writes it)."""
+    """The block between the markers is the one that today's records give (`python -m actlab.book.readme` writes it)."""
     text = (paths.ROOT / "README.md").read_text(encoding="utf-8")
     assert text == readme.replaced(text, readme.headline(readme.lite()))
 

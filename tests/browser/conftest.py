@@ -1,4 +1,5 @@
-"""A browser and books to open in it: a tiny book made here from made-up records, and the repository's own where it has been built."""
+"""A browser and books to open in it: a tiny book made here from made-up records, and the repository's own where it has
+been built."""
 
 from __future__ import annotations
 
@@ -142,7 +143,11 @@ def explorer() -> Explorer:
 
 def tiny_book(factory: pytest.TempPathFactory) -> Path:
     """The real settings and style, and a page with an explorer of made-up records; built once for all processes."""
-    root = factory.getbasetemp().parent / "tiny-book" if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp() / "tiny-book"
+    root = (
+        factory.getbasetemp().parent / "tiny-book"
+        if "PYTEST_XDIST_WORKER" in os.environ
+        else factory.getbasetemp() / "tiny-book"
+    )
     with FileLock(f"{root}.lock"):
         if not (root / "book/_build/html/index.html").exists():
             _write(root)
@@ -159,8 +164,12 @@ def _write(root: Path) -> None:
         source, target = paths.ROOT / "book" / name, root / "book" / name
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
     shutil.copy(paths.ROOT / "_config.yml", root / "book/_config.yml")
-    (root / "book/_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n- file: studies/explore\n- file: bibliography\n")
-    (root / "book/intro.md").write_text("# A tiny book\n\nSwiGLU {cite:p}`shazeer2020glu` has $\\beta > 0$.\n\n$$ y = x\\,\\sigma(\\beta x) $$\n")
+    (root / "book/_toc.yml").write_text(
+        "format: jb-book\nroot: intro\nchapters:\n- file: studies/explore\n- file: bibliography\n"
+    )
+    (root / "book/intro.md").write_text(
+        "# A tiny book\n\nSwiGLU {cite:p}`shazeer2020glu` has $\\beta > 0$.\n\n$$ y = x\\,\\sigma(\\beta x) $$\n"
+    )
     (root / "book/studies/explore.md").write_text(PAGE.format(html=explorer().to_html()))
 
 

@@ -90,10 +90,17 @@ def test_keyboard_alone_is_enough(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    "wanted", [{}, {"metric": "val_loss", "model": "tinylstm"}, {"along": "scale", "activation": ["relu"]}, {"metric": "churn", "scale": "quick"}]
+    "wanted",
+    [
+        {},
+        {"metric": "val_loss", "model": "tinylstm"},
+        {"along": "scale", "activation": ["relu"]},
+        {"metric": "churn", "scale": "quick"},
+    ],
 )
 def test_csv_is_the_table_of_the_package(visit: Visit, wanted: dict[str, object]) -> None:
-    """The page's selection and the package's are one: same rows, same order, same numbers to six digits, what is missing missing."""
+    """The page's selection and the package's are one: same rows, same order, same numbers to six digits, what is
+    missing missing."""
     query = "&".join(f"{name}={value if isinstance(value, str) else ','.join(value)}" for name, value in wanted.items())  # type: ignore[arg-type]
     page = opened(visit, f"?{query}")
     with page.expect_download() as download:
@@ -101,7 +108,9 @@ def test_csv_is_the_table_of_the_package(visit: Visit, wanted: dict[str, object]
     found = pd.read_csv(StringIO(download.value.path().read_text()))
     study = grid_study()
     expected = study.table(study.choose(wanted))
-    pd.testing.assert_frame_equal(found.drop(columns="singles"), expected.drop(columns="singles"), check_dtype=False, rtol=1e-5)
+    pd.testing.assert_frame_equal(
+        found.drop(columns="singles"), expected.drop(columns="singles"), check_dtype=False, rtol=1e-5
+    )
     singles = [[float(value) for value in str(cell).split()] for cell in found["singles"]]
     assert [len(one) for one in singles] == [len(cell.split()) for cell in expected["singles"]]
 

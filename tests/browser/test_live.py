@@ -1,4 +1,5 @@
-"""The live notebook in JupyterLab, driven as a reader would: its widgets change the pictures, training shows progress, stops, and goes on."""
+"""The live notebook in JupyterLab, driven as a reader would: its widgets change the pictures, training shows progress,
+stops, and goes on."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ FOLDERS = {
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of a JupyterLab of its own, with the explorer's notebook and the repository's records; nothing of the user's is read or written."""
+    """Address of a JupyterLab of its own, with the explorer's notebook and the repository's records; nothing of the
+    user's is read or written."""
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
     root = tmp_path_factory.mktemp("lab")
     _notebook(root / "work" / "explore.ipynb")
@@ -55,8 +57,18 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    own = {name: str(root / folder) for name, folder in FOLDERS.items()} | {"ACTLAB_RESULTS": str(paths.ROOT / "results")}
-    command = [sys.executable, "-m", "jupyter", "lab", *OPTIONS, f"--port={port}", f"--ServerApp.root_dir={root / 'work'}"]
+    own = {name: str(root / folder) for name, folder in FOLDERS.items()} | {
+        "ACTLAB_RESULTS": str(paths.ROOT / "results")
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "jupyter",
+        "lab",
+        *OPTIONS,
+        f"--port={port}",
+        f"--ServerApp.root_dir={root / 'work'}",
+    ]
     with (root / "log").open("w") as log:
         server = subprocess.Popen(command, env=os.environ | own, stdout=log, stderr=subprocess.STDOUT)
         try:
@@ -111,14 +123,17 @@ def notebook(browser: Browser, lab: str) -> Iterator[Page]:
 
 
 def _run_all(page: Page) -> None:
-    """A click that comes too early is lost, or answered by a dialog; it is repeated until a cell has a number or a star."""
+    """A click that comes too early is lost, or answered by a dialog; it is repeated until a cell has a number or a
+    star."""
     for _ in range(20):
         if page.locator(".jp-Dialog").count():
             page.keyboard.press("Escape")
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         try:
-            page.locator(".jp-InputArea-prompt").filter(has_text=re.compile(r"\[(\*|\d+)\]")).first.wait_for(timeout=5_000)
+            page.locator(".jp-InputArea-prompt").filter(has_text=re.compile(r"\[(\*|\d+)\]")).first.wait_for(
+                timeout=5_000
+            )
         except TimeoutError:
             continue
         return
@@ -138,12 +153,17 @@ def test_moving_a_widget_changes_the_figure(notebook: Page) -> None:
     assert picture(explorer.locator(".main")) != before
     before = picture(notebook.get_by_role("img", name="smelu_1: function"))
     notebook.locator(".widget-slider").get_by_role("slider").first.press("ArrowRight")
-    notebook.wait_for_function("old => document.querySelector('[role=img][aria-label^=smelu_1] svg')?.outerHTML != old", arg=before)
+    notebook.wait_for_function(
+        "old => document.querySelector('[role=img][aria-label^=smelu_1] svg')?.outerHTML != old", arg=before
+    )
 
 
 def test_training_shows_progress_stops_and_goes_on(notebook: Page) -> None:
     """Stop ends a run within seconds; started again, it goes on from its last evaluation, not from the beginning."""
-    start, stop = notebook.get_by_role("button", name="Train one now"), notebook.get_by_role("button", name="Stop", exact=True)
+    start, stop = (
+        notebook.get_by_role("button", name="Train one now"),
+        notebook.get_by_role("button", name="Stop", exact=True),
+    )
     words = notebook.get_by_text(re.compile(r"charlm, gelu, seed 42"))
     expect(stop).to_be_disabled()
     start.click()

@@ -12,13 +12,15 @@ from actlab import paths
 
 pytestmark = pytest.mark.browser
 SCREENSHOTS = paths.ROOT / ".cache" / "screenshots"
-"""What each page looked like in the last run: SCHEME-WIDTH/BOOK/PAGE.png; ignored by git, kept by continuous integration."""
+"""What each page looked like in the last run: SCHEME-WIDTH/BOOK/PAGE.png; ignored by git, kept by continuous
+integration."""
 AXE = paths.ROOT / ".cache" / "axe" / "package" / "axe.min.js"
 FIRST_PAGE, EXPLORER = 1_000_000, 3_000_000
 """Bytes at most."""
 SERIOUS = "() => axe.run(document, {resultTypes: ['violations']}).then(found => found.violations)"
 OF_THE_THEME = {"label-content-name-mismatch", "region"}
-"""Rules that sphinx-book-theme itself breaks, on its search button, and sphinx-togglebutton on what shows a cell's source."""
+"""Rules that sphinx-book-theme itself breaks, on its search button, and sphinx-togglebutton on what shows a cell's
+source."""
 
 
 def shortcomings(page: Page) -> list[str]:
@@ -34,7 +36,8 @@ def shortcomings(page: Page) -> list[str]:
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_every_page_opens_cleanly(visit: Visit, site: Site, scheme: str, width: int) -> None:
-    """No console error, no failed request, no request outside the site; pictures have words; nothing is wider than the screen."""
+    """No console error, no failed request, no request outside the site; pictures have words; nothing is wider than the
+    screen."""
     visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     visit.page.set_viewport_size({"width": width, "height": 900})
     assert len(site.pages) >= 3
@@ -71,7 +74,9 @@ def test_a_dark_page_is_dark(visit: Visit) -> None:
         visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         visit.open("studies/explore.html")
         shades[scheme] = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
-        inside = visit.page.evaluate("getComputedStyle(document.querySelector('.text_html:has(#explorer)')).backgroundColor")
+        inside = visit.page.evaluate(
+            "getComputedStyle(document.querySelector('.text_html:has(#explorer)')).backgroundColor"
+        )
         assert inside in ("rgba(0, 0, 0, 0)", shades[scheme])
     assert shades["light"] != shades["dark"]
 
@@ -90,7 +95,8 @@ def test_a_page_is_light(visit: Visit, name: str, limit: int) -> None:
 
 
 def test_the_explorer_is_ready_soon(visit: Visit) -> None:
-    """With all records its menus work after less than a second of the page's processor time, other work on the machine not counted."""
+    """With all records its menus work after less than a second of the page's processor time, other work on the machine
+    not counted."""
     session = visit.page.context.new_cdp_session(visit.page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     visit.open("studies/explore.html").locator('.actlab-explorer[data-ready="true"]').wait_for()
@@ -109,7 +115,11 @@ def test_axe_finds_no_serious_violation(visit: Visit, site: Site, scheme: str) -
         page = visit.open(name)
         page.wait_for_function("document.getAnimations().length === 0")  # colours fade in
         page.evaluate(AXE.read_text(encoding="utf-8"))
-        bad = [rule for rule in page.evaluate(SERIOUS) if rule["impact"] in ("serious", "critical") and rule["id"] not in OF_THE_THEME]
+        bad = [
+            rule
+            for rule in page.evaluate(SERIOUS)
+            if rule["impact"] in ("serious", "critical") and rule["id"] not in OF_THE_THEME
+        ]
         if bad:
             wrong[name] = {rule["id"]: [node["html"][:200] for node in rule["nodes"][:3]] for rule in bad}
     assert wrong == {}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from actlab.chapters import ablation_tuned as tuned
-from actlab.factorial.reading import BASE, BROKEN
+from actlab.records.ablation.reading import BASE, BROKEN
 
 LEVEL = {"soap": 4.5, "adamw": 4.8, "sgdm": 4.9, "ecd": 4.91}
 
@@ -16,7 +16,10 @@ def losses(gain: float = 0.0, extra: float = 0.0, noise: float = 0.002) -> tuned
     random = np.random.default_rng(0)
     seeds = random.normal(0, 0.05, 5)
     return {
-        (o, s, a): LEVEL[o] + seeds + (s == BROKEN) * (gain + (a == "random_prelu") * extra) + random.normal(0, noise, 5)
+        (o, s, a): LEVEL[o]
+        + seeds
+        + (s == BROKEN) * (gain + (a == "random_prelu") * extra)
+        + random.normal(0, noise, 5)
         for o in tuned.OPTIMIZERS
         for s in (BASE, BROKEN)
         for a in tuned.ACTIVATIONS

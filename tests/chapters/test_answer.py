@@ -1,4 +1,5 @@
-"""The confirmatory analysis, on made-up records whose truth is known, and recomputed from the raw JSON with NumPy alone."""
+"""The confirmatory analysis, on made-up records whose truth is known, and recomputed from the raw JSON with NumPy
+alone."""
 
 from __future__ import annotations
 
@@ -10,15 +11,19 @@ import pytest
 import yaml
 from scipy import stats
 
-from actlab import grid, paths
+from actlab import paths
 from actlab.chapters.answer import RULES, Answer
+from actlab.records import repro
 
 PLAN = yaml.safe_load((paths.ROOT / "params" / "answer.yaml").read_text())["plan"]
 SEEDS, STEPS = 10, (50, 100, 150, 200, 250)
 
 
-def record(model: str, activation: str, speed: float, shift: float, base: float, random: np.random.Generator) -> dict[str, Any]:
-    """An arm that learns at ``speed`` and whose TV is ``base`` + 0.05 (2.5 - loss) + ``shift``, with noise that belongs to the seeds."""
+def record(
+    model: str, activation: str, speed: float, shift: float, base: float, random: np.random.Generator
+) -> dict[str, Any]:
+    """An arm that learns at ``speed`` and whose TV is ``base`` + 0.05 (2.5 - loss) + ``shift``, with noise that belongs
+    to the seeds."""
     labels = [str(1000 + i) for i in range(SEEDS)]
     luck, apart = random.normal(0, 0.01, SEEDS), random.normal(0, 0.002, SEEDS)
     losses = {step: 1.8 + 1.2 * np.exp(-speed * step / 100) + luck for step in STEPS}
@@ -26,7 +31,7 @@ def record(model: str, activation: str, speed: float, shift: float, base: float,
     def pairs(step: int, factor: float = 1.0) -> list[dict[str, Any]]:
         tv = base + 0.05 * (2.5 - losses[step].mean()) + shift
         return [
-            {"between": [a, b], **dict.fromkeys(grid.PAIR_METRICS, factor * (tv + apart[i] + apart[j]))}
+            {"between": [a, b], **dict.fromkeys(repro.PAIR_METRICS, factor * (tv + apart[i] + apart[j]))}
             for (i, a), (j, b) in combinations(enumerate(labels), 2)
         ]
 
@@ -34,7 +39,10 @@ def record(model: str, activation: str, speed: float, shift: float, base: float,
         return [{"label": label, "val_loss": loss} for label, loss in zip(labels, losses[step], strict=True)]
 
     finals = [{"val_loss": loss, "val_accuracy": 40.0} for loss in losses[STEPS[-1]]]
-    ensembles = [{"between": [[p["between"][0]], [p["between"][1]]], "total_variation": p["total_variation"]} for p in pairs(STEPS[-1])]
+    ensembles = [
+        {"between": [[p["between"][0]], [p["between"][1]]], "total_variation": p["total_variation"]}
+        for p in pairs(STEPS[-1])
+    ]
     halved = [{**pair, "total_variation": 0.5 * pair["total_variation"]} for pair in ensembles]
     return {
         "kind": "trials",
@@ -43,15 +51,21 @@ def record(model: str, activation: str, speed: float, shift: float, base: float,
         "model_name": model,
         "activation": activation,
         "config": {"recipe": {"iterations": STEPS[-1]}, "trials": labels},
-        "trials": [{"label": label, "status": "done", "final": f, "best": f, "history": []} for label, f in zip(labels, finals, strict=True)],
+        "trials": [
+            {"label": label, "status": "done", "final": f, "best": f, "history": []}
+            for label, f in zip(labels, finals, strict=True)
+        ],
         "reproducibility_metrics": pairs(STEPS[-1]),
         "trajectory": [{"iteration": step, "trials": trials(step), "pairs": pairs(step)} for step in STEPS[:-1]],
         "equal_compute": [{"size": 1, "pairs": ensembles}, {"size": 2, "pairs": halved}],
     }
 
 
-def records(shifts: dict[str, float], seed: int = 0, models: tuple[str, ...] = ("charlm", "convlm", "minigpt")) -> list[dict[str, Any]]:
-    """relu and other activations, each with its own speed, in models of different total variation, and a bigram baseline."""
+def records(
+    shifts: dict[str, float], seed: int = 0, models: tuple[str, ...] = ("charlm", "convlm", "minigpt")
+) -> list[dict[str, Any]]:
+    """relu and other activations, each with its own speed, in models of different total variation, and a bigram
+    baseline."""
     random = np.random.default_rng(seed)
     arms = [
         record(model, activation, 0.8 + 0.1 * i, shift, 0.05 + 0.04 * m, random)
@@ -62,14 +76,15 @@ def records(shifts: dict[str, float], seed: int = 0, models: tuple[str, ...] = (
 
 
 def answer(found: list[dict[str, Any]]) -> Answer:
-    return Answer(grid.read(found), PLAN)
+    return Answer(repro.read(found), PLAN)
 
 
 SMOOTH = ("gelu", "swish", "smelu_05", "smelu_1")
 
 
 def test_known_differences_are_found_and_speed_alone_is_none() -> None:
-    """An arm that is only faster does not differ at equal loss, though it does at equal steps; arms 0.02 lower or higher do."""
+    """An arm that is only faster does not differ at equal loss, though it does at equal steps; arms 0.02 lower or
+    higher do."""
     found = answer(records({"gelu": 0.0, "smelu_1": -0.02, "swiglu": 0.02}))
     words = {cell: d.outcome for cell, d in found.comparisons().items()}
     assert {words[m, "smelu_1"] for m in found.grid.models} == {"more reproducible"}
@@ -109,7 +124,9 @@ def test_recomputed_from_the_raw_records_with_numpy_alone() -> None:
         moments = [*((e["trials"], e["pairs"]) for e in raw["trajectory"])]
         moments.append(([{"label": t["label"], **t["final"]} for t in raw["trials"]], raw["reproducibility_metrics"]))
         losses = [np.mean([t["val_loss"] for t in trials if t["label"] in kept]) for trials, _ in moments]
-        metric = [np.mean([p["total_variation"] for p in pairs if set(p["between"]) <= set(kept)]) for _, pairs in moments]
+        metric = [
+            np.mean([p["total_variation"] for p in pairs if set(p["between"]) <= set(kept)]) for _, pairs in moments
+        ]
         return np.array(losses), np.array(metric)
 
     def difference(kept: list[str]) -> float:
@@ -128,10 +145,14 @@ def test_recomputed_from_the_raw_records_with_numpy_alone() -> None:
 
 
 def test_false_alarms_of_the_whole_family() -> None:
-    """Ten seeds, arms that differ in speed alone: in at most 5% of repeated studies (within 3 standard errors) is any comparison significant."""
+    """Ten seeds, arms that differ in speed alone: in at most 5% of repeated studies (within 3 standard errors) is any
+    comparison significant."""
     repeats = 60
     alarms = sum(
-        any("reproducible" in d.outcome for d in answer(records({"gelu": 0.0, "swish": 0.0}, seed, ("charlm", "convlm"))).comparisons().values())
+        any(
+            "reproducible" in d.outcome
+            for d in answer(records({"gelu": 0.0, "swish": 0.0}, seed, ("charlm", "convlm"))).comparisons().values()
+        )
         for seed in range(repeats)
     )
     assert alarms / repeats <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / repeats)

@@ -7,13 +7,14 @@ from itertools import combinations
 import numpy as np
 import yaml
 
-from actlab import grid, paths
+from actlab import paths
 from actlab.chapters import dtype
+from actlab.records import repro
 
 PLAN = yaml.safe_load((paths.ROOT / "params" / "dtype.yaml").read_text())["plan"]
 
 
-def study(loss_shift: float, tv_shift: float, noise: float = 0.0005) -> grid.Grid:
+def study(loss_shift: float, tv_shift: float, noise: float = 0.0005) -> repro.Grid:
     """Two arms of five seeds; shifts apply to every trial and every pair."""
     random, labels = np.random.default_rng(1), [str(42 + i) for i in range(5)]
     records = []
@@ -21,24 +22,35 @@ def study(loss_shift: float, tv_shift: float, noise: float = 0.0005) -> grid.Gri
         own = random.normal(2.3, 0.02, 5)
         finals = [{"val_loss": x + loss_shift + noise * random.normal(), "val_accuracy": 30.0} for x in own]
         pairs = [
-            {"between": [a, b], **dict.fromkeys(grid.PAIR_METRICS, 0.08 + tv_shift + noise * random.normal())} for a, b in combinations(labels, 2)
+            {"between": [a, b], **dict.fromkeys(repro.PAIR_METRICS, 0.08 + tv_shift + noise * random.normal())}
+            for a, b in combinations(labels, 2)
         ]
         trials = [{"label": n, "status": "done", "final": f, "best": f} for n, f in zip(labels, finals, strict=True)]
-        about = {"kind": "trials", "study": "x", "arm": activation, "model_name": "charlm", "activation": activation, "config": {"trials": labels}}
+        about = {
+            "kind": "trials",
+            "study": "x",
+            "arm": activation,
+            "model_name": "charlm",
+            "activation": activation,
+            "config": {"trials": labels},
+        }
         records.append({**about, "trials": trials, "reproducibility_metrics": pairs})
-    return grid.read(records)
+    return repro.read(records)
 
 
 def word(**shifts: float) -> str:
     found = dtype.compare(study(**{"loss_shift": 0.0, "tv_shift": 0.0, **shifts}), study(0, 0, 0), PLAN)
-    return next(w for w in ("supported", "contradicted", "undecided") if f"is {w}" in dtype.sentence(found, PLAN["alpha"]))
+    return next(
+        w for w in ("supported", "contradicted", "undecided") if f"is {w}" in dtype.sentence(found, PLAN["alpha"])
+    )
 
 
 def test_the_plan_says_what_is_equivalent() -> None:
-    """Within both margins: supported; beyond one of them: contradicted; too noisy to say: undecided; nothing recorded: said so."""
+    """Within both margins: supported; beyond one of them: contradicted; too noisy to say: undecided; nothing recorded:
+    said so."""
     assert word() == "supported"
     assert word(loss_shift=0.02) == "contradicted"
     assert word(tv_shift=-0.01) == "contradicted"
     assert word(noise=0.01) == "undecided"
-    assert dtype.sentence(dtype.compare(grid.read([]), study(0, 0), PLAN), 0.05) == dtype.NOT_YET
+    assert dtype.sentence(dtype.compare(repro.read([]), study(0, 0), PLAN), 0.05) == dtype.NOT_YET
     assert len(dtype.table(dtype.compare(study(0, 0), study(0, 0), PLAN))) == 4

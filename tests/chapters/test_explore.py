@@ -8,16 +8,24 @@ import numpy as np
 import pytest
 from tests.support.explored import grid_study, record
 
-from actlab import explore, store
+from actlab.chapters import explore
 from actlab.errors import UnknownName
-from actlab.grid import ArmResults
+from actlab.records import store
+from actlab.records.repro import ArmResults
 
 
 def test_runs_of_the_grid_are_one_study_with_a_scale() -> None:
     """A folder that is no run of the grid stands by itself."""
     made = grid_study()
-    assert made.factors == {"model": ["charlm", "tinylstm"], "activation": ["relu", "swiglu"], "scale": ["lite", "quick"]}
-    assert [s.name for s in explore.of_records({"repro-lite": [record()], "other": [record()], "empty": []})] == ["repro", "other"]
+    assert made.factors == {
+        "model": ["charlm", "tinylstm"],
+        "activation": ["relu", "swiglu"],
+        "scale": ["lite", "quick"],
+    }
+    assert [s.name for s in explore.of_records({"repro-lite": [record()], "other": [record()], "empty": []})] == [
+        "repro",
+        "other",
+    ]
 
 
 def test_estimates_are_the_records_own() -> None:
@@ -59,7 +67,18 @@ def test_table_has_a_row_an_arm() -> None:
     """Trials and pairs stand in one column, the diverged trial among them as NaN."""
     made = grid_study()
     table = made.table(made.choose({"metric": "val_loss", "activation": ["relu"]}))
-    assert list(table) == ["model", "activation", "scale", "metric", "value", "low", "high", "n", "parameters", "singles"]
+    assert list(table) == [
+        "model",
+        "activation",
+        "scale",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "n",
+        "parameters",
+        "singles",
+    ]
     assert list(table["n"]) == [3, 2]
     assert table["singles"].iloc[1] == "2 2.1 nan"
 
@@ -68,7 +87,9 @@ def test_catalogue_is_strict_json_and_keeps_what_is_missing() -> None:
     """NaN becomes null; a text that would end the script element is made harmless."""
     made = grid_study()
     x = np.linspace(-1, 1, 3)
-    whole = explore.catalogue([made], {"relu": (x, x, x), "mish": (x, x, x)}, {"relu": {"note": "</script>"}, "swiglu": {}})
+    whole = explore.catalogue(
+        [made], {"relu": (x, x, x), "mish": (x, x, x)}, {"relu": {"note": "</script>"}, "swiglu": {}}
+    )
     text = explore.as_json(whole)
     assert "</script" not in text
     back = json.loads(text)

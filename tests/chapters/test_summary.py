@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 from tests.support import grids
 
-from actlab import report, store
+from actlab.chapters import summary as summary_chapters
 from actlab.errors import BadInput, UnknownName
-from actlab.records import summary
+from actlab.records import store, summary
 from actlab.study import kinds
 from actlab.study.ablation import AblationParams
 from actlab.study.mnist import MnistParams
@@ -19,22 +19,37 @@ from actlab.study.mnist import MnistParams
 
 @pytest.fixture
 def study() -> str:
-    for record in (grids.record(), grids.record(activation="gelu", pd=0.2), grids.record(model="tinylstm"), grids.floor(), grids.baseline()):
+    for record in (
+        grids.record(),
+        grids.record(activation="gelu", pd=0.2),
+        grids.record(model="tinylstm"),
+        grids.floor(),
+        grids.baseline(),
+    ):
         name = "-".join(str(record.get(key, "x")) for key in ("model_name", "activation", "kind"))
         store.save(store.path_of("made-up", name), record)
     return "made-up"
 
 
 def summary_of(study: str, *only: list[str]) -> str:
-    found = report.load(study, *only)
-    return report.in_words(found, summary.against(found.arms, found.reference))
+    found = summary_chapters.load(study, *only)
+    return summary_chapters.in_words(found, summary.against(found.arms, found.reference))
 
 
 @pytest.mark.slow
 def test_report_writes_what_the_reference_workflow_wrote(study: str, tmp_path: Path) -> None:
     """Summary, per-model figures and figures across models, all of them non-empty."""
-    written = {str(path.relative_to(tmp_path)) for path in report.write(report.load(study), tmp_path)}
-    across = {"accuracy.png", "reproducibility.png", "total_variation.png", "accuracy_vs_reproducibility.png", "four_panels.png", "noise_floor.png"}
+    written = {
+        str(path.relative_to(tmp_path)) for path in summary_chapters.write(summary_chapters.load(study), tmp_path)
+    }
+    across = {
+        "accuracy.png",
+        "reproducibility.png",
+        "total_variation.png",
+        "accuracy_vs_reproducibility.png",
+        "four_panels.png",
+        "noise_floor.png",
+    }
     each = {"accuracy.png", "reproducibility.png", "total_variation.png", "training_curves.png", "comparison.png"}
     data = {"summary.txt", *(f"{name}.csv" for name in ("trials", "pairs", "estimates", "differences"))}
     data |= {f"table_{name}.tex" for name in ("val_loss", "val_accuracy", "total_variation", "differences")}
@@ -54,7 +69,10 @@ def test_summary_has_mean_cv_best_and_worst(study: str) -> None:
 
 def test_filters_and_no_plots(study: str, tmp_path: Path) -> None:
     """Only the chosen models and activations appear; --no-plots leaves the summary alone."""
-    written = [path.name for path in report.write(report.load(study, ["charlm"], ["gelu"]), tmp_path, formats=())]
+    written = [
+        path.name
+        for path in summary_chapters.write(summary_chapters.load(study, ["charlm"], ["gelu"]), tmp_path, formats=())
+    ]
     assert [name for name in written if name.endswith(".png")] == []
     text = (tmp_path / "summary.txt").read_text()
     assert "tinylstm" not in text
@@ -64,15 +82,16 @@ def test_filters_and_no_plots(study: str, tmp_path: Path) -> None:
 def test_wrong_names_list_what_there_is(study: str) -> None:
     """Unknown study, model, activation: the message says what is known."""
     with pytest.raises(BadInput, match="studies that have are made-up"):
-        report.load("nothing")
+        summary_chapters.load("nothing")
     with pytest.raises(UnknownName, match="known are charlm, tinylstm"):
-        report.load(study, ["charml"])
+        summary_chapters.load(study, ["charml"])
     with pytest.raises(UnknownName, match="did you mean 'gelu'"):
-        report.load(study, activations=["gelo"])
+        summary_chapters.load(study, activations=["gelo"])
 
 
 def test_protocol_and_an_ignored_activation_are_said(tmp_path: Path) -> None:
-    """An arm whose activation never reached the network is not called plain "gelu"; protocol, gated width and streams stand in the summary."""
+    """An arm whose activation never reached the network is not called plain "gelu"; protocol, gated width and streams
+    stand in the summary."""
     for activation in ("relu", "gelu"):
         made = grids.record(activation=activation)
         about = {"protocol": ["activation: ignored"], "gated_width": "matched", "dataset": "pydoc", "scale": "lite"}
@@ -95,28 +114,51 @@ def test_one_activation_has_no_spread(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_kind_of_study_is_reported(tmp_path: Path) -> None:
-    """An image sweep and an ablation get the same files: summary with tests, tidy tables, LaTeX, figures in the formats asked for."""
-    sweep = MnistParams.parse({"study": "s", "arms": ["relu", "gelu"], "hidden": [8], "learning_rates": [0.01], "batch_sizes": [64], "trials": 3})
+    """An image sweep and an ablation get the same files: summary with tests, tidy tables, LaTeX, figures in the formats
+    asked for."""
+    sweep = MnistParams.parse(
+        {
+            "study": "s",
+            "arms": ["relu", "gelu"],
+            "hidden": [8],
+            "learning_rates": [0.01],
+            "batch_sizes": [64],
+            "trials": 3,
+        }
+    )
     ablation = AblationParams.parse(
-        {"study": "a", "optimizers": ["sgdm"], "symmetry": ["symmetric", "bQbV"], "activations": ["gelu", "relu"], "trials": 2}
+        {
+            "study": "a",
+            "optimizers": ["sgdm"],
+            "symmetry": ["symmetric", "bQbV"],
+            "activations": ["gelu", "relu"],
+            "trials": 2,
+        }
         | {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 257, "validation_windows": 2}
     )
     for params in (sweep, ablation):
         kinds.run(params)
-        found = report.load(params.study)
-        written = {path.name for path in report.write(found, tmp_path / params.study, formats=("png", "svg", "pdf"))}
-        assert {"summary.txt", "trials.csv", "estimates.csv", "differences.csv", "table_val_loss.tex"} <= written, params.study
+        found = summary_chapters.load(params.study)
+        written = {
+            path.name for path in summary_chapters.write(found, tmp_path / params.study, formats=("png", "svg", "pdf"))
+        }
+        assert {"summary.txt", "trials.csv", "estimates.csv", "differences.csv", "table_val_loss.tex"} <= written, (
+            params.study
+        )
         assert {name.rpartition(".")[2] for name in written} == {"txt", "csv", "tex", "png", "svg", "pdf"}, params.study
         text = (tmp_path / params.study / "summary.txt").read_text()
         assert "gelu - relu" in text or "relu - gelu" in text, params.study
-        assert len(pd.read_csv(tmp_path / params.study / "trials.csv")) == sum(len(arm.trials) for arm in found.arms), params.study
+        assert len(pd.read_csv(tmp_path / params.study / "trials.csv")) == sum(len(arm.trials) for arm in found.arms), (
+            params.study
+        )
     with pytest.raises(UnknownName, match="known are pdf, png, svg"):
-        list(report.write(found, tmp_path, ("gif",)))
+        list(summary_chapters.write(found, tmp_path, ("gif",)))
 
 
 def test_tests_are_those_of_scipy(study: str) -> None:
-    """Paired differences of a trial metric have SciPy's p-values, adjusted by Holm over the whole study; pair metrics are not a t test of pairs."""
-    found = report.load(study)
+    """Paired differences of a trial metric have SciPy's p-values, adjusted by Holm over the whole study; pair metrics
+    are not a t test of pairs."""
+    found = summary_chapters.load(study)
     tests = summary.against(found.arms, "relu")
     arms = {(arm.group, arm.level): arm for arm in found.arms}
     losses = [arms["charlm", name].values("val_loss") for name in ("gelu", "relu")]
@@ -129,11 +171,12 @@ def test_tests_are_those_of_scipy(study: str) -> None:
 
 
 def test_two_studies_are_compared_arm_by_arm() -> None:
-    """Shared seeds are paired, disjoint ones tested by Welch's test as SciPy has it; Holm runs over the arms; no shared arm is an error."""
+    """Shared seeds are paired, disjoint ones tested by Welch's test as SciPy has it; Holm runs over the arms; no shared
+    arm is an error."""
     losses = {"x": (2.0, 2.1, 2.2), "y": (2.3, 2.2, 2.6)}
     for name, values in losses.items():
         store.save(store.path_of(name, "charlm-relu"), grids.record(losses=values) | {"study": name})
-    _, found = report.compare("x", "y")
+    _, found = summary_chapters.compare("x", "y")
     row = found[found["metric"] == "val_loss"].iloc[0]
     expected = stats.ttest_rel(losses["y"], losses["x"])
     assert (row["value"], row["p"], row["n"]) == (pytest.approx(4 / 15), pytest.approx(expected.pvalue), 3)
@@ -143,21 +186,22 @@ def test_two_studies_are_compared_arm_by_arm() -> None:
     later["reproducibility_metrics"] = []
     later["config"] = later["config"] | {"trials": ["90", "91", "92"], "iterations": 7}
     store.save(store.path_of("z", "charlm-relu"), later)
-    differs, found = report.compare("x", "z")
+    differs, found = summary_chapters.compare("x", "z")
     assert "iterations:  -> 7" in differs
     row = found[found["metric"] == "val_loss"].iloc[0]
     assert row["p"] == pytest.approx(stats.ttest_ind(losses["y"], losses["x"], equal_var=False).pvalue)
     store.save(store.path_of("other", "convlm-relu"), grids.record(model="convlm") | {"study": "other"})
     with pytest.raises(BadInput, match="share no arm: one has charlm relu; the other convlm relu"):
-        report.compare("x", "other")
+        summary_chapters.compare("x", "other")
 
 
 def test_a_metric_of_ones_own_is_reported() -> None:
-    """A registered metric of pairs stands in the table of pairs, in the estimates and in the summary like the built-in ones."""
+    """A registered metric of pairs stands in the table of pairs, in the estimates and in the summary like the built-in
+    ones."""
     made = grids.record()
     for pair in made["reproducibility_metrics"]:
         pair["overlap"] = 0.5
     store.save(store.path_of("own", "charlm-relu"), made | {"study": "own"})
-    found = report.load("own")
+    found = summary_chapters.load("own")
     assert found.pairs["overlap"].tolist() == [0.5, 0.5, 0.5]
     assert "overlap\n    relu       0.5000 [0.5000, 0.5000]  n = 3" in summary_of("own")

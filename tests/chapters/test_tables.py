@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from tests.support import grids
 
-from actlab import tables
-from actlab.grid import METRICS, read
+from actlab.chapters import tables
+from actlab.records.repro import METRICS, read
 from actlab.statistics.estimate import Estimate
 from actlab.wording import with_interval
 
@@ -75,7 +75,10 @@ def test_noise_floors_that_were_planned_are_missed() -> None:
     """One row for each model, only where floors are planned."""
     results = grids.grid()
     frame = tables.missing(results, noise_floor=True)
-    assert frame[frame["what"] == "noise floor not run"]["activation"].to_dict() == {"charlm": "2 of 3 activations", "tinylstm": "2 of 2 activations"}
+    assert frame[frame["what"] == "noise floor not run"]["activation"].to_dict() == {
+        "charlm": "2 of 3 activations",
+        "tinylstm": "2 of 2 activations",
+    }
     assert tables.missing(read([grids.record(), grids.floor()]), noise_floor=True).data == "- Nothing is missing."
 
 
@@ -91,13 +94,16 @@ def test_provenance_has_one_row_for_each_origin() -> None:
 
 
 def test_no_interval_below_zero_where_no_difference_can_lie() -> None:
-    """The jackknife's limit may lie below 0; what is shown lies above (log scale), or has no interval where too few trials differ."""
+    """The jackknife's limit may lie below 0; what is shown lies above (log scale), or has no interval where too few
+    trials differ."""
     record = grids.record()
     for pair, value in zip(record["reproducibility_metrics"], (0.01, 0.02, 0.3), strict=True):
         pair["total_variation"] = value
     arm = read([record]).arms["charlm", "relu"]
     assert arm.estimate("total_variation").low < 0
-    assert 0 < arm.shown("total_variation").low < arm.estimate("total_variation").value < arm.shown("total_variation").high
+    assert (
+        0 < arm.shown("total_variation").low < arm.estimate("total_variation").value < arm.shown("total_variation").high
+    )
     for pair, value in zip(record["reproducibility_metrics"], (0.0, 0.0, 0.3), strict=True):
         pair["total_variation"] = value
     arm = read([record]).arms["charlm", "relu"]

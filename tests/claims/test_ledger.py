@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 from tests.support import grids
 
-from actlab import paths, store
+from actlab import paths
 from actlab.book.pages import load_pages
 from actlab.claims import Claim, ledger, readme, report_findings, report_scale, report_summary
 from actlab.claims import published as p
@@ -24,7 +24,8 @@ from actlab.claims.recorded import AcrossScales, Recorded
 from actlab.claims.unpaired import MixedMetrics, OneSet, ReadUnpaired, TradeOff
 from actlab.claims.verdicts import FLAWS, Between, counted, exactly
 from actlab.claims.verdicts import KINDS as KINDS_IN_WORDS
-from actlab.grid import Grid, read
+from actlab.records import store
+from actlab.records.repro import Grid, read
 from actlab.study.protocol import DEFECTS
 
 ROWS = (readme, report_summary, report_findings, report_scale)
@@ -68,7 +69,9 @@ def test_no_verdict_is_typed_in(subtests: pytest.Subtests) -> None:
     for module in [*ROWS, p]:
         with subtests.test(module=str(module)):
             tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))  # type: ignore[attr-defined]
-            texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+            texts = {
+                node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            }
             assert not texts & set(ledger.VERDICTS)
             assert "Finding" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
@@ -159,7 +162,10 @@ def world(effect: float, seed: int = 0) -> Grid:
         for j, a in enumerate(activations):
             luck = noise[i, j if effect else 0]
             one = grids.record(m, a, tuple(2 + 0.2 * i + effect * j + luck), pd=0.1 + 0.03 * i + effect * j + luck[0])
-            one["config"] |= {"recipe": {"iterations": 5, "batch_size": 1, "learning_rate": 1.0}, "model_size": dict.fromkeys(SIZE, 1)}
+            one["config"] |= {
+                "recipe": {"iterations": 5, "batch_size": 1, "learning_rate": 1.0},
+                "model_size": dict.fromkeys(SIZE, 1),
+            }
             one["provenance"]["data"] |= {"validation_positions": 9, "vocab_size": 2}
             records.append(one)
     return read(records)
@@ -172,13 +178,16 @@ def test_records_decide(subtests: pytest.Subtests) -> None:
     """With every arm recorded at every scale a test is made, and says its numbers."""
     for claim in of_kind(*FROM_RECORDS):
         with subtests.test(claim=claim.id):
-            found = claim.test(Evidence({scale: world(0.1, seed) for seed, scale in enumerate(("lite", "partial", "full"))}))
+            found = claim.test(
+                Evidence({scale: world(0.1, seed) for seed, scale in enumerate(("lite", "partial", "full"))})
+            )
             assert not found.ours.startswith("waits")
             assert found.basis.startswith("records at ")
 
 
 def test_claims_of_identity_depend_on_the_records(subtests: pytest.Subtests) -> None:
-    """At the claim's scale: where the activation does nothing they are replicated, else they wait for the flaw's records."""
+    """At the claim's scale: where the activation does nothing they are replicated, else they wait for the flaw's
+    records."""
     ignored = {("activation: ignored", 10): world(0.0), ("activation: ignored", 9): world(0.1)}
     for id in ["T07", "T09", "T11", "T12", "T26", "T41", "T83", "R05"]:
         with subtests.test(id=id):
@@ -197,11 +206,26 @@ def test_no_claim_of_a_larger_scale_is_judged_by_lite_records() -> None:
         check = claim.test.correct if isinstance(claim.test, TradeOff) else claim.test
         assert isinstance(check, Recorded)
         if "lite" not in (check.stated or check.scales):
-            verdicts = {(claim.id, effect): claim.test(Evidence({"lite": world(effect)})).verdict for effect in (0.05, 0.1)}
+            verdicts = {
+                (claim.id, effect): claim.test(Evidence({"lite": world(effect)})).verdict for effect in (0.05, 0.1)
+            }
             found |= verdicts
     assert len(found) > 80
     assert {key: verdict for key, verdict in found.items() if verdict != "not yet tested"} == {}
-    assert {id for id, _ in found} >= {"T33", "T43", "T49", "T51", "T52", "T54", "T55", "T71", "T82", "R11", "R19", "R41"}
+    assert {id for id, _ in found} >= {
+        "T33",
+        "T43",
+        "T49",
+        "T51",
+        "T52",
+        "T54",
+        "T55",
+        "T71",
+        "T82",
+        "R11",
+        "R19",
+        "R41",
+    }
 
 
 def recomputed(id: str) -> float:
@@ -217,7 +241,9 @@ def test_statistics_are_scipys() -> None:
     assert recomputed("T15") == pytest.approx(stats.f.sf(8.32, 2, 6), rel=1e-3)
     assert recomputed("T15") == pytest.approx(0.0186, abs=5e-5)
     table = [p.CHARLM_TRIALS[a] for a in ("swish", "relu", "gelu")]
-    assert stats.f_oneway(*table).statistic == pytest.approx(8.32, abs=0.03)  # so these are the runs that the text speaks of
+    assert stats.f_oneway(*table).statistic == pytest.approx(
+        8.32, abs=0.03
+    )  # so these are the runs that the text speaks of
     tukey = stats.tukey_hsd(*table).pvalue
     assert (recomputed("T16"), recomputed("T17")) == pytest.approx((tukey[0, 1], tukey[0, 2]), rel=1e-6)
     assert (recomputed("T16"), recomputed("T17")) == pytest.approx((0.0269, 0.0301), abs=5e-5)
@@ -242,7 +268,8 @@ def test_arithmetic_by_hand(subtests: pytest.Subtests) -> None:
 
 
 def test_a_loss_bounds_the_accuracy() -> None:
-    """Where the most probable character is wrong, the right one has at most 1/2: each error costs ln 2 at least, so accuracy >= 1 - loss / ln 2."""
+    """Where the most probable character is wrong, the right one has at most 1/2: each error costs ln 2 at least, so
+    accuracy >= 1 - loss / ln 2."""
     generator = np.random.default_rng(0)
     logits = generator.normal(size=(1000, 5)) * 5
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
@@ -310,7 +337,8 @@ NAMED = {
 
 @pytest.mark.usefixtures("real_records")
 def test_the_rows_that_an_audit_questioned() -> None:
-    """Their verdicts by today's records; a row leaves this list when new records change it, with an entry in the log."""
+    """Their verdicts by today's records; a row leaves this list when new records change it, with an entry in the
+    log."""
     judged = ledger.judge()
     assert {id: judged.loc[id, "verdict"] for id in NAMED} == NAMED
     assert "17 times as long, as said" in judged.loc["T68", "ours"]
@@ -348,12 +376,21 @@ def judged_as(*rows: tuple[str, str, str]) -> pd.DataFrame:
 
 def test_what_is_replicated_is_told_by_kind() -> None:
     """The parts add up; one is told in the singular; flaws are told in words."""
-    several = [("replicated", "setting", ""), ("replicated", "setting", ""), ("replicated", "outcome", ""), ("contradicted", "outcome", "")]
-    said = ledger.sentences(judged_as(*several, ("artefact", "outcome", "padding: both"), ("artefact", "count", "a flaw in words")))
+    several = [
+        ("replicated", "setting", ""),
+        ("replicated", "setting", ""),
+        ("replicated", "outcome", ""),
+        ("contradicted", "outcome", ""),
+    ]
+    said = ledger.sentences(
+        judged_as(*several, ("artefact", "outcome", "padding: both"), ("artefact", "count", "a flaw in words"))
+    )
     assert said["claims_counts"] == (
         "Of 6 published claims: 3 replicated (2 settings that we ran as stated, 1 outcome of training), 1 contradicted, 2 artefacts"
     )
-    assert said["claims_defects"].endswith("only with a flaw: convolutions padded on both sides (1), a flaw in words (1)")
+    assert said["claims_defects"].endswith(
+        "only with a flaw: convolutions padded on both sides (1), a flaw in words (1)"
+    )
     assert ledger.sentences(judged_as(several[3]))["claims_counts"] == "Of 1 published claims: 1 contradicted"
 
 

@@ -10,14 +10,16 @@ from tests.support import grids
 from actlab.claims import recorded
 from actlab.claims.evidence import Evidence, by_defect
 from actlab.claims.unpaired import MIXED, UNPAIRED, MixedMetrics, OneSet, ReadUnpaired, TradeOff
-from actlab.grid import ArmResults, read
-from actlab.readings import Reading
+from actlab.records.autopsy import Reading
+from actlab.records.repro import ArmResults, read
 
 LITE = ("lite",)
 GRID = {"lite": read([grids.record(losses=(2.0,) * 5), grids.record(activation="swiglu", losses=(2.0,) * 5)])}
 
 
-def reading(activation: str, two: float, one: float, relative: float = 0.9, accuracy: float = 30.0, model: str = "charlm") -> Reading:
+def reading(
+    activation: str, two: float, one: float, relative: float = 0.9, accuracy: float = 30.0, model: str = "charlm"
+) -> Reading:
     """An arm of three trials: ``two`` between models, ``one`` of a model with itself."""
     record = grids.record(model, activation)
     other = {"relative_pd": relative, "churn": 0.8}
@@ -34,7 +36,9 @@ def on(*found: Reading) -> dict[tuple[str, str], Reading]:
     return {(r.arm.model, r.arm.activation): r for r in found}
 
 
-@pytest.mark.parametrize(("two", "one", "verdict"), [(0.60, 0.60, "artefact"), (0.60, 0.30, "contradicted"), (0.80, 0.80, "contradicted")])
+@pytest.mark.parametrize(
+    ("two", "one", "verdict"), [(0.60, 0.60, "artefact"), (0.60, 0.30, "contradicted"), (0.80, 0.80, "contradicted")]
+)
 def test_a_reading_explains_a_number(two: float, one: float, verdict: str) -> None:
     """0.6 was published and correct pairs give 0.13: an artefact only if 0.6 is also what a model gives with itself."""
     correct = recorded.values("charlm", ["relu"], {"relative_pd": 0.6}, LITE)
@@ -47,7 +51,8 @@ def test_a_reading_explains_a_number(two: float, one: float, verdict: str) -> No
 
 
 def test_a_number_may_be_one_of_single_characters() -> None:
-    """Of the published reading's two metrics the claim's own is taken: 0.9 is its relative PD, 0.6 its total variation."""
+    """Of the published reading's two metrics the claim's own is taken: 0.9 is its relative PD, 0.6 its total
+    variation."""
     correct = recorded.values("charlm", ["relu"], {"relative_pd": 0.9}, LITE)
     evidence = Evidence(GRID, readings=on(reading("relu", 0.6, 0.6)))
     assert ReadUnpaired(correct, "charlm", "relu", 0.9, 200, "relative_pd")(evidence).verdict == "artefact"
@@ -55,17 +60,23 @@ def test_a_number_may_be_one_of_single_characters() -> None:
 
 
 def test_one_set_of_inputs_is_refuted_by_a_number_of_many() -> None:
-    """0.6 is what different inputs give, also of a model with itself, and correct pairs give 0.12: there was no fixed set."""
-    check = OneSet(ReadUnpaired(recorded.values("charlm", ["relu"], {"relative_pd": 0.6}, LITE), "charlm", "relu", 0.6, 200))
+    """0.6 is what different inputs give, also of a model with itself, and correct pairs give 0.12: there was no fixed
+    set."""
+    check = OneSet(
+        ReadUnpaired(recorded.values("charlm", ["relu"], {"relative_pd": 0.6}, LITE), "charlm", "relu", 0.6, 200)
+    )
     for two, one, verdict in ((0.6, 0.6, "contradicted"), (0.6, 0.3, "not yet tested"), (0.12, 0.12, "not yet tested")):
         assert check(Evidence(GRID, readings=on(reading("relu", two, one)))).verdict == verdict
     assert check(Evidence(GRID)).verdict == "not yet tested"
     longer = OneSet(replace(check.number, stated=500))
-    assert longer(Evidence(GRID, readings=on(reading("relu", 0.6, 0.6)))).verdict == "not yet tested", "other iterations"
+    assert longer(Evidence(GRID, readings=on(reading("relu", 0.6, 0.6)))).verdict == "not yet tested", (
+        "other iterations"
+    )
 
 
 def test_a_trade_off_of_a_model_with_itself_is_none() -> None:
-    """Accuracy rises with the reading of six models: with themselves too, or not. What correct pairs leave open, no reading decides."""
+    """Accuracy rises with the reading of six models: with themselves too, or not. What correct pairs leave open, no
+    reading decides."""
     open_ = TradeOff(recorded.correlated("total_variation", "val_accuracy", ["charlm"], "relu", LITE))
     check = TradeOff(recorded.setting("x", [("charlm", "relu")], lambda arm: False, lambda arm: "", LITE))
     check = TradeOff(replace(check.correct, kind="outcome"))  # fails when read correctly
@@ -76,7 +87,10 @@ def test_a_trade_off_of_a_model_with_itself_is_none() -> None:
     assert "of a model with itself 1.00" in open_(Evidence(GRID, readings=on(*rising))).ours
     assert check(Evidence(GRID, readings=on(*flat))).verdict == "contradicted"
     assert check(Evidence(GRID, readings=on(*rising[:5]))).verdict == "contradicted"
-    alone = {("charlm", str(i)): r for i, r in enumerate(reading("relu", 0.1 * i, 0.1 * i, accuracy=10.0 * i) for i in range(6))}
+    alone = {
+        ("charlm", str(i)): r
+        for i, r in enumerate(reading("relu", 0.1 * i, 0.1 * i, accuracy=10.0 * i) for i in range(6))
+    }
     assert check(Evidence(GRID, readings=alone)).verdict == "contradicted"
     rising[5].arm.record["config"]["protocol"].append("padding: both")
     assert check(Evidence(GRID, readings=on(*rising))).verdict == "contradicted"
@@ -85,11 +99,15 @@ def test_a_trade_off_of_a_model_with_itself_is_none() -> None:
 @pytest.mark.parametrize(("swiglu", "verdict"), [(0.6, "artefact"), (0.4, "contradicted"), (0.75, "contradicted")])
 def test_one_table_with_two_metrics(swiglu: float, verdict: str) -> None:
     """swiglu's coded value below relu's element-wise 0.9: an artefact if relu's own coded value (0.6) is no larger."""
-    quantity = recorded.quantity("x", (44.5, 45.5), [("charlm", "swiglu"), ("charlm", "relu")], "val_loss", lambda m: m[0] - m[1], LITE)
+    quantity = recorded.quantity(
+        "x", (44.5, 45.5), [("charlm", "swiglu"), ("charlm", "relu")], "val_loss", lambda m: m[0] - m[1], LITE
+    )
     check = MixedMetrics(quantity, "charlm", "swiglu", "relu", published=0.33, stated=200)
     found = check(Evidence(GRID, readings=on(reading("relu", 0.6, 0.6), reading("swiglu", swiglu, swiglu))))
     assert (found.verdict, found.defect) == (verdict, MIXED if verdict == "artefact" else "")
-    longer = replace(check, stated=500)(Evidence(GRID, readings=on(reading("relu", 0.6, 0.6), reading("swiglu", swiglu, swiglu))))
+    longer = replace(check, stated=500)(
+        Evidence(GRID, readings=on(reading("relu", 0.6, 0.6), reading("swiglu", swiglu, swiglu)))
+    )
     assert longer.verdict == "not yet tested", "other iterations"
 
 

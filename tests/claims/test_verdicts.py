@@ -28,7 +28,9 @@ from actlab.claims.verdicts import (
 from actlab.statistics.intervals import mean_interval
 
 
-@pytest.mark.parametrize(("stated", "digits", "true", "meets"), [(0.024, 3, 0.0186, False), (0.019, 3, 0.0186, True), (3.9, 1, 3.85, True)])
+@pytest.mark.parametrize(
+    ("stated", "digits", "true", "meets"), [(0.024, 3, 0.0186, False), (0.019, 3, 0.0186, True), (3.9, 1, 3.85, True)]
+)
 def test_rounding(stated: float, digits: int, true: float, meets: bool) -> None:
     """0.0186 prints as 0.019 and not as 0.024; a half may go either way."""
     assert rounded(stated, digits).meets(exactly(true)) is meets
@@ -56,7 +58,12 @@ def test_words_follow_from_comparisons() -> None:
 
 @pytest.mark.parametrize(
     ("without", "with_flaw", "verdict"),
-    [(False, True, "artefact"), (True, True, "replicated"), (False, False, "contradicted"), (None, True, "not yet tested")],
+    [
+        (False, True, "artefact"),
+        (True, True, "replicated"),
+        (False, False, "contradicted"),
+        (None, True, "not yet tested"),
+    ],
 )
 def test_an_artefact_needs_both_outcomes(without: bool | None, with_flaw: bool, verdict: str) -> None:
     """It fails when done correctly and comes out with the flaw; anything else is judged as done correctly."""
@@ -92,13 +99,21 @@ def test_no_interval_leaves_it_open() -> None:
 def test_all_of() -> None:
     """One false decides; otherwise one open leaves it open; nothing is not true."""
     assert [all_of(x) for x in ([True, False, None], [True, None], [True, True], [])] == [False, None, True, None]
-    assert [all_of(x) for x in (["too wide", True], ["too wide", None], ["too wide", False])] == ["too wide", None, False]
+    assert [all_of(x) for x in (["too wide", True], ["too wide", None], ["too wide", False])] == [
+        "too wide",
+        None,
+        False,
+    ]
 
 
 def test_an_interval_is_too_wide_beyond_a_tenth() -> None:
     """9 to 11 about 10 is a test, 8.9 to 11.1 is none; inside a published range any width is."""
     ten = exactly(10)
-    assert [within(span, ten) for span in (Between(9, 11), Between(8.9, 11.1), Between(10.5, 11))] == [True, "too wide", False]
+    assert [within(span, ten) for span in (Between(9, 11), Between(8.9, 11.1), Between(10.5, 11))] == [
+        True,
+        "too wide",
+        False,
+    ]
     assert within(Between(60, 600), Between(50, math.inf)) is True
     assert within(Between(40, 600), Between(50, math.inf)) == "too wide"
     assert within(Between(math.nan, math.nan), ten) is None

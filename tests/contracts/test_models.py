@@ -22,7 +22,10 @@ ALWAYS_ZERO = ("key.bias",)
 """A key bias adds one number to all scores of a query: softmax cancels it, and its gradient is rounding."""
 
 
-@pytest.fixture(params=[FEW, pytest.param([cell for cell in EVERY if cell not in FEW], marks=pytest.mark.every)], ids=["few", "rest"])
+@pytest.fixture(
+    params=[FEW, pytest.param([cell for cell in EVERY if cell not in FEW], marks=pytest.mark.every)],
+    ids=["few", "rest"],
+)
 def cells(request: pytest.FixtureRequest) -> list[tuple[str, str]]:
     """(model, activation): representatives in `make test`, all in `make check`."""
     return request.param
@@ -44,7 +47,9 @@ def test_the_activation_reaches_the_network(subtests: pytest.Subtests) -> None:
         with subtests.test(name=name):
             outputs = {activation: logits(large(name, activation), tiny.tokens()) for activation in ACTIVATIONS}
             for a, b in combinations(ACTIVATIONS, 2):
-                assert torch.equal(outputs[a], outputs[b]) == (frozenset({a, b}) in SAME_FUNCTION), f"{name}: {a} and {b}"
+                assert torch.equal(outputs[a], outputs[b]) == (frozenset({a, b}) in SAME_FUNCTION), (
+                    f"{name}: {a} and {b}"
+                )
 
 
 def test_the_activation_matters_from_the_first_step(subtests: pytest.Subtests) -> None:
@@ -56,7 +61,8 @@ def test_the_activation_matters_from_the_first_step(subtests: pytest.Subtests) -
 
 
 def test_the_activation_module_is_called(cells: list[tuple[str, str]], subtests: pytest.Subtests) -> None:
-    """Every activation module of the named type runs once in a forward pass, and there is one in every place that the model names."""
+    """Every activation module of the named type runs once in a forward pass, and there is one in every place that the
+    model names."""
     for name, activation in cells:
         with subtests.test(name=name, activation=activation):
             model, calls = tiny.model(name, activation).eval(), []
@@ -131,7 +137,9 @@ def test_built_twice_is_the_same_bits(cells: list[tuple[str, str]], subtests: py
         with subtests.test(name=name, activation=activation):
             one, two = (tiny.model(name, activation) for _ in range(2))
             assert one.state_dict().keys() == two.state_dict().keys()
-            assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
+            assert all(
+                torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True)
+            )
 
 
 def test_rows_of_a_batch_do_not_mix(subtests: pytest.Subtests) -> None:

@@ -148,7 +148,9 @@ def test_a_copy_goes_the_same_way(name):
 def test_a_group_has_its_own_rate(name):
     model = net()
     before = weights(model)
-    optimizer = build(name, [{"params": list(model[0].parameters())}, {"params": list(model[2].parameters()), "lr": 0.0}])
+    optimizer = build(
+        name, [{"params": list(model[0].parameters())}, {"params": list(model[2].parameters()), "lr": 0.0}]
+    )
     train(model, optimizer, range(3))
     moved = weights(model) != before
     assert moved[:56].any()
@@ -159,7 +161,11 @@ def test_splitting_into_equal_groups_changes_nothing(name):
     whole, split = net(), net()
     settings = {"inner_product": "global"} if name == "ecd" else {}
     train(whole, build(name, whole.parameters(), **settings), range(6))
-    train(split, build(name, [{"params": list(layer.parameters())} for layer in (split[0], split[2])], **settings), range(6))
+    train(
+        split,
+        build(name, [{"params": list(layer.parameters())} for layer in (split[0], split[2])], **settings),
+        range(6),
+    )
     torch.testing.assert_close(weights(split), weights(whole), rtol=1e-5, atol=1e-6)
 
 
@@ -230,7 +236,9 @@ def test_published_settings_are_the_defaults(name):
     entry = OPTIMIZERS[name]
     optimizer = build_optimizer(name, net().parameters(), torch.Generator())
     group = optimizer.param_groups[0]
-    assert {key: group[key] for key in entry.defaults if key in group} == {k: v for k, v in entry.defaults.items() if k != "init_velocity_std"}
+    assert {key: group[key] for key in entry.defaults if key in group} == {
+        k: v for k, v in entry.defaults.items() if k != "init_velocity_std"
+    }
     assert entry.formula
     assert entry.source
 
@@ -251,5 +259,7 @@ def test_refuses_a_setting_it_does_not_have(name):
 
 
 def test_unknown_name_lists_the_known_ones():
-    with pytest.raises(UnknownName, match=r"unknown optimizer 'adam': did you mean 'adamw'\? known are adamw, ecd, sgdm, soap"):
+    with pytest.raises(
+        UnknownName, match=r"unknown optimizer 'adam': did you mean 'adamw'\? known are adamw, ecd, sgdm, soap"
+    ):
         build_optimizer("adam", net().parameters(), torch.Generator())

@@ -19,14 +19,17 @@ def test_there_are_some() -> None:
 
 
 def test_every_file(subtests: pytest.Subtests) -> None:
-    """Known fields and allowed values of the kind that it names; a study named after the file; question, cost and command in its first comment."""
+    """Known fields and allowed values of the kind that it names; a study named after the file; question, cost and
+    command in its first comment."""
     for file in FILES:
         with subtests.test(file=file.name):
             params, text = kinds.load(file), file.read_text()
             for field, value in yaml.safe_load(text).items():
                 held = getattr(params, field, value)  # no parameter holds the kind
                 if isinstance(held, BaseModel):
-                    assert held == held.model_validate({**value, **({"sha256": held.sha256} if isinstance(held, Plan) else {})}), field
+                    assert held == held.model_validate(
+                        {**value, **({"sha256": held.sha256} if isinstance(held, Plan) else {})}
+                    ), field
                     continue
                 assert value == held or tuple(value if isinstance(value, list) else [value]) == held, field
             assert params.study == file.stem, "two files never write into one folder of results"

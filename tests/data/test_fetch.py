@@ -14,7 +14,9 @@ from actlab.data.text import load_text
 from actlab.errors import DataError, UnknownName
 
 CONTENT = b"To be, or not to be\n"
-SOURCE = Source("shakespeare", "folder/play.txt", "https://example.org/play.txt", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))
+SOURCE = Source(
+    "shakespeare", "folder/play.txt", "https://example.org/play.txt", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT)
+)
 
 
 @pytest.fixture
@@ -39,12 +41,19 @@ def test_a_file_that_is_there_is_not_downloaded(folder: Path) -> None:
 
 @pytest.mark.parametrize("content", [CONTENT[:-1], CONTENT + b"x", CONTENT.replace(b"To", b"to"), b""])
 def test_wrong_bytes_are_refused(folder: Path, content: bytes) -> None:
-    """A truncated, extended, altered or empty file is an error with both checksums, sizes and the command that helps."""
+    """A truncated, extended, altered or empty file is an error with both checksums, sizes and the command that
+    helps."""
     path = place(folder, content)
     with pytest.raises(DataError) as caught:
         fetch(SOURCE)
     message = str(caught.value)
-    for part in (str(path), SOURCE.sha256, hashlib.sha256(content).hexdigest(), f"{len(content)} bytes", "actlab data get shakespeare"):
+    for part in (
+        str(path),
+        SOURCE.sha256,
+        hashlib.sha256(content).hexdigest(),
+        f"{len(content)} bytes",
+        "actlab data get shakespeare",
+    ):
         assert part in message
 
 
@@ -53,7 +62,15 @@ def test_missing_data_says_the_three_ways_out(folder: Path) -> None:
     with pytest.raises(DataError) as caught:
         fetch(SOURCE)
     message = str(caught.value)
-    for part in (SOURCE.file, str(folder), "ConnectionError", "ACTLAB_DATA", "actlab data get shakespeare", "pydoc", "digits"):
+    for part in (
+        SOURCE.file,
+        str(folder),
+        "ConnectionError",
+        "ACTLAB_DATA",
+        "actlab data get shakespeare",
+        "pydoc",
+        "digits",
+    ):
         assert part in message
 
 
@@ -115,7 +132,11 @@ def test_datasets() -> None:
 
 def test_folders_follow_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """ACTLAB_DATA, ACTLAB_RESULTS and ACTLAB_CACHE move the folders; empty or unset, they lie in the repository."""
-    folders = (("ACTLAB_DATA", paths.data, "data"), ("ACTLAB_RESULTS", paths.results, "results"), ("ACTLAB_CACHE", paths.cache, ".cache"))
+    folders = (
+        ("ACTLAB_DATA", paths.data, "data"),
+        ("ACTLAB_RESULTS", paths.results, "results"),
+        ("ACTLAB_CACHE", paths.cache, ".cache"),
+    )
     for variable, folder, default in folders:
         monkeypatch.setenv(variable, str(tmp_path / "elsewhere"))
         assert folder() == tmp_path / "elsewhere"

@@ -19,7 +19,11 @@ from actlab.errors import DataError, UnknownName
 
 def idx(values: torch.Tensor, kind: int = 8) -> bytes:
     """An idx file's bytes, written independently of the reader."""
-    return bytes([0, 0, kind, values.dim()]) + b"".join(struct.pack(">i", n) for n in values.shape) + bytes(values.flatten().int().tolist())
+    return (
+        bytes([0, 0, kind, values.dim()])
+        + b"".join(struct.pack(">i", n) for n in values.shape)
+        + bytes(values.flatten().int().tolist())
+    )
 
 
 @pytest.fixture
@@ -98,17 +102,25 @@ def test_damaged_file_is_refused(small_mnist: Path, damage: str) -> None:
     raw = path.read_bytes()
     other = gzip.decompress(raw)[:-1] + b"\7"
     path.write_bytes(
-        {"flipped": raw[:-9] + bytes([raw[-9] ^ 255]) + raw[-8:], "truncated": raw[:-12], "other": gzip.compress(other), "no gzip": other}[damage]
+        {
+            "flipped": raw[:-9] + bytes([raw[-9] ^ 255]) + raw[-8:],
+            "truncated": raw[:-12],
+            "other": gzip.compress(other),
+            "no gzip": other,
+        }[damage]
     )
     with pytest.raises(
-        DataError, match=r"t10k-labels-idx1-ubyte.gz is damaged.*expected sha256 .* found .*delete it and run `actlab data get mnist`"
+        DataError,
+        match=r"t10k-labels-idx1-ubyte.gz is damaged.*expected sha256 .* found .*delete it and run `actlab data get mnist`",
     ):
         load_images("mnist")
 
 
 def test_missing_file_says_the_three_ways_out(small_mnist: Path) -> None:
     (small_mnist / "train-labels-idx1-ubyte.gz").unlink()
-    with pytest.raises(DataError, match=r"train-labels-idx1-ubyte.gz is not in .*ACTLAB_DATA.*actlab data get mnist.*digits"):
+    with pytest.raises(
+        DataError, match=r"train-labels-idx1-ubyte.gz is not in .*ACTLAB_DATA.*actlab data get mnist.*digits"
+    ):
         load_images("mnist")
 
 

@@ -31,7 +31,8 @@ def test_round_trip(text: str) -> None:
 
 @given(text=any_text)
 def test_split_is_by_position(text: str) -> None:
-    """The first 90% of the characters (rounded down) train, the rest validate; the vocabulary is that of both, sorted."""
+    """The first 90% of the characters (rounded down) train, the rest validate; the vocabulary is that of both,
+    sorted."""
     corpus = corpus_of("any", text)
     assert len(corpus.train) == len(text) * 9 // 10
     assert len(corpus.train) + len(corpus.validation) == len(text)
@@ -83,7 +84,9 @@ def test_a_corpus_needs_text() -> None:
 
 def test_unknown_corpus() -> None:
     """An unknown text lists the known ones; images are not text."""
-    with pytest.raises(UnknownName, match=r"unknown dataset 'shakespear'.*did you mean 'shakespeare'.*novels, pydoc, shakespeare"):
+    with pytest.raises(
+        UnknownName, match=r"unknown dataset 'shakespear'.*did you mean 'shakespeare'.*novels, pydoc, shakespeare"
+    ):
         load_text("shakespear")
     with pytest.raises(UnknownName, match="unknown dataset 'mnist'"):
         load_text("mnist")
@@ -109,7 +112,8 @@ def test_shakespeare_is_the_published_split() -> None:
 
 @SHAKESPEARE
 def test_unigram_and_bigram_baselines() -> None:
-    """What a trained model must beat: 3.347 nats and 14.9% without context, 2.484 nats and 27.0% with one character of it."""
+    """What a trained model must beat: 3.347 nats and 14.9% without context, 2.484 nats and 27.0% with one character of
+    it."""
     corpus = load_text("shakespeare")
     train, validation, size = corpus.train.long(), corpus.validation.long(), corpus.vocab_size
     unigram = torch.bincount(train, minlength=size).double() / len(train)

@@ -37,7 +37,10 @@ def test_an_empty_shard_is_a_shard(tmp_path):
     assert len(read_shard(write_shard(tmp_path / "a.bin", np.zeros(0, dtype=int)))) == 0
 
 
-@pytest.mark.parametrize(("values", "message"), [([70000], "0..65535, found 70000"), ([-1, 3], "found -1..3"), ([0.5], "float64"), ([[1]], "2 axes")])
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [([70000], "0..65535, found 70000"), ([-1, 3], "found -1..3"), ([0.5], "float64"), ([[1]], "2 axes")],
+)
 def test_refuses_tokens_that_do_not_fit(tmp_path, values, message):
     with pytest.raises(BadInput, match=message):
         write_shard(tmp_path / "a.bin", values)
@@ -53,7 +56,12 @@ def damaged(path: Path, place: int, value: int) -> Path:
 
 @pytest.mark.parametrize(
     ("place", "value", "message"),
-    [(0, 1, "begins with 1, not 20240520"), (1, 2, "version 2, known is 1"), (2, 99, "says 99 tokens"), (2, -5, "says -5 tokens")],
+    [
+        (0, 1, "begins with 1, not 20240520"),
+        (1, 2, "version 2, known is 1"),
+        (2, 99, "says 99 tokens"),
+        (2, -5, "says -5 tokens"),
+    ],
 )
 def test_a_damaged_header_is_named(tmp_path, place, value, message):
     path = damaged(write_shard(tmp_path / "a.bin", [1, 2, 3]), place, value)
@@ -108,7 +116,9 @@ def test_an_epoch_is_every_window_once(shards, shuffled):
 
 
 def test_the_seed_decides_the_order(shards):
-    firsts = [TokenStream(shards, 4, 15, lambda epoch, s=s: generator(s, f"order/{epoch}")).next_batch()[0] for s in (1, 1, 2)]
+    firsts = [
+        TokenStream(shards, 4, 15, lambda epoch, s=s: generator(s, f"order/{epoch}")).next_batch()[0] for s in (1, 1, 2)
+    ]
     assert firsts[0].equal(firsts[1])
     assert not firsts[0].equal(firsts[2])
 
@@ -133,7 +143,9 @@ def test_a_stream_needs_one_window(tmp_path):
         TokenStream([write_shard(tmp_path / "a.bin", np.arange(8))], 8, 1)
 
 
-TEXT = "naïve 漢字 🙂\n\tdef f(x): return x\r\n" + " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(300))
+TEXT = "naïve 漢字 🙂\n\tdef f(x): return x\r\n" + " ".join(
+    f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(300)
+)
 
 
 def test_every_text_goes_through_and_back():
@@ -160,7 +172,10 @@ def tiny_text(monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_dataset_becomes_shards(tiny_text, tmp_path):
     manifest = tokenize_dataset("pydoc", 300, tmp_path)
     tokenizer = load_tokenizer(tmp_path / "tokenizer.json")
-    for split, text in (("train", tiny_text[: int(len(tiny_text) * 0.9)]), ("val", tiny_text[int(len(tiny_text) * 0.9) :])):
+    for split, text in (
+        ("train", tiny_text[: int(len(tiny_text) * 0.9)]),
+        ("val", tiny_text[int(len(tiny_text) * 0.9) :]),
+    ):
         tokens = load_tokens(find_shards(tmp_path, split))
         assert tokens[0] == 0
         assert tokenizer.decode(tokens[1:].tolist()) == text

@@ -13,7 +13,7 @@ import pytest
 from faulty import Server, Study
 from reliability import Faults
 
-from actlab import store
+from actlab.records import store
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place.mkdir()
     words = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
     if os.geteuid() or subprocess.run(words, capture_output=True, check=False).returncode:
-        pytest.skip("no small file system can be mounted here (needs root); the test with a limit of file sizes does run")
+        pytest.skip(
+            "no small file system can be mounted here (needs root); the test with a limit of file sizes does run"
+        )
     yield place
     subprocess.run(["umount", str(place)], check=True)
 
@@ -40,8 +42,11 @@ def refused(said: str) -> None:
     assert sum("error:" in line for line in said.splitlines()) == 1
 
 
-def test_disk_full(server: Server, undisturbed: dict[str, str], small_disk: Path, tmp_path: Path, faults: Faults) -> None:
-    """Filled to the last byte and with less and less room: an error each time, no half record, and once there is room the study ends as it should."""
+def test_disk_full(
+    server: Server, undisturbed: dict[str, str], small_disk: Path, tmp_path: Path, faults: Faults
+) -> None:
+    """Filled to the last byte and with less and less room: an error each time, no half record, and once there is room
+    the study ends as it should."""
     refusals = 0
     outcome = "one sentence with path and bytes, exit code 2, no half record; with room again the same records"
     with faults.survived("disk full (a small file system), at seven degrees", outcome) as row:
@@ -78,7 +83,8 @@ def fill(ballast: Path, left: int) -> None:
 
 
 def test_files_may_not_grow(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
-    """The same through a limit of the process (``RLIMIT_FSIZE``), which needs no rights: checkpoints fail, or records, or the first file."""
+    """The same through a limit of the process (``RLIMIT_FSIZE``), which needs no rights: checkpoints fail, or records,
+    or the first file."""
     outcome = "one sentence with path and bytes, exit code 2, no half record; without it the same records"
     with faults.survived("a limit on the size of files", outcome, times=0) as row:
         for largest in (1_000, 20_000, 40_000):
@@ -125,7 +131,9 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_record(damage: str, server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+def test_a_damaged_record(
+    damage: str, server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults
+) -> None:
     """Named, left where it is, and on request set aside and made again; what was set aside is not read."""
     study = Study(tmp_path)
     assert server.run(study)[0] == 0
@@ -157,7 +165,8 @@ def test_a_damaged_record(damage: str, server: Server, undisturbed: dict[str, st
 def test_a_damaged_checkpoint_or_trial(
     file: str, damage: str, server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults
 ) -> None:
-    """What a crash of the machine or a bad disk leaves in the cache: set aside with a note, trained again, the same bits."""
+    """What a crash of the machine or a bad disk leaves in the cache: set aside with a note, trained again, the same
+    bits."""
     study = Study(tmp_path)
     words = {"checkpoint": "checkpoint", "safetensors": "finished trial in the cache"}[file]
     with faults.survived(f"a {words}: {damage}", "set aside with a note, trained again, the same bits") as row:
@@ -188,9 +197,19 @@ def wait_for_file(folder: Path, pattern: str) -> None:
 
 def test_a_damaged_program_of_the_sweep(server: Server, tmp_path: Path, faults: Faults) -> None:
     """The cache of the image classifiers, a JSON file, is mended as well."""
-    params = {"kind": "mnist", "study": "faulty", "hidden": [2], "learning_rates": [0.01], "batch_sizes": [64], "trials": 2, "arms": ["relu"]}
+    params = {
+        "kind": "mnist",
+        "study": "faulty",
+        "hidden": [2],
+        "learning_rates": [0.01],
+        "batch_sizes": [64],
+        "trials": 2,
+        "arms": ["relu"],
+    }
     study = Study(tmp_path, params)
-    with faults.survived("a finished program of the sweep: cut in the middle", "set aside with a note, trained again, the same bits") as row:
+    with faults.survived(
+        "a finished program of the sweep: cut in the middle", "set aside with a note, trained again, the same bits"
+    ) as row:
         assert server.run(study)[0] == 0
         expected = study.records()
         program = next((study.cache / "programs").glob("*.json"))
@@ -240,14 +259,19 @@ def test_rate_ten_diverges_and_the_study_goes_on(server: Server, tmp_path: Path,
     with faults.survived("a trial that diverges (rate 10)", "status diverged, in its record; the study goes on"):
         code, said = server.run(study)
         assert code == 0, said
-        status = {record["rate_factor"] == 1: record["trials"][0]["status"] for record in map(store.load, study.place.glob("*.json"))}
+        status = {
+            record["rate_factor"] == 1: record["trials"][0]["status"]
+            for record in map(store.load, study.place.glob("*.json"))
+        }
         assert status == {True: "done", False: "diverged"}
 
 
 def test_a_trial_that_raises(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
     """Code 1, its traceback in a file, the other arm recorded; run again, it has its record and the file is gone."""
     study = Study(tmp_path)
-    with faults.survived("a trial that raises", "exit code 1, its traceback in a file, the rest recorded; run again, the same records") as row:
+    with faults.survived(
+        "a trial that raises", "exit code 1, its traceback in a file, the rest recorded; run again, the same records"
+    ) as row:
         code, said = server.run(study, TINY_RAISE="relu-43")
         assert code == 1, said
         (arm,) = study.records().keys() ^ undisturbed.keys()
@@ -263,5 +287,3 @@ def test_a_trial_that_raises(server: Server, undisturbed: dict[str, str], tmp_pa
         assert server.run(study)[0] == 0
         row.same(study.records(), undisturbed)
         assert not failure.exists()
-
-

@@ -20,7 +20,9 @@ PATIENCE = 2
 def test_ctrl_c(iteration: int, server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
     """Code 130 at once, in the middle of a trial, and the trial goes on from its checkpoint."""
     study = Study(tmp_path)
-    with faults.survived(f"Ctrl-C after the checkpoint at iteration {iteration}, one process", "code 130; goes on with the same bits") as row:
+    with faults.survived(
+        f"Ctrl-C after the checkpoint at iteration {iteration}, one process", "code 130; goes on with the same bits"
+    ) as row:
         process = server.start(study, TINY_PAUSE="0.3")
         _, trial = study.wait_for("saved", iteration)
         since = time.perf_counter()

@@ -1,4 +1,5 @@
-"""``kill -9``, at any moment, of a worker, of the scheduler, of everything: what is started again ends in the records of an undisturbed run."""
+"""``kill -9``, at any moment, of a worker, of the scheduler, of everything: what is started again ends in the records
+of an undisturbed run."""
 
 from __future__ import annotations
 
@@ -22,14 +23,18 @@ KILLS = 20
 SEED = 7
 
 
-def test_the_whole_run_at_random_moments(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+def test_the_whole_run_at_random_moments(
+    server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults
+) -> None:
     """Twenty times, started again each time; a study that is through is compared, and the next one begun."""
     moments = random.Random(SEED)
     since = time.perf_counter()
     assert server.run(Study(tmp_path / "pace"))[0] == 0
     longest = time.perf_counter() - since
     killed, studies = 0, [Study(tmp_path / "0")]
-    with faults.survived("kill -9 of the whole run, at random moments", "started again each time: the records of an undisturbed run") as row:
+    with faults.survived(
+        "kill -9 of the whole run, at random moments", "started again each time: the records of an undisturbed run"
+    ) as row:
         while killed < KILLS:
             process = server.start(studies[-1])
             time.sleep(moments.uniform(0, longest))
@@ -49,13 +54,16 @@ def test_the_whole_run_at_random_moments(server: Server, undisturbed: dict[str, 
 
 
 def test_at_every_step_of_writing(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
-    """The process dies before the flush, before the move or after the move of each file in turn, and nothing of it shows after the next start."""
+    """The process dies before the flush, before the move or after the move of each file in turn, and nothing of it
+    shows after the next start."""
     params = {**PARAMS, "activations": ["relu"], "iterations": 3}
     whole = Study(tmp_path / "whole", params)
     assert server.run(whole)[0] == 0
     expected = whole.records()
     outcome = "no half file; the next start ends in the same records"
-    with faults.survived("kill -9 before the flush, before the move and after the move of every file that a study writes", outcome) as row:
+    with faults.survived(
+        "kill -9 before the flush, before the move and after the move of every file that a study writes", outcome
+    ) as row:
         for step in range(1, 1000):
             study = Study(tmp_path / str(step), params)
             code, said = server.run(study, TINY_DIE_AT=str(step))
@@ -73,7 +81,9 @@ def test_at_every_step_of_writing(server: Server, undisturbed: dict[str, str], t
 def test_a_worker_in_mid_trial(undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
     """Its trial is tried again in another process, from the checkpoint and not from the start, with the same bits."""
     study = Study(tmp_path)
-    with faults.survived("kill -9 of a worker in mid-trial", "replaced; its trial goes on from its checkpoint with the same bits") as row:
+    with faults.survived(
+        "kill -9 of a worker in mid-trial", "replaced; its trial goes on from its checkpoint with the same bits"
+    ) as row:
         with launch(study, "--workers", "2", TINY_PAUSE="0.5") as run:
             worker, trial = study.wait_for("saved", 3)
             os.kill(worker, signal.SIGKILL)
@@ -95,7 +105,10 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], dict
     """(address, scheduler, environment) of a Dask cluster with one worker."""
     file = tmp_path / "scheduler.json"
     environment = Study(tmp_path).settings(TINY_PAUSE="0.5")
-    more = {"PYTHONPATH": os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")])), "OMP_NUM_THREADS": "1"}
+    more = {
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")])),
+        "OMP_NUM_THREADS": "1",
+    }
     settings = {**os.environ, **environment, **more, "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]'}
     shared = ["--no-dashboard", "--scheduler-file", str(file)]
 
@@ -116,12 +129,18 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], dict
 
 
 def test_the_scheduler(
-    cluster: tuple[str, subprocess.Popen[bytes], dict[str, str]], server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults
+    cluster: tuple[str, subprocess.Popen[bytes], dict[str, str]],
+    server: Server,
+    undisturbed: dict[str, str],
+    tmp_path: Path,
+    faults: Faults,
 ) -> None:
     """One sentence, an exit code that is not 0, and the next start goes on."""
     address, scheduler, _ = cluster
     study = Study(tmp_path)
-    with faults.survived("kill -9 of the Dask scheduler", "one sentence and exit code 2; the next start goes on") as row:
+    with faults.survived(
+        "kill -9 of the Dask scheduler", "one sentence and exit code 2; the next start goes on"
+    ) as row:
         with launch(study, "--scheduler", address) as run:
             study.wait_for("saved", 3)
             kill_group(scheduler.pid)
@@ -137,10 +156,14 @@ def test_the_scheduler(
         row.note = f"noticed after {noticed:.1f} s"
 
 
-def test_the_starting_process_alone(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+def test_the_starting_process_alone(
+    server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults
+) -> None:
     """Its workers end by themselves, and leave nothing that stands in the way."""
     study = Study(tmp_path)
-    with faults.survived("kill -9 of the process that started two workers", "the workers end by themselves; the next start goes on") as row:
+    with faults.survived(
+        "kill -9 of the process that started two workers", "the workers end by themselves; the next start goes on"
+    ) as row:
         starter = server.start(study, "--workers", "2", TINY_PAUSE="0.5")
         study.wait_for("saved", 3)
         workers = {process for _, process, _, _ in study.diary()}

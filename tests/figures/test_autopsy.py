@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.records.test_sources import study
 from tests.support import autopsies
 from tests.support.drawn import EVIDENCE, words
-from tests.test_sources import study
 
 from actlab.figures import autopsy as figures
 from actlab.figures import sources as stream_figures

@@ -1,4 +1,5 @@
-"""One list of properties over every figure: same data same bytes, labelled axes, no titles, and a word where there is no record."""
+"""One list of properties over every figure: same data same bytes, labelled axes, no titles, and a word where there is
+no record."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ EMPTY_BUT_FRAMED = ("bars", "bars of one model", "four panels", "scatter", "floo
 """These draw an empty frame for a grid without records."""
 
 
-@pytest.mark.parametrize("names", [FEW, pytest.param(tuple(drawn.full()), marks=pytest.mark.every)], ids=["few", "every"])
+@pytest.mark.parametrize(
+    "names", [FEW, pytest.param(tuple(drawn.full()), marks=pytest.mark.every)], ids=["few", "every"]
+)
 def test_same_records_same_bytes(names: tuple[str, ...], subtests: pytest.Subtests) -> None:
     """A figure depends on its data alone."""
     for name in names:
@@ -25,7 +28,11 @@ def test_axes_have_labels_and_no_titles(subtests: pytest.Subtests) -> None:
     for name, draw in drawn.full().items():
         with subtests.test(figure=name):
             figure = draw()
-            assert figure.get_supxlabel() + figure.get_supylabel() + "".join(axes.get_xlabel() + axes.get_ylabel() for axes in figure.axes)
+            assert (
+                figure.get_supxlabel()
+                + figure.get_supylabel()
+                + "".join(axes.get_xlabel() + axes.get_ylabel() for axes in figure.axes)
+            )
             assert not any(axes.get_title() for axes in figure.axes)
 
 

@@ -7,10 +7,10 @@ import pytest
 from tests.support import grids
 from tests.support.drawn import words
 
-from actlab.figures import grid as figures
+from actlab.figures import repro as figures
 from actlab.figures.activations import functions_and_slopes
 from actlab.figures.style import COLOURS, colour, dashes, marker, show
-from actlab.grid import read
+from actlab.records.repro import read
 
 
 def test_missing_arm_is_written_out() -> None:
@@ -23,7 +23,9 @@ def test_bars_have_the_estimates_heights_and_intervals() -> None:
     """Bar and error bar are the estimate that the tables print."""
     results = grids.grid().only("charlm")
     (axes,) = figures.bars(results, "churn").axes
-    assert [bar.get_height() for bar in axes.patches] == [results.arms["charlm", a].estimate("churn").value for a in results.activations]
+    assert [bar.get_height() for bar in axes.patches] == [
+        results.arms["charlm", a].estimate("churn").value for a in results.activations
+    ]
     low, high = axes.collections[0].get_segments()[0][:, 1]
     estimate = results.arms["charlm", "relu"].shown("churn")
     assert (low, high) == (pytest.approx(estimate.low), pytest.approx(estimate.high))
@@ -45,7 +47,8 @@ def test_activation_panels() -> None:
 
 
 def test_activations_that_coincide_look_different() -> None:
-    """Each activation of the grids has a marker and a line of its own, so that two which give the same numbers are both seen."""
+    """Each activation of the grids has a marker and a line of its own, so that two which give the same numbers are both
+    seen."""
     names = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1", "identity", "squared_relu", "sine", "step")
     assert len({marker(name) for name in names}) == len({dashes(name) for name in names}) == len(names)
 
@@ -61,7 +64,9 @@ def test_curves_of_a_model_share_their_axes() -> None:
 def test_floors_of_one_model_name_the_activations() -> None:
     """One model: a place an activation; several: a group a model. No figure shows as nothing."""
     results = grids.grid()
-    assert [label.get_text() for label in figures.floors(results.only("charlm")).axes[0].get_xticklabels()] == list(results.activations)
+    assert [label.get_text() for label in figures.floors(results.only("charlm")).axes[0].get_xticklabels()] == list(
+        results.activations
+    )
     assert [label.get_text() for label in figures.floors(results).axes[0].get_xticklabels()] == list(results.models)
     assert show(None) is None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib import pyplot as plt
 from tests.support import grids
 
-from actlab.figures.conclusions import trade
+from actlab.figures.front import trade
 
 
 def test_every_arm_is_drawn_against_relu() -> None:

@@ -1,4 +1,5 @@
-"""Doors fed with anything: whatever comes in, it is used, or refused with one sentence; nothing hangs and nothing is written elsewhere."""
+"""Doors fed with anything: whatever comes in, it is used, or refused with one sentence; nothing hangs and nothing is
+written elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from actlab.errors import ActlabError
 
 
 class Door:
-    """Counts what was tried at one door. ``accepts(try)`` is whether the input was used; any error but an ``ActlabError`` fails the test."""
+    """Counts what was tried at one door. ``accepts(try)`` is whether the input was used; any error but an
+    ``ActlabError`` fails the test."""
 
     def __init__(self, name: str, doors: Doors) -> None:
         self.counts = doors.at(name)
@@ -43,7 +45,8 @@ def door(request: pytest.FixtureRequest, doors: Doors) -> Door:
 
 @pytest.fixture
 def untouched(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """A context in which nothing may appear but below the named folders: everything else in its folder of work is watched."""
+    """A context in which nothing may appear but below the named folders: everything else in its folder of work is
+    watched."""
     root = tmp_path_factory.mktemp("watched")
     (root / "here").mkdir()
     monkeypatch.chdir(root / "here")

@@ -1,4 +1,5 @@
-"""Checkpoints and cached trials: a flipped bit, a missing end or any other bytes are noticed and set aside; no bit of a result changes."""
+"""Checkpoints and cached trials: a flipped bit, a missing end or any other bytes are noticed and set aside; no bit of a
+result changes."""
 
 from __future__ import annotations
 
@@ -16,7 +17,11 @@ from actlab.training import checkpoint
 from actlab.training.checkpoint import read_tensors, write_tensors
 
 DOOR = "checkpoints"
-TENSORS = {"model/a": torch.arange(6, dtype=torch.float32).view(2, 3), "random/cpu": torch.arange(9, dtype=torch.uint8), "x": torch.zeros(0, 2)}
+TENSORS = {
+    "model/a": torch.arange(6, dtype=torch.float32).view(2, 3),
+    "random/cpu": torch.arange(9, dtype=torch.uint8),
+    "x": torch.zeros(0, 2),
+}
 ABOUT = {"iteration": 3, "history": [{"loss": 1.5}]}
 
 
@@ -31,7 +36,12 @@ def damaged(whole: bytes, place: int, bit: int, cut: int, extra: bytes) -> bytes
     return bytes(content[: len(content) - cut % len(content)]) + extra
 
 
-@given(place=st.integers(0, 4000), bit=st.integers(0, 7), cut=st.just(0) | st.integers(0, 600), extra=st.just(b"") | st.binary(max_size=9))
+@given(
+    place=st.integers(0, 4000),
+    bit=st.integers(0, 7),
+    cut=st.just(0) | st.integers(0, 600),
+    extra=st.just(b"") | st.binary(max_size=9),
+)
 def test_every_damage_is_noticed(place: int, bit: int, cut: int, extra: bytes, path: Path, door) -> None:
     """Weights, metadata and header: what is read is what was written, or it is an error with the file's name."""
     write_tensors(path, TENSORS, ABOUT)
@@ -57,13 +67,24 @@ def test_any_header(length: int, header: str, path: Path, door) -> None:
         assert not door.accepts(lambda: read_tensors(path), path.name)
 
 
-names = st.sampled_from(["model/head.weight", "optimizer/0/step", "optimizer/x/y", "optimizer/999/step", "optimizer/1", "random/cpu", "stray"])
+names = st.sampled_from(
+    [
+        "model/head.weight",
+        "optimizer/0/step",
+        "optimizer/x/y",
+        "optimizer/999/step",
+        "optimizer/1",
+        "random/cpu",
+        "stray",
+    ]
+)
 values = st.sampled_from([torch.zeros(2, 3), torch.zeros(()), torch.zeros(5000, dtype=torch.uint8), torch.zeros(0)])
 
 
 @given(changes=st.dictionaries(names, st.none() | values, min_size=1, max_size=3))
 def test_a_whole_file_of_something_else(changes: dict[str, torch.Tensor | None], path: Path, door) -> None:
-    """With a right checksum, but of another model or optimizer: an error that names it, or state that the trial can go on from."""
+    """With a right checksum, but of another model or optimizer: an error that names it, or state that the trial can go
+    on from."""
     net = tiny.model()
     optimizer = torch.optim.AdamW(net.parameters(), fused=True)
     with torch.random.fork_rng():
@@ -78,7 +99,9 @@ def test_a_whole_file_of_something_else(changes: dict[str, torch.Tensor | None],
 
 
 @given(place=st.integers(0, 100_000), bit=st.integers(0, 7), cut=st.integers(0, 99))
-def test_a_trial_goes_on_with_the_same_bits(place: int, bit: int, cut: int, tmp_path_factory: pytest.TempPathFactory, door) -> None:
+def test_a_trial_goes_on_with_the_same_bits(
+    place: int, bit: int, cut: int, tmp_path_factory: pytest.TempPathFactory, door
+) -> None:
     """Whatever happened to its checkpoint, a trial ends as an undisturbed one does."""
     path = tmp_path_factory.mktemp("trial") / "t.checkpoint"
     whole = tiny.outcome(tiny.run(tiny.model(), saved_at=path))

@@ -1,4 +1,5 @@
-"""The command line: any words end in a code of 0, 1 or 2, with at most a sentence, and write nothing outside the named folders."""
+"""The command line: any words end in a code of 0, 1 or 2, with at most a sentence, and write nothing outside the named
+folders."""
 
 from __future__ import annotations
 
@@ -15,13 +16,50 @@ from hypothesis import strategies as st
 from actlab import cli
 
 DOOR = "command line"
-PARAMS = {"study": "x", "model": "nanotransformer", "activations": "relu", "trials": 1, "iterations": 1, "batch_size": 1, "noise_floor": False}
+PARAMS = {
+    "study": "x",
+    "model": "nanotransformer",
+    "activations": "relu",
+    "trials": 1,
+    "iterations": 1,
+    "batch_size": 1,
+    "noise_floor": False,
+}
 COMMANDS = ["run", "report", "replay", "data", "book", "list", "get", "tokenize"]
-OPTIONS = ["--help", "--model", "--activation", "--trials", "--max-iters", "--device", "--workers", "--scheduler", "--out", "--no-plots"]
+OPTIONS = [
+    "--help",
+    "--model",
+    "--activation",
+    "--trials",
+    "--max-iters",
+    "--device",
+    "--workers",
+    "--scheduler",
+    "--out",
+    "--no-plots",
+]
 OPTIONS += ["--vocab-size", "--trial", "--redo-damaged", "--models", "--optimizer", "--", "-", "--pdf", "--nothing"]
-VALUES = ["FILE", "nowhere.yaml", "relu", "rleu", "charlm", "0", "-1", "1", "1.5", "nan", "99999999999999999999", "pydoc", "../..", "/", ""]
+VALUES = [
+    "FILE",
+    "nowhere.yaml",
+    "relu",
+    "rleu",
+    "charlm",
+    "0",
+    "-1",
+    "1",
+    "1.5",
+    "nan",
+    "99999999999999999999",
+    "pydoc",
+    "../..",
+    "/",
+    "",
+]
 VALUES += ["é", "[bold]x[/]", "study: x"]
-words = st.lists(st.sampled_from(COMMANDS) | st.sampled_from(OPTIONS) | st.sampled_from(VALUES) | st.text(max_size=6), max_size=6)
+words = st.lists(
+    st.sampled_from(COMMANDS) | st.sampled_from(OPTIONS) | st.sampled_from(VALUES) | st.text(max_size=6), max_size=6
+)
 
 
 @pytest.fixture
@@ -50,9 +88,17 @@ def typed(*given_words: str) -> int:
 
 
 @given(words=words)
-def test_any_words(words: list[str], quiet: Path, untouched: Callable[..., Any], capsys: pytest.CaptureFixture[str], door) -> None:
+def test_any_words(
+    words: list[str], quiet: Path, untouched: Callable[..., Any], capsys: pytest.CaptureFixture[str], door
+) -> None:
     with untouched():
-        code = typed(*[str(quiet) if word == "FILE" else word.replace("\0", "") for word in words if not word.isdecimal() or len(word) < 6])
+        code = typed(
+            *[
+                str(quiet) if word == "FILE" else word.replace("\0", "")
+                for word in words
+                if not word.isdecimal() or len(word) < 6
+            ]
+        )
     said = capsys.readouterr()
     assert code in (0, 1, 2)
     assert "Traceback" not in said.out + said.err

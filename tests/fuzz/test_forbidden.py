@@ -1,4 +1,5 @@
-"""What the package never does: ruff's rules S and TID251 refuse it (pyproject.toml); downloads are https, with a checksum."""
+"""What the package never does: ruff's rules S and TID251 refuse it (pyproject.toml); downloads are https, with a
+checksum."""
 
 from __future__ import annotations
 
@@ -37,7 +38,19 @@ SAFE = "yaml.safe_load(x)\nmodel.eval()\nsubprocess.run(['a'])\njson.loads(x)\n"
 
 def refused(source: str) -> set[str]:
     """The lines that ruff refuses in a file of the package."""
-    modules = ["os", "json", "yaml", "torch", "subprocess", "tarfile", "zipfile", "shutil", "tempfile", "urllib.request", "requests"]
+    modules = [
+        "os",
+        "json",
+        "yaml",
+        "torch",
+        "subprocess",
+        "tarfile",
+        "zipfile",
+        "shutil",
+        "tempfile",
+        "urllib.request",
+        "requests",
+    ]
     text = "".join(f"import {name}\n" for name in modules) + "import numpy as np\n" + source
     command = [
         sys.executable,
@@ -66,4 +79,7 @@ def test_downloads_are_https_with_a_checksum() -> None:
     assert len(listed) > 100
     assert all(source.url.startswith("https://") and re.fullmatch("[0-9a-f]{64}", source.sha256) for source in listed)
     text = "".join(file.read_text(encoding="utf-8") for file in (paths.ROOT / "lib" / "actlab").rglob("*.py"))
-    assert set(re.findall(r"\bhttp://[^\s\"'`)]+", text)) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}
+    assert set(re.findall(r"\bhttp://[^\s\"'`)]+", text)) <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1998/Math/MathML",
+    }

@@ -50,7 +50,11 @@ def test_damage_in_a_good_file(place: int, value: int, cut: int, extra: bytes, s
         assert parse_idx(raw, shape, "images.gz").shape == shape
 
 
-@given(raw=st.binary(max_size=300) | st.binary(max_size=300).map(gzip.compress), source=st.sampled_from(list(MNIST)), cut=st.integers(0, 20))
+@given(
+    raw=st.binary(max_size=300) | st.binary(max_size=300).map(gzip.compress),
+    source=st.sampled_from(list(MNIST)),
+    cut=st.integers(0, 20),
+)
 def test_any_file_of_mnist(raw: bytes, source, cut: int, data: Path, door) -> None:
     """Neither gzip files, whole or cut, nor other bytes get as far as the parser: checksums come first."""
     path = paths.data() / source.file

@@ -1,4 +1,5 @@
-"""Params files: the real ones with changed, missing and strange entries, and any text and bytes: arms, or one sentence that names the file."""
+"""Params files: the real ones with changed, missing and strange entries, and any text and bytes: arms, or one sentence
+that names the file."""
 
 from __future__ import annotations
 
@@ -19,8 +20,26 @@ from actlab.study.mnist import MnistParams
 DOOR = "params files"
 SLOWEST = timedelta(seconds=120)  # of wall time, on a machine that does ten other things
 REAL = {path.name: yaml.safe_load(path.read_text()) for path in sorted((paths.ROOT / "params").glob("*.yaml"))}
-FIELDS = sorted({name for values in REAL.values() for name in values} | {"kind", "protocol", "varies", "scales", "snapshots", "ensembles", "shards"})
-WORDS = ["relu", "swiglu", "charlm", "corrected", "as_published", "quick", "lite", "cuda", "cuda:99", "repro", "mnist", "ablation", "../../x", ""]
+FIELDS = sorted(
+    {name for values in REAL.values() for name in values}
+    | {"kind", "protocol", "varies", "scales", "snapshots", "ensembles", "shards"}
+)
+WORDS = [
+    "relu",
+    "swiglu",
+    "charlm",
+    "corrected",
+    "as_published",
+    "quick",
+    "lite",
+    "cuda",
+    "cuda:99",
+    "repro",
+    "mnist",
+    "ablation",
+    "../../x",
+    "",
+]
 scalars = (
     st.none()
     | st.booleans()
@@ -32,7 +51,11 @@ scalars = (
     | st.dates()
     | st.binary(max_size=3)
 )
-values = st.recursive(scalars, lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text(max_size=4) | st.integers(), v, max_size=3), max_leaves=6)
+values = st.recursive(
+    scalars,
+    lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text(max_size=4) | st.integers(), v, max_size=3),
+    max_leaves=6,
+)
 changes = st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=6), values, max_size=4)
 
 
@@ -44,7 +67,9 @@ def file(tmp_path: Path) -> Path:
 def plan(path: Path) -> None:
     """All that comes of a params file before anything is trained: checked values, arms and their ids."""
     params = kinds.load(path)
-    if getattr(params, "trials", 1) > 50 or getattr(params, "rates", None) is not None:  # rates depend on what is recorded
+    if (
+        getattr(params, "trials", 1) > 50 or getattr(params, "rates", None) is not None
+    ):  # rates depend on what is recorded
         return
     found = {MnistParams: mnist.arms_of, AblationParams: ablation.arms_of}.get(type(params), arms.arms_of)(params)  # type: ignore[operator]
     assert found
@@ -54,14 +79,21 @@ def plan(path: Path) -> None:
 
 @settings(deadline=SLOWEST)
 @given(name=st.sampled_from(sorted(REAL)), changed=changes, dropped=st.sets(st.sampled_from(FIELDS), max_size=3))
-def test_a_real_file_with_other_entries(name: str, changed: dict[str, object], dropped: set[str], file: Path, door) -> None:
+def test_a_real_file_with_other_entries(
+    name: str, changed: dict[str, object], dropped: set[str], file: Path, door
+) -> None:
     content = {key: value for key, value in {**copy.deepcopy(REAL[name]), **changed}.items() if key not in dropped}
     file.write_text(yaml.safe_dump(content), encoding="utf-8")
     door.accepts(lambda: plan(file), file.name)
 
 
 @settings(deadline=SLOWEST)
-@given(name=st.sampled_from(sorted(REAL)), place=st.integers(0, 3000), removed=st.integers(0, 30), added=st.text(max_size=8))
+@given(
+    name=st.sampled_from(sorted(REAL)),
+    place=st.integers(0, 3000),
+    removed=st.integers(0, 30),
+    added=st.text(max_size=8),
+)
 def test_a_real_file_with_other_characters(name: str, place: int, removed: int, added: str, file: Path, door) -> None:
     text = (paths.ROOT / "params" / name).read_text()
     place %= len(text)
@@ -76,12 +108,29 @@ def test_any_bytes(content: bytes, file: Path, door) -> None:
     assert not door.accepts(lambda: plan(file), file.name) or b":" in content or b"{" in content
 
 
-tags = ["!!int", "!!float", "!!bool", "!!timestamp", "!!binary", "!!set", "!!omap", "!!pairs", "!!null", "!x", "&a", "*a"]
+tags = [
+    "!!int",
+    "!!float",
+    "!!bool",
+    "!!timestamp",
+    "!!binary",
+    "!!set",
+    "!!omap",
+    "!!pairs",
+    "!!null",
+    "!x",
+    "&a",
+    "*a",
+]
 tags += ["!!python/object/apply:os.system"]
 
 
 @settings(deadline=SLOWEST)
-@given(field=st.sampled_from(FIELDS), tag=st.sampled_from(tags), text=st.text(st.sampled_from("0123456789:-_.eE+xtruefalsn ,[]{}'\"~"), max_size=12))
+@given(
+    field=st.sampled_from(FIELDS),
+    tag=st.sampled_from(tags),
+    text=st.text(st.sampled_from("0123456789:-_.eE+xtruefalsn ,[]{}'\"~"), max_size=12),
+)
 def test_tags_and_scalars(field: str, tag: str, text: str, file: Path, door) -> None:
     """Tags that PyYAML's own constructors stumble over; one that would run a command is refused like any other."""
     file.write_text(f"study: x\n{field}: {tag} {text}\n")

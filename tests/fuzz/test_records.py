@@ -1,4 +1,5 @@
-"""Records: damage to the file shows in its checksum; content of another shape, with a right checksum, is named with its field."""
+"""Records: damage to the file shows in its checksum; content of another shape, with a right checksum, is named with its
+field."""
 
 from __future__ import annotations
 
@@ -14,17 +15,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actlab import factorial, grid, paths, store, sweep
-from actlab.grid import METRICS, Grid
+from actlab import paths
+from actlab.records import ablation, mnist, repro, store
+from actlab.records.repro import METRICS, Grid
 
 DOOR = "records"
 SWEPT = {
     "kind": "mnist",
     "network": "relu",
     "n_parameters": 100,
-    "config": {"hidden": 8, "epochs": 1, "optimizer": "adam", "dataset": "digits", "learning_rate": 1e-3, "batch_size": 64},
+    "config": {
+        "hidden": 8,
+        "epochs": 1,
+        "optimizer": "adam",
+        "dataset": "digits",
+        "learning_rate": 1e-3,
+        "batch_size": 64,
+    },
     "trials": [
-        {"seed": 42 + i, "status": "done", "collapsed": False, "val_accuracy": 50.0 + i, "test_accuracy": 49.0, "val_loss": 1.5} for i in range(3)
+        {
+            "seed": 42 + i,
+            "status": "done",
+            "collapsed": False,
+            "val_accuracy": 50.0 + i,
+            "test_accuracy": 49.0,
+            "val_loss": 1.5,
+        }
+        for i in range(3)
     ],
 }
 RECORDS: dict[str, dict[str, Any]] = {
@@ -47,13 +64,13 @@ def read_all() -> None:
     records = store.load_study("fuzz")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of means over nothing, of infinities less infinities
-        use(grid.read(records))
-        swept = sweep.read(records)
+        use(repro.read(records))
+        swept = mnist.read(records)
         for network in swept.networks:
             for hidden in swept.levels("hidden"):
                 swept.scores(network, int(hidden), 1e-3, 64)
-        sweep.sentences(swept)
-        made = factorial.read(records)
+        mnist.sentences(swept)
+        made = ablation.read(records)
         for optimizer in made.levels("optimizer"):
             made.values(optimizer, "bQbV", "gelu")
         _ = made.missing
@@ -100,16 +117,28 @@ def test_one_entry_of_another_shape(kind: str, where: int, put: Any, path: Path,
     door.accepts(read_all)
 
 
-@given(record=st.dictionaries(st.sampled_from(["kind", "trials", "config", "arm", "study", "model_name", "network", "provenance"]), junk, max_size=6))
+@given(
+    record=st.dictionaries(
+        st.sampled_from(["kind", "trials", "config", "arm", "study", "model_name", "network", "provenance"]),
+        junk,
+        max_size=6,
+    )
+)
 def test_anything_with_a_right_checksum(record: dict[str, Any], path: Path, door) -> None:
     path.unlink(missing_ok=True)
     store.save(path, {**record, "kind": record.get("kind", "trials")})
     door.accepts(read_all)
 
 
-@given(kind=st.sampled_from(sorted(RECORDS)), place=st.integers(0, 10**6), bit=st.integers(0, 7), cut=st.just(0) | st.integers(0, 10**5))
+@given(
+    kind=st.sampled_from(sorted(RECORDS)),
+    place=st.integers(0, 10**6),
+    bit=st.integers(0, 7),
+    cut=st.just(0) | st.integers(0, 10**5),
+)
 def test_a_flipped_bit_or_a_missing_end(kind: str, place: int, bit: int, cut: int, path: Path, door) -> None:
-    """Whatever bit it is, the record is refused with its name, or reads as what was written (white space, an upper-case exponent)."""
+    """Whatever bit it is, the record is refused with its name, or reads as what was written (white space, an upper-case
+    exponent)."""
     path.unlink(missing_ok=True)
     store.save(path, RECORDS[kind])
     content = bytearray(path.read_bytes())
@@ -120,14 +149,19 @@ def test_a_flipped_bit_or_a_missing_end(kind: str, place: int, bit: int, cut: in
         assert store.canonical({key: read[key] for key in RECORDS[kind]}) == store.canonical(RECORDS[kind])
 
 
-@given(content=st.binary(max_size=60) | st.recursive(leaves, lambda v: st.lists(v, max_size=3), max_leaves=5).map(lambda v: json.dumps(v).encode()))
+@given(
+    content=st.binary(max_size=60)
+    | st.recursive(leaves, lambda v: st.lists(v, max_size=3), max_leaves=5).map(lambda v: json.dumps(v).encode())
+)
 def test_any_bytes(content: bytes, path: Path, door) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     assert not door.accepts(lambda: store.load(path), str(path))
 
 
-@pytest.mark.parametrize("content", ["[" * 200_000, '{"a":' * 100_000, '{"checksum": "x", "a": ' + "1" * 10_000 + "}", '{"checksum": "x"}'])
+@pytest.mark.parametrize(
+    "content", ["[" * 200_000, '{"a":' * 100_000, '{"checksum": "x", "a": ' + "1" * 10_000 + "}", '{"checksum": "x"}']
+)
 def test_bombs(content: str, path: Path, door) -> None:
     """Brackets in brackets, and a number of ten thousand digits."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -140,8 +174,8 @@ def test_the_real_records_pass(door) -> None:
     folders = [folder.name for folder in (paths.ROOT / "results").iterdir() if any(folder.glob("*.json"))]
     for folder in folders:
         records = [store.load(path) for path in sorted((paths.ROOT / "results" / folder).glob("*.json"))]
-        for part in grid.apart(records).values():
-            grid.read(part)
-        sweep.read(records)
-        factorial.read(records)
+        for part in repro.apart(records).values():
+            repro.read(part)
+        mnist.read(records)
+        ablation.read(records)
     assert len(folders) > 5

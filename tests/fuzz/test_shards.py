@@ -1,4 +1,5 @@
-"""Token shards: any bytes under the name of a shard are read whole or refused by name; nothing is read that the header does not cover."""
+"""Token shards: any bytes under the name of a shard are read whole or refused by name; nothing is read that the header
+does not cover."""
 
 from __future__ import annotations
 
@@ -50,8 +51,15 @@ def test_any_bytes(content: bytes, path: Path, door) -> None:
     door.accepts(lambda: use(path, 4), path.name)
 
 
-@given(tokens=st.lists(st.integers(0, 65535), max_size=50), cut=st.integers(0, 1200), flip=st.integers(0, 8 * 1100), block=st.integers(1, 12))
-def test_a_shard_cut_or_with_a_flipped_bit(tokens: list[int], cut: int, flip: int, block: int, path: Path, door) -> None:
+@given(
+    tokens=st.lists(st.integers(0, 65535), max_size=50),
+    cut=st.integers(0, 1200),
+    flip=st.integers(0, 8 * 1100),
+    block=st.integers(1, 12),
+)
+def test_a_shard_cut_or_with_a_flipped_bit(
+    tokens: list[int], cut: int, flip: int, block: int, path: Path, door
+) -> None:
     write_shard(path, np.array(tokens, dtype=int))
     content = bytearray(path.read_bytes())
     if flip // 8 < len(content):

@@ -91,7 +91,8 @@ def test_positions(name: str, knows: bool) -> None:
 
 
 def test_dropout_per_model() -> None:
-    """In training mode two passes differ, but for nanotransformer, which has no dropout; in evaluation mode all repeat."""
+    """In training mode two passes differ, but for nanotransformer, which has no dropout; in evaluation mode all
+    repeat."""
     for name in MODELS:
         model, tokens = tiny.model(name).train(), tiny.tokens()
         assert torch.equal(model(tokens), model(tokens)) == (name == "nanotransformer"), name

@@ -1,4 +1,5 @@
-"""Attention and dropout: the fast paths against slow literal references, and the statistics of the cheap dropout mask."""
+"""Attention and dropout: the fast paths against slow literal references, and the statistics of the cheap dropout
+mask."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def projections(seed: int = 0, dtype: torch.dtype = torch.float64) -> tuple[Tens
 
 
 def literal(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Causal attention one position at a time: weights are softmax over s <= t of q_t . k_s / sqrt(hs), times ``mask``."""
+    """Causal attention one position at a time: weights are softmax over s <= t of q_t . k_s / sqrt(hs), times
+    ``mask``."""
     out, size = np.zeros_like(q), C // HEADS
     for b in range(B):
         for h in range(HEADS):
@@ -40,7 +42,9 @@ def test_attention_agrees_with_a_literal_reference() -> None:
     """The fused attention is the formula, written out."""
     q, k, v = projections()
     ours = attend((q, k, v), HEADS, 0.0)
-    np.testing.assert_allclose(ours.numpy(), literal(q.numpy(), k.numpy(), v.numpy(), np.ones((B, HEADS, T, T))), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        ours.numpy(), literal(q.numpy(), k.numpy(), v.numpy(), np.ones((B, HEADS, T, T))), rtol=1e-12, atol=1e-12
+    )
 
 
 def test_dropping_attention_agrees_with_a_literal_reference(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +52,12 @@ def test_dropping_attention_agrees_with_a_literal_reference(monkeypatch: pytest.
     q, k, v = projections()
     mask = keep_mask(torch.empty(B, HEADS, T, T, dtype=torch.float64), 0.3)
     monkeypatch.setattr(layers, "keep_mask", lambda like, dropout: mask)
-    np.testing.assert_allclose(attend((q, k, v), HEADS, 0.3).numpy(), literal(*(p.numpy() for p in (q, k, v)), mask.numpy()), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        attend((q, k, v), HEADS, 0.3).numpy(),
+        literal(*(p.numpy() for p in (q, k, v)), mask.numpy()),
+        rtol=1e-12,
+        atol=1e-12,
+    )
 
 
 def test_dropping_nothing_equals_the_fused_path(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +83,8 @@ def test_attention_dropout_is_unbiased() -> None:
 
 
 def test_causal_mask_of_the_dropout_path() -> None:
-    """The first position attends to itself alone, so that its output is its value, dropped or rescaled by 1 / (1 - p)."""
+    """The first position attends to itself alone, so that its output is its value, dropped or rescaled by 1 / (1 -
+    p)."""
     torch.manual_seed(0)
     q, k, v = projections()
     scale = 65536 / (65536 - round(0.2 * 65536))
@@ -85,7 +95,8 @@ def test_causal_mask_of_the_dropout_path() -> None:
 
 @pytest.mark.parametrize("dropout", [0.1, 0.2, 0.5, 0.9])
 def test_keep_mask_rate_and_scale(dropout: float) -> None:
-    """Zeros come at the asked rate (five standard errors), every other element is 1 / (1 - p) for p rounded to 2^-16."""
+    """Zeros come at the asked rate (five standard errors), every other element is 1 / (1 - p) for p rounded to
+    2^-16."""
     torch.manual_seed(1)
     n = 400_000
     mask = keep_mask(torch.empty(n), dropout)

@@ -51,18 +51,28 @@ def test_built_models_have_the_counted_size() -> None:
 
 
 def test_gated_counts_match_within_one_percent(subtests: pytest.Subtests) -> None:
-    """All gated arms of a model have one count, and it is the plain arm's within 1% (1.2% or 2.2% at the smallest scales: a width is coarse)."""
+    """All gated arms of a model have one count, and it is the plain arm's within 1% (1.2% or 2.2% at the smallest
+    scales: a width is coarse)."""
     for name in COUNTS:
         for scale in SCALES:
             with subtests.test(scale=scale, name=name):
                 counts = {count(name, scale, activation) for activation in (GATED if scale == "lite" else GATED[:1])}
                 assert len(counts) == 1
-                assert abs(counts.pop() / count(name, scale, "relu") - 1) < {"quick": 0.012, "116k": 0.012, "33k": 0.022}.get(scale, 0.01)
+                assert abs(counts.pop() / count(name, scale, "relu") - 1) < {
+                    "quick": 0.012,
+                    "116k": 0.012,
+                    "33k": 0.022,
+                }.get(scale, 0.01)
 
 
 @pytest.mark.parametrize(
     ("name", "scale", "expected"),
-    [("charlm", "lite", 561_920), ("minigpt", "lite", 561_920), ("charlm", "full", 14_343_936), ("minigpt", "full", 14_343_936)],
+    [
+        ("charlm", "lite", 561_920),
+        ("minigpt", "lite", 561_920),
+        ("charlm", "full", 14_343_936),
+        ("minigpt", "full", 14_343_936),
+    ],
 )
 def test_doubled_counts_are_the_published_ones(name: str, scale: str, expected: int) -> None:
     """``doubled`` reproduces the unmatched arms of the reference study."""
@@ -79,7 +89,8 @@ def test_doubled_is_larger_and_means_nothing_to_plain_arms(subtests: pytest.Subt
 
 @pytest.mark.parametrize("name", ["charlm", "convlm"])
 def test_prelu_adds_one_slope_a_hidden_feature(name: str) -> None:
-    """PReLU's slopes are the only parameters that it adds: 4 C in each of charlm's blocks, C in each of convlm's six."""
+    """PReLU's slopes are the only parameters that it adds: 4 C in each of charlm's blocks, C in each of convlm's
+    six."""
     extra = count(name, "lite", "prelu") - count(name, "lite", "relu")
     assert extra == {"charlm": 2 * 4 * 128, "convlm": 6 * 128}[name]
 
@@ -113,7 +124,9 @@ def test_config_errors_name_the_field(subtests: pytest.Subtests) -> None:
 
 def test_unknown_names() -> None:
     """Unknown model, activation and gated width are errors that list the known ones."""
-    with pytest.raises(UnknownName, match=r"unknown model 'convml'.*did you mean 'convlm'.*charlm, convlm, hybridlm") as caught:
+    with pytest.raises(
+        UnknownName, match=r"unknown model 'convml'.*did you mean 'convlm'.*charlm, convlm, hybridlm"
+    ) as caught:
         find_model("convml", "params/x.yaml")
     assert "in params/x.yaml" in str(caught.value)
     with pytest.raises(UnknownName, match=r"unknown activation 'rleu'.*did you mean 'relu'"):
@@ -124,5 +137,8 @@ def test_unknown_names() -> None:
 
 def test_every_row_describes_a_final_class() -> None:
     """Classes of the table are final language models, each with a description of its own."""
-    assert all(issubclass(entry.factory, LanguageModel) and getattr(entry.factory, "__final__", False) for entry in MODELS.values())
+    assert all(
+        issubclass(entry.factory, LanguageModel) and getattr(entry.factory, "__final__", False)
+        for entry in MODELS.values()
+    )
     assert len({entry.description for entry in MODELS.values()}) == len(MODELS)

@@ -43,7 +43,13 @@ def test_every_activation_reaches_the_network(subtests: pytest.Subtests) -> None
             x, net = images(5), network(activation)
             assert net(x).shape == (5, C)
             if activation != "identity":
-                other = network("bilinear" if net.activation.gated and activation != "bilinear" else "reglu" if net.activation.gated else "identity")
+                other = network(
+                    "bilinear"
+                    if net.activation.gated and activation != "bilinear"
+                    else "reglu"
+                    if net.activation.gated
+                    else "identity"
+                )
                 assert not torch.allclose(net(x), other(x), atol=1e-7)
 
 
@@ -76,7 +82,8 @@ def test_published_init_is_small_everywhere(activation: str) -> None:
 
 
 def test_variance_init_gives_every_arm_the_same_scale(subtests: pytest.Subtests) -> None:
-    """Pre-activations and logits of variance 1, whatever the activation; the published start differs by two orders of magnitude."""
+    """Pre-activations and logits of variance 1, whatever the activation; the published start differs by two orders of
+    magnitude."""
     dark = {"relu", "geglu"}  # these also for pixels of a tenth of the power
     for activation in [name for name in ACTIVATIONS if name != "random_prelu"]:
         for pixel_power in (1.0, 0.1) if activation in dark else (1.0,):

@@ -119,7 +119,9 @@ def test_a_vector_on_the_keys_before_rotation_would_not_cancel():
     layer = attention(positions="rope", rope_share=1.0)
     without = layer(inputs())
     with torch.no_grad():
-        layer.qkv.bias[24:48] += torch.linspace(-3, 3, 8, dtype=torch.float64).repeat(3)  # the learned bias stands before rotation
+        layer.qkv.bias[24:48] += torch.linspace(-3, 3, 8, dtype=torch.float64).repeat(
+            3
+        )  # the learned bias stands before rotation
     assert (layer(inputs()) - without).abs().max() > 1e-2
 
 
@@ -145,12 +147,17 @@ def test_a_vector_on_the_queries_adds_one_number_a_key():
     torch.testing.assert_close(moved @ k.transpose(-1, -2) - q @ k.transpose(-1, -2), per_key)
 
 
-@pytest.mark.parametrize(("mode", "positions", "invariant"), [("symmetric", "learned", True), ("bQ", "learned", False), ("symmetric", "rope", False)])
+@pytest.mark.parametrize(
+    ("mode", "positions", "invariant"),
+    [("symmetric", "learned", True), ("bQ", "learned", False), ("symmetric", "rope", False)],
+)
 def test_scores_are_invariant_under_any_linear_map_unless_the_symmetry_is_broken(mode, positions, invariant):
     """(Q, K) -> (Q M, K M^-T) for any invertible M, within each head; bQ breaks it, and rotary positions do too."""
     layer = attention(symmetry=mode, positions=positions)
     before = layer(inputs())
-    m = torch.eye(8, dtype=torch.float64) + 0.4 * torch.randn(8, 8, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    m = torch.eye(8, dtype=torch.float64) + 0.4 * torch.randn(
+        8, 8, generator=torch.Generator().manual_seed(5), dtype=torch.float64
+    )
     with torch.no_grad():
         for block, matrix in ((0, m), (1, torch.linalg.inv(m).T)):
             for head in range(3):

@@ -20,7 +20,10 @@ def test_arms_share_what_they_can(subtests: pytest.Subtests) -> None:
     for other in ["relu", "swiglu", "random_prelu"]:
         for name in MODELS:
             with subtests.test(name=name, other=other):
-                one, two = (dict(tiny.model(name, activation, gated_width="doubled").named_parameters()) for activation in ("gelu", other))
+                one, two = (
+                    dict(tiny.model(name, activation, gated_width="doubled").named_parameters())
+                    for activation in ("gelu", other)
+                )
                 shared = [key for key in one if key in two and one[key].shape == two[key].shape]
                 assert "tokens.weight" in shared
                 assert len(shared) >= len(one) - 4 * len([m for m in one if "up." in m or "conv." in m or "norm." in m])
@@ -76,7 +79,8 @@ def test_building_a_model_leaves_the_global_stream_alone_but_for_torchs_own_draw
 
 
 def test_starting_scales(subtests: pytest.Subtests) -> None:
-    """Biases 0, LayerNorm 1, LSTM matrices orthogonal, convolutions 1/sqrt(fan-in), minigpt's qkv Xavier, other matrices 0.02."""
+    """Biases 0, LayerNorm 1, LSTM matrices orthogonal, convolutions 1/sqrt(fan-in), minigpt's qkv Xavier, other
+    matrices 0.02."""
     for name in MODELS:
         with subtests.test(name=name):
             model = tiny.model(name, config=WIDE)
@@ -97,12 +101,15 @@ def test_starting_scales(subtests: pytest.Subtests) -> None:
                         assert parameter.abs().max() <= bound
                     else:
                         std = 1 / math.sqrt(3 * 64) if isinstance(module, nn.Conv1d) else 0.02
-                        assert parameter.std().item() == pytest.approx(std, rel=5 / math.sqrt(2 * parameter.numel())), key
+                        assert parameter.std().item() == pytest.approx(std, rel=5 / math.sqrt(2 * parameter.numel())), (
+                            key
+                        )
                         assert abs(parameter.mean().item()) < 5 * std / math.sqrt(parameter.numel()), key
 
 
 def test_an_untrained_model_guesses_evenly(subtests: pytest.Subtests) -> None:
-    """Before training the loss is near ln V (convlm's six unit-variance blocks start 0.2 nats above it): no output starts confident."""
+    """Before training the loss is near ln V (convlm's six unit-variance blocks start 0.2 nats above it): no output
+    starts confident."""
     for activation in ["relu", "gelu", "swiglu"]:
         for name in MODELS:
             with subtests.test(name=name, activation=activation):

@@ -15,7 +15,9 @@ from actlab.optimizers import ECD
 Loss = Callable[[list[Tensor]], Tensor]
 
 
-def literal(theta: list[Tensor], loss: Loss, steps: int, lr: float, eta: float, F0: float, w=0.0, conserve=True, per_tensor=True):
+def literal(
+    theta: list[Tensor], loss: Loss, steps: int, lr: float, eta: float, F0: float, w=0.0, conserve=True, per_tensor=True
+):
     """The numbered steps of the published method, one at a time, on lists of float64 tensors. Returns (theta, p)."""
     theta = [t.detach().clone() for t in theta]
     d, dt, p = sum(t.numel() for t in theta), lr / math.sqrt(eta), []
@@ -89,7 +91,17 @@ def length(tensors: list[Tensor]) -> float:
 @pytest.mark.parametrize("conserve", [True, False])
 def test_agrees_with_the_literal_reference(inner_product, decay, conserve):
     theta = start((3, 4), (5,), (2, 5))
-    got, optimizer = drive(theta, bowl, 30, lr=0.3, eta=9.0, F0=-1.0, weight_decay=decay, conserve_energy=conserve, inner_product=inner_product)
+    got, optimizer = drive(
+        theta,
+        bowl,
+        30,
+        lr=0.3,
+        eta=9.0,
+        F0=-1.0,
+        weight_decay=decay,
+        conserve_energy=conserve,
+        inner_product=inner_product,
+    )
     want, p = literal(theta, bowl, 30, 0.3, 9.0, -1.0, decay, conserve, inner_product == "per_tensor")
     for a, b in zip([*got, *momenta(optimizer)], [*want, *p], strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-11)
@@ -120,7 +132,8 @@ def test_momentum_has_norm_one_before_the_force_and_at_least_one_after_a_global_
 
 
 def test_straight_line_through_the_minimum_of_an_isotropic_quadratic():
-    """The force is parallel to the momentum, so the projection vanishes: uniform motion, past the minimum and up again."""
+    """The force is parallel to the momentum, so the projection vanishes: uniform motion, past the minimum and up
+    again."""
     theta = start((40,))
     direction = theta[0] / theta[0].norm()
     params = [nn.Parameter(theta[0].clone())]
@@ -169,9 +182,11 @@ def test_per_tensor_breaks_the_conservation_of_speed():
 
 @pytest.mark.parametrize(("inner_product", "conserved"), [("global", True), ("per_tensor", False)])
 def test_noether_charge_of_a_rotation_symmetry(inner_product, conserved):
-    """F depends on the two tensors x, y through x . y and |x|^2 + |y|^2, so it is unchanged by x, y -> a rotation that mixes them.
+    """F depends on the two tensors x, y through x . y and |x|^2 + |y|^2, so it is unchanged by x, y -> a rotation that
+    mixes them.
 
-    With p_0 = -grad F the charge p . T Theta = p_x . y - p_y . x starts at 0 and stays there under the derived inner product.
+    With p_0 = -grad F the charge p . T Theta = p_x . y - p_y . x starts at 0 and stays there under the derived inner
+    product.
     """
     x, y = start((5,), (5,))
     weights = torch.linspace(0.2, 3, 5, dtype=torch.float64)
@@ -264,7 +279,8 @@ def test_what_concerns_the_whole_system_cannot_differ_between_groups():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"), [({"eta": 0.0}, "eta > 0"), ({"lr": -1.0}, "lr >= 0"), ({"inner_product": "euclid"}, "per_tensor, global")]
+    ("settings", "message"),
+    [({"eta": 0.0}, "eta > 0"), ({"lr": -1.0}, "lr >= 0"), ({"inner_product": "euclid"}, "per_tensor, global")],
 )
 def test_refuses_bad_settings(settings, message):
     with pytest.raises(BadInput, match=message):

@@ -28,7 +28,17 @@ def feed(weight: Tensor, grads: list[Tensor], **settings) -> tuple[Tensor, SOAP]
     return parameter.detach(), optimizer
 
 
-def literal(weight: Tensor, bases: tuple[Tensor, Tensor], grads: list[Tensor], lr=3e-3, b1=0.95, b2=0.95, eps=1e-8, decay=0.01, every=10) -> Tensor:
+def literal(
+    weight: Tensor,
+    bases: tuple[Tensor, Tensor],
+    grads: list[Tensor],
+    lr=3e-3,
+    b1=0.95,
+    b2=0.95,
+    eps=1e-8,
+    decay=0.01,
+    every=10,
+) -> Tensor:
     """The published method for one matrix, step by step; M stays in parameter space and is rotated at each use.
 
     ``bases``: the first eigenvectors. They are given, because those of the first gradient's null space are arbitrary.
@@ -174,7 +184,11 @@ def test_bias_correction_can_be_left_out():
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"lr": -1.0}, "lr >= 0"), ({"betas": (0.9, 1.0)}, r"betas in \[0, 1\)"), ({"precondition_frequency": 0}, "precondition_frequency >= 1")],
+    [
+        ({"lr": -1.0}, "lr >= 0"),
+        ({"betas": (0.9, 1.0)}, r"betas in \[0, 1\)"),
+        ({"precondition_frequency": 0}, "precondition_frequency >= 1"),
+    ],
 )
 def test_refuses_bad_settings(settings, message):
     with pytest.raises(BadInput, match=message):

@@ -19,19 +19,25 @@ def feed(parameter: nn.Parameter, optimizer: torch.optim.Optimizer, *gradients: 
 
 def test_first_step_of_adamw_is_the_sign():
     parameter, gradient = nn.Parameter(torch.zeros(4)), torch.tensor([3.0, -0.2, 1e-3, -7.0])
-    torch.testing.assert_close(feed(parameter, adamw([parameter], lr=0.1), gradient), -0.1 * gradient.sign(), rtol=1e-4, atol=0)
+    torch.testing.assert_close(
+        feed(parameter, adamw([parameter], lr=0.1), gradient), -0.1 * gradient.sign(), rtol=1e-4, atol=0
+    )
 
 
 def test_adamw_without_decay_is_adam():
     gradients = torch.randn(5, 4, generator=torch.Generator().manual_seed(0)).unbind()
     one, two = nn.Parameter(torch.ones(4)), nn.Parameter(torch.ones(4))
-    torch.testing.assert_close(feed(one, adamw([one]), *gradients), feed(two, torch.optim.Adam([two], lr=1e-4), *gradients))
+    torch.testing.assert_close(
+        feed(one, adamw([one]), *gradients), feed(two, torch.optim.Adam([two], lr=1e-4), *gradients)
+    )
 
 
 def test_first_step_of_sgd_with_and_without_a_start():
     gradient, generator = torch.tensor([1.0, -2.0]), torch.Generator().manual_seed(0)
     plain = nn.Parameter(torch.zeros(2))
-    assert feed(plain, sgdm([plain], init_velocity_std=0.0, generator=generator), gradient).allclose(-0.03 * 1.95 * gradient)
+    assert feed(plain, sgdm([plain], init_velocity_std=0.0, generator=generator), gradient).allclose(
+        -0.03 * 1.95 * gradient
+    )
     pushed = nn.Parameter(torch.zeros(2))
     optimizer = sgdm([pushed], generator=generator)
     start = optimizer.state[pushed]["momentum_buffer"].clone()
@@ -53,7 +59,9 @@ def test_the_start_of_sgdm_is_the_generators():
     starts = []
     for seed in (1, 1, 2):
         parameter = nn.Parameter(torch.zeros(5))
-        starts.append(sgdm([parameter], generator=torch.Generator().manual_seed(seed)).state[parameter]["momentum_buffer"])
+        starts.append(
+            sgdm([parameter], generator=torch.Generator().manual_seed(seed)).state[parameter]["momentum_buffer"]
+        )
     assert starts[0].equal(starts[1])
     assert not starts[0].equal(starts[2])
 
@@ -76,7 +84,8 @@ def test_refuses_a_negative_spread():
 
 
 def test_memory_of_soap_counts_its_preconditioners():
-    """A 768 x 3072 matrix: 8 bytes a parameter of moments and 34 of preconditioners; an embedding of 50,304 rows is one-sided."""
+    """A 768 x 3072 matrix: 8 bytes a parameter of moments and 34 of preconditioners; an embedding of 50,304 rows is
+    one-sided."""
     count = OPTIMIZERS["soap"].state_bytes
     assert count([torch.Size([768, 3072])], {}) == 8 * 768 * 3072 + 8 * (768**2 + 3072**2)
     assert count([torch.Size([50304, 768])], {}) == 8 * 50304 * 768 + 8 * 768**2

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.support import autopsies
 
-from actlab import readings, store
-from actlab.readings import at
+from actlab.records import autopsy, store
+from actlab.records.autopsy import at
 
 
 def test_both_readings_of_one_arm() -> None:
@@ -38,7 +38,7 @@ def test_defects_are_those_of_the_record() -> None:
 
 def test_only_arms_with_the_published_block_are_read() -> None:
     """A corrected record is no reading."""
-    assert readings.readings([autopsies.corrected("charlm", "relu")]) == {}
+    assert autopsy.readings([autopsies.corrected("charlm", "relu")]) == {}
 
 
 def test_history_at_an_iteration() -> None:
@@ -51,7 +51,7 @@ def test_history_at_an_iteration() -> None:
 
 def test_gather_reads_the_results_folder() -> None:
     """From no records, empty evidence; from records, theirs."""
-    assert readings.gather().on == {}
+    assert autopsy.gather().on == {}
     record = autopsies.published("charlm", "relu", [], 0.6, 0.6)
     store.save(store.path_of("autopsy-swiglu", "one"), record)
-    assert list(readings.gather().on) == [("charlm", "relu")]
+    assert list(autopsy.gather().on) == [("charlm", "relu")]

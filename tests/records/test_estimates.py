@@ -1,4 +1,5 @@
-"""Differences from a reference with Holm, and equal loss from committed records, done again from the JSON with NumPy alone."""
+"""Differences from a reference with Holm, and equal loss from committed records, done again from the JSON with NumPy
+alone."""
 
 from __future__ import annotations
 
@@ -10,17 +11,19 @@ import pytest
 from scipy import stats
 from tests.support import grids
 
-from actlab import paths, sources, store
-from actlab.chapters import equal_loss
-from actlab.grid import ArmResults
+from actlab import paths
+from actlab.records import equal_loss, sources, store
 from actlab.records.estimates import against, at_equal_loss
+from actlab.records.repro import ArmResults
 from actlab.statistics import holm
 
 
 def raw(study: str) -> dict[tuple[str, str], dict[str, Any]]:
     """(model, activation) -> a record in which every stream varies, read as plain JSON."""
     records = [json.loads(path.read_text()) for path in (paths.ROOT / "results" / study).glob("*.json")]
-    return {(r["model_name"], r["activation"]): r for r in records if r["kind"] == "trials" and "varies" not in r["config"]}
+    return {
+        (r["model_name"], r["activation"]): r for r in records if r["kind"] == "trials" and "varies" not in r["config"]
+    }
 
 
 def course(record: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +64,9 @@ def test_equal_loss_again_from_the_raw_records() -> None:
             error = np.sqrt(4 / 5 * ((left_out - left_out.mean()) ** 2).sum())
             value, reach = minus_relu(arms, name, list(range(5))), stats.t.ppf(0.975, 4) * error
             found = outcomes[model, name].difference
-            assert (found.value, found.low, found.high, found.n) == pytest.approx((value, value - reach, value + reach, 5)), (model, name)
+            assert (found.value, found.low, found.high, found.n) == pytest.approx(
+                (value, value - reach, value + reach, 5)
+            ), (model, name)
     gelu = outcomes["charlm", "gelu"].difference
     assert [round(x, 3) for x in (gelu.value, gelu.low, gelu.high)] == [0.001, -0.002, 0.005]
     assert round(outcomes["convlm", "smelu_1"].difference.value, 3) == -0.005

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from tests.support import grids
 
-from actlab import findings, paths, scaling, sources, store, tables
-from actlab.grid import Grid, read
-from actlab.records import families, history
+from actlab import paths
+from actlab.chapters import repro, tables
+from actlab.records import families, history, scale, sources, store
 from actlab.records.history import Commit, began, commits, of_rule
 from actlab.records.repeats import extent, recorded_before, repeated, repeats
-from actlab.store import Record
+from actlab.records.repro import Grid, read
+from actlab.records.store import Record
 
 
 def committed(study: str) -> list[Record]:
@@ -44,18 +45,22 @@ def test_a_run_is_its_settings_and_seeds() -> None:
 
 
 def test_the_committed_studies_share_trials() -> None:
-    """160 trials of the study of sources are 136 different ones; 40 of them, 15 of the sizes and 10 extremes repeat the primary study."""
+    """160 trials of the study of sources are 136 different ones; 40 of them, 15 of the sizes and 10 extremes repeat the
+    primary study."""
     others = committed("repro-lite")
     assert extent(committed("sources"), others).startswith("The records hold 160 trials, 136 of them different ones")
-    found = {study: len(repeated(committed(study), others)) for study in ("sources", "scale", "extreme", "sources-small")}
+    found = {
+        study: len(repeated(committed(study), others)) for study in ("sources", "scale", "extreme", "sources-small")
+    }
     assert found == {"sources": 40, "scale": 15, "extreme": 10, "sources-small": 0}
     assert "40 have the settings and seeds of trials in results/repro-lite" in extent(committed("sources"), others)
     assert extent([], others) == ""
 
 
 def test_one_question_has_one_family(lite: Grid) -> None:
-    """The same arm has the same p-value on every page: convlm smelu_1 0.055, charlm swiglu 0.064 (they were 0.009 and 0.014 on another)."""
-    expected = {(arm.model, arm.activation): (e, p) for arm, e, p in findings.against_relu(lite, "total_variation")}
+    """The same arm has the same p-value on every page: convlm smelu_1 0.055, charlm swiglu 0.064 (they were 0.009 and
+    0.014 on another)."""
+    expected = {(arm.model, arm.activation): (e, p) for arm, e, p in repro.against_relu(lite, "total_variation")}
     assert round(expected["convlm", "smelu_1"][1], 3) == 0.055
     study = sources.read(committed("sources"), lite)
     for model in study.models:
@@ -65,14 +70,14 @@ def test_one_question_has_one_family(lite: Grid) -> None:
     said = sources.sentences(study)["streams"]
     assert "of 18 differences" in said
     assert "convlm smelu_1 -0.007, p = 0.055" in said
-    losses = {arm.activation: (e, p) for arm, e, p in findings.against_relu(lite, "val_loss") if arm.model == "charlm"}
-    sizes = scaling.read_sizes(committed("scale"), lite)
-    at_lite = {a: (e, p) for grid, a, e, p in scaling.comparisons(sizes) if scaling.scale_of(grid) == "lite"}
+    losses = {arm.activation: (e, p) for arm, e, p in repro.against_relu(lite, "val_loss") if arm.model == "charlm"}
+    sizes = scale.read_sizes(committed("scale"), lite)
+    at_lite = {a: (e, p) for grid, a, e, p in scale.comparisons(sizes) if scale.scale_of(grid) == "lite"}
     assert at_lite == {a: losses[a] for a in at_lite}
-    assert "of 12 differences" in scaling.sentences(sizes)["scale_sure"]
+    assert "of 12 differences" in scale.sentences(sizes)["scale_sure"]
     extremes = replace(read(committed("extreme")), primary=lite)
-    assert "of 4 differences" in findings.compared(extremes, "val_loss")
-    assert "charlm gelu +0.080" in findings.compared(extremes, "val_loss")
+    assert "of 4 differences" in repro.compared(extremes, "val_loss")
+    assert "charlm gelu +0.080" in repro.compared(extremes, "val_loss")
 
 
 def test_families_are_of_studies_with_params() -> None:
@@ -103,7 +108,9 @@ def test_what_was_recorded_before_a_rule_is_exploratory(monkeypatch: pytest.Monk
     said = of_rule("params/x.yaml", study, [early, late])
     assert "before the training of every record of this study" in said
     assert said.endswith("had been recorded before it for charlm relu: what the rule says of these is exploratory")
-    assert "after records of this study: exploratory" in of_rule("params/x.yaml", [dated("2026-11-21T09:00:00+00:00")], [])
+    assert "after records of this study: exploratory" in of_rule(
+        "params/x.yaml", [dated("2026-11-21T09:00:00+00:00")], []
+    )
     monkeypatch.setattr(history, "commits", lambda path: [])
     assert "no history" in of_rule("params/x.yaml", study, [])
 
@@ -118,29 +125,42 @@ def test_the_history_of_the_committed_rules() -> None:
         assert "2026-11-21 03:34 UTC (8c35930), before the training of every record of this study" in said, study
         assert known in said, study
         assert "smelu_1" not in said, study
-    for study in ("autopsy-convlm", "autopsy-models", "autopsy-swiglu", "autopsy-overfit", "extreme-small", "sources-small"):
-        assert "before the training of every record of this study" in of_rule(f"params/{study}.yaml", committed(study), []), study
-    first = history.git("log", "--reverse", "-Sassociation(", "--format=%cI", "--", "lib/actlab/findings.py", "lib/actlab/grid.py")
+    for study in (
+        "autopsy-convlm",
+        "autopsy-models",
+        "autopsy-swiglu",
+        "autopsy-overfit",
+        "extreme-small",
+        "sources-small",
+    ):
+        assert "before the training of every record of this study" in of_rule(
+            f"params/{study}.yaml", committed(study), []
+        ), study
+    first = history.git(
+        "log", "--reverse", "-Sassociation(", "--format=%cI", "--", "lib/actlab/findings.py", "lib/actlab/grid.py"
+    )
     assert first
-    assert datetime.fromisoformat(first.splitlines()[0]) == findings.FIRST_LOOK
+    assert datetime.fromisoformat(first.splitlines()[0]) == repro.FIRST_LOOK
 
 
 def test_the_association_says_what_was_there_when_it_was_first_seen(lite: Grid) -> None:
-    said: Any = findings.progress(lite)
+    said: Any = repro.progress(lite)
     assert "-0.84 [-0.94, -0.75]" in said
-    assert said.endswith("Exploratory: it was first computed over 16 of them (-0.88); the 9 recorded later alone give -0.70")
+    assert said.endswith(
+        "Exploratory: it was first computed over 16 of them (-0.88); the 9 recorded later alone give -0.70"
+    )
 
 
 def test_a_page_of_one_model_has_the_p_values_of_the_whole_study(lite: Grid) -> None:
     """Holm over 30 there too: convlm alone would have called smelu_1 significant (Holm over five)."""
     part = replace(lite.only("convlm"), primary=lite)
-    whole = {(arm.model, arm.activation): p for arm, _, p in findings.against_relu(lite, "total_variation")}
-    assert {(arm.model, arm.activation): p for arm, _, p in findings.against_relu(part, "total_variation")} == {
+    whole = {(arm.model, arm.activation): p for arm, _, p in repro.against_relu(lite, "total_variation")}
+    assert {(arm.model, arm.activation): p for arm, _, p in repro.against_relu(part, "total_variation")} == {
         cell: p for cell, p in whole.items() if cell[0] == "convlm"
     }
-    alone = {arm.activation: p for arm, _, p in findings.against_relu(lite.only("convlm"), "total_variation")}
+    alone = {arm.activation: p for arm, _, p in repro.against_relu(lite.only("convlm"), "total_variation")}
     assert alone["smelu_1"] < 0.05 < whole["convlm", "smelu_1"]
-    assert findings.compared(part, "total_variation").startswith("1 of 5 differences")
-    assert "Holm-adjusted over 30" in findings.compared(part, "total_variation")
+    assert repro.compared(part, "total_variation").startswith("1 of 5 differences")
+    assert "Holm-adjusted over 30" in repro.compared(part, "total_variation")
     stars = tables.against(part, "total_variation").loc["convlm"]
     assert [a for a, cell in stars.items() if cell.endswith("*")] == ["swiglu"]

@@ -8,19 +8,28 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from actlab import claims, sweep
+from actlab import claims
 from actlab.claims.mnist import CLAIMS
-from actlab.figures import sweep as figures
-from actlab.store import Record
+from actlab.figures import mnist as figures
+from actlab.records import mnist as mnist_records
+from actlab.records.mnist import Sweep
+from actlab.records.store import Record
 from actlab.study.mnist import MnistParams
 from actlab.study.mnist_run import run_mnist
-from actlab.sweep import Sweep
 
 LIFT = {"relu": 0.0, "geglu_equal_width": 3.0, "geglu_equal_parameters": -1.0}
 SIZE = {"relu": 794, "geglu_equal_width": 1578, "geglu_equal_parameters": 794}
 
 
-def record(network: str, hidden: int, rate: float, batch: int, dataset: str = "mnist", lift: dict[str, float] = LIFT, epochs: int = 1) -> Record:
+def record(
+    network: str,
+    hidden: int,
+    rate: float,
+    batch: int,
+    dataset: str = "mnist",
+    lift: dict[str, float] = LIFT,
+    epochs: int = 1,
+) -> Record:
     """Ten seeds; accuracy = 49 + hidden + epochs + lift + a luck that the arms of one seed share."""
     luck = np.random.default_rng(batch).normal(0, 2, 10)
     noise = np.random.default_rng(sum(map(ord, network)) + hidden).normal(0, 0.1, 10)
@@ -35,18 +44,31 @@ def record(network: str, hidden: int, rate: float, batch: int, dataset: str = "m
         }
         for i in range(10)
     ]
-    config = {"hidden": hidden, "learning_rate": rate, "batch_size": batch, "epochs": epochs, "optimizer": "adam", "dataset": dataset}
-    return {"kind": "mnist", "network": network, "n_parameters": SIZE[network] * hidden, "config": config, "trials": trials}
+    config = {
+        "hidden": hidden,
+        "learning_rate": rate,
+        "batch_size": batch,
+        "epochs": epochs,
+        "optimizer": "adam",
+        "dataset": dataset,
+    }
+    return {
+        "kind": "mnist",
+        "network": network,
+        "n_parameters": SIZE[network] * hidden,
+        "config": config,
+        "trials": trials,
+    }
 
 
 def made_up(**more: object) -> Sweep:
     cells = [(n, h, r, b) for n in LIFT for h in (2, 4, 8, 16) for r in (0.1, 0.01, 0.001, 0.0001) for b in (8, 64)]
-    return sweep.read([record(*cell, **more) for cell in cells])  # type: ignore[arg-type]
+    return mnist_records.read([record(*cell, **more) for cell in cells])  # type: ignore[arg-type]
 
 
 def test_differences_are_paired_by_seed() -> None:
     """The luck that arms of one seed share cancels: the interval is far narrower than the scatter."""
-    found = sweep.differences(made_up(), "geglu_equal_width")[8, 0.001, 64]
+    found = mnist_records.differences(made_up(), "geglu_equal_width")[8, 0.001, 64]
     assert found.value == pytest.approx(3.0, abs=0.2)
     assert found.high - found.low < 0.5
 
@@ -60,14 +82,14 @@ def test_a_diverged_trial_is_the_worst_draw_and_no_mean() -> None:
     """NaN stays NaN in the scores and counts as 0% in a search."""
     broken = record("relu", 8, 0.1, 64)
     broken["trials"][0] |= {"status": "diverged"}
-    results = sweep.read([broken])
+    results = mnist_records.read([broken])
     assert np.isnan(results.scores("relu", 8, 0.1, 64)[0])
     assert results.pool("relu", 8)[0] == 0
 
 
 def test_searches_depend_on_the_seed_and_on_nothing_else() -> None:
     """The same seed draws the same configurations, another seed others."""
-    first, again, other = (sweep.published_searches(made_up(), seed) for seed in (0, 0, 1))
+    first, again, other = (mnist_records.published_searches(made_up(), seed) for seed in (0, 0, 1))
     assert all(np.array_equal(a.scores, b.scores) for a, b in zip(first, again, strict=True))
     assert any(not np.array_equal(a.scores, b.scores) for a, b in zip(first, other, strict=True))
     assert [search.k for search in first] == [2, 2, 2, 4, 4, 4, 8, 8, 8]
@@ -76,17 +98,17 @@ def test_searches_depend_on_the_seed_and_on_nothing_else() -> None:
 
 def test_optimism_is_validation_less_test() -> None:
     """The made-up test accuracies lie half a point lower."""
-    assert sweep.optimism(made_up()).value == pytest.approx(0.5)
+    assert mnist_records.optimism(made_up()).value == pytest.approx(0.5)
 
 
 def test_sentences_count_cells() -> None:
     """Equal width wins everywhere, equal parameters lose everywhere, and the collapsed are counted."""
-    found = sweep.sentences(made_up())
+    found = mnist_records.sentences(made_up())
     assert "960 networks were trained, 0 diverged, 160 collapsed to one class, 16 are dead" in found["mnist_extent"]
     assert found["mnist_extent"].endswith("(loss within 0.0001 of ln 10), 16 are both")
     assert "better than ReLU in 32 and worse in 0 of 32" in found["mnist_equal_width"]
     assert "better than ReLU in 0 and worse in 32 of 32" in found["mnist_equal_parameters"]
-    assert set(sweep.sentences(sweep.read([])).values()) == {"No record yet"}
+    assert set(mnist_records.sentences(mnist_records.read([])).values()) == {"No record yet"}
 
 
 def verdicts(results: Sweep, *ids: str) -> dict[str, str]:
@@ -95,7 +117,8 @@ def verdicts(results: Sweep, *ids: str) -> dict[str, str]:
 
 
 def test_verdicts_follow_the_records() -> None:
-    """GeGLU better at equal width only: M01 is an artefact; the same arms refute its opposite M02 and leave M11 nothing to explain."""
+    """GeGLU better at equal width only: M01 is an artefact; the same arms refute its opposite M02 and leave M11 nothing
+    to explain."""
     judged = claims.judged(CLAIMS, made_up())
     assert claims.counts(judged)["claims"].sum() == 14
     assert list(judged) == ["verdict", "claim", "reported", "ours", "rule"]
@@ -112,15 +135,18 @@ def longer(epochs: int, **more: object) -> list[Record]:
 def test_more_epochs_stand_for_themselves() -> None:
     """Longer trainings are compared with the first epoch seed by seed, judge M13, and enter no other number."""
     once = made_up()
-    both = Sweep(once.trials, sweep.read([], longer(3) + longer(10)).longer)
-    found = sweep.gains(both, "relu", 8)
+    both = Sweep(once.trials, mnist_records.read([], longer(3) + longer(10)).longer)
+    found = mnist_records.gains(both, "relu", 8)
     assert {epochs: round(e.value, 6) for epochs, e in found.items()} == {3: 2.0, 10: 9.0}
-    assert list(sweep.over_epochs(both)["relu"]) == [1, 3, 10]
+    assert list(mnist_records.over_epochs(both)["relu"]) == [1, 3, 10]
     assert verdicts(both, "M13")["M13"] == "replicated"
-    assert sweep.sentences(both) == sweep.sentences(once)
-    assert verdicts(Sweep(once.trials, sweep.read([], longer(3)[:-5]).longer), "M13")["M13"] == "not yet tested"
+    assert mnist_records.sentences(both) == mnist_records.sentences(once)
+    assert verdicts(Sweep(once.trials, mnist_records.read([], longer(3)[:-5]).longer), "M13")["M13"] == "not yet tested"
     lower = {name: lift - 5 for name, lift in LIFT.items()}
-    assert verdicts(Sweep(once.trials, sweep.read([], longer(3, lift=lower)).longer), "M13")["M13"] == "contradicted"
+    assert (
+        verdicts(Sweep(once.trials, mnist_records.read([], longer(3, lift=lower)).longer), "M13")["M13"]
+        == "contradicted"
+    )
 
 
 def test_other_records_give_other_verdicts() -> None:
@@ -132,47 +158,60 @@ def test_other_records_give_other_verdicts() -> None:
 
 
 def test_an_advantage_that_shrinks_with_the_width() -> None:
-    """ReLU leads by 3 points at 2, 4 and 8 units and trails at 16, in the study's own arms: low widths may explain its advantage (M11)."""
+    """ReLU leads by 3 points at 2, 4 and 8 units and trails at 16, in the study's own arms: low widths may explain its
+    advantage (M11)."""
     sizes = {h: made_up(lift={**LIFT, "geglu_equal_width": -3.0 if h < 16 else 1.0}).trials for h in (2, 4, 8, 16)}
     trials = pd.concat([table[table["hidden"] == h] for h, table in sizes.items()])
-    assert verdicts(Sweep(trials, sweep.read([]).longer), "M11") == {"M11": "replicated"}
+    assert verdicts(Sweep(trials, mnist_records.read([]).longer), "M11") == {"M11": "replicated"}
 
 
 def test_no_verdict_without_mnist() -> None:
     """Records of other images, or none, judge no claim but the one that simulation decides."""
     recorded = [claim.id for claim in CLAIMS if claim.id != "M09"]
-    for results in (made_up(dataset="digits"), sweep.read([])):
+    for results in (made_up(dataset="digits"), mnist_records.read([])):
         assert set(verdicts(results, *recorded).values()) == {"not yet tested"}
-    assert verdicts(sweep.read([]), "M09") == {"M09": "contradicted"}
+    assert verdicts(mnist_records.read([]), "M09") == {"M09": "contradicted"}
 
 
 def test_collapses_are_tabled() -> None:
     """By network and rate: one class for every image, and dead outputs, which are fewer."""
-    table = sweep.collapses(made_up())
+    table = mnist_records.collapses(made_up())
     assert table.loc[("GeGLU, equal width", "0.1")].tolist() == [80, 80, 8]
     assert table.loc[("ReLU", "0.1")].tolist() == [80, 0, 0]
-    assert [name for name, rate in table.index if rate == "0.001"] == ["ReLU", "GeGLU, equal width", "GeGLU, equal parameters"]
+    assert [name for name, rate in table.index if rate == "0.001"] == [
+        "ReLU",
+        "GeGLU, equal width",
+        "GeGLU, equal parameters",
+    ]
 
 
 def test_small_sweeps_are_shown_too() -> None:
-    """Sweeps without the published width, rate or batch, with one trial or without relu: every figure and sentence of the page is made."""
+    """Sweeps without the published width, rate or batch, with one trial or without relu: every figure and sentence of
+    the page is made."""
     sizes = {"hidden": [8], "learning_rates": [0.01], "batch_sizes": [64], "trials": 3}
-    small = ({}, {"arms": ["relu"], "hidden": [4], "batch_sizes": [32], "trials": 1}, {"arms": ["gelu", "geglu_equal_width"]}, {"epochs": [1, 2]})
+    small = (
+        {},
+        {"arms": ["relu"], "hidden": [4], "batch_sizes": [32], "trials": 1},
+        {"arms": ["gelu", "geglu_equal_width"]},
+        {"epochs": [1, 2]},
+    )
     for number, changes in enumerate(small):
-        found = sweep.read(run_mnist(MnistParams.parse({"study": f"small{number}", **sizes, **changes})).present)
+        found = mnist_records.read(
+            run_mnist(MnistParams.parse({"study": f"small{number}", **sizes, **changes})).present
+        )
         assert found.trials["epochs"].nunique() == 1  # longer trainings are no further seeds
-        searches = sweep.published_searches(found, 0)
+        searches = mnist_records.published_searches(found, 0)
         assert all(search.k <= len(found.pool(search.network, found.cell[0])) for search in searches)
-        differences = {name: sweep.differences(found, name) for name in found.networks if name != "relu"}
+        differences = {name: mnist_records.differences(found, name) for name in found.networks if name != "relu"}
         for figure in (
-            figures.width_sweep(sweep.by_width(found)),
+            figures.width_sweep(mnist_records.by_width(found)),
             figures.trials_of_searches(searches),
             figures.bootstrap_histograms(searches),
-            figures.epochs(sweep.over_epochs(found)),
+            figures.epochs(mnist_records.over_epochs(found)),
             figures.differences(differences),
-            figures.best_of_k(sweep.best_curves(found, np.random.default_rng(0))),
+            figures.best_of_k(mnist_records.best_curves(found, np.random.default_rng(0))),
         ):
             assert figure.axes
-        assert all("nan" not in sentence for sentence in sweep.sentences(found).values())
-        assert f"hidden {found.cell[0]}, rate 0.01" in sweep.sentences(found)["mnist_cell"]
-        assert len(sweep.collapses(found)) == len(found.networks)
+        assert all("nan" not in sentence for sentence in mnist_records.sentences(found).values())
+        assert f"hidden {found.cell[0]}, rate 0.01" in mnist_records.sentences(found)["mnist_cell"]
+        assert len(mnist_records.collapses(found)) == len(found.networks)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from tests.support import grids
 
-from actlab import processors
 from actlab.figures import processors as figures
-from actlab.replays import History
-from actlab.store import Record
+from actlab.records import processors
+from actlab.records.replays import History
+from actlab.records.store import Record
 
 
 def arm(study: str, processor: str, losses: tuple[float, ...], activation: str = "relu", **changes: Any) -> Record:
@@ -21,7 +21,14 @@ def arm(study: str, processor: str, losses: tuple[float, ...], activation: str =
     return {**record, "study": study, "config": config, "provenance": {**record["provenance"], "machine": machine}}
 
 
-def replay(study: str, label: str, processor: str, now: float, equal: bool = False, changed: tuple[str, ...] = ("processor a -> b",)) -> Record:
+def replay(
+    study: str,
+    label: str,
+    processor: str,
+    now: float,
+    equal: bool = False,
+    changed: tuple[str, ...] = ("processor a -> b",),
+) -> Record:
     """A trial of the study's relu arm trained again."""
     machine = {**grids.record()["provenance"]["machine"], "processor": processor}
     told = {"study": study, "arm": "charlm-relu", "trial": label, "equal": equal, "changed": list(changed)}
@@ -29,16 +36,24 @@ def replay(study: str, label: str, processor: str, now: float, equal: bool = Fal
 
 
 def test_twins_are_found_in_other_records_and_in_replays() -> None:
-    """Seeds 42 and 43 in a second study with fewer trials, seed 44 in a replay; the reference is the mean distance of the first study's seeds."""
+    """Seeds 42 and 43 in a second study with fewer trials, seed 44 in a replay; the reference is the mean distance of
+    the first study's seeds."""
     one, two = arm("one", "a", (2.0, 2.1, 2.3)), arm("two", "b", (2.001, 2.1), trials=["42", "43"])
     found = processors.twins([one, two], [replay("one", "44", "b", 2.28)])
-    assert [(twin.label, twin.processors) for twin in found] == [("42", ("a", "b")), ("43", ("a", "b")), ("44", ("a", "b"))]
+    assert [(twin.label, twin.processors) for twin in found] == [
+        ("42", ("a", "b")),
+        ("43", ("a", "b")),
+        ("44", ("a", "b")),
+    ]
     assert [twin.apart for twin in found] == [pytest.approx(0.001), 0, pytest.approx(0.02)]
     assert found[0].between_seeds == pytest.approx((0.1 + 0.2 + 0.3) / 3)
     assert processors.span(found) == "0 to 0.020"
 
 
-@pytest.mark.parametrize("changes", [{"torch": "2.14.0"}, {"scale": "full"}, {"recipe": {"iterations": 7}}, {"protocol": ["activation: ignored"]}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"torch": "2.14.0"}, {"scale": "full"}, {"recipe": {"iterations": 7}}, {"protocol": ["activation: ignored"]}],
+)
 def test_only_the_processor_may_differ(changes: dict[str, Any]) -> None:
     """Another version, size, recipe or protocol makes it another trial."""
     assert processors.twins([arm("one", "a", (2.0,)), arm("two", "b", (2.0,), **changes)], []) == []
@@ -65,8 +80,14 @@ def test_sentences_order_activations_by_effect() -> None:
 def test_the_control_counts_replays_on_the_records_processor() -> None:
     """Equal ones, and those among them whose code had changed."""
     code = ("the code that trains",)
-    mine = (replay("one", "42", "a", 2.0, True, ()), replay("one", "43", "a", 2.0, True, code), replay("one", "44", "b", 2.0))
-    assert "2 of 2 replays, of all studies, gave the same bits, 1 of them although" in processors.control([History("one", 3, mine)])
+    mine = (
+        replay("one", "42", "a", 2.0, True, ()),
+        replay("one", "43", "a", 2.0, True, code),
+        replay("one", "44", "b", 2.0),
+    )
+    assert "2 of 2 replays, of all studies, gave the same bits, 1 of them although" in processors.control(
+        [History("one", 3, mine)]
+    )
 
 
 def test_the_figure_has_a_mark_a_trial() -> None:

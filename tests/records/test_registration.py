@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from actlab import paths, store
+from actlab import paths
+from actlab.records import store
 from actlab.records.registration import history, registrations
 
 
@@ -40,7 +41,8 @@ def test_each_version_is_found_with_its_own_date(repository) -> None:
 
 
 def test_training_before_the_commit_and_unknown_plans_show(repository) -> None:
-    """A record that was begun before its plan was committed is told; a plan that is nowhere in the history is unknown."""
+    """A record that was begun before its plan was committed is told; a plan that is nowhere in the history is
+    unknown."""
     (begun,) = registrations([record("new", ["2025-06-01T00:00:00+00:00"])], repository)
     (unknown,) = registrations([record("never", ["2026-06-01T00:00:00+00:00"])], repository)
     assert begun.before is False

@@ -4,14 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from actlab import reliability, store
+from actlab.records import reliability, store
 
 
 def record(date: str = "2026-01-02", lost: int = 1) -> dict[str, Any]:
-    row = {"fault": "a kill", "outcome": "goes on", "times": 20, "compared": 12, "lost": lost, "note": "2 s", "seconds": 3.14159}
-    origin = {"date": date, "git_commit": "0123456789abcdef", "git_dirty": False, "machine": {"processor": "a processor"}}
-    doors = {"records": {"tried": 1500, "used": 500, "refused": 999}, "idx files": {"tried": 10, "used": 0, "refused": 10}}
-    return {"kind": "reliability", "faults": [row, {**row, "fault": "another"}], "doors": doors, "seconds": 99.6, "provenance": origin}
+    row = {
+        "fault": "a kill",
+        "outcome": "goes on",
+        "times": 20,
+        "compared": 12,
+        "lost": lost,
+        "note": "2 s",
+        "seconds": 3.14159,
+    }
+    origin = {
+        "date": date,
+        "git_commit": "0123456789abcdef",
+        "git_dirty": False,
+        "machine": {"processor": "a processor"},
+    }
+    doors = {
+        "records": {"tried": 1500, "used": 500, "refused": 999},
+        "idx files": {"tried": 10, "used": 0, "refused": 10},
+    }
+    return {
+        "kind": "reliability",
+        "faults": [row, {**row, "fault": "another"}],
+        "doors": doors,
+        "seconds": 99.6,
+        "provenance": origin,
+    }
 
 
 def test_tables() -> None:
@@ -32,7 +54,9 @@ def test_a_table_shows_words() -> None:
     """No marks of Markdown, a damage apart from what it damaged, and a moment that people can read."""
     made = record("2026-01-02T08:06:30+00:00")
     names = ("a record empty", "a record other bytes", "a checkpoint: a list", "kill -9 of a worker")
-    made["faults"] = [{**made["faults"][0], "fault": name, "outcome": "`--redo-damaged` sets it aside"} for name in names]
+    made["faults"] = [
+        {**made["faults"][0], "fault": name, "outcome": "`--redo-damaged` sets it aside"} for name in names
+    ]
     table = reliability.faults(made)
     assert list(table.index) == [
         "a record: empty",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from actlab import paths, replays, store
+from actlab import paths
+from actlab.records import replays, store
 
 
 def add(study: str, trial: str, equal: bool = True, changed: tuple[str, ...] = (), moment: str = "1") -> None:
@@ -18,7 +19,8 @@ def add(study: str, trial: str, equal: bool = True, changed: tuple[str, ...] = (
 
 
 def test_trials_and_replays_are_counted_apart() -> None:
-    """A trial trained again twice is one trial and two replays; a study without trials has no row; one without replays says so."""
+    """A trial trained again twice is one trial and two replays; a study without trials has no row; one without replays
+    says so."""
     for study, trials in (("one", 3), ("two", 2)):
         store.save(store.path_of(study, "an-arm"), {"trials": [{"label": str(i)} for i in range(trials)]})
     store.save(paths.results() / "performance" / "x.json", {"kind": "performance"})
@@ -46,7 +48,8 @@ def test_a_broken_promise_is_told() -> None:
 
 
 def test_replays_are_counted_by_what_had_changed() -> None:
-    """On another processor, after a change of the code, with other versions: each replay in one count, and one sentence for all distances."""
+    """On another processor, after a change of the code, with other versions: each replay in one count, and one sentence
+    for all distances."""
     store.save(store.path_of("one", "an-arm"), {"trials": [{"label": str(i)} for i in range(9)]})
     for label in "0123":
         add("one", label, equal=False, changed=("processor A -> B", replays.CODE))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.support import grids
 
-from actlab.grid import METRICS, PAIR_METRICS, apart, association, read
+from actlab.records.repro import METRICS, PAIR_METRICS, apart, association, read
 from actlab.statistics.intervals import mean_interval, pair_mean
 
 
@@ -37,7 +37,9 @@ def test_a_diverged_trial_is_nan_and_named() -> None:
 
 def test_differences_are_paired_by_seed() -> None:
     """Trials that all shift by the same amount differ by it exactly, however much they scatter."""
-    results = read([grids.record(losses=(1.0, 5.0, 9.0)), grids.record(activation="gelu", losses=(1.5, 5.5, 9.5), pd=0.3)])
+    results = read(
+        [grids.record(losses=(1.0, 5.0, 9.0)), grids.record(activation="gelu", losses=(1.5, 5.5, 9.5), pd=0.3)]
+    )
     gelu, relu = results.arms["charlm", "gelu"], results.arms["charlm", "relu"]
     loss, churn = gelu.minus(relu, "val_loss"), gelu.minus(relu, "churn")
     assert (loss.value, loss.high - loss.low) == (pytest.approx(0.5), pytest.approx(0, abs=1e-9))
@@ -71,11 +73,14 @@ def test_sensitivity_is_the_cv_of_the_means() -> None:
 
 
 def test_association_follows_the_order_of_the_differences() -> None:
-    """Four activations whose total variation falls as their loss rises: -1 in every leave-one-out, so the interval is a point; the reverse: +1."""
+    """Four activations whose total variation falls as their loss rises: -1 in every leave-one-out, so the interval is a
+    point; the reverse: +1."""
     shifts = {"gelu": 0.1, "swish": 0.2, "smelu_1": 0.3, "mish": 0.4}
     for sign in (-1, 1):
         records = [grids.record(losses=(1.0, 2.0, 3.0), pd=0.5)]
-        records += [grids.record(activation=a, losses=(1.0 + s, 2.0 + s, 3.0 + s), pd=0.5 + sign * s) for a, s in shifts.items()]
+        records += [
+            grids.record(activation=a, losses=(1.0 + s, 2.0 + s, 3.0 + s), pd=0.5 + sign * s) for a, s in shifts.items()
+        ]
         arms = read(records).arms
         found = association([(arms["charlm", a], arms["charlm", "relu"]) for a in shifts])
         assert (found.value, found.low, found.high, found.n) == pytest.approx((sign, sign, sign, 3))
@@ -103,7 +108,8 @@ def test_every_metric_says_unit_and_direction() -> None:
 
 
 def test_arms_that_differ_in_more_are_named_by_it() -> None:
-    """One model and activation under two streams: rows of their own, compared within themselves; ``apart`` gives a grid for each."""
+    """One model and activation under two streams: rows of their own, compared within themselves; ``apart`` gives a grid
+    for each."""
     records = [grids.record(), grids.record(activation="gelu"), grids.record(), grids.baseline()]
     assert list(apart(records[:2])) == [""]
     records[2]["arm"] = "charlm-relu-init"

@@ -1,4 +1,5 @@
-"""Several arms of one cell: the larger record of a grown arm stands for it, other settings are told apart by what differs."""
+"""Several arms of one cell: the larger record of a grown arm stands for it, other settings are told apart by what
+differs."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ import copy
 
 from tests.support import explored, grids
 
-from actlab import explore, grid, report, store, tables
-from actlab.records import summary
+from actlab.chapters import explore, tables
+from actlab.chapters import summary as summary_chapters
+from actlab.records import repro, store, summary
 from actlab.records.settings import by_setting, current, differing, named, natural, usual
-from actlab.store import Record
+from actlab.records.store import Record
 
 SIX = (2.0, 2.1, 2.2, 2.3, 2.4, 2.5)
 
@@ -19,7 +21,10 @@ def of(iterations: int = 4, activation: str = "relu", losses: tuple[float, ...] 
     made = grids.record(activation=activation, losses=losses)
     recipe = made["config"]["recipe"] | {"iterations": iterations, "batch_size": 2, "learning_rate": 0.001}
     about = {"model": "charlm", "activation": activation, "dataset": "pydoc", "scale": "quick"}
-    return made | {"arm": f"charlm-{activation}-{iterations}{len(losses)}", "config": made["config"] | about | {"recipe": recipe} | config}
+    return made | {
+        "arm": f"charlm-{activation}-{iterations}{len(losses)}",
+        "config": made["config"] | about | {"recipe": recipe} | config,
+    }
 
 
 def save(*records: Record, study: str = "grown-quick") -> None:
@@ -28,7 +33,8 @@ def save(*records: Record, study: str = "grown-quick") -> None:
 
 
 def test_a_grown_arm_is_read_at_its_larger_size() -> None:
-    """Three trials and six of the same settings and first seed are one arm; other settings, another first seed or other activations are not."""
+    """Three trials and six of the same settings and first seed are one arm; other settings, another first seed or other
+    activations are not."""
     small, large, other = of(), of(losses=SIX), of(iterations=6)
     later = of()
     later["config"] = later["config"] | {"trials": ["50", "51", "52"]}
@@ -39,13 +45,14 @@ def test_a_grown_arm_is_read_at_its_larger_size() -> None:
 
 
 def test_report_explorer_and_grid_show_every_setting() -> None:
-    """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by name."""
+    """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by
+    name."""
     save(of(), of(losses=SIX), of(iterations=6), of(iterations=6, activation="gelu"))
-    found = report.load("grown-quick")
-    results = grid.read(found.records)
+    found = summary_chapters.load("grown-quick")
+    results = repro.read(found.records)
     assert results.models == tuple(found.groups) == ("charlm, iterations=4", "charlm, iterations=6")
     assert len(results.arms["charlm, iterations=4", "relu"].labels) == 6
-    text = report.in_words(found, summary.against(found.arms, "relu"))
+    text = summary_chapters.in_words(found, summary.against(found.arms, "relu"))
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
     (study,) = explore.studies(["grown-quick"])
@@ -86,7 +93,7 @@ def test_a_page_says_what_else_its_folder_holds() -> None:
     """A page shows the arms of its own settings, and names those of others and what has grown."""
     small, large, other = of(), of(losses=SIX), of(iterations=6)
     save(small, large, other, of(iterations=6, activation="gelu"))
-    shown = grid.read([small | {"study": "grown-quick"}])
+    shown = repro.read([small | {"study": "grown-quick"}])
     (said,) = tables.elsewhere(shown)
     assert "results/grown-quick also holds 1 with iterations=4, more trials; 2 with iterations=6" in said
-    assert tables.elsewhere(grid.read(store.load_study("grown-quick"))) == []
+    assert tables.elsewhere(repro.read(store.load_study("grown-quick"))) == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actlab.errors import RecordError
-from actlab.shapes import check, distinct, name_of
+from actlab.records.shapes import check, distinct, name_of
 
 SHAPE = {"name": str, "trials": [{"seed": int, "final": {"loss": float}}]}
 
@@ -18,7 +18,11 @@ def made(**more: Any) -> dict[str, Any]:
 
 def test_what_fits() -> None:
     """Further keys, empty lists, NaN and whole numbers for numbers."""
-    for record in (made(), made(trials=[]), made(trials=[{"seed": 0, "final": {"loss": float("nan")}}, {"seed": 0, "final": {"loss": 2}}])):
+    for record in (
+        made(),
+        made(trials=[]),
+        made(trials=[{"seed": 0, "final": {"loss": float("nan")}}, {"seed": 0, "final": {"loss": 2}}]),
+    ):
         check(record, SHAPE, "record")
 
 
@@ -29,7 +33,10 @@ def test_what_fits() -> None:
         ({"name": "x"}, "record has no 'trials'"),
         (made(name=3), "record.name: expected str, found 3"),
         (made(trials={}), r"record.trials: expected a list, found \{\}"),
-        (made(trials=[{"seed": 1, "final": {"loss": "1"}}]), r"record.trials\[0\].final.loss: expected float, found '1'"),
+        (
+            made(trials=[{"seed": 1, "final": {"loss": "1"}}]),
+            r"record.trials\[0\].final.loss: expected float, found '1'",
+        ),
         (made(trials=[{"seed": True, "final": {"loss": 1}}]), r"record.trials\[0\].seed: expected int, found True"),
         (made(trials=[{"seed": 10**30, "final": {"loss": 1}}]), r"record.trials\[0\].seed: expected int"),
         (made(trials=[{"seed": 1, "final": {"loss": 10**400}}]), "expected float"),

@@ -9,25 +9,43 @@ import numpy as np
 import pytest
 from tests.support import grids
 
-from actlab import sources
-from actlab.grid import PAIR_METRICS
-from actlab.sources import Sources
-from actlab.store import Record
+from actlab.records import sources
+from actlab.records.repro import PAIR_METRICS
+from actlab.records.sources import Sources
+from actlab.records.store import Record
 
 LABELS = ["42", "43", "44", "45", "46"]
 
 
 def stream(activation: str, varies: str, level: float, model: str = "charlm", spread: float = 0.001) -> Record:
-    """Five trials whose pairs differ by ``level`` and a little; ensembles of two differ by half of it; at iteration 5 by a tenth."""
+    """Five trials whose pairs differ by ``level`` and a little; ensembles of two differ by half of it; at iteration 5
+    by a tenth."""
     record = grids.record(model, activation, (2.0,) * 5)
     noise = np.random.default_rng(len(activation) * 7 + len(varies)).normal(0, spread, 10)
-    pairs = [{"between": [a, b], **dict.fromkeys(PAIR_METRICS, level + x)} for (a, b), x in zip(combinations(LABELS, 2), noise, strict=True)]
+    pairs = [
+        {"between": [a, b], **dict.fromkeys(PAIR_METRICS, level + x)}
+        for (a, b), x in zip(combinations(LABELS, 2), noise, strict=True)
+    ]
     early = [{"between": pair["between"], **dict.fromkeys(PAIR_METRICS, level / 10)} for pair in pairs]
-    halves = [(list(a), list(b)) for a in combinations(LABELS, 2) for b in combinations(LABELS, 2) if a < b and not set(a) & set(b)]
-    record["config"] = {**record["config"], "recipe": {"device": "cpu", "iterations": 10}} | ({"varies": varies} if varies != "all" else {})
+    halves = [
+        (list(a), list(b))
+        for a in combinations(LABELS, 2)
+        for b in combinations(LABELS, 2)
+        if a < b and not set(a) & set(b)
+    ]
+    record["config"] = {**record["config"], "recipe": {"device": "cpu", "iterations": 10}} | (
+        {"varies": varies} if varies != "all" else {}
+    )
     return record | {
         "reproducibility_metrics": pairs,
-        "trajectory": [{"iteration": 5, "trials": [{"label": a, "val_loss": 3.0} for a in LABELS], "pairs": early, "as_published": {}}],
+        "trajectory": [
+            {
+                "iteration": 5,
+                "trials": [{"label": a, "val_loss": 3.0} for a in LABELS],
+                "pairs": early,
+                "as_published": {},
+            }
+        ],
         "ensembles": {"2": [{"between": [a, b], "total_variation": level / 2} for a, b in halves]},
     }
 
@@ -37,7 +55,10 @@ def perturbed(activation: str, nudge: float, model: str = "charlm") -> Record:
     pairs = []
     for i, seed in enumerate(LABELS):
         changes = [(seed, "repeat", 0.0), (seed, "nudge", nudge * (i + 1)), (f"{seed}-threads2", "threads2repeat", 0.0)]
-        pairs += [{"between": [first, f"{seed}-{variant}"], **dict.fromkeys(PAIR_METRICS, value)} for first, variant, value in changes]
+        pairs += [
+            {"between": [first, f"{seed}-{variant}"], **dict.fromkeys(PAIR_METRICS, value)}
+            for first, variant, value in changes
+        ]
     return grids.record(model, activation) | {"kind": "perturbed", "reproducibility_metrics": pairs}
 
 
@@ -51,7 +72,9 @@ def study(smooth: float = 0.05, nudges: tuple[float, float] = (1e-4, 1e-8)) -> S
 def test_read_tells_streams_and_perturbations_apart() -> None:
     """One arm a stream; the perturbed record has its own place."""
     found = study()
-    assert set(found.arms) == {("charlm", a, s) for a in ("relu", "gelu", "smelu_1") for s in ("all", "init", "order", "dropout")}
+    assert set(found.arms) == {
+        ("charlm", a, s) for a in ("relu", "gelu", "smelu_1") for s in ("all", "init", "order", "dropout")
+    }
     assert found.activations == ["relu", "gelu", "smelu_1"]
     assert found.models == ["charlm"]
     np.testing.assert_allclose(found.perturbation("charlm", "relu", "nudge"), [1e-4, 2e-4, 3e-4, 4e-4, 5e-4])
@@ -85,7 +108,8 @@ def test_a_stream_that_changes_nothing_is_not_tested() -> None:
 
 
 def test_kink_needs_an_interval_above_zero() -> None:
-    """Four orders of magnitude between relu and the smooth ones explain; equal nudges do not; zeros have no logarithm."""
+    """Four orders of magnitude between relu and the smooth ones explain; equal nudges do not; zeros have no
+    logarithm."""
     found = sources.amplification(study(), "charlm", "gelu")
     assert found.value == pytest.approx(4)
     assert "smooth activation) is passed" in sources.sentences(study())["kink"]
@@ -104,7 +128,8 @@ def test_trajectory_ends_at_the_end() -> None:
 
 
 def test_ensembles() -> None:
-    """Single trials are the ordinary pairs with the ordinary interval; the gain is their difference, with an interval of its own."""
+    """Single trials are the ordinary pairs with the ordinary interval; the gain is their difference, with an interval
+    of its own."""
     arm = study().arms["charlm", "relu", "all"]
     one, two = sources.ensembles(arm).values()
     ordinary = arm.estimate("total_variation")
@@ -131,7 +156,9 @@ def test_tables_say_what_was_not_run() -> None:
 def test_only_what_was_run_is_a_column() -> None:
     """A perturbation that one arm has and another has not is a column, and the other says so."""
     half = perturbed("gelu", 1e-6)
-    half["reproducibility_metrics"] = [pair for pair in half["reproducibility_metrics"] if not pair["between"][1].endswith("threads2repeat")]
+    half["reproducibility_metrics"] = [
+        pair for pair in half["reproducibility_metrics"] if not pair["between"][1].endswith("threads2repeat")
+    ]
     found = sources.read([perturbed("relu", 1e-6), half])
     assert list(found.perturbations) == ["repeat", "nudge", "threads2repeat"]
     assert sources.floors(found).loc["charlm, gelu", "two threads, the same again"] == "not run"

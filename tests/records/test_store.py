@@ -10,13 +10,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actlab import files, paths, store
+from actlab import files, paths
 from actlab.errors import RecordError
+from actlab.records import store
 
-RECORD = {"model_name": "charlm", "loss": 1.5, "nan": math.nan, "inf": [math.inf, -math.inf], "nested": {"b": [1, None, True], "a": "é\n"}}
+RECORD = {
+    "model_name": "charlm",
+    "loss": 1.5,
+    "nan": math.nan,
+    "inf": [math.inf, -math.inf],
+    "nested": {"b": [1, None, True], "a": "é\n"},
+}
 values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats() | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=4), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats()
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=4), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -34,7 +48,11 @@ def test_round_trip(path: Path) -> None:
     assert set(read) == {*RECORD, "checksum"}
 
 
-@given(content=st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5), values, max_size=4))
+@given(
+    content=st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5), values, max_size=4
+    )
+)
 def test_checksum_survives_json(content: dict[str, object]) -> None:
     """Any plain record has the same checksum before and after a trip through JSON text."""
     assert store.checksum(json.loads(json.dumps(content))) == store.checksum(content)
@@ -42,19 +60,27 @@ def test_checksum_survives_json(content: dict[str, object]) -> None:
 
 def test_checksum_ignores_order_and_itself() -> None:
     """Keys in another order, or a checksum already there, change nothing; any other change does."""
-    assert store.checksum(dict(reversed(RECORD.items()))) == store.checksum(RECORD) == store.checksum({**RECORD, "checksum": "x"})
+    assert (
+        store.checksum(dict(reversed(RECORD.items())))
+        == store.checksum(RECORD)
+        == store.checksum({**RECORD, "checksum": "x"})
+    )
     assert store.checksum({**RECORD, "loss": 1.5000000000000002}) != store.checksum(RECORD)
     assert store.checksum({**RECORD, "nan": 0.0}) != store.checksum(RECORD)
 
 
-@pytest.mark.parametrize(("old", "new"), [("1.5", "1.4"), ("NaN", "0.0"), ("true", "false"), ('"charlm"', '"convlm"'), ("charlm", "charlm ")])
+@pytest.mark.parametrize(
+    ("old", "new"), [("1.5", "1.4"), ("NaN", "0.0"), ("true", "false"), ('"charlm"', '"convlm"'), ("charlm", "charlm ")]
+)
 def test_tampering_is_noticed(path: Path, old: str, new: str) -> None:
     """One changed number, word or status makes the file unreadable, with both checksums in the message."""
     store.save(path, RECORD)
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(RecordError, match=r"was changed after it was written: expected checksum [0-9a-f]{64}, found [0-9a-f]{64}\)"):
+    with pytest.raises(
+        RecordError, match=r"was changed after it was written: expected checksum [0-9a-f]{64}, found [0-9a-f]{64}\)"
+    ):
         store.load(path)
 
 
@@ -128,7 +154,8 @@ def test_a_value_that_json_does_not_know_is_refused(path: Path) -> None:
 
 
 def test_load_study() -> None:
-    """All records of a study in the order of their names; nothing for a study without results; other files are left alone."""
+    """All records of a study in the order of their names; nothing for a study without results; other files are left
+    alone."""
     assert store.load_study("toy") == []
     for name in ("b", "a", "c"):
         store.save(store.path_of("toy", name), {"arm": name})
@@ -142,7 +169,9 @@ def test_a_page_reads_the_studies_that_it_names(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv(store.READS, "toy more")
     assert store.load_study("toy") == store.load_study("more") == store.load_replays("toy") == []
     for read in (store.load_study, store.load_replays, lambda study: store.path_of(study, "arm")):
-        with pytest.raises(RecordError, match=r"the page reads results/mo, but its entry in book/pages.yaml names only: toy more"):
+        with pytest.raises(
+            RecordError, match=r"the page reads results/mo, but its entry in book/pages.yaml names only: toy more"
+        ):
             read("mo")
     monkeypatch.setenv(store.READS, "")
     with pytest.raises(RecordError, match="names only: nothing"):

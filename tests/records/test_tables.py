@@ -1,4 +1,5 @@
-"""The tidy tables: one row a trial, one a pair, the records' own numbers, every column documented; read without torch."""
+"""The tidy tables: one row a trial, one a pair, the records' own numbers, every column documented; read without
+torch."""
 
 from __future__ import annotations
 
@@ -9,9 +10,8 @@ import pytest
 from tests.support import grids
 
 import actlab
-from actlab import store
 from actlab.errors import BadInput, RecordError
-from actlab.records import tables
+from actlab.records import store, tables
 
 
 def test_rows_are_the_records_own() -> None:
@@ -24,7 +24,9 @@ def test_rows_are_the_records_own() -> None:
     assert main["val_loss"].tolist()[:2] == [2.0, 2.1]
     assert main["val_loss"].isna().tolist() == [False, False, True]
     assert main["status"].tolist() == ["done", "done", "diverged"]
-    assert pairs[pairs["kind"] == "trials"][["first", "second", "churn"]].to_numpy().tolist() == [["42", "43", pytest.approx(0.11)]]
+    assert pairs[pairs["kind"] == "trials"][["first", "second", "churn"]].to_numpy().tolist() == [
+        ["42", "43", pytest.approx(0.11)]
+    ]
     assert set(pairs.loc[pairs["kind"] == "floor", "second"]) == {"42-repeat", "42-nudge"}
 
 
@@ -38,7 +40,8 @@ def test_every_column_says_unit_and_meaning() -> None:
 
 
 def test_what_cannot_be_read_is_named() -> None:
-    """An unknown study lists those that there are; one without trials is not among them; a record of another shape is named."""
+    """An unknown study lists those that there are; one without trials is not among them; a record of another shape is
+    named."""
     store.save(store.path_of("made-up", "charlm-relu"), grids.record())
     store.save(store.path_of("speed", "x"), {"kind": "performance", "study": "speed"})
     for name in ("nothing", "speed", "../made-up"):

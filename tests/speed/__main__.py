@@ -1,4 +1,5 @@
-"""`python -m tests.speed [NAME ...]`: measure on an idle machine and write a record of each below results/performance; `DEFAULT` takes 20 minutes."""
+"""`python -m tests.speed [NAME ...]`: measure on an idle machine and write a record of each below results/performance;
+`DEFAULT` takes 20 minutes."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ from typing import Any
 
 from tests.speed import commands, growth, images, peers, updates, workers
 
-from actlab import store
 from actlab.chapters.performance import STUDY
 from actlab.errors import ActlabError, UnknownName
+from actlab.records import store
 from actlab.study import provenance
 
 MEASUREMENTS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -30,7 +31,12 @@ DEFAULT = tuple(MEASUREMENTS)
 def save(name: str, measured: dict[str, Any]) -> store.Record:
     """Write one set of measurements with the machine and the moment; every run makes a record of its own."""
     now = datetime.now(UTC)
-    origin = {"date": now.isoformat(timespec="seconds"), **provenance.code(), "machine": provenance.machine(), "threads": 1}
+    origin = {
+        "date": now.isoformat(timespec="seconds"),
+        **provenance.code(),
+        "machine": provenance.machine(),
+        "threads": 1,
+    }
     record = {"kind": "performance", "study": STUDY, "name": name, "measured": measured, "provenance": origin}
     store.save(store.path_of(STUDY, f"{name}-{now:%Y%m%dT%H%M%S}"), record)
     return record

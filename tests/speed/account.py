@@ -1,4 +1,5 @@
-"""Where the time of a training step goes: its arithmetic against this machine's matrix rate, and the profile of the rest."""
+"""Where the time of a training step goes: its arithmetic against this machine's matrix rate, and the profile of the
+rest."""
 
 from __future__ import annotations
 
@@ -11,11 +12,22 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
 GROUPS = {
-    "matrix products": ("mm", "addmm", "bmm", "baddbmm", "mkldnn_convolution", "convolution_backward", "_slow_conv2d_forward"),
+    "matrix products": (
+        "mm",
+        "addmm",
+        "bmm",
+        "baddbmm",
+        "mkldnn_convolution",
+        "convolution_backward",
+        "_slow_conv2d_forward",
+    ),
     "LSTM kernels": ("mkldnn_rnn_layer", "mkldnn_rnn_layer_backward"),
     "copies and layout": ("copy_", "cat", "_reshape_copy", "fill_", "zero_", "constant_pad_nd"),
     "softmax": ("_softmax", "_softmax_backward_data", "_log_softmax", "_log_softmax_backward_data"),
-    "attention, fused": ("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward"),
+    "attention, fused": (
+        "_scaled_dot_product_flash_attention_for_cpu",
+        "_scaled_dot_product_flash_attention_for_cpu_backward",
+    ),
     "layer norm": ("native_layer_norm", "native_layer_norm_backward"),
     "activation": ("gelu", "gelu_backward", "relu", "threshold_backward", "silu", "silu_backward"),
     "random numbers": ("random_", "ge"),
@@ -36,7 +48,8 @@ def _lstm_backward(inputs: Any, weights: Any, recurrent: Any, *_: Any, **__: Any
 
 
 def _attention(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
-    """Both products of attention, query (B, H, T, D), without the saving that a causal mask allows: as attention written out is counted."""
+    """Both products of attention, query (B, H, T, D), without the saving that a causal mask allows: as attention
+    written out is counted."""
     batch, heads, length, width = query
     return int(2 * batch * heads * length * key[2] * (width + value[3]))
 
@@ -78,6 +91,7 @@ def profiled(work: Callable[[], object], repeats: int = 4) -> dict[str, float]:
 
 
 def matmul_rate(size: int = 1024, repeats: int = 20) -> float:
-    """GFLOP/s of this process's threads on a float32 matrix product: the measure for how well a step uses its arithmetic."""
+    """GFLOP/s of this process's threads on a float32 matrix product: the measure for how well a step uses its
+    arithmetic."""
     a, b = torch.randn(size, size), torch.randn(size, size)
     return 2e-9 * size**3 / min(timing.seconds(lambda: a @ b) for _ in range(repeats))

@@ -1,4 +1,5 @@
-"""A whole command: `actlab run` of two trials against the reference as published; wall-clock seconds from the shell, start-up included."""
+"""A whole command: `actlab run` of two trials against the reference as published; wall-clock seconds from the shell,
+start-up included."""
 
 from __future__ import annotations
 
@@ -17,7 +18,15 @@ from actlab import paths
 from actlab.models import MODELS
 from actlab.study import process
 
-TRIALS = {"activations": ["gelu"], "trials": 2, "seed": 42, "dataset": "shakespeare", "scale": "lite", "batch_size": 32, "noise_floor": False}
+TRIALS = {
+    "activations": ["gelu"],
+    "trials": 2,
+    "seed": 42,
+    "dataset": "shakespeare",
+    "scale": "lite",
+    "batch_size": 32,
+    "noise_floor": False,
+}
 
 
 def seconds(command: list[str], **environment: str) -> float:
@@ -38,7 +47,8 @@ def ours(model: str, iterations: int, every: int, workers: int, dtype: str = "fl
 
 
 def published(model: str, iterations: int, every: int, threads: int) -> float:
-    """The reference: one trial after the other, each on all cores, 50 batches of both splits an evaluation, then the pair."""
+    """The reference: one trial after the other, each on all cores, 50 batches of both splits an evaluation, then the
+    pair."""
     words = ["-m", "tests.speed.reference", model, str(iterations), str(every)]
     return seconds([sys.executable, *words], OMP_NUM_THREADS=str(threads))
 
@@ -55,7 +65,9 @@ def measure_all(
         for _ in range(rounds):
             for way, kept in found[model].items():
                 kept.append(
-                    published(model, iterations, every, cores) if way == "reference" else ours(model, iterations, every, cores, way)
+                    published(model, iterations, every, cores)
+                    if way == "reference"
+                    else ours(model, iterations, every, cores, way)
                 )
     about = {"trials": TRIALS["trials"], "iterations": iterations, "evaluate_every": every, "cores": cores}
     return {**about, "load_before": load, "bfloat16": fast, "models": found}

@@ -1,4 +1,5 @@
-"""How the cost of charlm grows: CPU time of an iteration with width, depth and context, and of an arm's comparisons with its trials."""
+"""How the cost of charlm grows: CPU time of an iteration with width, depth and context, and of an arm's comparisons
+with its trials."""
 
 from __future__ import annotations
 
@@ -21,7 +22,11 @@ from actlab.study.run import compare
 from actlab.training.streams import generator, init_streams
 
 BATCH = 8
-LEVELS: dict[str, tuple[int, ...]] = {"width": (64, 128, 256, 512), "depth": (1, 2, 4, 8), "context": (32, 64, 128, 256, 512)}
+LEVELS: dict[str, tuple[int, ...]] = {
+    "width": (64, 128, 256, 512),
+    "depth": (1, 2, 4, 8),
+    "context": (32, 64, 128, 256, 512),
+}
 FIELDS = {"width": "n_embd", "depth": "n_layer", "context": "block_size"}
 TRIALS = (2, 4, 8)
 """Trials of an arm whose every pair is compared."""
@@ -36,7 +41,8 @@ def measure_all(
     levels: dict[str, tuple[int, ...]] | None = None,
     positions: int = POSITIONS,
 ) -> dict[str, Any]:
-    """Factor -> level -> CPU ``seconds`` by round, and the arithmetic of an iteration (``gflop``). Other sizes are those of the scale."""
+    """Factor -> level -> CPU ``seconds`` by round, and the arithmetic of an iteration (``gflop``). Other sizes are
+    those of the scale."""
     process.prepare()
     corpus = load_text(dataset)
     works: dict[tuple[str, int], Callable[[], object]] = {}
@@ -45,13 +51,21 @@ def measure_all(
             config = replace(SCALES[scale], vocab_size=corpus.vocab_size, **{FIELDS[factor]: value})
             works[factor, value] = _iteration(config, corpus)
     gflop = {key: account.operations(work) / 1e9 for key, work in works.items()}
-    predictions = [torch.softmax(torch.randn(positions, corpus.vocab_size, generator=generator(i, "predictions")), 1) for i in range(max(TRIALS))]
+    predictions = [
+        torch.softmax(torch.randn(positions, corpus.vocab_size, generator=generator(i, "predictions")), 1)
+        for i in range(max(TRIALS))
+    ]
     works |= {("trials", n): partial(_every_pair, predictions[:n]) for n in TRIALS}
     with timing.one_thread():
-        samples = timing.alternate({f"{factor}={value}": work for (factor, value), work in works.items()}, rounds, repeats, time.process_time)
+        samples = timing.alternate(
+            {f"{factor}={value}": work for (factor, value), work in works.items()}, rounds, repeats, time.process_time
+        )
     found: dict[str, dict[str, Any]] = {}
     for factor, value in works:
-        found.setdefault(factor, {})[str(value)] = {"seconds": samples[f"{factor}={value}"], "gflop": gflop.get((factor, value))}
+        found.setdefault(factor, {})[str(value)] = {
+            "seconds": samples[f"{factor}={value}"],
+            "gflop": gflop.get((factor, value)),
+        }
     return {"scale": scale, "batch": BATCH, "positions": positions, "factors": found}
 
 

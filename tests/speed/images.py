@@ -1,7 +1,8 @@
-"""Seconds per trial of the image sweep, one thread: PyTorch Lightning, a plain PyTorch loop, the stacked program; and what the machine allows.
+"""Seconds per trial of the image sweep, one thread: PyTorch Lightning, a plain PyTorch loop, the stacked program; and
+what the machine allows.
 
-Measured on some steps of an epoch and extrapolated to 55,000 images.  The ways take turns in short pieces and the smallest CPU time of a
-piece counts, so that other work on the machine disturbs all of them alike and little.
+Measured on some steps of an epoch and extrapolated to 55,000 images.  The ways take turns in short pieces and the
+smallest CPU time of a piece counts, so that other work on the machine disturbs all of them alike and little.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def network(activation: str, width: int, features: int, seed: int = 0) -> FFN:
 
 def shapes(features: int) -> list[tuple[str, int]]:
     """(activation, width) of the twelve networks of the sweep; the equal ones are one training."""
-    rows = [("relu", h) for h in HIDDEN] + [("geglu", width(features, h, CLASSES)) for width in (equal_width, equal_parameters) for h in HIDDEN]
+    rows = [("relu", h) for h in HIDDEN] + [
+        ("geglu", width(features, h, CLASSES)) for width in (equal_width, equal_parameters) for h in HIDDEN
+    ]
     return list(dict.fromkeys(rows))
 
 
@@ -73,7 +76,8 @@ def stacked(pixels: Tensor, labels: Tensor, batch_size: int) -> Piece:
 
 
 def lightning(pixels: Tensor, labels: Tensor, batch_size: int, activation: str = "relu", hidden: int = 8) -> Piece:
-    """One network under ``lightning.Trainer``: no progress bar, logger, checkpoints or summary; a data loader over tensors in memory."""
+    """One network under ``lightning.Trainer``: no progress bar, logger, checkpoints or summary; a data loader over
+    tensors in memory."""
     import lightning as pl
 
     class Module(pl.LightningModule):  # type: ignore[misc,unused-ignore]  # Any where lightning is not installed
@@ -111,10 +115,14 @@ def lightning(pixels: Tensor, labels: Tensor, batch_size: int, activation: str =
 WAYS: dict[str, Callable[[Tensor, Tensor, int], Piece]] = {"lightning": lightning, "plain": plain, "stacked": stacked}
 
 
-def measure(steps: int = 800, rounds: int = 3, batch_sizes: tuple[int, ...] = (8, 64), ways: tuple[str, ...] = tuple(WAYS)) -> list[dict[str, Any]]:
-    """One row a way and batch size: microseconds and trainings a step, seconds a trial (an epoch), and how many times the stacked one's.
+def measure(
+    steps: int = 800, rounds: int = 3, batch_sizes: tuple[int, ...] = (8, 64), ways: tuple[str, ...] = tuple(WAYS)
+) -> list[dict[str, Any]]:
+    """One row a way and batch size: microseconds and trainings a step, seconds a trial (an epoch), and how many times
+    the stacked one's.
 
-    A stacked step trains 36 networks (9 distinct shapes at 4 learning rates; the sweep counts 48, since equal shapes have two names).
+    A stacked step trains 36 networks (9 distinct shapes at 4 learning rates; the sweep counts 48, since equal shapes
+    have two names).
     """
     torch.set_num_threads(1)
     train = load_images("mnist").train
@@ -152,9 +160,11 @@ def _take_turns(pieces: dict[str, Piece], rounds: int) -> dict[str, float]:
 
 
 def limits(batch_size: int, rounds: int = 20) -> dict[str, float]:
-    """What a stacked step must do at least, in microseconds on this machine: the two products alone, and Adam alone, each at its own best.
+    """What a stacked step must do at least, in microseconds on this machine: the two products alone, and Adam alone,
+    each at its own best.
 
-    ``bytes``: Adam's traffic a step; ``adam_gigabytes_a_second`` and ``gigaflops`` say how fast this machine moves and multiplies here.
+    ``bytes``: Adam's traffic a step; ``adam_gigabytes_a_second`` and ``gigaflops`` say how fast this machine moves and
+    multiplies here.
     """
     torch.set_num_threads(1)
     features = load_images("mnist").features

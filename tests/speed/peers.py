@@ -1,7 +1,9 @@
-"""Speed at equal protocol: ours, PyTorch Lightning, a nanoGPT-style loop and the plain reference on the same model, batches and evaluated positions.
+"""Speed at equal protocol: ours, PyTorch Lightning, a nanoGPT-style loop and the plain reference on the same model,
+batches and evaluated positions.
 
-Each way is set up in a process of its own (``timing.apart``) and has two works: ``training``, some iterations on random batches, and
-``evaluation`` of some positions. What a trial costs at any protocol follows from seconds an iteration and seconds a position.
+Each way is set up in a process of its own (``timing.apart``) and has two works: ``training``, some iterations on random
+batches, and ``evaluation`` of some positions. What a trial costs at any protocol follows from seconds an iteration and
+seconds a position.
 """
 
 from __future__ import annotations
@@ -75,7 +77,8 @@ def plain(setting: Setting) -> Works:
 
 
 def nanogpt(setting: Setting) -> Works:
-    """After nanoGPT's train.py: slices stacked to batches, a scheduled rate, decay for matrices only, clipping; PyTorch's attention and dropout."""
+    """After nanoGPT's train.py: slices stacked to batches, a scheduled rate, decay for matrices only, clipping;
+    PyTorch's attention and dropout."""
     model, corpus = setting.start()
     net, width = reference.naive(model, attention=reference.TorchAttention), model.config.block_size
     matrices, rest = ([p for p in net.parameters() if (p.dim() >= 2) is wanted] for wanted in (True, False))
@@ -120,7 +123,8 @@ class _Random(torch.utils.data.Dataset):
 
 
 def lightning(setting: Setting) -> Works:
-    """Our model as a ``LightningModule`` with a data loader, and our windows for validation; logger, bar, checkpoints, summary off."""
+    """Our model as a ``LightningModule`` with a data loader, and our windows for validation; logger, bar, checkpoints,
+    summary off."""
     import lightning as pl
 
     model, corpus = setting.start()
@@ -168,11 +172,13 @@ WAYS: dict[str, tuple[Callable[[Setting], Works], bool]] = {
     "PyTorch Lightning, our model": (lightning, True),
     "nanoGPT-style loop and layers": (nanogpt, False),
 }
-"""Way -> (what sets it up, whether its piece of evaluation is the whole validation split; else ``SOME_BATCHES`` batches)."""
+"""Way -> (what sets it up, whether its piece of evaluation is the whole validation split; else ``SOME_BATCHES``
+batches)."""
 
 
 def measure(setting: Setting, names: Sequence[str], rounds: int) -> dict[str, Any]:
-    """Way -> CPU seconds of an iteration and of a million evaluated positions, a list of rounds each, and ``peak_mb``; the ways take turns."""
+    """Way -> CPU seconds of an iteration and of a million evaluated positions, a list of rounds each, and ``peak_mb``;
+    the ways take turns."""
     found = timing.apart({name: partial(WAYS[name][0], setting) for name in names}, rounds)
     width = SCALES[setting.scale].block_size
     whole = cover(load_text(setting.dataset).validation, width).positions
@@ -203,14 +209,19 @@ def spent_by(setting: Setting) -> dict[str, Any]:
 def measure_all(
     rounds: int = 3, models: Sequence[str] = tuple(MODELS), others: bool = True, **setting: Any
 ) -> dict[str, Any]:
-    """Ours and the reference for every model, in both dtypes where this processor has bfloat16 arithmetic; the other ways for the first model."""
+    """Ours and the reference for every model, in both dtypes where this processor has bfloat16 arithmetic; the other
+    ways for the first model."""
     fast = process.bfloat16_arithmetic()
     found = {}
     with timing.one_thread():
         rate = account.matmul_rate()
         for name in models:
             one = Setting(model=name, **setting)
-            ways = [way for way in WAYS if (fast or "bfloat16" not in way) and (way in list(WAYS)[:3] or (others and name == models[0]))]
+            ways = [
+                way
+                for way in WAYS
+                if (fast or "bfloat16" not in way) and (way in list(WAYS)[:3] or (others and name == models[0]))
+            ]
             found[name] = {"ways": measure(one, ways, rounds), "account": spent_by(one)}
     whole = cover(load_text(one.dataset).validation, SCALES[one.scale].block_size).positions
     batch = RECIPE.batch_size * SCALES[one.scale].block_size

@@ -1,7 +1,9 @@
-"""The plain way to do what our loop does: the peer of the measurements, and a slow reference of the models for the tests.
+"""The plain way to do what our loop does: the peer of the measurements, and a slow reference of the models for the
+tests.
 
-Written as a first implementation would be: one head of attention at a time with a mask, PyTorch's own dropout and stacked LSTM,
-batches cut out of the text one by one, random batches of each split at every evaluation: 50, as the reference study had it on CPUs (200 on GPUs).
+Written as a first implementation would be: one head of attention at a time with a mask, PyTorch's own dropout and
+stacked LSTM, batches cut out of the text one by one, random batches of each split at every evaluation: 50, as the
+reference study had it on CPUs (200 on GPUs).
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ class StackedLSTM(nn.Module):
         super().__init__()
         first = stack.layers[0]
         assert isinstance(first, nn.LSTM)
-        self.lstm = nn.LSTM(first.input_size, first.hidden_size, len(stack.layers), batch_first=True, dropout=stack.drop.p)
+        self.lstm = nn.LSTM(
+            first.input_size, first.hidden_size, len(stack.layers), batch_first=True, dropout=stack.drop.p
+        )
         for i, layer in enumerate(stack.layers):
             for name, value in layer.named_parameters():
                 getattr(self.lstm, name.replace("_l0", f"_l{i}")).data.copy_(value)
@@ -100,12 +104,15 @@ def random_batch(text: Tensor, block_size: int, batch_size: int) -> tuple[Tensor
 
 
 class Learner:
-    """A plain model with its optimizer, and its dice for batches: steps and evaluations as the reference study made them."""
+    """A plain model with its optimizer, and its dice for batches: steps and evaluations as the reference study made
+    them."""
 
     def __init__(self, model: LanguageModel, corpus: Corpus, recipe: Recipe) -> None:
         self.net, self.corpus = naive(model), corpus
         self.sizes = model.config.block_size, recipe.batch_size
-        self.optimizer = torch.optim.AdamW(self.net.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
+        self.optimizer = torch.optim.AdamW(
+            self.net.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
+        )
 
     def step(self) -> float:
         """One step on a random batch; its loss in nats."""
@@ -127,14 +134,16 @@ class Learner:
 
     @torch.no_grad()
     def predictions(self, batches: int = EVALUATION_BATCHES) -> Tensor:
-        """(N, V) probabilities on random batches of its own, as published: two trials are asked about different text."""
+        """(N, V) probabilities on random batches of its own, as published: two trials are asked about different
+        text."""
         self.net.eval()
         inputs = (random_batch(self.corpus.validation, *self.sizes)[0] for _ in range(batches))
         return torch.cat([self.net(x).flatten(0, 1).softmax(-1) for x in inputs])
 
 
 def main(name: str, iterations: int, every: int, trials: int = 2) -> None:
-    """The published command: trials one after the other, losses of both splits every so often, predictions, their difference."""
+    """The published command: trials one after the other, losses of both splits every so often, predictions, their
+    difference."""
     corpus = load_text("shakespeare")
     asked = []
     for seed in range(trials):

@@ -28,7 +28,11 @@ def test_fused_attention_counts_like_attention_written_out() -> None:
     """Two products forward, four backward."""
     q, k, v = (torch.randn(2, 3, 8, 4, requires_grad=True) for _ in range(3))
     fused = account.operations(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True).sum().backward())
-    assert fused == account.operations(lambda: ((q @ k.transpose(2, 3)).softmax(3) @ v).sum().backward()) == 3 * 2 * 2 * 2 * 3 * 8 * 8 * 4
+    assert (
+        fused
+        == account.operations(lambda: ((q @ k.transpose(2, 3)).softmax(3) @ v).sum().backward())
+        == 3 * 2 * 2 * 2 * 3 * 8 * 8 * 4
+    )
 
 
 def test_shares_sum_to_one_and_products_are_seen() -> None:

@@ -8,10 +8,10 @@ from tests.speed import reference
 from tests.speed.__main__ import save
 from tests.support import tiny
 
-from actlab import store
 from actlab.chapters import performance
 from actlab.data.text import corpus_of
 from actlab.models import MODELS, build_model
+from actlab.records import store
 from actlab.training.loop import Recipe
 
 
@@ -67,5 +67,8 @@ def test_gpu_rows_are_computed_from_records() -> None:
     assert "no record yet" in str(performance.on_gpu())
     trials = [{"status": "done", "seconds": {"training": t, "evaluation": 1.0}} for t in (9.0, 19.0, 29.0)]
     machine = {"machine": {"gpu": "a GPU"}}
-    store.save(store.path_of("one", "arm"), {"arm": "arm", "config": {"recipe": {"device": "cuda"}}, "trials": trials, "provenance": machine})
+    store.save(
+        store.path_of("one", "arm"),
+        {"arm": "arm", "config": {"recipe": {"device": "cuda"}}, "trials": trials, "provenance": machine},
+    )
     assert performance.on_gpu().loc["one, arm"].tolist() == ["a GPU", "20"]

@@ -15,10 +15,14 @@ TINY = peers.Setting(dataset="pydoc", scale="quick", steps=2)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_every_way_trains_and_evaluates(subtests: pytest.Subtests, toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_trains_and_evaluates(
+    subtests: pytest.Subtests, toy: Params, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Training makes one optimizer step an iteration; evaluation makes none."""
     steps, update = [], adam.adam
-    monkeypatch.setattr(adam, "adam", lambda *args, **more: (steps.append(1), update(*args, **more)))  # hooks on steps are not called in ours
+    monkeypatch.setattr(
+        adam, "adam", lambda *args, **more: (steps.append(1), update(*args, **more))
+    )  # hooks on steps are not called in ours
     for name, (make, _) in peers.WAYS.items():
         with subtests.test(name=name):
             if "Lightning" in name:
@@ -34,7 +38,8 @@ def test_every_way_trains_and_evaluates(subtests: pytest.Subtests, toy: Params, 
 
 
 def test_a_trial_is_computed_from_its_parts() -> None:
-    """500 iterations of 10 ms and 11 evaluations of 0.1 million positions at 10 s a million make 16 s; twice as many positions, 27 s."""
+    """500 iterations of 10 ms and 11 evaluations of 0.1 million positions at 10 s a million make 16 s; twice as many
+    positions, 27 s."""
     mine = {"iteration": [0.01, 0.01], "million_positions": [10.0, 10.0], "peak_mb": 400.0}
     slow = {"iteration": [0.02, 0.02], "million_positions": [100.0, 100.0], "peak_mb": 500.0}
     about = {"iterations": 500, "evaluations": 11, "positions": 100_000, "published_positions": 200_000}
@@ -52,7 +57,9 @@ def test_peers_are_measured_in_processes_of_their_own() -> None:
     found = peers.measure_all(1, ("charlm",), others=False, dataset="pydoc", scale="quick", steps=1)
     ways, account = found["models"]["charlm"]["ways"], found["models"]["charlm"]["account"]
     assert ("ours in bfloat16" in ways) == found["bfloat16"]
-    assert all(ways[name][part][0] > 0 for name in ("ours", "plain reference") for part in ("iteration", "million_positions"))
+    assert all(
+        ways[name][part][0] > 0 for name in ("ours", "plain reference") for part in ("iteration", "million_positions")
+    )
     assert sum(account["shares"].values()) == pytest.approx(1)
     assert performance.account(found).columns.tolist() == ["charlm"]
 
@@ -62,7 +69,9 @@ def test_commands_are_compared_in_the_seconds_of_the_reference() -> None:
     both = {"tinylstm": {"reference": [30.0], "float32": [10.0], "bfloat16": [6.0]}}
     row = performance.commands({"models": both}).loc["tinylstm"]
     assert (row["times faster in float32"], row["times faster in bfloat16"]) == ("3.0", "5.0")
-    assert "bfloat16" not in str(performance.commands({"models": {"tinylstm": {"reference": [30.0], "float32": [10.0]}}}))
+    assert "bfloat16" not in str(
+        performance.commands({"models": {"tinylstm": {"reference": [30.0], "float32": [10.0]}}})
+    )
 
 
 def test_exponents_of_a_power_law() -> None:
@@ -86,7 +95,9 @@ def test_comparisons_are_counted_in_pairs() -> None:
 
 def test_growth_measures_every_level(toy: Params) -> None:
     """All factors, one round."""
-    found = growth.measure_all("pydoc", "quick", rounds=1, levels={"width": (12, 24), "depth": (1, 2), "context": (4, 8)}, positions=16)
+    found = growth.measure_all(
+        "pydoc", "quick", rounds=1, levels={"width": (12, 24), "depth": (1, 2), "context": (4, 8)}, positions=16
+    )
     assert {factor: list(levels) for factor, levels in found["factors"].items()} == {
         "width": ["12", "24"],
         "depth": ["1", "2"],

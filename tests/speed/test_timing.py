@@ -20,7 +20,11 @@ def test_works_take_turns() -> None:
 
 def test_cpu_time_counts_no_sleep() -> None:
     """Waiting is no work."""
-    assert timing.seconds(partial(time.sleep, 0.05)) > 0.04 > timing.seconds(partial(time.sleep, 0.05), clock=time.process_time)
+    assert (
+        timing.seconds(partial(time.sleep, 0.05))
+        > 0.04
+        > timing.seconds(partial(time.sleep, 0.05), clock=time.process_time)
+    )
 
 
 def test_threads_come_back() -> None:
@@ -35,7 +39,9 @@ def test_threads_come_back() -> None:
 @pytest.mark.slow
 def test_each_maker_has_a_process() -> None:
     """Seconds by work and round, and the memory of a process that has loaded torch."""
-    found = timing.apart({"one": partial(dict, clock=time.time), "two": partial(dict, clock=time.time, other=time.monotonic)}, rounds=3)
+    found = timing.apart(
+        {"one": partial(dict, clock=time.time), "two": partial(dict, clock=time.time, other=time.monotonic)}, rounds=3
+    )
     assert {name: {work: len(values) for work, values in way["seconds"].items()} for name, way in found.items()} == {
         "one": {"clock": 3},
         "two": {"clock": 3, "other": 3},

@@ -26,7 +26,9 @@ def test_every_optimizer_is_timed_in_one_run() -> None:
 def test_the_table_has_every_optimizer_and_says_what_was_not_measured() -> None:
     """SOAP has no time at the large scale."""
     small, large = updates.measure(TINY, tuple(OPTIMIZERS), 1, 1), updates.measure(TINY, ("ecd", "adamw", "sgdm"), 1, 1)
-    table = performance.updates({"small": small, "large": large, "large_scale": "124m", "state_bytes": updates.state_bytes("quick")})
+    table = performance.updates(
+        {"small": small, "large": large, "large_scale": "124m", "state_bytes": updates.state_bytes("quick")}
+    )
     assert sorted(table.index) == ["AdamW", "ECD", "SGDM", "SOAP"]
     assert (table.loc["SOAP"] == "not measured").sum() == 2
 

@@ -1,4 +1,5 @@
-"""Timing by turns: several works alternate, in this process or each in a process of its own, so that a slow spell of the machine meets all."""
+"""Timing by turns: several works alternate, in this process or each in a process of its own, so that a slow spell of
+the machine meets all."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ Samples = dict[str, list[float]]
 
 
 def seconds(work: Callable[[], object], repeats: int = 1, clock: Callable[[], float] = time.perf_counter) -> float:
-    """Of one call, mean over ``repeats``; ``clock=time.process_time`` counts CPU time, so that other work on the machine counts little."""
+    """Of one call, mean over ``repeats``; ``clock=time.process_time`` counts CPU time, so that other work on the
+    machine counts little."""
     start = clock()
     for _ in range(repeats):
         work()
@@ -64,7 +66,8 @@ def _seconds_here(name: str) -> float:
 
 
 def peak_megabytes() -> float:
-    """Most memory that this process has held, in MB (Linux; NaN elsewhere). Not ``ru_maxrss``, which a child inherits from its parent."""
+    """Most memory that this process has held, in MB (Linux; NaN elsewhere). Not ``ru_maxrss``, which a child inherits
+    from its parent."""
     try:
         found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     except OSError:
@@ -73,7 +76,8 @@ def peak_megabytes() -> float:
 
 
 def apart(makers: Mapping[str, Callable[[], Works]], rounds: int) -> dict[str, dict[str, Any]]:
-    """Each maker's works in a process of their own, on one thread, taking turns: CPU ``seconds`` a call by round, and the process's ``peak_mb``.
+    """Each maker's works in a process of their own, on one thread, taking turns: CPU ``seconds`` a call by round, and
+    the process's ``peak_mb``.
 
     Args:
         makers: name -> an importable function (or a ``partial`` of one) that sets a process up and returns its works.
@@ -82,10 +86,13 @@ def apart(makers: Mapping[str, Callable[[], Works]], rounds: int) -> dict[str, d
     spawn = multiprocessing.get_context("spawn")
     with ExitStack() as stack:
         pools = {
-            name: stack.enter_context(ProcessPoolExecutor(1, mp_context=spawn, initializer=_start, initargs=(make,))) for name, make in makers.items()
+            name: stack.enter_context(ProcessPoolExecutor(1, mp_context=spawn, initializer=_start, initargs=(make,)))
+            for name, make in makers.items()
         }
         names = {name: pool.submit(_names_here).result() for name, pool in pools.items()}
-        found: dict[str, dict[str, Any]] = {name: {"seconds": {work: [] for work in works}} for name, works in names.items()}
+        found: dict[str, dict[str, Any]] = {
+            name: {"seconds": {work: [] for work in works}} for name, works in names.items()
+        }
         for _ in range(rounds):
             for name, pool in pools.items():
                 for work in names[name]:

@@ -1,4 +1,5 @@
-"""What an update costs: ECD, SOAP and SGDM over fused AdamW, in one run, and the bytes that each keeps for a parameter."""
+"""What an update costs: ECD, SOAP and SGDM over fused AdamW, in one run, and the bytes that each keeps for a
+parameter."""
 
 from __future__ import annotations
 
@@ -26,8 +27,9 @@ BATCH = 8
 
 
 def measure(config: GPT2Config, names: tuple[str, ...], steps: int, rounds: int) -> dict[str, Any]:
-    """CPU milliseconds of an update on one thread, in alternating rounds of ``steps`` updates (SOAP refreshes its bases at every tenth), and of
-    the forward and backward pass of ``BATCH`` sequences that gave the gradients. CPU time, so that other work on the machine counts little.
+    """CPU milliseconds of an update on one thread, in alternating rounds of ``steps`` updates (SOAP refreshes its bases
+    at every tenth), and of the forward and backward pass of ``BATCH`` sequences that gave the gradients. CPU time, so
+    that other work on the machine counts little.
     """
     model = build_gpt2(config, "gelu", generator_for=lambda name: generator(0, name))
     tokens = torch.randint(config.vocab_size, (BATCH, config.block_size + 1), generator=generator(0, "tokens"))
@@ -52,8 +54,15 @@ def measure(config: GPT2Config, names: tuple[str, ...], steps: int, rounds: int)
     samples = timing.alternate(works, rounds, steps, time.process_time)
     times = {name: median(values) for name, values in samples.items()}
     count = sum(shape.numel() for shape in shapes)
-    rows = [{"optimizer": n, "cpu_ms": 1e3 * times[n], "times_adamw": times[n] / times["adamw"], "bytes": states[n] / count} for n in names]
-    return {"parameters": count, "learning_cpu_ms": 1e3 * median(timing.seconds(learn, clock=time.process_time) for _ in range(rounds)), "rows": rows}
+    rows = [
+        {"optimizer": n, "cpu_ms": 1e3 * times[n], "times_adamw": times[n] / times["adamw"], "bytes": states[n] / count}
+        for n in names
+    ]
+    return {
+        "parameters": count,
+        "learning_cpu_ms": 1e3 * median(timing.seconds(learn, clock=time.process_time) for _ in range(rounds)),
+        "rows": rows,
+    }
 
 
 def state_bytes(scale: str = "124m") -> dict[str, float]:
@@ -65,8 +74,12 @@ def state_bytes(scale: str = "124m") -> dict[str, float]:
 
 
 def measure_all(rounds: int = 5, steps: int = 10, large: str = "124m") -> dict[str, Any]:
-    """All four at ``SMALL``; those without matrices of eigenvectors also at a large scale, context 64 (the update does not depend on it)."""
+    """All four at ``SMALL``; those without matrices of eigenvectors also at a large scale, context 64 (the update does
+    not depend on it)."""
     with timing.one_thread():
         short = replace(GPT2_SCALES[large], block_size=64)
-        small, big = measure(SMALL, tuple(OPTIMIZERS), steps, rounds), measure(short, ("ecd", "adamw", "sgdm"), 2, rounds)
+        small, big = (
+            measure(SMALL, tuple(OPTIMIZERS), steps, rounds),
+            measure(short, ("ecd", "adamw", "sgdm"), 2, rounds),
+        )
         return {"small": small, "large": big, "large_scale": large, "state_bytes": state_bytes(large)}

@@ -1,4 +1,5 @@
-"""How the pool scales: the same trials in this process, on one Dask worker and on two, in turns; and what Dask costs a trial.
+"""How the pool scales: the same trials in this process, on one Dask worker and on two, in turns; and what Dask costs a
+trial.
 
 Wall-clock seconds, so for an idle machine only: the record keeps the load that was there before.
 """
@@ -49,7 +50,8 @@ def work(task: Work, report: Report) -> float:
 
 
 def measure_all(steps: int = 16, rounds: int = 4, trials: int = 2, empty: int = 200, **setting: Any) -> dict[str, Any]:
-    """Seconds a round of ``trials`` trials a process; start-up; empty tasks; reports. Every number of a round is wall-clock time of ``run_tasks``."""
+    """Seconds a round of ``trials`` trials a process; start-up; empty tasks; reports. Every number of a round is
+    wall-clock time of ``run_tasks``."""
     task = Work(Setting(steps=steps, **setting))
     load = os.getloadavg()[0]
     with ExitStack() as stack:
@@ -59,7 +61,10 @@ def measure_all(steps: int = 16, rounds: int = 4, trials: int = 2, empty: int = 
             addresses[workers] = stack.enter_context(pool.connected(workers)).scheduler.address
             _run([Work()] * workers, addresses[workers])
             startup[str(workers)] = time.perf_counter() - since
-        ways: dict[str, tuple[str, int]] = {"in this process": ("", 1), **{f"Dask, {n}": (addresses[n], n) for n in WORKERS}}
+        ways: dict[str, tuple[str, int]] = {
+            "in this process": ("", 1),
+            **{f"Dask, {n}": (addresses[n], n) for n in WORKERS},
+        }
         for address, workers in ways.values():
             _run([task] * workers, address)  # data and libraries are loaded once a process
         samples: dict[str, list[float]] = {name: [] for name in ways}

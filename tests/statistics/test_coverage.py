@@ -20,7 +20,8 @@ EXPECTED_MAXIMUM = {1: 0.0, 2: 0.5641896, 4: 1.0293754, 8: 1.4236003}
 
 
 def pairs(trials: int, inputs: int = 20) -> Callable[[np.random.Generator], np.ndarray]:
-    """Draw PD-like values: h_ij = mean over inputs of |x_i - x_j|, additive parts of the trials and interactions both."""
+    """Draw PD-like values: h_ij = mean over inputs of |x_i - x_j|, additive parts of the trials and interactions
+    both."""
 
     def draw(generator: np.random.Generator) -> np.ndarray:
         points = generator.normal(size=(trials, inputs))
@@ -37,7 +38,10 @@ def test_coverage_of_known_methods() -> None:
     """A t interval of normal values is exact; an interval that is never there never covers."""
     found = interval_coverage(lambda g: g.normal(size=4), statistics.mean_interval, 0.0, np.random.default_rng(1), 2000)
     assert found.low < 0.95 < found.high
-    assert interval_coverage(lambda g: g.normal(size=1), statistics.mean_interval, 0.0, np.random.default_rng(1), 10).value == 0.0
+    assert (
+        interval_coverage(lambda g: g.normal(size=1), statistics.mean_interval, 0.0, np.random.default_rng(1), 10).value
+        == 0.0
+    )
     with pytest.raises(BadInput, match="got 0"):
         interval_coverage(lambda g: g.normal(size=3), statistics.mean_interval, 0.0, np.random.default_rng(1), 0)
 
@@ -62,7 +66,9 @@ def test_difference_of_two_arms_with_shared_seeds_covers() -> None:
 
     def draw(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         luck, own = generator.normal(size=(2, 5, 20))
-        first, second = (np.abs(points[:, None] - points[None]).mean(axis=-1) for points in (luck, (luck + own) / np.sqrt(2)))
+        first, second = (
+            np.abs(points[:, None] - points[None]).mean(axis=-1) for points in (luck, (luck + own) / np.sqrt(2))
+        )
         return first + 0.1, second
 
     assert 0.94 <= measured(draw, lambda arms: statistics.pair_mean_difference(*arms), 0.1) <= 0.985
@@ -83,7 +89,12 @@ def test_expected_best_of_k_covers_where_draws_are_many(draws: int, k: int, lowe
 def test_bootstrap_of_the_maximum_fails(k: int) -> None:
     """The published interval covers 40 to 48%."""
     generator = np.random.default_rng(0)
-    found = measured(lambda g: g.normal(size=k), lambda v: statistics.bootstrap_maximum(v, generator, resamples=500), EXPECTED_MAXIMUM[k], 1000)
+    found = measured(
+        lambda g: g.normal(size=k),
+        lambda v: statistics.bootstrap_maximum(v, generator, resamples=500),
+        EXPECTED_MAXIMUM[k],
+        1000,
+    )
     assert 0.36 < found < 0.52
 
 
@@ -104,7 +115,8 @@ def test_crossed_shares_cover(seeds: int) -> None:
 
 
 def test_where_trials_differ_in_kind_a_log_scale_covers_better() -> None:
-    """Five trials whose scales are lognormal (sd 1): 79% as they are, 86% on a log scale (nominal 95%); the claim does not hold there."""
+    """Five trials whose scales are lognormal (sd 1): 79% as they are, 86% on a log scale (nominal 95%); the claim does
+    not hold there."""
 
     def draw(generator: np.random.Generator) -> np.ndarray:
         points = generator.normal(size=(5, 20)) * np.exp(generator.normal(size=(5, 1)))

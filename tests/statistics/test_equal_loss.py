@@ -1,4 +1,5 @@
-"""Equal loss: known answers, the whole procedure in the jackknife, outcomes of a family, and a simulation with known truth."""
+"""Equal loss: known answers, the whole procedure in the jackknife, outcomes of a family, and a simulation with known
+truth."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ def arm(losses: list[float], values: list[float], trials: int = 3) -> Curves:
 
 
 def drawn(generator: np.random.Generator, trials: int, speed: float, shift: float) -> dict[str, Curves]:
-    """Two arms whose metric is one U-shaped function of the loss (as in charlm), ``shift`` apart; the other is faster."""
+    """Two arms whose metric is one U-shaped function of the loss (as in charlm), ``shift`` apart; the other is
+    faster."""
     times, shared = np.linspace(1, 10, 8), generator.normal(0, [[0.02], [0.004]], (2, trials))
     found = {}
     i, j = np.triu_indices(trials, 1)
@@ -37,7 +39,9 @@ def drawn(generator: np.random.Generator, trials: int, speed: float, shift: floa
 
 def test_arms_are_read_where_the_slowest_one_ends() -> None:
     """The level is 2.2 (slow's end); fast passes it half-way from 2.4 to 2.0, where its metric is half-way too."""
-    found = equal_loss({"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}, "slow")
+    found = equal_loss(
+        {"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}, "slow"
+    )
     assert found.loss == pytest.approx(2.2)
     assert {name: e.value for name, e in found.values.items()} == pytest.approx({"slow": 0.3, "fast": 0.4})
     assert found.places == pytest.approx({"slow": 2.0, "fast": 1.5})
@@ -48,7 +52,11 @@ def test_arms_are_read_where_the_slowest_one_ends() -> None:
 
 def test_an_earlier_moment_lies_between_the_final_loss_and_the_first() -> None:
     """A quarter of the way from 2.2 up to 3.0 is 2.4; all of it is the first evaluation."""
-    found = equal_loss({"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}, "slow", earlier=0.25)
+    found = equal_loss(
+        {"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])},
+        "slow",
+        earlier=0.25,
+    )
     assert {name: e.value for name, e in found.values.items()} == pytest.approx({"slow": 0.25, "fast": 0.3})
 
 
@@ -85,7 +93,9 @@ def test_the_jackknife_repeats_the_whole_procedure() -> None:
     error = math.sqrt(5 / 6 * ((left_out - left_out.mean()) ** 2).sum())
     found = equal_loss(arms, "relu").differences["other"]
     reach = stats.t.ppf(0.975, 5) * error
-    assert (found.value, found.low, found.high) == pytest.approx((at(everyone), at(everyone) - reach, at(everyone) + reach))
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (at(everyone), at(everyone) - reach, at(everyone) + reach)
+    )
 
 
 def test_a_seed_counts_where_every_arm_has_it() -> None:
@@ -142,7 +152,12 @@ def test_two_one_sided_tests_are_those_of_scipy() -> None:
 
 def test_a_family_ends_in_four_words() -> None:
     family = [difference(-0.02, 0.002), difference(0.02, 0.002), difference(0.0, 0.0005), difference(0.004, 0.004)]
-    assert [d.outcome for d in decide(family, 0.005)] == ["more reproducible", "less reproducible", "equivalent", "undecided"]
+    assert [d.outcome for d in decide(family, 0.005)] == [
+        "more reproducible",
+        "less reproducible",
+        "equivalent",
+        "undecided",
+    ]
     assert decide([difference(0.002, 0.0001)], 0.005)[0].outcome == "less reproducible"
     assert decide([Estimate(math.nan, math.nan, math.nan, 1, 0.95, "")], 0.005)[0].outcome == "undecided"
 
@@ -159,7 +174,8 @@ def test_the_family_is_adjusted_by_holm() -> None:
 
 
 def test_equal_curves_at_different_speeds_are_told_apart_no_more_often_than_said() -> None:
-    """Known truth: false alarms are 5% at most within 3 standard errors; a true difference lies in its interval in 95% of the draws."""
+    """Known truth: false alarms are 5% at most within 3 standard errors; a true difference lies in its interval in 95%
+    of the draws."""
     repeats, generator = 300, np.random.default_rng(4)
     limit = 3 * math.sqrt(0.05 * 0.95 / repeats)
     same = [equal_loss(drawn(generator, 5, 1.4, 0.0), "relu").differences["other"] for _ in range(repeats)]
@@ -168,5 +184,8 @@ def test_equal_curves_at_different_speeds_are_told_apart_no_more_often_than_said
     assert np.mean([e.low <= 0.02 <= e.high for e in other]) > 0.95 - limit
     assert np.mean([e.value for e in same]) == pytest.approx(0, abs=4 * 0.005 / math.sqrt(repeats))
     assert np.mean([e.p_value() < 0.05 for e in other]) > 0.6
-    at_the_end = [c["other"].pairs[-1].sum() - c["relu"].pairs[-1].sum() for c in (drawn(generator, 5, 1.4, 0.0) for _ in range(50))]
+    at_the_end = [
+        c["other"].pairs[-1].sum() - c["relu"].pairs[-1].sum()
+        for c in (drawn(generator, 5, 1.4, 0.0) for _ in range(50))
+    ]
     assert abs(np.mean(at_the_end) / 20) > 0.004, "at equal steps the same two arms differ"

@@ -10,7 +10,8 @@ from actlab.statistics.intervals import paired_difference
 
 
 def test_p_value_of_an_interval_is_the_t_tests() -> None:
-    """Inverting the paired t interval gives SciPy's paired t test; no interval, no evidence; a sure difference, no doubt."""
+    """Inverting the paired t interval gives SciPy's paired t test; no interval, no evidence; a sure difference, no
+    doubt."""
     generator = np.random.default_rng(1)
     a, b = generator.normal(0.8, 1, 8), generator.normal(0, 1, 8)
     assert paired_difference(a, b).p_value() == pytest.approx(stats.ttest_rel(a, b).pvalue)

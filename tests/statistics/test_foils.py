@@ -18,14 +18,18 @@ def test_upper_limit_is_the_sample_maximum(k: int, share: float) -> None:
     assert found.high == values.max()
     assert share == pytest.approx(1 - (1 - 1 / k) ** k, abs=1e-4)
     generator = np.random.default_rng(0)
-    assert (generator.choice(values, size=(10_000, k)).max(axis=1) == values.max()).mean() == pytest.approx(share, abs=0.02)
+    assert (generator.choice(values, size=(10_000, k)).max(axis=1) == values.max()).mean() == pytest.approx(
+        share, abs=0.02
+    )
 
 
 @pytest.mark.parametrize(("k", "biased", "true"), [(2, 0.27, 0.56), (4, 0.76, 1.03), (8, 1.20, 1.42)])
 def test_mean_underestimates_the_expected_maximum(k: int, biased: float, true: float) -> None:
     generator = np.random.default_rng(0)
     samples = [generator.normal(size=k) for _ in range(1500)]
-    assert np.mean([bootstrap_maximum(values, generator, resamples=50).value for values in samples]) == pytest.approx(biased, abs=0.06)
+    assert np.mean([bootstrap_maximum(values, generator, resamples=50).value for values in samples]) == pytest.approx(
+        biased, abs=0.06
+    )
     assert np.mean([values.max() for values in samples]) == pytest.approx(true, abs=0.06)
 
 

@@ -84,14 +84,18 @@ def test_sum_kernel_is_twice_the_mean(points: np.ndarray) -> None:
     """For h_ij = x_i + x_j the U-statistic is twice the mean, and its jackknife twice the t interval, exactly."""
     x = points[:, 0]
     found, mean = pair_mean(x[:, None] + x[None]), mean_interval(x)
-    assert (found.value, found.low, found.high) == pytest.approx((2 * mean.value, 2 * mean.low, 2 * mean.high), rel=1e-6, abs=1e-6)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (2 * mean.value, 2 * mean.low, 2 * mean.high), rel=1e-6, abs=1e-6
+    )
 
 
 @given(st.permutations(range(5)), st.floats(0.1, 10.0))
 def test_pair_mean_ignores_order_and_follows_the_unit(order: list[int], unit: float) -> None:
     matrix = distances(np.random.default_rng(0).normal(size=(5, 4)))
     first, second = pair_mean(matrix), pair_mean(unit * matrix[np.ix_(order, order)])
-    assert (second.value, second.low, second.high) == pytest.approx((unit * first.value, unit * first.low, unit * first.high))
+    assert (second.value, second.low, second.high) == pytest.approx(
+        (unit * first.value, unit * first.low, unit * first.high)
+    )
 
 
 @pytest.mark.parametrize("diagonal", [0.0, math.nan, 7.0])
@@ -154,7 +158,8 @@ def test_bad_input_says_what_was_given(matrix: np.ndarray) -> None:
 
 
 def test_too_few_trials_differ() -> None:
-    """Nine of ten pairs 0 or one value, as tinylstm's churn under smelu_1; distances of five points are fine; two trials are another matter."""
+    """Nine of ten pairs 0 or one value, as tinylstm's churn under smelu_1; distances of five points are fine; two
+    trials are another matter."""
     one_off = np.zeros((5, 5))
     one_off[0] = one_off[:, 0] = 0.00122
     assert few_differ(one_off)

@@ -11,7 +11,11 @@ from scipy import stats
 from actlab.errors import BadInput
 from actlab.statistics import permutation_f, sign_flip_floor
 
-CHARLM = {"relu": [1.55377, 1.55269, 1.56011], "gelu": [1.55847, 1.52676, 1.57674], "swish": [1.47377, 1.51979, 1.49850]}
+CHARLM = {
+    "relu": [1.55377, 1.55269, 1.56011],
+    "gelu": [1.55847, 1.52676, 1.57674],
+    "swish": [1.47377, 1.51979, 1.49850],
+}
 
 
 def test_f_of_the_reference_losses() -> None:

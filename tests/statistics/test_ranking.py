@@ -54,7 +54,9 @@ def test_standard_error_is_the_jackknife_by_hand(k: int) -> None:
 def test_curve_gives_best_of_k_with_an_interval_around_it() -> None:
     values = np.random.default_rng(0).normal(size=20)
     curve = best_of_k_curve(values, [1, 4, 20, 21], np.random.default_rng(0))
-    assert [found.value for found in curve] == pytest.approx([best_of_k(values, k) for k in (1, 4, 20, 21)], nan_ok=True)
+    assert [found.value for found in curve] == pytest.approx(
+        [best_of_k(values, k) for k in (1, 4, 20, 21)], nan_ok=True
+    )
     assert all(found.low < found.value < found.high for found in curve[:2])
     assert all(math.isnan(found.low) for found in curve[2:])
     assert curve[0].n == 20
@@ -62,7 +64,9 @@ def test_curve_gives_best_of_k_with_an_interval_around_it() -> None:
 
 def test_curve_turns_round_with_the_direction() -> None:
     values = np.random.default_rng(0).normal(size=20)
-    up, down = (best_of_k_curve(sign * values, [3], np.random.default_rng(0), lower_is_better=sign < 0)[0] for sign in (1, -1))
+    up, down = (
+        best_of_k_curve(sign * values, [3], np.random.default_rng(0), lower_is_better=sign < 0)[0] for sign in (1, -1)
+    )
     assert (up.value, up.low, up.high) == pytest.approx((-down.value, -down.high, -down.low))
 
 

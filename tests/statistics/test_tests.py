@@ -1,4 +1,5 @@
-"""Tests between arms: the numbers recomputed from the reference study's CharLM losses, SciPy, and what degenerate data give."""
+"""Tests between arms: the numbers recomputed from the reference study's CharLM losses, SciPy, and what degenerate data
+give."""
 
 from __future__ import annotations
 
@@ -13,7 +14,11 @@ from scipy import stats
 from actlab.errors import BadInput
 from actlab.statistics import holm, one_way_anova, tukey, welch
 
-CHARLM = {"relu": [1.55377, 1.55269, 1.56011], "gelu": [1.55847, 1.52676, 1.57674], "swish": [1.47377, 1.51979, 1.49850]}
+CHARLM = {
+    "relu": [1.55377, 1.55269, 1.56011],
+    "gelu": [1.55847, 1.52676, 1.57674],
+    "swish": [1.47377, 1.51979, 1.49850],
+}
 """Final validation losses of CharLM at full scale, seeds 42 to 44, as the reference study committed them."""
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 
@@ -72,7 +77,8 @@ def test_holm_lies_between_raw_and_bonferroni_and_keeps_the_order(p_values: list
 
 
 def test_arms_that_never_vary() -> None:
-    """A model whose trials agree exactly: no F between equal arms, an infinite one between different arms; never a warning."""
+    """A model whose trials agree exactly: no F between equal arms, an infinite one between different arms; never a
+    warning."""
     same, apart = {"a": [0.1] * 3, "b": [0.1] * 3}, {"a": [0.1] * 3, "b": [0.3] * 3}
     assert math.isnan(one_way_anova(same).p_value)
     assert (one_way_anova(apart).statistic, one_way_anova(apart).p_value) == (math.inf, 0.0)

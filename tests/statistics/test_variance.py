@@ -18,7 +18,8 @@ CHARLM = np.array([[1.55377, 1.55269, 1.56011], [1.55847, 1.52676, 1.57674], [1.
 
 
 def test_block_share_by_its_formula() -> None:
-    """Omega squared of the two-way model from mean squares (Hays 1963), the interval around it and the same at each call."""
+    """Omega squared of the two-way model from mean squares (Hays 1963), the interval around it and the same at each
+    call."""
     seeds, arms = CHARLM.shape
     mean, rows, columns = CHARLM.mean(), CHARLM.mean(axis=1, keepdims=True), CHARLM.mean(axis=0)
     between, shared = seeds * ((columns - mean) ** 2).sum() / 2, arms * ((rows - mean) ** 2).sum() / 2
@@ -32,7 +33,10 @@ def test_block_share_by_its_formula() -> None:
 
 
 def test_block_share_of_arms_that_do_not_differ_and_of_too_little() -> None:
-    same = block_share(np.random.default_rng(1).normal(size=(4, 1)) + np.array([[0, 1.0], [1, 0], [0, 1], [1, 0]]), np.random.default_rng(0))
+    same = block_share(
+        np.random.default_rng(1).normal(size=(4, 1)) + np.array([[0, 1.0], [1, 0], [0, 1], [1, 0]]),
+        np.random.default_rng(0),
+    )
     assert (same.value, same.low) == (0, 0)
     assert math.isnan(block_share([[1.0, 2.0]], np.random.default_rng(0)).value)
     assert math.isnan(block_share([[1.0, 1.0], [1.0, 1.0]], np.random.default_rng(0)).value)
@@ -95,7 +99,10 @@ def test_crossed_shares_with_one_architecture_too_few_seeds_or_missing_ones() ->
 
 def test_crossed_shares_of_values_that_never_vary() -> None:
     """Equal everywhere: nothing to share out. Equal over seeds: all of it lies between arms."""
-    nothing, no_luck = crossed_shares(np.full((2, 2, 3), 0.1)), crossed_shares(np.repeat(np.arange(4.0).reshape(2, 2, 1), 3, axis=2))
+    nothing, no_luck = (
+        crossed_shares(np.full((2, 2, 3), 0.1)),
+        crossed_shares(np.repeat(np.arange(4.0).reshape(2, 2, 1), 3, axis=2)),
+    )
     assert math.isnan(nothing.seed.value)
     assert (no_luck.seed.value, no_luck.architecture.value) == pytest.approx((0.0, 0.8))
     assert math.isnan(no_luck.shared.value)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from actlab import paths, store
+from actlab import paths
 from actlab.data.text import TEXTS
 from actlab.data.tokens import write_shard
 from actlab.errors import BadInput, DataError, UnknownName
+from actlab.records import store
 from actlab.study import ablation_run, kinds
 from actlab.study.ablation import AblationParams, arms_of
 from actlab.study.ablation_run import fresh_model, load_ablation, run_ablation, shards_of, trained_model

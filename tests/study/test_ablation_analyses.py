@@ -1,4 +1,5 @@
-"""What is measured on a trained model of the ablation: batches, copying and alignment, each against a slow or a known answer."""
+"""What is measured on a trained model of the ablation: batches, copying and alignment, each against a slow or a known
+answer."""
 
 from __future__ import annotations
 
@@ -80,7 +81,13 @@ def test_copying_takes_the_last_item_of_a_window() -> None:
     losses = torch.arange(10.0).view(2, 5)
     ranks = torch.tensor([[9, 9, 0, 4, 7], [0, 0, 0, 0, 0]])
     found = analyses.copying(windows, losses, ranks)
-    assert found["repeated"] | {"standard_error": 0} == {"items": 1, "top1": 0.0, "top5": 1.0, "loss": 3.0, "standard_error": 0}
+    assert found["repeated"] | {"standard_error": 0} == {
+        "items": 1,
+        "top1": 0.0,
+        "top5": 1.0,
+        "loss": 3.0,
+        "standard_error": 0,
+    }
     assert found["changed"]["items"] == 1
     assert (found["changed"]["loss"], found["changed"]["top5"]) == (4.0, 0.0)
     assert math.isnan(found["changed"]["standard_error"])
@@ -124,7 +131,8 @@ def test_alignment_agrees_with_a_loop() -> None:
 
 
 def test_keys_along_bq_are_told_from_the_null() -> None:
-    """A key bias of one head along bQ makes its cosine 1, beyond every random direction; the other heads stay inside, as before."""
+    """A key bias of one head along bQ makes its cosine 1, beyond every random direction; the other heads stay inside,
+    as before."""
     net = model()
     with torch.no_grad():
         net.get_submodule("blocks.0.attention.qkv").bias[24:32] = 100.0

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from actlab import paths, store
+from actlab import paths
 from actlab.models import SCALES
+from actlab.records import store
 from actlab.study import kinds
 from actlab.study.arms import Arm, arm, arms_of
 from actlab.study.params import Params
@@ -86,11 +87,19 @@ def test_every_setting_that_matters_is_in_the_id(subtests: pytest.Subtests) -> N
 
 def test_settings_that_do_not_matter_are_not_in_the_id() -> None:
     """The study's name, what else it runs and in which order change no id; these and ``CHANGES`` are all settings."""
-    changes = {"study": "other", "order": "activation", "noise_floor": False, "perturbations": ("nudge",), "plugins": ()}
+    changes = {
+        "study": "other",
+        "order": "activation",
+        "noise_floor": False,
+        "perturbations": ("nudge",),
+        "plugins": (),
+    }
     changes |= {"activations": ("gelu", "relu")}
     for change in ({key: value} for key, value in changes.items()):
         assert arms_of(PUBLISHED.replace(**change))[0].id == "charlm-gelu-a336a0a884"
-    assert set(CHANGES) | {"study", "plugins", "order", "noise_floor", "perturbations", *ELSEWHERE} == set(Params.model_fields)
+    assert set(CHANGES) | {"study", "plugins", "order", "noise_floor", "perturbations", *ELSEWHERE} == set(
+        Params.model_fields
+    )
 
 
 def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,12 +118,15 @@ def test_order() -> None:
     by_model = [("charlm", "relu"), ("charlm", "gelu"), ("convlm", "relu"), ("convlm", "gelu")]
     by_activation = [("charlm", "relu"), ("convlm", "relu"), ("charlm", "gelu"), ("convlm", "gelu")]
     assert names(params) == [(kind, *cell) for kind in ("trials", "floor") for cell in by_model]
-    assert names(params.replace(order="activation")) == [(kind, *cell) for kind in ("trials", "floor") for cell in by_activation]
+    assert names(params.replace(order="activation")) == [
+        (kind, *cell) for kind in ("trials", "floor") for cell in by_activation
+    ]
     assert names(params.replace(noise_floor=False)) == [("trials", *cell) for cell in by_model]
 
 
 def test_trials_follow_the_seed() -> None:
-    """Trials have consecutive seeds; a floor has the first seed plain, repeated and nudged; the plain one is the arm's first trial."""
+    """Trials have consecutive seeds; a floor has the first seed plain, repeated and nudged; the plain one is the arm's
+    first trial."""
     ordinary, floor = arms_of(PUBLISHED)
     assert [(spec.seed, spec.variant) for spec in ordinary.trials] == [(seed, "") for seed in range(42, 47)]
     assert [spec.label for spec in floor.trials] == ["42", "42-repeat", "42-nudge"]
@@ -123,7 +135,9 @@ def test_trials_follow_the_seed() -> None:
 
 def test_fields_at_their_defaults_are_in_no_id() -> None:
     """What came after the first records is not in their hash: written out as it is by default, it changes nothing."""
-    said = PUBLISHED.replace(protocol="corrected", varies=("all",), snapshots=(), ensembles=(), scales=("lite",), perturbations=())
+    said = PUBLISHED.replace(
+        protocol="corrected", varies=("all",), snapshots=(), ensembles=(), scales=("lite",), perturbations=()
+    )
     assert [a.id for a in arms_of(said)] == ["charlm-gelu-a336a0a884", "charlm-gelu-floor-478c95d266"]
     assert not {"protocol", "defects", "varies", "fixed", "snapshots", "ensembles"} & set(arms_of(said)[0].config)
 
@@ -132,11 +146,18 @@ def test_one_stream_at_a_time() -> None:
     """An arm a stream: its seed feeds that stream, and the first seed the others; the name says which."""
     arms = arms_of(PUBLISHED.replace(varies=("all", "init", "order", "dropout"), noise_floor=False))
     assert [a.trials[0].varies for a in arms] == ["all", "init", "order", "dropout"]
-    assert [a.id.startswith(f"charlm-gelu-{word}") for a, word in zip(arms, ("a336", "init-", "order-", "dropout-"), strict=True)] == [True] * 4
+    assert [
+        a.id.startswith(f"charlm-gelu-{word}")
+        for a, word in zip(arms, ("a336", "init-", "order-", "dropout-"), strict=True)
+    ] == [True] * 4
     for one in arms[1:]:
         for spec in one.trials:
             varied = one.trials[0].varies
-            assert {s: spec.seed_of(s) for s in ("init", "order", "dropout")} == {"init": 42, "order": 42, "dropout": 42} | {varied: spec.seed}
+            assert {s: spec.seed_of(s) for s in ("init", "order", "dropout")} == {
+                "init": 42,
+                "order": 42,
+                "dropout": 42,
+            } | {varied: spec.seed}
     assert {arms[0].trials[1].seed_of(s) for s in ("init", "order", "dropout")} == {43}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import actlab
-from actlab import store
+from actlab.records import store
 from actlab.study import run
 from actlab.study.arms import arm, arms_of
 from actlab.study.engine import run_study
@@ -20,14 +20,17 @@ def test_an_ordinary_record_has_none_of_them(toy: Params) -> None:
 
 
 def test_trajectory_compares_the_trials_along_the_way(toy: Params) -> None:
-    """A snapshot of a longer trial is the end of a shorter one: same history, same pairs; the record ends as without snapshots."""
+    """A snapshot of a longer trial is the end of a shorter one: same history, same pairs; the record ends as without
+    snapshots."""
     short = actlab.run_experiment("charlm", "relu", toy.replace(study="short", iterations=2))
     whole = actlab.run_experiment("charlm", "relu", toy)
     record = actlab.run_experiment("charlm", "relu", toy.replace(study="long", snapshots=[2]))
     (entry,) = record["trajectory"]
     assert entry["iteration"] == 2
     assert [t["val_loss"] for t in entry["trials"]] == [t["final"]["val_loss"] for t in short["trials"]]
-    assert [p["total_variation"] for p in entry["pairs"]] == [p["total_variation"] for p in short["reproducibility_metrics"]]
+    assert [p["total_variation"] for p in entry["pairs"]] == [
+        p["total_variation"] for p in short["reproducibility_metrics"]
+    ]
     assert record["reproducibility_metrics"] == whole["reproducibility_metrics"]
     assert entry["as_published"] == {}
 
@@ -38,7 +41,12 @@ def test_snapshots_are_the_weights_of_that_iteration(toy: Params) -> None:
     run.run_trial(spec)
     short = run.run_trial(arm(toy.replace(iterations=2), "charlm", "relu").trials[0])
     assert weights_sha256(run.trained_model(spec, 2)) == short["weights_sha256"]
-    assert specification(run.record_of(arm(toy.replace(snapshots=[2], trials=1), "charlm", "relu"), [run.run_trial(spec)]), "42") == spec
+    assert (
+        specification(
+            run.record_of(arm(toy.replace(snapshots=[2], trials=1), "charlm", "relu"), [run.run_trial(spec)]), "42"
+        )
+        == spec
+    )
 
 
 def test_ensembles_are_in_the_record(toy: Params) -> None:
@@ -49,7 +57,8 @@ def test_ensembles_are_in_the_record(toy: Params) -> None:
 
 
 def test_single_streams(toy: Params) -> None:
-    """Varying one stream gives trials that differ, and differ from those of another stream; the first seed is the same trial in every arm."""
+    """Varying one stream gives trials that differ, and differ from those of another stream; the first seed is the same
+    trial in every arm."""
     params = toy.replace(activations="gelu", varies=["all", "init", "order", "dropout"], noise_floor=False, trials=2)
     records = run_study(params).present[1:]
     first, second = ([r["trials"][i]["weights_sha256"] for r in records] for i in range(2))
@@ -69,7 +78,12 @@ def test_a_model_without_dropout_does_not_vary_with_its_stream(toy: Params) -> N
 @pytest.mark.slow
 def test_perturbed_trials_are_compared_with_themselves_unchanged(toy: Params) -> None:
     """A pair a seed and change, and the two runs on two threads; repeats give 0, other changes do not."""
-    params = toy.replace(activations="gelu", trials=2, iterations=20, perturbations=["repeat", "nudge", "threads2", "threads2repeat", "bfloat16"])
+    params = toy.replace(
+        activations="gelu",
+        trials=2,
+        iterations=20,
+        perturbations=["repeat", "nudge", "threads2", "threads2repeat", "bfloat16"],
+    )
     one = arms_of(params)[-1]
     record = run.finish(one, [run.run_trial(spec) for spec in one.trials])
     found = {tuple(p["between"]): p["total_variation"] for p in record["reproducibility_metrics"]}

@@ -13,7 +13,8 @@ from actlab.study.difference import measures
 
 
 def test_the_cases_show_what_the_text_says() -> None:
-    """Churn is blind to the first case and full in the second, where total variation is small; a rare character has the higher relative PD."""
+    """Churn is blind to the first case and full in the second, where total variation is small; a rare character has the
+    higher relative PD."""
     found = measures(declared(paths.ROOT / "notebooks" / "difference.ipynb")["cases"])
     assert found["the same choice"]["churn"] == 0 < 0.1 < found["the same choice"]["total variation"]
     assert found["nearly a tie"]["churn"] == 1

@@ -27,7 +27,12 @@ def shown(events: list[object], terminal: bool) -> str:
 
 def events_of(arm: object) -> list[object]:
     trial = arm.trials[0]  # type: ignore[attr-defined]
-    return [Event("start", arm, total=3), Event("progress", arm, trial, 20, 2.5), Event("trial", arm, trial), Event("arm", arm, record=RECORD)]
+    return [
+        Event("start", arm, total=3),
+        Event("progress", arm, trial, 20, 2.5),
+        Event("trial", arm, trial),
+        Event("arm", arm, record=RECORD),
+    ]
 
 
 STUDIES = {

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from actlab import store
 from actlab.errors import BadInput, DataError, RecordError, UnknownName
+from actlab.records import store
 from actlab.study import engine, provenance, run
 from actlab.study.arms import arms_of
 from actlab.study.engine import load_study, run_study
@@ -20,7 +20,10 @@ from actlab.study.params import Params
 
 def essence(record: store.Record) -> str:
     """A record without what tells one run of the same study from another: date, code in use, seconds, checksum."""
-    trials = [{key: value for key, value in trial.items() if key not in ("seconds", "started")} for trial in record.get("trials", [])]
+    trials = [
+        {key: value for key, value in trial.items() if key not in ("seconds", "started")}
+        for trial in record.get("trials", [])
+    ]
     rest = {key: value for key, value in record.items() if key not in ("checksum", "provenance", "trials")}
     return json.dumps({**rest, "trials": trials, "data": record["provenance"]["data"]}, sort_keys=True)
 
@@ -35,9 +38,13 @@ def test_a_study_from_nothing_to_its_records(toy: Params) -> None:
     assert outcome.present == [outcome.baseline, *outcome.records]
     assert outcome.missing == outcome.failed == []
     kinds = Counter(event.kind for event in events)
-    assert (kinds["arm"], kinds["trial"]) == (4, 2 * 3 + 2 * 2), "the first trial of a noise floor is the arm's first trial"
+    assert (kinds["arm"], kinds["trial"]) == (4, 2 * 3 + 2 * 2), (
+        "the first trial of a noise floor is the arm's first trial"
+    )
     assert all(event.record is not None for event in events if event.kind == "arm")
-    assert [essence(record) for record in load_study(settings).present] == [essence(record) for record in outcome.present]
+    assert [essence(record) for record in load_study(settings).present] == [
+        essence(record) for record in outcome.present
+    ]
 
 
 def test_what_is_recorded_is_not_trained(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +74,8 @@ def test_missing_arms_show(toy: Params) -> None:
 
 
 def test_a_failed_trial_does_not_stop_the_others(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One trial raises: the other arm is recorded, the failure is told with its traceback, its arm stays unrecorded and can be run again."""
+    """One trial raises: the other arm is recorded, the failure is told with its traceback, its arm stays unrecorded and
+    can be run again."""
     real = run.train
 
     def train(*args: object, **kwargs: object) -> object:
@@ -99,7 +107,15 @@ def test_a_damaged_record_stops_the_study(toy: Params) -> None:
 
 def test_processes_change_no_bit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Two worker processes leave the records that one process leaves, but for times and dates."""
-    params = Params(study="two", activations=("swiglu",), trials=2, iterations=1, batch_size=2, prediction_windows=4, noise_floor=False)
+    params = Params(
+        study="two",
+        activations=("swiglu",),
+        trials=2,
+        iterations=1,
+        batch_size=2,
+        prediction_windows=4,
+        noise_floor=False,
+    )
     records = {}
     provenance.code.cache_clear()
     for workers in (2, 1):

@@ -22,7 +22,12 @@ def test_every_pair_of_disjoint_ensembles_once(trials: int, size: int) -> None:
 
 def test_differences_are_between_mean_probabilities() -> None:
     """The metric of the averages, not the average of the metrics: opposite errors cancel."""
-    p = {"1": torch.tensor([[1.0, 0.0]]), "2": torch.tensor([[0.0, 1.0]]), "3": torch.tensor([[1.0, 0.0]]), "4": torch.tensor([[0.0, 1.0]])}
+    p = {
+        "1": torch.tensor([[1.0, 0.0]]),
+        "2": torch.tensor([[0.0, 1.0]]),
+        "3": torch.tensor([[1.0, 0.0]]),
+        "4": torch.tensor([[0.0, 1.0]]),
+    }
     found = {str(entry["between"]): entry["total_variation"] for entry in differences(p, 2)}
     assert found == {"[['1', '2'], ['3', '4']]": 0.0, "[['1', '3'], ['2', '4']]": 1.0, "[['1', '4'], ['2', '3']]": 0.0}
 

@@ -1,4 +1,5 @@
-"""Notebook parameters, through papermill as a user calls it: a mistake ends the run, and the message says what is allowed."""
+"""Notebook parameters, through papermill as a user calls it: a mistake ends the run, and the message says what is
+allowed."""
 
 from __future__ import annotations
 
@@ -14,15 +15,16 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from tests.support import grids
 
-from actlab import paths, store
+from actlab import paths
 from actlab.errors import BadInput, UnknownName
+from actlab.records import store
 from actlab.study.inject import checked, injected, known
 from actlab.study.params import Params
 
 PARAMETERS = 'model = "charlm"\ntrials = 3\nlearning_rate = 1e-3\nshow = "all"'
-CHECK = (
-    'from actlab.study.inject import checked\nparams = checked(globals(), extra={"show": ("all", "best")})\nprint(params.model, params.trials, show)'
-)
+CHECK = """from actlab.study.inject import checked
+params = checked(globals(), extra={"show": ("all", "best")})
+print(params.model, params.trials, show)"""
 
 
 def globals_after(cell: str, **values: object) -> dict[str, object]:
@@ -39,7 +41,16 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def papermill(notebook: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "papermill", notebook.name, f"out{abs(hash(arguments))}.ipynb", "--no-progress-bar", "--log-output", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "papermill",
+        notebook.name,
+        f"out{abs(hash(arguments))}.ipynb",
+        "--no-progress-bar",
+        "--log-output",
+        *arguments,
+    ]
     return subprocess.run(command, cwd=notebook.parent, capture_output=True, text=True, check=False, timeout=120)
 
 
@@ -54,7 +65,11 @@ def test_defaults_and_given_values_reach_the_study(notebook: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
-        ("trails", "3", "unknown parameter 'trails' in the notebook's parameters: did you mean 'trials'? known are activations,"),
+        (
+            "trails",
+            "3",
+            "unknown parameter 'trails' in the notebook's parameters: did you mean 'trials'? known are activations,",
+        ),
         ("model", "convml", "did you mean 'convlm'? known are charlm, convlm, hybridlm"),
         ("trials", "1.5", "trials=1.5: Input should be a valid integer"),
     ],
@@ -96,7 +111,8 @@ def test_a_whole_params_file_may_be_given() -> None:
 
 
 def test_every_notebook_checks_its_parameters_and_says_their_types() -> None:
-    """A misspelt parameter is refused by the check that the notebook itself makes, and `papermill --help-notebook` has a type for each."""
+    """A misspelt parameter is refused by the check that the notebook itself makes, and `papermill --help-notebook` has
+    a type for each."""
     wrong = []
     for path in sorted((paths.ROOT / "notebooks").glob("*.ipynb")):
         cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
@@ -120,14 +136,25 @@ def test_every_notebook_checks_its_parameters_and_says_their_types() -> None:
 @pytest.mark.slow
 def test_a_misspelt_title_ends_papermill() -> None:
     """`papermill notebooks/report.ipynb x.ipynb -p titel x` fails and says so."""
-    command = [sys.executable, "-m", "papermill", str(paths.ROOT / "notebooks/report.ipynb"), os.devnull, "-p", "titel", "x", "--no-progress-bar"]
+    command = [
+        sys.executable,
+        "-m",
+        "papermill",
+        str(paths.ROOT / "notebooks/report.ipynb"),
+        os.devnull,
+        "-p",
+        "titel",
+        "x",
+        "--no-progress-bar",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode != 0
     assert "unknown parameter 'titel' in the notebook's parameters: did you mean 'title'?" in done.stderr
 
 
 def test_studies_that_a_page_cannot_show_are_errors() -> None:
-    """Unknown, of another kind, or without the setting that the page is about; a planned study without records yet is none of these."""
+    """Unknown, of another kind, or without the setting that the page is about; a planned study without records yet is
+    none of these."""
     for name, arm in (("sizes", "a"), ("sizes", "b"), ("single", "a")):
         made = grids.record() | {"study": name, "arm": f"charlm-relu-{arm}"}
         store.save(store.path_of(name, made["arm"]), made | {"config": made["config"] | {"scale": f"scale-{arm}"}})

@@ -15,7 +15,9 @@ from actlab.study.run import fresh_model, windows_of
 
 
 def spec(activation: str = "gelu", model: str = "charlm", seed: int = 42) -> TrialSpec:
-    return arm(Params(model=(model,), activations=(activation,), prediction_windows=8, seed=seed), model, activation).trials[0]
+    return arm(
+        Params(model=(model,), activations=(activation,), prediction_windows=8, seed=seed), model, activation
+    ).trials[0]
 
 
 @pytest.mark.parametrize("name", ["relu", "swiglu", "prelu", "smelu_1"])

@@ -15,9 +15,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from actlab import paths, store
+from actlab import paths
 from actlab.data.images import load_images
 from actlab.errors import BadInput, UnknownName
+from actlab.records import store
 from actlab.study import kinds
 from actlab.study.mnist import MnistParams, Program, arms_of, networks, programs_of
 from actlab.study.mnist_run import load_mnist, network_of, run_mnist, train_program
@@ -183,8 +184,14 @@ def plain_loop(program: Program, hidden: int, rate: float) -> float:
 
 @pytest.mark.data("mnist")
 def test_known_answers_on_mnist() -> None:
-    """Hidden 8, batch 64, rate 1e-3, one epoch: the plain loop's range over seeds; and the collapse at rate 1e-1 is reported as what it is."""
-    settings = {"dataset": "mnist", "arms": ["relu", "geglu_equal_width"], "hidden": [2, 8], "learning_rates": [1e-1, 1e-3]}
+    """Hidden 8, batch 64, rate 1e-3, one epoch: the plain loop's range over seeds; and the collapse at rate 1e-1 is
+    reported as what it is."""
+    settings = {
+        "dataset": "mnist",
+        "arms": ["relu", "geglu_equal_width"],
+        "hidden": [2, 8],
+        "learning_rates": [1e-1, 1e-3],
+    }
     ours = [train_program(p) for p in programs_of(tiny(**settings))]
     plain = [plain_loop(p, 8, 1e-3) for p in programs_of(tiny(**settings, trials=3))]
     for trials in ours:

@@ -12,7 +12,10 @@ from actlab.study import kinds
 from actlab.study.params import Params, read_yaml
 
 BAD = [
-    ({"model": "convml"}, "unknown model 'convml': did you mean 'convlm'? known are charlm, convlm, hybridlm, minigpt, nanotransformer, tinylstm"),
+    (
+        {"model": "convml"},
+        "unknown model 'convml': did you mean 'convlm'? known are charlm, convlm, hybridlm, minigpt, nanotransformer, tinylstm",
+    ),
     ({"model": ["charlm", "gpt5"]}, "unknown model 'gpt5'"),
     ({"model": []}, "model="),
     ({"model": 3}, "model=3"),
@@ -35,9 +38,15 @@ BAD = [
     ({"scale": "large"}, "unknown scale 'large': known are 101m, 116k, 1m, 33k, 39m, full, lite, partial, quick"),
     ({"scales": ["lite", "large"]}, "unknown scale 'large'"),
     ({"scales": ["lite", "lite"]}, "scales names one thing twice: lite, lite"),
-    ({"protocol": "published"}, "unknown protocol 'published': did you mean 'as_published'? known are as_published, corrected"),
+    (
+        {"protocol": "published"},
+        "unknown protocol 'published': did you mean 'as_published'? known are as_published, corrected",
+    ),
     ({"protocol": {"pading": "both"}}, "unknown protocol switch 'pading': did you mean 'padding'?"),
-    ({"protocol": {"padding": "left"}}, "protocol padding must be 'both' (leave it out for the correct way), got 'left'"),
+    (
+        {"protocol": {"padding": "left"}},
+        "protocol padding must be 'both' (leave it out for the correct way), got 'left'",
+    ),
     ({"protocol": {"evaluation": "200 random batches"}}, "needs selection: final"),
     ({"varies": ["init", "weights"]}, "varies.1='weights'"),
     ({"varies": []}, "varies="),
@@ -75,7 +84,8 @@ BAD = [
 
 
 def test_bad_values_are_refused_with_the_field_named(subtests: pytest.Subtests) -> None:
-    """Unknown keys and names, wrong types, empty lists and numbers out of range: one line that says which, and where."""
+    """Unknown keys and names, wrong types, empty lists and numbers out of range: one line that says which, and
+    where."""
     for values, message in BAD:
         with subtests.test(values=repr(values)):
             with pytest.raises(BadInput) as caught:
@@ -100,7 +110,9 @@ def test_defaults_are_a_quick_study_without_download() -> None:
 
 def test_one_name_or_a_list() -> None:
     """``model: charlm`` and ``model: [charlm]`` mean the same, and the order of a list stays."""
-    assert Params.parse({"model": "convlm", "activations": "gelu"}) == Params.parse({"model": ["convlm"], "activations": ["gelu"]})
+    assert Params.parse({"model": "convlm", "activations": "gelu"}) == Params.parse(
+        {"model": ["convlm"], "activations": ["gelu"]}
+    )
     assert Params.parse({"activations": ["swish", "relu"]}).activations == ("swish", "relu")
 
 
@@ -165,7 +177,12 @@ def test_a_file_is_read_as_its_values(tmp_path: Path) -> None:
     file = tmp_path / "study.yaml"
     file.write_text("study: mine\nmodel: [charlm, convlm]\nlearning_rate: 1.0e-3\ndevice: cuda:1\n")
     params = kinds.load_repro(file)
-    assert (params.study, params.model, params.learning_rate, params.device) == ("mine", ("charlm", "convlm"), 1e-3, "cuda:1")
+    assert (params.study, params.model, params.learning_rate, params.device) == (
+        "mine",
+        ("charlm", "convlm"),
+        1e-3,
+        "cuda:1",
+    )
     file.write_text(file.read_text() + "kind: repro\n")
     assert kinds.load_repro(file) == params
 
@@ -173,12 +190,22 @@ def test_a_file_is_read_as_its_values(tmp_path: Path) -> None:
 def test_settings_in_words() -> None:
     """Model, size, data, seeds, iterations, optimizer and device of the page."""
     said = Params(trials=5, scale="lite", iterations=1500, batch_size=32, learning_rate=3e-4).in_words()
-    for words in ("charlm under relu, gelu", "lite (width 128, context 128)", "text pydoc;", "5 trials of each arm (seeds 42 to 46)"):
+    for words in (
+        "charlm under relu, gelu",
+        "lite (width 128, context 128)",
+        "text pydoc;",
+        "5 trials of each arm (seeds 42 to 46)",
+    ):
         assert words in said
-    assert "1,500 iterations of 32 windows; AdamW at a constant rate of 0.0003 with weight decay 0.01; cpu, float32" in said
+    assert (
+        "1,500 iterations of 32 windows; AdamW at a constant rate of 0.0003 with weight decay 0.01; cpu, float32"
+        in said
+    )
     assert "(seed 42)" not in said
     assert "; seed 42, each" in Params(trials=1).in_words()
     assert "pydoc (20% of the training text)" in Params(train_fraction=0.2).in_words()
     assert said.endswith("protocol corrected, gated width matched, the trials' seeds feed every stream")
     flawed = Params(protocol={"padding": "both"}, gated_width="doubled", varies=("all", "init")).in_words()
-    assert flawed.endswith("protocol padding: both, gated width doubled, the trials' seeds feed every stream or init alone")
+    assert flawed.endswith(
+        "protocol padding: both, gated width doubled, the trials' seeds feed every stream or init alone"
+    )

@@ -1,4 +1,5 @@
-"""A user's own parts: their results are known by what they are, not by what they are called; nothing replaces a built-in one."""
+"""A user's own parts: their results are known by what they are, not by what they are called; nothing replaces a
+built-in one."""
 
 from __future__ import annotations
 
@@ -11,11 +12,12 @@ import torch
 from torch import Tensor, nn
 
 import actlab
-from actlab import metrics, store
+from actlab import metrics
 from actlab.activations import ACTIVATIONS, Activation
 from actlab.data.text import TEXTS
 from actlab.errors import BadInput
 from actlab.models import MODELS
+from actlab.records import store
 from actlab.study import parts, run
 from actlab.study.ablation import AblationParams
 from actlab.study.ablation import arms_of as ablation_arms
@@ -40,7 +42,8 @@ class Wave(nn.Module):
 
 
 def test_a_redefined_activation_is_another_arm(toy: Params) -> None:
-    """B1: x sigmoid(x), then 3 sin x under the same name: trained anew, another id; the first comes back with its own numbers."""
+    """B1: x sigmoid(x), then 3 sin x under the same name: trained anew, another id; the first comes back with its own
+    numbers."""
     found = []
     for thing in (Swishlike, Wave, Swishlike):
         actlab.register_activation("mine", thing)
@@ -127,7 +130,10 @@ def test_a_source_that_cannot_be_read_is_refused() -> None:
     """What is typed at a prompt or made by ``exec`` has no source to hash; the message says where to put it."""
     space: dict[str, Any] = {"nn": nn, "__name__": "typed"}
     exec("class Typed(nn.Module):\n    def forward(self, x):\n        return x", space)
-    with pytest.raises(BadInput, match=r"source of the activation 'mine' cannot be read.*write it into a file and name that in `plugins`"):
+    with pytest.raises(
+        BadInput,
+        match=r"source of the activation 'mine' cannot be read.*write it into a file and name that in `plugins`",
+    ):
         actlab.register_activation("mine", space["Typed"])
     assert "mine" not in ACTIVATIONS
 
@@ -145,7 +151,8 @@ def test_what_no_hash_can_follow_is_refused() -> None:
 
 
 def test_wrong_activations_are_refused_at_once() -> None:
-    """A shape that does not fit, a factory that makes no module, a learned number without a start, a name that no file could bear."""
+    """A shape that does not fit, a factory that makes no module, a learned number without a start, a name that no file
+    could bear."""
 
     class Halves(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
@@ -160,7 +167,11 @@ def test_wrong_activations_are_refused_at_once() -> None:
             return self.slope * x
 
     for name, thing, message in (
-        ("mine", Halves, r"must map \(2, 3, 4\) to \(2, 3, 4\), but gives \(2, 3, 2\) \(one that halves its input needs gated=True\)"),
+        (
+            "mine",
+            Halves,
+            r"must map \(2, 3, 4\) to \(2, 3, 4\), but gives \(2, 3, 2\) \(one that halves its input needs gated=True\)",
+        ),
         ("mine", lambda: 3, "needs a class or function that makes an nn.Module, this one makes int"),
         ("mine", lambda x: nn.ReLU(), "needs a class or function that makes an nn.Module without arguments"),
         ("mine", Learns, r"learns slope: give it a method initialise\(generator\)"),
@@ -198,7 +209,9 @@ def test_every_kind_of_study_knows_its_parts() -> None:
     def planned() -> list[Any]:
         arms = arms_of(Params(activations=("mine",)))[:1]
         arms += mnist_arms(MnistParams(arms=("mine",), hidden=(2,), learning_rates=(0.1,), batch_sizes=(8,)))
-        return arms + ablation_arms(AblationParams(activations=("mine",), optimizers=("adamw",), symmetry=("symmetric",)))
+        return arms + ablation_arms(
+            AblationParams(activations=("mine",), optimizers=("adamw",), symmetry=("symmetric",))
+        )
 
     def programs() -> list[Any]:
         return programs_of(MnistParams(arms=("mine",), hidden=(2,)))[:1]
@@ -217,7 +230,10 @@ def test_an_arm_of_the_session_is_refused_with_several_workers(toy: Params) -> N
     """B3: one sentence before any training, in place of a traceback from Dask."""
     actlab.register_activation("mine", Wave)
     events: list[Any] = []
-    with pytest.raises(BadInput, match=r"^the activation 'mine' is known to this session only, which 2 worker processes cannot see: write it"):
+    with pytest.raises(
+        BadInput,
+        match=r"^the activation 'mine' is known to this session only, which 2 worker processes cannot see: write it",
+    ):
         run_study(toy.replace(activations=("relu", "mine")), workers=2, watch=events.append)
     assert events == []
     assert store.load_study("toy") == []
@@ -228,7 +244,9 @@ def test_a_part_that_changed_since_the_plan_is_refused(toy: Params) -> None:
     actlab.register_activation("mine", Swishlike)
     spec = arms_of(toy.replace(activations=("mine",)))[0].trials[0]
     actlab.register_activation("mine", Wave)
-    with pytest.raises(BadInput, match=r"the activation 'mine' is not the one that was planned \(hash .*\), but another \(hash "):
+    with pytest.raises(
+        BadInput, match=r"the activation 'mine' is not the one that was planned \(hash .*\), but another \(hash "
+    ):
         run.fresh_model(spec)
 
 
@@ -237,7 +255,8 @@ def half_l1(p: Tensor, q: Tensor) -> Tensor:
 
 
 def test_a_registered_metric_is_in_every_pair(toy: Params) -> None:
-    """Half the L1 distance is the total variation: pairs, blocks, mean; a metric is in the id, and no trial is trained for it."""
+    """Half the L1 distance is the total variation: pairs, blocks, mean; a metric is in the id, and no trial is trained
+    for it."""
     plain = run_experiment("charlm", "relu", toy)
     actlab.register_metric("mine", half_l1, label="half L1 (0 to 1)", note="lower is more reproducible")
     record = run_experiment("charlm", "relu", toy)
@@ -282,6 +301,7 @@ def test_decorators_return_what_they_register(tmp_path: Path) -> None:
     assert story() == TEXTS["story"]()
     assert half is metrics.ROWS["half"]
     assert parts.parts_of(activation="mine", model="again", dataset="story") == tuple(
-        (kind, parts.hash_of(kind, name)) for kind, name in (("activation", "mine"), ("dataset", "story"), ("model", "again"))
+        (kind, parts.hash_of(kind, name))
+        for kind, name in (("activation", "mine"), ("dataset", "story"), ("model", "again"))
     )
     assert parts.parts_of(activation="relu", model="charlm", dataset="shakespeare") == ()

@@ -1,4 +1,5 @@
-"""Plug-in files: loaded in every worker, known by their text, refused with a way out; and what else is refused before any training."""
+"""Plug-in files: loaded in every worker, known by their text, refused with a way out; and what else is refused before
+any training."""
 
 from __future__ import annotations
 
@@ -11,12 +12,13 @@ import torch
 from typer.testing import CliRunner
 
 import actlab
-from actlab import grid, report, store, tables
 from actlab.activations import ACTIVATIONS
+from actlab.chapters import summary as summary_chapters
+from actlab.chapters import tables
 from actlab.cli import app
 from actlab.data.text import load_text
 from actlab.errors import BadInput
-from actlab.records import summary
+from actlab.records import repro, store, summary
 from actlab.records import tables as tidy
 from actlab.study import kinds, parts, plugins
 from actlab.study.ablation import AblationParams
@@ -71,7 +73,8 @@ def text_file(beside: Path, content: str = "the quick brown fox jumps over the l
 
 
 def test_a_changed_file_makes_other_arms(toy: Params, mine: Path) -> None:
-    """B1, with files: one name and two functions have two records; the first comes back with the first text; line ends do not matter."""
+    """B1, with files: one name and two functions have two records; the first comes back with the first text; line ends
+    do not matter."""
     settings = {**toy.model_dump(), "activations": ["mine"], "plugins": "my_parts.py", "trials": 1}
     ids = []
     for formula, ends in ((SWISH, "\n"), (WAVE, "\n"), (SWISH, "\r\n")):
@@ -98,7 +101,10 @@ def test_files_that_are_refused(mine: Path) -> None:
         ("from .helpers import beta\n", r"line 1 imports helpers, a file that no hash follows: put all into one file"),
         ("import torch\nimport helpers\n", r"line 2 imports helpers, a file that no hash follows"),
         ("import nosuchpackage\n", r"line 1: ModuleNotFoundError: No module named 'nosuchpackage'"),
-        (MINE.format(formula=WAVE), r"the activation 'mine' is already registered by my_parts\.py: choose another name"),
+        (
+            MINE.format(formula=WAVE),
+            r"the activation 'mine' is already registered by my_parts\.py: choose another name",
+        ),
         (MINE.format(formula=WAVE).replace('"mine"', '"relu"'), r"'relu' is built in and cannot be replaced"),
     ):
         plugins.load(["my_parts.py"])
@@ -121,25 +127,30 @@ def test_a_file_that_changed_takes_its_parts_along(mine: Path) -> None:
 
 
 def test_own_metric_is_read_without_the_plug_in(toy: Params, mine: Path) -> None:
-    """Tables, report and tidy pairs have it by its label; records that lack it show nothing for it; its record supersedes the one without."""
+    """Tables, report and tidy pairs have it by its label; records that lack it show nothing for it; its record
+    supersedes the one without."""
     run_study(toy.replace(activations=("relu",)))
     run_study(toy.replace(plugins=("my_parts.py",), activations=("relu", "mine")))
     for table in parts.TABLES.values():
         table._own.clear()
-    found = grid.read(store.load_study("toy"))
+    found = repro.read(store.load_study("toy"))
     assert found.models == ("charlm",)
     shown = tables.differences(found)["half L1 (0 to 1)"]
     assert list(shown) == list(tables.differences(found)["total variation (0 to 1)"])
     pairs = tidy.load("toy")[1]
     assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())
-    said = report.load("toy")
-    assert "half L1 (0 to 1)" in report.in_words(said, summary.against(said.arms, "relu"))
+    said = summary_chapters.load("toy")
+    assert "half L1 (0 to 1)" in summary_chapters.in_words(said, summary.against(said.arms, "relu"))
 
 
 def test_image_sweep_and_ablation_take_own_parts(toy: Params, mine: Path) -> None:
     """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
     own = {"plugins": ("my_parts.py",), "trials": 2}
-    sweep = run_mnist(MnistParams(study="sweep", arms=("mine", "swish"), hidden=(2,), learning_rates=(0.01,), batch_sizes=(64,), **own))
+    sweep = run_mnist(
+        MnistParams(
+            study="sweep", arms=("mine", "swish"), hidden=(2,), learning_rates=(0.01,), batch_sizes=(64,), **own
+        )
+    )
     losses = {r["activation"]: [t["val_loss"] for t in r["trials"]] for r in sweep.present}
     assert losses["mine"] == pytest.approx(losses["swish"], rel=1e-3)
     text = text_file(mine, " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(600)))
@@ -151,12 +162,25 @@ def test_image_sweep_and_ablation_take_own_parts(toy: Params, mine: Path) -> Non
 
 
 def test_check_plugin_tells_right_from_wrong(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exit code 0 where all contracts hold; 1 for an activation that looks ahead, and a metric that is not 0 for equal predictions."""
+    """Exit code 0 where all contracts hold; 1 for an activation that looks ahead, and a metric that is not 0 for equal
+    predictions."""
     monkeypatch.setenv("COLUMNS", "300")
     done = CliRunner().invoke(app, ["check-plugin", "my_parts.py"])
     assert (done.exit_code, "BROKEN" in done.output) == (0, False), done.output
-    assert {each.contract for each in check("my_parts.py")} == {"reach", "causality", "gradient", "count", "identity", "metric"}
-    peek = MINE.format(formula="x + x.flip(-2)").replace('"mine"', '"peek"').replace('"half"', '"odd"').replace("/ 2\n", "+ p[:, 0]\n")
+    assert {each.contract for each in check("my_parts.py")} == {
+        "reach",
+        "causality",
+        "gradient",
+        "count",
+        "identity",
+        "metric",
+    }
+    peek = (
+        MINE.format(formula="x + x.flip(-2)")
+        .replace('"mine"', '"peek"')
+        .replace('"half"', '"odd"')
+        .replace("/ 2\n", "+ p[:, 0]\n")
+    )
     (mine.parent / "bad.py").write_text(peek)
     done = CliRunner().invoke(app, ["check-plugin", "bad.py"])
     assert done.exit_code == 1
@@ -165,7 +189,8 @@ def test_check_plugin_tells_right_from_wrong(mine: Path, monkeypatch: pytest.Mon
 
 
 def test_check_plugin_sees_every_broken_contract(mine: Path) -> None:
-    """A model that ignores its activation, or sees the future; a gated one of another size; a random activation; a text that changes."""
+    """A model that ignores its activation, or sees the future; a gated one of another size; a random activation; a text
+    that changes."""
     (mine.parent / "bad.py").write_text(BAD)
     broken = {(each.part, each.contract) for each in check("bad.py") if not each.holds}
     assert broken == {
@@ -180,7 +205,7 @@ def test_check_plugin_sees_every_broken_contract(mine: Path) -> None:
     }
 
 
-BAD = '''import itertools
+BAD = """import itertools
 import torch
 from torch import nn
 import actlab
@@ -239,11 +264,12 @@ moods = itertools.count()
 @actlab.register_text("moody")
 def moody():
     return f"{next(moods)} " * 100
-'''
+"""
 
 
 def test_own_texts_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Missing, a folder, empty, too short, binary, one character, too short for the context: what it is and what is needed, before any training."""
+    """Missing, a folder, empty, too short, binary, one character, too short for the context: what it is and what is
+    needed, before any training."""
     monkeypatch.chdir(tmp_path)
     files: dict[str, tuple[bytes, str]] = {
         "empty.txt": (b"", r"empty\.txt: a corpus needs at least 100 characters, got 0"),
@@ -251,19 +277,25 @@ def test_own_texts_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "one.txt": (b"a" * 2000, r"one\.txt is not a text: its 2,000 characters are all 'a'"),
         "latin.txt": ("é ".encode("latin-1") * 900, r"latin\.txt is not a text in UTF-8: byte 0 is 0xe9"),
         "nul.txt": (b"abc\0" * 900, r"nul\.txt is not a text: character 3 is NUL"),
-        "brief.txt": (b"ab cd " * 50, r"brief\.txt \(300 characters.*is too short: a context of 64 needs 65 validation characters or more"),
+        "brief.txt": (
+            b"ab cd " * 50,
+            r"brief\.txt \(300 characters.*is too short: a context of 64 needs 65 validation characters or more",
+        ),
     }
     for name, (content, message) in files.items():
         Path(name).write_bytes(content)
         with pytest.raises(BadInput, match=message):
             Params.parse({"dataset": name})
     for name in ("missing.txt", "./"):
-        with pytest.raises(BadInput, match=r"is not a file: a dataset is one of pydoc, shakespeare, novels, or the path of a text"):
+        with pytest.raises(
+            BadInput, match=r"is not a file: a dataset is one of pydoc, shakespeare, novels, or the path of a text"
+        ):
             Params.parse({"dataset": name})
 
 
 def test_an_own_text_is_what_its_characters_are(toy: Params, mine: Path) -> None:
-    """Its vocabulary, split and hash are told; its folder is in no id, its content is; a byte-order mark and line ends are no content."""
+    """Its vocabulary, split and hash are told; its folder is in no id, its content is; a byte-order mark and line ends
+    are no content."""
     name, text = text_file(mine), (mine.parent / "my_text.txt").read_text()
     (mine.parent / "sub").mkdir()
     elsewhere = Path("sub") / name
@@ -277,9 +309,14 @@ def test_an_own_text_is_what_its_characters_are(toy: Params, mine: Path) -> None
     elsewhere.write_text(text + "more")
     assert planned(str(elsewhere)) != first
     said = toy.replace(dataset=name).in_words()
-    assert "my_text.txt (1,350 characters, 28 of them distinct; the first 1,215 train, the last 135 validate; sha256 " in said
+    assert (
+        "my_text.txt (1,350 characters, 28 of them distinct; the first 1,215 train, the last 135 validate; sha256 "
+        in said
+    )
     assert load_text(name).sha256[:10] in said
-    (record,) = [r for r in run_study(toy.replace(dataset=name, activations=("relu",))).present if r["kind"] == "trials"]
+    (record,) = [
+        r for r in run_study(toy.replace(dataset=name, activations=("relu",))).present if r["kind"] == "trials"
+    ]
     assert record["provenance"]["data"]["vocab_size"] == 28
     assert record["config"]["parts"] == {"dataset": load_text(name).sha256}
     assert json.loads(json.dumps(record["config"]))["dataset"] == "my_text.txt"
@@ -291,7 +328,10 @@ def test_torchrun_is_for_ablations(toy: Params, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("WORLD_SIZE", "2")
     for run, params in ((run_study, toy), (run_mnist, MnistParams(trials=1))):
         events: list[Any] = []
-        with pytest.raises(BadInput, match=r"^torchrun started 2 processes, which can share a trial of an ablation only: .* with --workers 2$"):
+        with pytest.raises(
+            BadInput,
+            match=r"^torchrun started 2 processes, which can share a trial of an ablation only: .* with --workers 2$",
+        ):
             run(params, watch=events.append)  # type: ignore[operator]
         assert (events, store.load_study(params.study)) == ([], [])
 

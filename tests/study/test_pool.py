@@ -1,4 +1,5 @@
-"""Where tasks run changes no result: this process, processes, a Dask cluster; what a worker's death leaves is finished."""
+"""Where tasks run changes no result: this process, processes, a Dask cluster; what a worker's death leaves is
+finished."""
 
 from __future__ import annotations
 
@@ -97,7 +98,11 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A scheduler and one worker with a GPU resource, started as a user would start them."""
     file = tmp_path / "scheduler.json"
     shared = ["--no-dashboard", "--scheduler-file", str(file)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join([str(paths.ROOT), os.environ.get("PYTHONPATH", "")])}
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join([str(paths.ROOT), os.environ.get("PYTHONPATH", "")]),
+    }
 
     def start(program: str, *words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.{program}", *shared, *words]

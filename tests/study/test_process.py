@@ -30,9 +30,14 @@ print(count() - before)
 @pytest.mark.skipif(not process.keep_freed_memory(), reason="the C library is not glibc")
 @pytest.mark.slow
 def test_freed_memory_is_not_faulted_in_again() -> None:
-    """Blocks of 36 MB, beyond any size that glibc keeps by itself: each use faults their pages in; where memory is kept, none after a while."""
+    """Blocks of 36 MB, beyond any size that glibc keeps by itself: each use faults their pages in; where memory is
+    kept, none after a while."""
     faults = {
-        way: int(subprocess.run([sys.executable, "-W", "ignore", "-c", FAULTS, way], capture_output=True, text=True, check=True).stdout)
+        way: int(
+            subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", FAULTS, way], capture_output=True, text=True, check=True
+            ).stdout
+        )
         for way in ("kept", "given back")
     }
     assert faults["kept"] < 100 < 1000 < faults["given back"]

@@ -44,7 +44,8 @@ def test_off_is_the_default_and_lists_nothing() -> None:
 
 
 def test_as_published_is_all_that_apply() -> None:
-    """Five of six models ignore the activation; convolutions see the future; charlm's gated layers are wide; measurement is always on."""
+    """Five of six models ignore the activation; convolutions see the future; charlm's gated layers are wide;
+    measurement is always on."""
     always = ("pairing: unpaired", "accuracy: last_1000", "selection: final", "evaluation: 200 random batches")
     expected = {
         ("charlm", "gelu"): always,
@@ -74,7 +75,11 @@ def test_ignored_activation_gives_bit_equal_arms(model: str) -> None:
     params = Params(protocol={"activation": "ignored"})
     defects = {a: arm(params, model, a).trials[0].defects for a in ("relu", "gelu", "swiglu")}
     relu, *others = (built(model, a, *on)(tiny.tokens()) for a, on in defects.items())
-    assert all(torch.equal(relu, other) for other in others) == (set(defects.values()) == {(protocol.IGNORED,)}) == (model != "charlm")
+    assert (
+        all(torch.equal(relu, other) for other in others)
+        == (set(defects.values()) == {(protocol.IGNORED,)})
+        == (model != "charlm")
+    )
 
 
 def test_padding_both_breaks_causality() -> None:
@@ -107,7 +112,8 @@ def test_coded_pd_is_total_variation() -> None:
 
 
 def test_unpaired_pd_of_a_model_with_itself_is_not_zero(few: None) -> None:
-    """A confident predictor of the last token compared with itself on other inputs: 1 - sum of squared frequencies, far from 0."""
+    """A confident predictor of the last token compared with itself on other inputs: 1 - sum of squared frequencies, far
+    from 0."""
 
     class Copies(torch.nn.Module):
         config = tiny.CONFIG
@@ -132,27 +138,38 @@ def test_a_constant_predictor_agrees_with_itself_on_any_input(few: None) -> None
         def forward(self, tokens: Tensor) -> Tensor:
             return torch.arange(11.0).expand(*tokens.shape, 11)
 
-    draws = {"7": tuple(protocol.draw(Constant(), tiny.text(900), tiny.RECIPE, generator(7, f"drawn/{i}")) for i in range(2))}
+    draws = {
+        "7": tuple(protocol.draw(Constant(), tiny.text(900), tiny.RECIPE, generator(7, f"drawn/{i}")) for i in range(2))
+    }
     assert protocol.unpaired(draws)["itself"][0]["coded_pd"] == 0  # type: ignore[arg-type]
 
 
 def test_a_draw_is_the_last_position_of_random_windows(few: None) -> None:
-    """Predictions are the model's at the last position of each window, the target is the next character, and the stream decides the windows."""
+    """Predictions are the model's at the last position of each window, the target is the next character, and the stream
+    decides the windows."""
     model, text = tiny.model().eval(), tiny.text(300)
     drawn = protocol.draw(model, text, tiny.RECIPE, generator(1, "x"))
     starts = torch.randint(len(text) - 8, (60,), generator=generator(1, "x"))
     inputs = text[starts[:, None] + torch.arange(8)].long()
     torch.testing.assert_close(drawn.probabilities, torch.softmax(model(inputs)[:, -1], dim=1).detach())
     assert torch.equal(drawn.targets, text[starts + 8].long())
-    assert drawn.accuracy == pytest.approx(100 * (drawn.probabilities.argmax(1) == drawn.targets).double().mean().item())
+    assert drawn.accuracy == pytest.approx(
+        100 * (drawn.probabilities.argmax(1) == drawn.targets).double().mean().item()
+    )
     assert not torch.equal(drawn.targets, protocol.draw(model, text, tiny.RECIPE, generator(2, "x")).targets)
 
 
 def test_record_says_both(toy: Params, few: None) -> None:
-    """One training, read both ways: the record's own numbers are the corrected ones, bit for bit, and the published ones stand beside them."""
+    """One training, read both ways: the record's own numbers are the corrected ones, bit for bit, and the published
+    ones stand beside them."""
     corrected = actlab.run_experiment("charlm", "relu", toy)
     record = actlab.run_experiment("charlm", "relu", toy.replace(study="toy-on", protocol=MEASURED))
-    assert record["config"]["protocol"] == ["pairing: unpaired", "accuracy: last_1000", "selection: final", "evaluation: 200 random batches"]
+    assert record["config"]["protocol"] == [
+        "pairing: unpaired",
+        "accuracy: last_1000",
+        "selection: final",
+        "evaluation: 200 random batches",
+    ]
     assert record["reproducibility_metrics"] == corrected["reproducibility_metrics"]
     assert "as_published" not in corrected
     published = record["as_published"]
@@ -168,13 +185,17 @@ def test_record_says_both(toy: Params, few: None) -> None:
 def test_final_selection_reports_the_last_weights(toy: Params) -> None:
     """Alone, the switch gives the whole split's loss of the last weights and nothing else."""
     record = actlab.run_experiment("charlm", "relu", toy.replace(protocol={"selection": "final"}))
-    assert record["as_published"] == {"trials": [{"label": t["label"], "val_loss": t["final"]["val_loss"]} for t in record["trials"]]}
+    assert record["as_published"] == {
+        "trials": [{"label": t["label"], "val_loss": t["final"]["val_loss"]} for t in record["trials"]]
+    }
 
 
 def test_ignored_arms_have_equal_weights(toy: Params) -> None:
     """The published "zero variance": trained under two names, one network, bit for bit the corrected relu arm."""
     ignored = toy.replace(study="ignored", protocol={"activation": "ignored"})
-    found = [actlab.run_experiment("minigpt", a, ignored) for a in ("relu", "gelu")] + [actlab.run_experiment("minigpt", "relu", toy)]
+    found = [actlab.run_experiment("minigpt", a, ignored) for a in ("relu", "gelu")] + [
+        actlab.run_experiment("minigpt", "relu", toy)
+    ]
     hashes = [[t["weights_sha256"] for t in record["trials"]] for record in found]
     assert hashes[0] == hashes[1] == hashes[2]
     assert len({record["arm"] for record in found}) == 3

@@ -1,4 +1,5 @@
-"""Recorded ids stay: today's params files plan every arm that has a record in results/, under the same name and with the same settings."""
+"""Recorded ids stay: today's params files plan every arm that has a record in results/, under the same name and with
+the same settings."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from actlab import paths, store
+from actlab import paths
+from actlab.records import store
 from actlab.study import kinds
 
 ROOT = paths.ROOT / "results"  # the committed records: a test's own folder of results is another one
@@ -17,25 +19,34 @@ RECORDS = {path: json.loads(path.read_text(encoding="utf-8")) for path in sorted
 
 
 def planned() -> dict[tuple[str, str], Any]:
-    """(study, id) -> the arm, of every study in params/ that has records (the arms of some depend on them: tuned rates)."""
+    """(study, id) -> the arm, of every study in params/ that has records (the arms of some depend on them: tuned
+    rates)."""
     recorded = {path.parent.name for path in RECORDS}
     studies = [kinds.load(path) for path in sorted((paths.ROOT / "params").glob("*.yaml")) if path.stem in recorded]
     return {(arm.study, arm.id): arm for params in studies for arm in kinds.kind_of(params).load(params).arms}
 
 
 def test_every_recorded_arm_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A change of an arm's settings or of their hash would orphan results: lists every record that no params file plans any more."""
+    """A change of an arm's settings or of their hash would orphan results: lists every record that no params file plans
+    any more."""
     monkeypatch.setenv("ACTLAB_RESULTS", str(ROOT))
     arms = planned()
-    recorded = {path: (record["study"], record["arm"]) for path, record in RECORDS.items() if record["kind"] not in WITHOUT_ARM}
+    recorded = {
+        path: (record["study"], record["arm"]) for path, record in RECORDS.items() if record["kind"] not in WITHOUT_ARM
+    }
     assert len(recorded) >= 305
     assert [str(path.relative_to(ROOT)) for path, key in recorded.items() if key not in arms] == []
-    changed = [path.stem for path, key in recorded.items() if store.canonical(arms[key].config) != store.canonical(RECORDS[path]["config"])]
+    changed = [
+        path.stem
+        for path, key in recorded.items()
+        if store.canonical(arms[key].config) != store.canonical(RECORDS[path]["config"])
+    ]
     assert changed == []
 
 
 def test_records_are_named_by_what_they_hold() -> None:
-    """File and folder are the record's own id and study; a baseline's file is named after its text and the text's hash."""
+    """File and folder are the record's own id and study; a baseline's file is named after its text and the text's
+    hash."""
     wrong = []
     for path, record in RECORDS.items():
         name = record.get("arm", path.stem)

@@ -1,4 +1,5 @@
-"""Records of arms: two runs of one study agree on one, and a failure leaves its traceback where no reader takes it for a record."""
+"""Records of arms: two runs of one study agree on one, and a failure leaves its traceback where no reader takes it for
+a record."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from actlab import store
 from actlab.errors import RecordError
+from actlab.records import store
 from actlab.study import mnist_run
 from actlab.study.mnist import MnistParams
 from actlab.study.records import failure_of, keep, recorded
@@ -51,8 +52,11 @@ def test_a_failure_is_kept_apart_until_the_arm_has_its_record() -> None:
 
 
 def test_a_program_that_raises_fails_its_trials_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Image classifiers: the seed's trials have failed in every arm, their tracebacks are kept, and the next run mends it."""
-    params = MnistParams.parse({"study": "tiny", "arms": "relu", "hidden": [2, 4], "learning_rates": [0.01], "batch_sizes": [64], "trials": 2})
+    """Image classifiers: the seed's trials have failed in every arm, their tracebacks are kept, and the next run mends
+    it."""
+    params = MnistParams.parse(
+        {"study": "tiny", "arms": "relu", "hidden": [2, 4], "learning_rates": [0.01], "batch_sizes": [64], "trials": 2}
+    )
     real = mnist_run.train_program
 
     def train(program: mnist_run.Program) -> object:

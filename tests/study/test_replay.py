@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from actlab import paths, store
+from actlab import paths
 from actlab.data.text import TEXTS
 from actlab.errors import BadInput, RecordError
+from actlab.records import store
 from actlab.study import ablation_run, again, run
 from actlab.study.ablation import AblationParams
 from actlab.study.ablation_run import run_ablation
@@ -50,7 +51,9 @@ def saved(record: dict[str, Any], **changes: Any) -> Path:
     return store.save(store.path_of("tiny-quick", "copy"), {**record, **changes})
 
 
-@pytest.mark.parametrize(("kind", "label"), [("trials", None), ("trials", "43"), ("floor", "42-nudge"), ("floor", "42-repeat")])
+@pytest.mark.parametrize(
+    ("kind", "label"), [("trials", None), ("trials", "43"), ("floor", "42-nudge"), ("floor", "42-repeat")]
+)
 def test_replay_gives_the_recorded_bits(records: dict[str, Any], kind: str, label: str | None) -> None:
     """Every trial of a record, nudged or not, can be trained again to the same weights."""
     found = replay(saved(records[kind]), label)
@@ -98,8 +101,11 @@ def test_other_evaluations_of_equal_weights_are_not_equal(records: dict[str, Any
     assert found.record["differs"] == ["history"]
 
 
-def test_a_nudged_replay_is_as_far_away_as_the_noise_floor(toy: Params, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another machine, played by one unit in the last place: its total variation from the cached predictions is the recorded floor's, exactly."""
+def test_a_nudged_replay_is_as_far_away_as_the_noise_floor(
+    toy: Params, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another machine, played by one unit in the last place: its total variation from the cached predictions is the
+    recorded floor's, exactly."""
     outcome = run_study(Params.parse({**SETTINGS, "model": "charlm", "iterations": 20}))
     (record,) = outcome.present[1:2]
     fresh_model = run.fresh_model
@@ -144,7 +150,13 @@ def test_history_lies_beside_the_record(records: dict[str, Any]) -> None:
 
 def test_a_network_of_the_image_sweep_is_replayed_alone() -> None:
     """Trained among others, it comes out the same on its own, in every number that was recorded."""
-    settings = {"study": "sweep", "arms": ["relu", "geglu_equal_width"], "hidden": [2, 4], "learning_rates": [1e-1, 1e-3], "batch_sizes": [64]}
+    settings = {
+        "study": "sweep",
+        "arms": ["relu", "geglu_equal_width"],
+        "hidden": [2, 4],
+        "learning_rates": [1e-1, 1e-3],
+        "batch_sizes": [64],
+    }
     for record in run_mnist(MnistParams.parse({**settings, "trials": 2})).present[::5]:
         found = replay(store.path_of("sweep", record["arm"]), "43")
         assert found.equal, found.sentence
@@ -153,7 +165,14 @@ def test_a_network_of_the_image_sweep_is_replayed_alone() -> None:
 
 def test_an_ablation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every optimizer gives its bits again; nudged, the total variation to the cached weights is told."""
-    tiny = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4, "activations": "gelu"}
+    tiny = {
+        "iterations": 2,
+        "evaluate_every": 1,
+        "batch_size": 2,
+        "vocab_size": 300,
+        "validation_windows": 4,
+        "activations": "gelu",
+    }
     text = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
     monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: text)
     ablation_run._text_shards.cache_clear()

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from actlab import paths, store
+from actlab import paths
 from actlab.errors import UnknownName
+from actlab.records import store
 from actlab.study import replays
 from actlab.study.engine import run_study
 from actlab.study.params import Params
@@ -18,7 +19,11 @@ from actlab.study.replay import Replay, Task
 
 def tasks(**sizes: int) -> list[Task]:
     """Studies with so many trials, of 10, 20, ... seconds."""
-    return [Task(Path(study), "arm", study, str(i), 10.0 * (i + 1), None) for study, count in sizes.items() for i in range(count)]
+    return [
+        Task(Path(study), "arm", study, str(i), 10.0 * (i + 1), None)
+        for study, count in sizes.items()
+        for i in range(count)
+    ]
 
 
 def test_studies_take_turns() -> None:
@@ -31,7 +36,9 @@ def test_the_seed_is_the_only_source_of_randomness() -> None:
     """Same seed, same sample; another seed, another one; all trials are drawn once where all are asked for."""
     every = tasks(a=30, b=30)
     assert replays.sample(every, 10, seed=1) == replays.sample(every, 10, seed=1) != replays.sample(every, 10, seed=2)
-    assert sorted(task.label + task.study for task in replays.sample(every)) == sorted(task.label + task.study for task in every)
+    assert sorted(task.label + task.study for task in replays.sample(every)) == sorted(
+        task.label + task.study for task in every
+    )
 
 
 def test_long_trials_are_left_out() -> None:
@@ -42,7 +49,15 @@ def test_long_trials_are_left_out() -> None:
 
 def write(study: str, **settings: Any) -> None:
     """A study of two trials."""
-    values = {"trials": 2, "iterations": 2, "evaluate_every": 2, "batch_size": 2, "prediction_windows": 4, "noise_floor": False, **settings}
+    values = {
+        "trials": 2,
+        "iterations": 2,
+        "evaluate_every": 2,
+        "batch_size": 2,
+        "prediction_windows": 4,
+        "noise_floor": False,
+        **settings,
+    }
     run_study(Params.parse({"study": study, "model": "tinylstm", "activations": "gelu", **values}))
 
 

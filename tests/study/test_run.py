@@ -12,8 +12,9 @@ import pytest
 import torch
 
 import actlab
-from actlab import metrics, paths, store
+from actlab import metrics, paths
 from actlab.errors import BadInput, DataError
+from actlab.records import store
 from actlab.study import run
 from actlab.study.arms import TrialSpec, arm, arms_of
 from actlab.study.params import Params
@@ -45,7 +46,9 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def timeless(results: dict[str, object]) -> str:
     """All results but the times, NaN included."""
-    return json.dumps({key: value for key, value in results.items() if key not in ("seconds", "started")}, sort_keys=True)
+    return json.dumps(
+        {key: value for key, value in results.items() if key not in ("seconds", "started")}, sort_keys=True
+    )
 
 
 def test_a_finished_trial_is_not_trained_again(spec: TrialSpec, trained: list[str]) -> None:
@@ -58,14 +61,18 @@ def test_a_finished_trial_is_not_trained_again(spec: TrialSpec, trained: list[st
 def test_a_trial_leaves_its_file_and_no_checkpoint(spec: TrialSpec) -> None:
     """Predictions, weights and results lie in the cache; the checkpoint is gone."""
     results = run.run_trial(spec)
-    assert [p.name for p in (paths.cache() / "trials").iterdir() if p.suffix not in (".lock",)] == [run.cached(spec).name]
+    assert [p.name for p in (paths.cache() / "trials").iterdir() if p.suffix not in (".lock",)] == [
+        run.cached(spec).name
+    ]
     assert run.probabilities(spec).shape == (5 * 8, 28)
     model = run.trained_model(spec)
     assert not model.training
     assert weights_sha256(model) == results["weights_sha256"]
 
 
-def test_training_afresh_looks_at_no_cache_and_leaves_nothing(spec: TrialSpec, trained: list[str], tmp_path: Path) -> None:
+def test_training_afresh_looks_at_no_cache_and_leaves_nothing(
+    spec: TrialSpec, trained: list[str], tmp_path: Path
+) -> None:
     """It trains anew, gets the same bits, and touches no file."""
     fresh = run.train_afresh(spec)[0]
     assert not paths.cache().exists()
@@ -77,7 +84,12 @@ def test_training_afresh_looks_at_no_cache_and_leaves_nothing(spec: TrialSpec, t
 def test_the_cache_knows_what_a_result_depends_on(spec: TrialSpec, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another setting, text, code or machine is another file."""
     keys = [run.trial_key(spec)]
-    for change in ({"seed": 43}, {"variant": "nudge"}, {"activation": "gelu"}, {"recipe": replace(spec.recipe, learning_rate=1.0)}):
+    for change in (
+        {"seed": 43},
+        {"variant": "nudge"},
+        {"activation": "gelu"},
+        {"recipe": replace(spec.recipe, learning_rate=1.0)},
+    ):
         keys.append(run.trial_key(replace(spec, **change)))
     for name in ("code", "machine"):
         with monkeypatch.context() as patch:
@@ -161,7 +173,8 @@ def test_record_content(toy: Params) -> None:
 
 
 def test_pairs_are_computed_from_the_trials_predictions(toy: Params) -> None:
-    """A pair's numbers are the metrics of the two prediction tensors on the same frozen windows; its blocks average to them."""
+    """A pair's numbers are the metrics of the two prediction tensors on the same frozen windows; its blocks average to
+    them."""
     one = arm(toy, "charlm", "relu")
     pair = actlab.run_experiment("charlm", "relu", toy)["reproducibility_metrics"][1]
     p, q = run.probabilities(one.trials[0]), run.probabilities(one.trials[2])
@@ -182,7 +195,17 @@ def test_provenance(toy: Params) -> None:
     """A record says when, with which code, versions and machine, and on which data and windows it was made."""
     about = actlab.run_experiment("charlm", "relu", toy)["provenance"]
     corpus, validation, frozen = run.windows_of(arm(toy, "charlm", "relu").trials[0])
-    assert {"date", "git_commit", "git_dirty", "lib_sha256", "trial_code_sha256", "machine", "threads", "path", "data"} <= set(about)
+    assert {
+        "date",
+        "git_commit",
+        "git_dirty",
+        "lib_sha256",
+        "trial_code_sha256",
+        "machine",
+        "threads",
+        "path",
+        "data",
+    } <= set(about)
     assert about["machine"]["torch"] == torch.__version__
     assert (about["threads"], about["path"]) == (1, "loop")
     assert about["data"] == {
@@ -204,7 +227,9 @@ def test_noise_floor(toy: Params) -> None:
     repeat, nudged = record["reproducibility_metrics"]
     assert repeat["between"] == ["42", "42-repeat"]
     assert nudged["between"] == ["42", "42-nudge"]
-    assert [repeat[name] for name in ("total_variation", "relative_pd", "churn", "jensen_shannon", "label_pd")] == [0.0] * 5
+    assert [repeat[name] for name in ("total_variation", "relative_pd", "churn", "jensen_shannon", "label_pd")] == [
+        0.0
+    ] * 5
     assert 0 < nudged["total_variation"] < 1e-3
     plain, again, moved = record["trials"]
     assert plain["weights_sha256"] == again["weights_sha256"] != moved["weights_sha256"]

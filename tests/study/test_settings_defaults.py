@@ -1,4 +1,5 @@
-"""Settings that came after the first records: a record without them has their defaults, so that no old arm is named by them."""
+"""Settings that came after the first records: a record without them has their defaults, so that no old arm is named by
+them."""
 
 from __future__ import annotations
 
@@ -9,4 +10,6 @@ from actlab.study.arms import LATER, LATER_OF_RECIPE
 def test_readers_know_every_later_default() -> None:
     planned = {**LATER, **LATER_OF_RECIPE}
     del planned["fixed"]  # the first seed, where one stream varies
-    assert {name: list(v) if isinstance(v, tuple) else v for name, v in planned.items()} == {name: DEFAULTS[name] for name in planned}
+    assert {name: list(v) if isinstance(v, tuple) else v for name, v in planned.items()} == {
+        name: DEFAULTS[name] for name in planned
+    }

@@ -38,7 +38,10 @@ def test_progress_and_evaluations_are_written(monkeypatch: pytest.MonkeyPatch, t
     """Every event reaches the display too; without a tracker nothing is written."""
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))
     history = [{"iteration": 0, "train_loss": 4.0, "val_loss": 4.5}]
-    events = [Event("progress", ARM, TRIAL, 3, 2.5), Event("arm", ARM, record={"trials": [{"label": "42", "history": history}]})]
+    events = [
+        Event("progress", ARM, TRIAL, 3, 2.5),
+        Event("arm", ARM, record={"trials": [{"label": "42", "history": history}]}),
+    ]
     for name, rows in (("tensorboard", 3), ("", 0)):
         seen: list[Event] = []
         Writer.rows.clear()
@@ -53,6 +56,9 @@ def test_progress_and_evaluations_are_written(monkeypatch: pytest.MonkeyPatch, t
 
 def test_what_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    for name, error, words in (("tensorboard", BadInput, "needs the extra"), ("wandb", UnknownName, "known are tensorboard")):
+    for name, error, words in (
+        ("tensorboard", BadInput, "needs the extra"),
+        ("wandb", UnknownName, "known are tensorboard"),
+    ):
         with pytest.raises(error, match=words), track.tracked(name, tmp_path, print):
             pass

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from actlab import factorial
-from actlab.factorial import Factorial
-from actlab.store import Record
+from actlab.records import ablation
+from actlab.records.ablation import Factorial
+from actlab.records.store import Record
 
 OPTIMIZERS = ("ecd", "adamw", "sgdm", "soap")
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -25,13 +25,26 @@ BATCHES = 130
 
 
 def record(
-    optimizer: str, symmetry: str, activation: str, factor: float = 1.0, seeds: int = 3, gain: dict[str, float] = GAIN, **config: Any
+    optimizer: str,
+    symmetry: str,
+    activation: str,
+    factor: float = 1.0,
+    seeds: int = 3,
+    gain: dict[str, float] = GAIN,
+    **config: Any,
 ) -> Record:
-    """Loss = 4 + optimizer / 10 - gain + a luck that the arms of one seed share + a little of its own; rate 3 is 0.2 better."""
+    """Loss = 4 + optimizer / 10 - gain + a luck that the arms of one seed share + a little of its own; rate 3 is 0.2
+    better."""
     shared = np.random.default_rng(1).normal(0, 0.5, seeds)
     own = np.random.default_rng(sum(map(ord, optimizer + symmetry + activation))).normal(0, 0.002, seeds)
     text = np.random.default_rng(2).normal(0, 0.25, BATCHES)  # easy and hard batches, the same for every model
-    centre = 4 + OPTIMIZERS.index(optimizer) / 10 - (symmetry == "bQbV") * gain[activation] - 0.2 * (factor == 3) + 0.05 * (activation == "gelu")
+    centre = (
+        4
+        + OPTIMIZERS.index(optimizer) / 10
+        - (symmetry == "bQbV") * gain[activation]
+        - 0.2 * (factor == 3)
+        + 0.05 * (activation == "gelu")
+    )
     trials = [trial(42 + i, float(centre + shared[i] + own[i]), text - text.mean(), symmetry) for i in range(seeds)]
     size = {"n_layer": 2, "n_embd": 64, "n_head": 4, "block_size": 64}
     whole = {
@@ -61,10 +74,21 @@ def record(
 def trial(seed: int, loss: float, text: np.ndarray, symmetry: str) -> dict[str, Any]:
     """One trial; under bQ+bV its keys point along bQ, and it copies better."""
     aligned = symmetry == "bQbV"
-    heads = {"cosine": [[0.6 * aligned] * 4] * 2, "low": [[-0.3] * 4] * 2, "high": [[0.3] * 4] * 2, "logit_spread": [[0.1] * 4] * 2}
+    heads = {
+        "cosine": [[0.6 * aligned] * 4] * 2,
+        "low": [[-0.3] * 4] * 2,
+        "high": [[0.3] * 4] * 2,
+        "logit_spread": [[0.1] * 4] * 2,
+    }
     items = {"items": 900, "top1": 0.2 + 0.1 * aligned, "top5": 0.5, "loss": loss - 0.5, "standard_error": 0.02}
     history = [
-        {"iteration": n, "tokens": 512 * n, "val_loss": loss + (2 if n == 0 else 0), "val_standard_error": 0.01, "val_accuracy": 20.0}
+        {
+            "iteration": n,
+            "tokens": 512 * n,
+            "val_loss": loss + (2 if n == 0 else 0),
+            "val_standard_error": 0.01,
+            "val_accuracy": 20.0,
+        }
         for n in (0, 600)
     ]
     return {
@@ -90,4 +114,4 @@ def records(optimizers: Iterable[str] = OPTIMIZERS, **more: Any) -> list[Record]
 
 def made_up(**more: Any) -> Factorial:
     """All sixteen arms."""
-    return factorial.read(records(**more))
+    return ablation.read(records(**more))

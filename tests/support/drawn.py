@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from tests.records.test_mnist import made_up as swept
+from tests.records.test_sources import study
 from tests.support import ablations, autopsies, grids
-from tests.test_sources import study
-from tests.test_sweep import made_up as swept
 
-from actlab import factorial, grid, sweep
-from actlab.autopsy import printed, trained
+from actlab.chapters.autopsy import printed, trained
 from actlab.claims import published
 from actlab.figures import ablation, autopsy, sources
-from actlab.figures import grid as grids_figures
-from actlab.figures import sweep as sweep_figures
-from actlab.readings import Evidence
-from actlab.sources import Sources
+from actlab.figures import mnist as sweep_figures
+from actlab.figures import repro as grids_figures
+from actlab.records import ablation as ablation_records
+from actlab.records import mnist, repro
+from actlab.records.autopsy import Evidence
+from actlab.records.sources import Sources
 
 GRID: dict[str, Callable[[Any], Figure]] = {
     "bars": lambda g: grids_figures.bars(g, "total_variation"),
@@ -29,11 +30,13 @@ GRID: dict[str, Callable[[Any], Figure]] = {
     "floors": grids_figures.floors,
 }
 ABLATION: dict[str, Callable[[Any], Figure]] = {
-    "arms": lambda f: ablation.by_arm(factorial.arms(f)),
-    "gains": lambda f: ablation.gains(factorial.gains(f), factorial.interactions(f)),
-    "rates": lambda f: ablation.rates(factorial.rates(f)),
-    "losses": lambda f: ablation.curves(factorial.curves(f, "gelu")),
-    "alignment": lambda f: ablation.alignment({mode: factorial.alignments(f, "adamw", mode, "gelu") for mode in f.levels("symmetry")}),
+    "arms": lambda f: ablation.by_arm(ablation_records.arms(f)),
+    "gains": lambda f: ablation.gains(ablation_records.gains(f), ablation_records.interactions(f)),
+    "rates": lambda f: ablation.rates(ablation_records.rates(f)),
+    "losses": lambda f: ablation.curves(ablation_records.curves(f, "gelu")),
+    "alignment": lambda f: ablation.alignment(
+        {mode: ablation_records.alignments(f, "adamw", mode, "gelu") for mode in f.levels("symmetry")}
+    ),
 }
 EVIDENCE: dict[str, Callable[[Any], Figure]] = {
     "identical": autopsy.identical,
@@ -45,20 +48,28 @@ EVIDENCE: dict[str, Callable[[Any], Figure]] = {
     "swiglu": autopsy.swiglu,
     "sensitivity": lambda e: autopsy.bars(trained.sensitivity_bars(e), 20.26, "CV%"),
 }
-STREAMS: dict[str, Callable[[Any], Figure]] = {f.__name__: f for f in (sources.by_stream, sources.over_time, sources.floors, sources.by_ensemble)}
+STREAMS: dict[str, Callable[[Any], Figure]] = {
+    f.__name__: f for f in (sources.by_stream, sources.over_time, sources.floors, sources.by_ensemble)
+}
 SWEEP: dict[str, Callable[[Any], Figure]] = {
-    "widths": lambda s: sweep_figures.width_sweep(sweep.by_width(s)),
-    "epochs": lambda s: sweep_figures.epochs(sweep.over_epochs(s)),
-    "searches": lambda s: sweep_figures.trials_of_searches(sweep.published_searches(s, 0)),
-    "bootstrap": lambda s: sweep_figures.bootstrap_histograms(sweep.published_searches(s, 0)),
-    "best of k": lambda s: sweep_figures.best_of_k(sweep.best_curves(s, np.random.default_rng(0), ks=range(1, 9)), range(1, 9)),
-    "differences": lambda s: sweep_figures.differences({"geglu_equal_width": sweep.differences(s, "geglu_equal_width")}),
+    "widths": lambda s: sweep_figures.width_sweep(mnist.by_width(s)),
+    "epochs": lambda s: sweep_figures.epochs(mnist.over_epochs(s)),
+    "searches": lambda s: sweep_figures.trials_of_searches(mnist.published_searches(s, 0)),
+    "bootstrap": lambda s: sweep_figures.bootstrap_histograms(mnist.published_searches(s, 0)),
+    "best of k": lambda s: sweep_figures.best_of_k(
+        mnist.best_curves(s, np.random.default_rng(0), ks=range(1, 9)), range(1, 9)
+    ),
+    "differences": lambda s: sweep_figures.differences(
+        {"geglu_equal_width": mnist.differences(s, "geglu_equal_width")}
+    ),
 }
 ALONE: dict[str, Callable[[], Figure]] = {
     "pair heat": lambda: grids_figures.pair_heat(grids.grid().arms["charlm", "relu"]),
-    "protocol": lambda: ablation.protocol(factorial.protocol(ablations.made_up())),
+    "protocol": lambda: ablation.protocol(ablation_records.protocol(ablations.made_up())),
     "last and best": lambda: autopsy.last_and_best(published.CHARLM_TRIALS, published.CHARLM_BEST),
-    "last and best, ours": lambda: autopsy.last_and_best({"relu": (2.0, 2.1), "gelu": (2.2, 2.1)}, {"relu": (1.9, 1.8), "gelu": (1.7, 1.9)}),
+    "last and best, ours": lambda: autopsy.last_and_best(
+        {"relu": (2.0, 2.1), "gelu": (2.2, 2.1)}, {"relu": (1.9, 1.8), "gelu": (1.7, 1.9)}
+    ),
     "sizes": lambda: autopsy.printed(printed.sizes(), "trainable parameters", logarithmic=True),
     "minutes": lambda: autopsy.printed(printed.minutes(), "minutes"),
 }
@@ -73,13 +84,22 @@ def full() -> dict[str, Callable[[], Figure]]:
         "of streams": (STREAMS, study),
         "of the sweep": (SWEEP, swept),
     }
-    several = {f"{name} {of}".strip(): lambda d=draw, r=read: d(r()) for of, (table, read) in made.items() for name, draw in table.items()}
+    several = {
+        f"{name} {of}".strip(): lambda d=draw, r=read: d(r())
+        for of, (table, read) in made.items()
+        for name, draw in table.items()
+    }
     return several | ALONE
 
 
 def empty() -> dict[str, Callable[[], Figure]]:
     """The same without any record."""
-    none = [(GRID, grid.Grid("none", ("charlm",), ("relu",), {}, {})), (ABLATION, factorial.read([])), (EVIDENCE, Evidence()), (STREAMS, Sources())]
+    none = [
+        (GRID, repro.Grid("none", ("charlm",), ("relu",), {}, {})),
+        (ABLATION, ablation_records.read([])),
+        (EVIDENCE, Evidence()),
+        (STREAMS, Sources()),
+    ]
     return {name: lambda d=draw, r=records: d(r) for table, records in none for name, draw in table.items()}
 
 

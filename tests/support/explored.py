@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.support import grids
 
-from actlab import explore
-from actlab.explore import Study
-from actlab.store import Record
+from actlab.chapters import explore
+from actlab.chapters.explore import Study
+from actlab.records.store import Record
 
 
 def record(scale: str = "lite", **more: object) -> Record:
@@ -23,5 +23,11 @@ def study(**folders: list[Record]) -> Study:
 
 def grid_study() -> Study:
     """Two scales; one arm with a noise floor and one with a diverged trial."""
-    lite = [record(), record(activation="swiglu", pd=0.3), record(model="tinylstm", status={2: "diverged"}), grids.floor(), grids.baseline()]
+    lite = [
+        record(),
+        record(activation="swiglu", pd=0.3),
+        record(model="tinylstm", status={2: "diverged"}),
+        grids.floor(),
+        grids.baseline(),
+    ]
     return study(repro_lite=lite, repro_quick=[record("quick", pd=0.7)])

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from actlab import store
+from actlab.records import store
 
 SCRIPT = Path(__file__).with_name("tiny_actlab.py")
 TIMES = {"seconds", "started", "tokens_per_second", "date", "checksum", "model_tflops_per_second", "mfu"}
@@ -80,7 +80,9 @@ class Study:
         """What was trained: (word, process, trial, iteration)."""
         file = self.folder / "diary"
         lines = file.read_text().splitlines() if file.exists() else []
-        return [(word, int(process), trial, int(iteration)) for word, process, trial, iteration in map(str.split, lines)]
+        return [
+            (word, int(process), trial, int(iteration)) for word, process, trial, iteration in map(str.split, lines)
+        ]
 
     def wait_for(self, word: str, iteration: int, seconds: float = 120) -> tuple[int, str]:
         """(process, trial) of the first such line of the diary, as soon as it is there."""
@@ -100,7 +102,11 @@ class Study:
     def strays(self, *known: str) -> list[str]:
         """What lies in the results beside records and the ``known`` folders."""
         found = [path.relative_to(self.place) for path in self.place.rglob("*") if path.is_file()]
-        return [str(path) for path in found if path.parts[0] not in known and (len(path.parts) > 1 or path.suffix != ".json" or path.name[0] == ".")]
+        return [
+            str(path)
+            for path in found
+            if path.parts[0] not in known and (len(path.parts) > 1 or path.suffix != ".json" or path.name[0] == ".")
+        ]
 
     def trained(self) -> Counter[str]:
         """Trial -> how often its training was begun or gone on with."""
@@ -114,7 +120,9 @@ class Server:
         path = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "1000"}
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen([sys.executable, str(SCRIPT), "serve"], stdin=pipe, stdout=pipe, text=True, env=environment)
+        self.process = subprocess.Popen(
+            [sys.executable, str(SCRIPT), "serve"], stdin=pipe, stdout=pipe, text=True, env=environment
+        )
         self.said = Path()
 
     def line(self) -> str:
@@ -155,12 +163,20 @@ class Server:
 
 
 def launch(study: Study, *words: str, **environment: str) -> subprocess.Popen[str]:
-    """``actlab run STUDY WORDS`` as a user's shell starts it: a process group of its own, workers that Dask starts included."""
+    """``actlab run STUDY WORDS`` as a user's shell starts it: a process group of its own, workers that Dask starts
+    included."""
     path = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
-    more = {"PYTHONPATH": path, "COLUMNS": "1000", "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]', "OMP_NUM_THREADS": "1"}
+    more = {
+        "PYTHONPATH": path,
+        "COLUMNS": "1000",
+        "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]',
+        "OMP_NUM_THREADS": "1",
+    }
     settings = {**os.environ, **study.settings(**environment), **more}
     command = [sys.executable, str(SCRIPT), "run", str(study.file), *words]
-    return subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    return subprocess.Popen(
+        command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
 
 
 def kill_group(process: int, sign: signal.Signals = signal.SIGKILL) -> bool:

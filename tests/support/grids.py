@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from actlab.grid import PAIR_METRICS, Grid, read
-from actlab.store import Record
+from actlab.records.repro import PAIR_METRICS, Grid, read
+from actlab.records.store import Record
 
 
 def record(
@@ -26,7 +26,9 @@ def record(
             "status": ended[i],
             "final": {"iteration": 10, "train_loss": loss, "val_loss": loss, "val_accuracy": 50 - loss},
             "best": {"iteration": 5, "train_loss": loss, "val_loss": loss - 0.05, "val_accuracy": 50 - loss},
-            "history": [{"iteration": step, "train_loss": loss, "val_loss": loss, "val_accuracy": 50.0} for step in (0, 5, 10)],
+            "history": [
+                {"iteration": step, "train_loss": loss, "val_loss": loss, "val_accuracy": 50.0} for step in (0, 5, 10)
+            ],
         }
         for i, loss in enumerate(losses)
     ]
@@ -78,7 +80,9 @@ def baseline() -> Record:
 def grid(seed: int = 0) -> Grid:
     """Two models x three activations, one arm missing, one trial diverged, floors for one arm."""
     noise = np.random.default_rng(seed).normal(0, 0.01, (2, 3, 4))
-    cells = [(m, a) for m in ("charlm", "tinylstm") for a in ("relu", "gelu", "swiglu") if (m, a) != ("tinylstm", "swiglu")]
+    cells = [
+        (m, a) for m in ("charlm", "tinylstm") for a in ("relu", "gelu", "swiglu") if (m, a) != ("tinylstm", "swiglu")
+    ]
     records = [
         record(m, a, tuple(2.0 + i * 0.1 + noise[i % 2, i % 3]), 0.1 + 0.02 * i, {3: "diverged"} if i == 4 else None)
         for i, (m, a) in enumerate(cells)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 
-from actlab import reliability, store
+from actlab.records import reliability, store
 from actlab.study import provenance
 
 
@@ -64,5 +64,12 @@ def write(seconds: float) -> None:
     """The record of this run."""
     origin = provenance.of_record(threads=1, path="tests", data={})
     rows = [vars(row) for row in FAULTS.rows]
-    record = {"kind": "reliability", "study": reliability.STUDY, "faults": rows, "doors": DOORS.counts, "seconds": seconds, "provenance": origin}
+    record = {
+        "kind": "reliability",
+        "study": reliability.STUDY,
+        "faults": rows,
+        "doors": DOORS.counts,
+        "seconds": seconds,
+        "provenance": origin,
+    }
     store.save(store.path_of(reliability.STUDY, f"tests-{datetime.now(UTC):%Y%m%dT%H%M%S}"), record)

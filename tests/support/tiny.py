@@ -18,7 +18,11 @@ STUDY_ACTIVATIONS = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
 
 
 def model(
-    name: str = "charlm", activation: str = "gelu", seed: int = 42, config: ModelConfig = CONFIG, gated_width: str = "matched"
+    name: str = "charlm",
+    activation: str = "gelu",
+    seed: int = 42,
+    config: ModelConfig = CONFIG,
+    gated_width: str = "matched",
 ) -> LanguageModel:
     """A freshly initialised tiny model."""
     return build_model(name, config, activation, gated_width=gated_width, generator_for=init_streams(seed))
@@ -46,7 +50,15 @@ def enlarge(module: nn.Module, factor: float = 20.0) -> nn.Module:
 def run(net: nn.Module, recipe: Recipe = RECIPE, seed: int = 42, **more: object) -> Trial:
     """Train on the tiny text; predictions on four windows."""
     validation = text(70, seed=1)
-    return train(net, text(), cover(validation, CONFIG.block_size), spread(validation, CONFIG.block_size, 4), recipe, seed, **more)
+    return train(
+        net,
+        text(),
+        cover(validation, CONFIG.block_size),
+        spread(validation, CONFIG.block_size, 4),
+        recipe,
+        seed,
+        **more,
+    )
 
 
 def outcome(trial: Trial) -> tuple[str, str, str, bytes]:

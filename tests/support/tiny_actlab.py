@@ -1,14 +1,15 @@
-"""The command `actlab` over a toy text and a tiny model, with a diary of what it trains; trouble is ordered by environment variables. Not a test.
+"""The command `actlab` over a toy text and a tiny model, with a diary of what it trains; trouble is ordered by
+environment variables. Not a test.
 
-``python tiny_actlab.py run ...`` is the command. ``python tiny_actlab.py serve`` forks it from a warm process, one run after another:
-a JSON list [words, environment, file of what it prints] comes in as a line of stdin, the process's number and later its exit code go out.
-Dask's workers preload this module.
+``python tiny_actlab.py run ...`` is the command. ``python tiny_actlab.py serve`` forks it from a warm process, one run
+after another: a JSON list [words, environment, file of what it prints] comes in as a line of stdin, the process's
+number and later its exit code go out. Dask's workers preload this module.
 
 TINY_DIARY     file for lines of `word process trial iteration`: train, saved, resumed
 TINY_PAUSE     seconds to wait after each checkpoint
 TINY_RAISE     a trial that raises, `relu-43`
-TINY_DIE_AT    the number of the step of writing (before the flush, before the move, after it) at which the process kills itself
-TINY_LARGEST   bytes that a file may have (``RLIMIT_FSIZE``)
+TINY_DIE_AT    the number of the step of writing (before the flush, before the move, after it) at which the process
+kills itself TINY_LARGEST   bytes that a file may have (``RLIMIT_FSIZE``)
 """
 
 from __future__ import annotations
@@ -126,7 +127,9 @@ def serve() -> None:
     import distributed  # noqa: F401  # slow to load, as is the next
     from sklearn.datasets import load_digits  # noqa: F401
 
-    dask.config.set({"distributed.worker.multiprocessing-method": "fork"})  # so that its workers need not load it either
+    dask.config.set(
+        {"distributed.worker.multiprocessing-method": "fork"}
+    )  # so that its workers need not load it either
     provenance.code()
     print("ready", flush=True)
     for line in sys.stdin:
@@ -149,10 +152,14 @@ def serve() -> None:
 
 
 shrink()
-if run.train.__module__ == "actlab.training.loop":  # a worker that Dask spawns loads this file as its main module and as a preload
+if (
+    run.train.__module__ == "actlab.training.loop"
+):  # a worker that Dask spawns loads this file as its main module and as a preload
     listen()
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts the tests in the background has it ignored
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell that starts the tests in the background has it ignored
     if sys.argv[1:] == ["serve"]:
         serve()
     else:

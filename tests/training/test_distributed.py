@@ -1,4 +1,5 @@
-"""One trial on two processes: the losses of one process with the whole batch, one record, and parts of a batch that are the batch."""
+"""One trial on two processes: the losses of one process with the whole batch, one record, and parts of a batch that are
+the batch."""
 
 from __future__ import annotations
 
@@ -63,7 +64,11 @@ def run(tmp_path: Path, name: str, *launcher: str) -> dict[str, dict]:
     """Optimizer -> record of the study, run by a launcher of its own."""
     file = tmp_path / "together.yaml"
     file.write_text(STUDY)
-    folders = {"ACTLAB_RESULTS": str(tmp_path / name), "ACTLAB_CACHE": str(tmp_path / f"{name}-cache"), "OMP_NUM_THREADS": "1"}
+    folders = {
+        "ACTLAB_RESULTS": str(tmp_path / name),
+        "ACTLAB_CACHE": str(tmp_path / f"{name}-cache"),
+        "OMP_NUM_THREADS": "1",
+    }
     command = [sys.executable, *launcher, "-m", "actlab", "run", str(file), "--workers", "1"]
     done = subprocess.run(command, env=os.environ | folders, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -73,7 +78,8 @@ def run(tmp_path: Path, name: str, *launcher: str) -> dict[str, dict]:
 
 @pytest.mark.slow
 def test_two_processes_have_the_loss_curve_of_one(tmp_path: Path) -> None:
-    """Through `torchrun`, with gloo: same arms, same losses up to rounding, for an optimizer that reads the loss and one that does not."""
+    """Through `torchrun`, with gloo: same arms, same losses up to rounding, for an optimizer that reads the loss and
+    one that does not."""
     one = run(tmp_path, "one")
     two = run(tmp_path, "two", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
     assert set(one) == set(two) == {"ecd", "adamw"}

@@ -99,7 +99,8 @@ def test_the_callers_state_comes_back(deterministic: bool, warn_only: bool) -> N
 
 
 def test_against_a_plain_loop() -> None:
-    """The loop is AdamW on mean cross-entropy over the announced batches: a reference of ten lines ends in the same weights."""
+    """The loop is AdamW on mean cross-entropy over the announced batches: a reference of ten lines ends in the same
+    weights."""
     ours, plain, text = tiny.model("nanotransformer"), tiny.model("nanotransformer"), tiny.text()
     recipe = replace(tiny.RECIPE, learning_rate=1e-2, weight_decay=0.1)
     trial = tiny.run(ours, recipe)
@@ -129,7 +130,9 @@ def test_history() -> None:
 
 def test_evaluating_more_often_changes_nothing_but_the_history() -> None:
     """Evaluation draws nothing and changes nothing: the final weights do not depend on how often it happens."""
-    hashes = {tiny.run(tiny.model(), replace(tiny.RECIPE, evaluate_every=every)).weights_sha256 for every in (1, 3, 100)}
+    hashes = {
+        tiny.run(tiny.model(), replace(tiny.RECIPE, evaluate_every=every)).weights_sha256 for every in (1, 3, 100)
+    }
     assert len(hashes) == 1
 
 
@@ -186,7 +189,8 @@ def test_a_trials_numbers_belong_to_its_weights() -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_divergence_is_a_status(name: str) -> None:
-    """A learning rate of 1e9 ends as ``diverged``, at the evaluation that saw it, with the NaN or infinity kept in the history."""
+    """A learning rate of 1e9 ends as ``diverged``, at the evaluation that saw it, with the NaN or infinity kept in the
+    history."""
     trial = tiny.run(tiny.model(name), replace(tiny.RECIPE, learning_rate=1e9, iterations=30))
     assert trial.status == "diverged"
     assert trial.progress.iteration < 30
@@ -224,8 +228,13 @@ def test_bfloat16_autocast(name: str) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_learns_a_simple_text(name: str) -> None:
     """A text of period four is learnt well below what its characters' frequencies give (1.386 nats)."""
-    text, recipe = torch.arange(4).repeat(50), Recipe(iterations=60, evaluate_every=60, batch_size=8, learning_rate=3e-2)
-    config = replace(tiny.CONFIG, n_embd=32, n_layer=1) if name == "tinylstm" else tiny.CONFIG  # two LSTM layers stay on the plateau for longer
+    text, recipe = (
+        torch.arange(4).repeat(50),
+        Recipe(iterations=60, evaluate_every=60, batch_size=8, learning_rate=3e-2),
+    )
+    config = (
+        replace(tiny.CONFIG, n_embd=32, n_layer=1) if name == "tinylstm" else tiny.CONFIG
+    )  # two LSTM layers stay on the plateau for longer
     trial = loop.train(tiny.model(name, config=config), text, cover(text, 8), spread(text, 8, 2), recipe, 42)
     assert trial.final["val_loss"] < 0.7
 
@@ -252,10 +261,15 @@ def test_a_nudge_is_one_ulp_of_one_weight(name: str) -> None:
 
 
 def test_progress_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The display hears of iterations in order with the training loss, a tenth of a second apart at least; here the clock ticks 0.06 s a look."""
+    """The display hears of iterations in order with the training loss, a tenth of a second apart at least; here the
+    clock ticks 0.06 s a look."""
     heard, ticks = [], count()
     monkeypatch.setattr(loop.time, "perf_counter", lambda: 0.06 * next(ticks))
-    tiny.run(tiny.model(), replace(tiny.RECIPE, iterations=9, evaluate_every=9), on_progress=lambda *report: heard.append(report))
+    tiny.run(
+        tiny.model(),
+        replace(tiny.RECIPE, iterations=9, evaluate_every=9),
+        on_progress=lambda *report: heard.append(report),
+    )
     iterations = [i for i, _ in heard]
     assert 2 <= len(iterations) < 9
     assert iterations == sorted(set(iterations))
@@ -273,7 +287,10 @@ def test_seconds_are_split() -> None:
 def test_skipped_targets_are_never_right() -> None:
     """A window of skipped targets adds nothing to loss or accuracy."""
     model, windows = Table().eval(), cover(tiny.text(17), 8)
-    padded = type(windows)(torch.cat([windows.inputs, windows.inputs]), torch.cat([windows.targets, torch.full_like(windows.targets, SKIP)]))
+    padded = type(windows)(
+        torch.cat([windows.inputs, windows.inputs]),
+        torch.cat([windows.targets, torch.full_like(windows.targets, SKIP)]),
+    )
     assert evaluate(model, padded, tiny.RECIPE) == pytest.approx(evaluate(model, windows, tiny.RECIPE))
 
 
@@ -305,11 +322,14 @@ def test_a_rate_that_falls_linearly() -> None:
 
 
 def test_the_average_follows_the_weights_and_changes_no_bit() -> None:
-    """average <- d average + (1 - d) weights after every step, from the weights after the first; training does not notice."""
+    """average <- d average + (1 - d) weights after every step, from the weights after the first; training does not
+    notice."""
     decay, recipe = 0.8, replace(tiny.RECIPE, iterations=5, evaluate_every=1)
     seen: list[Tensor] = []
     net = tiny.model("charlm")
-    trial = tiny.run(net, replace(recipe, average=decay), on_evaluation=lambda i, m: seen.append(m.head.weight.detach().clone()))
+    trial = tiny.run(
+        net, replace(recipe, average=decay), on_evaluation=lambda i, m: seen.append(m.head.weight.detach().clone())
+    )
     expected = seen[1]
     for weights in seen[2:]:
         expected = decay * expected + (1 - decay) * weights

@@ -52,7 +52,8 @@ def interrupt_after_steps(model: nn.Module, count: int) -> nn.Module:
 @pytest.mark.parametrize("saves", [1, 2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_resumed_is_uninterrupted(name: str, saves: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed after any of its evaluations and started again, a trial gives the same weights, history and predictions, bit for bit."""
+    """Killed after any of its evaluations and started again, a trial gives the same weights, history and predictions,
+    bit for bit."""
     recipe = replace(tiny.RECIPE, iterations=11)
     whole = tiny.outcome(tiny.run(tiny.model(name), recipe))
     with monkeypatch.context() as patch:
@@ -64,11 +65,14 @@ def test_resumed_is_uninterrupted(name: str, saves: int, tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize("name", ["charlm", "tinylstm"])
 def test_killed_again_and_again(name: str, tmp_path: Path) -> None:
-    """Killed in the middle of a step, many times, from another starting model: the checkpoint holds everything that matters."""
+    """Killed in the middle of a step, many times, from another starting model: the checkpoint holds everything that
+    matters."""
     whole = tiny.outcome(tiny.run(tiny.model(name)))
     for steps in (2, 5, 4, 2):
         with pytest.raises(Interrupted):
-            tiny.run(interrupt_after_steps(tiny.model(name, seed=42 if steps == 2 else 99), steps), saved_at=tmp_path / "t")
+            tiny.run(
+                interrupt_after_steps(tiny.model(name, seed=42 if steps == 2 else 99), steps), saved_at=tmp_path / "t"
+            )
     assert tiny.outcome(tiny.run(tiny.model(name, seed=99), saved_at=tmp_path / "t")) == whole
 
 
@@ -140,7 +144,8 @@ def test_writing_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("length", [8, 16, 24])
 def test_restored_state_lies_as_new_state_does(length: int, tmp_path: Path) -> None:
-    """In the file a tensor begins wherever the metadata ends, and a dot product of MKL rounds by the place where its arguments begin."""
+    """In the file a tensor begins wherever the metadata ends, and a dot product of MKL rounds by the place where its
+    arguments begin."""
     net = nn.Linear(40, 3)
     optimizer = ECD(net.parameters())
     optimizer.step(lambda: _backward(net))

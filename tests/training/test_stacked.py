@@ -21,7 +21,8 @@ K, C = 48, 10
 RATES = (1e-1, 1e-2, 1e-3)
 SHAPES = (("relu", 2), ("geglu", 2), ("geglu", 1), ("relu", 5), ("geglu", 5), ("gelu", 3), ("swiglu", 17))
 TOLERANCE = 1e-5
-"""Largest difference of a weight from the reference's after 100 steps at a rate of at most 1e-2 (weights are of size 0.1)."""
+"""Largest difference of a weight from the reference's after 100 steps at a rate of at most 1e-2 (weights are of size
+0.1)."""
 
 
 def network(activation: str, width: int, seed: int = 0, features: int = K, init: str = "published") -> FFN:
@@ -41,7 +42,8 @@ def images(n: int = 400, features: int = K) -> tuple[Tensor, Tensor]:
 
 
 def alone(net: FFN, rate: float, pixels: Tensor, labels: Tensor, order: Sequence[Tensor]) -> list[float]:
-    """The slow reference: autograd and ``torch.optim.Adam`` on one network, changed in place. Returns the loss before each step."""
+    """The slow reference: autograd and ``torch.optim.Adam`` on one network, changed in place. Returns the loss before
+    each step."""
     optimizer = torch.optim.Adam(net.parameters(), lr=rate, betas=(0.9, 0.999), eps=1e-8)
     losses = []
     for places in order:
@@ -53,7 +55,9 @@ def alone(net: FFN, rate: float, pixels: Tensor, labels: Tensor, order: Sequence
     return losses
 
 
-def trained(shapes: Sequence[tuple[str, int]], rates: Sequence[float], batch_size: int = 8, features: int = K) -> tuple[Stack, Tensor]:
+def trained(
+    shapes: Sequence[tuple[str, int]], rates: Sequence[float], batch_size: int = 8, features: int = K
+) -> tuple[Stack, Tensor]:
     """A stack after 100 batches, and the mean losses."""
     pixels, labels = images(100 * batch_size, features)
     stack = Stack([network(*shape, features=features) for shape in shapes], rates)
@@ -77,7 +81,8 @@ def test_agrees_with_one_network_alone(batch_size: int, subtests: pytest.Subtest
 
 
 @pytest.mark.parametrize(
-    ("features", "batch_size"), [(64, 8), (64, 64), pytest.param(784, 8, marks=pytest.mark.every), pytest.param(784, 64, marks=pytest.mark.every)]
+    ("features", "batch_size"),
+    [(64, 8), (64, 64), pytest.param(784, 8, marks=pytest.mark.every), pytest.param(784, 64, marks=pytest.mark.every)],
 )
 def test_result_does_not_depend_on_the_other_networks(features: int, batch_size: int) -> None:
     """Bit for bit: no sum runs across networks, and no kernel is chosen by how many there are."""
@@ -140,7 +145,9 @@ def test_evaluation_counts_every_image_once() -> None:
     for shape, rate in ((0, 0), (4, 2)):
         scores = stack.logits(pixels)[rate, shape]
         predicted = scores.argmax(1)
-        assert measured["loss"][rate, shape].item() == pytest.approx(nn.functional.cross_entropy(scores, labels).item(), rel=1e-5)
+        assert measured["loss"][rate, shape].item() == pytest.approx(
+            nn.functional.cross_entropy(scores, labels).item(), rel=1e-5
+        )
         assert measured["accuracy"][rate, shape].item() == 100 * (predicted == labels).sum().item() / len(labels)
         assert measured["largest_class_share"][rate, shape].item() == predicted.bincount().max().item() / len(labels)
 

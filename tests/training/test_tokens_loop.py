@@ -1,4 +1,5 @@
-"""Training on token shards: every optimizer, resumption bit for bit, accumulation, schedules, and the standard error of a loss."""
+"""Training on token shards: every optimizer, resumption bit for bit, accumulation, schedules, and the standard error of
+a loss."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ from actlab.training.streams import generator, init_streams
 from actlab.training.tokens_loop import TokenRecipe, TokenTrial, train_tokens
 from actlab.training.windows import Windows, cover
 
-CONFIG = GPT2Config(vocab_size=29, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.1, symmetry="bQbV", evaluation="mean")
+CONFIG = GPT2Config(
+    vocab_size=29, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.1, symmetry="bQbV", evaluation="mean"
+)
 RECIPE = TokenRecipe(iterations=12, evaluate_every=4)
 TOKENS = (np.arange(3000) * 7 + np.arange(3000) // 11 * 3) % 29
 """A text with structure: half of it follows from the token before."""
@@ -42,7 +45,15 @@ def model(seed: int = 1, activation: str = "random_prelu", **changes) -> GPT2:
     return build_gpt2(replace(CONFIG, **changes), activation, generator_for=init_streams(seed))
 
 
-def run(shard: Path, name: str = "adamw", recipe: TokenRecipe = RECIPE, seed: int = 1, batch: int = 4, net: GPT2 | None = None, **more) -> TokenTrial:
+def run(
+    shard: Path,
+    name: str = "adamw",
+    recipe: TokenRecipe = RECIPE,
+    seed: int = 1,
+    batch: int = 4,
+    net: GPT2 | None = None,
+    **more,
+) -> TokenTrial:
     net = net or model(seed)
     settings = more.pop("settings", {"nu": 0.3, "F0": 0.0} if name == "ecd" else {})
     optimizer = build_optimizer(name, net.parameters(), generator(seed, "optimizer"), **settings)
@@ -56,7 +67,12 @@ def outcome(trial: TokenTrial) -> tuple[str, str, str]:
 
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
 def test_every_optimizer_learns(shard, name):
-    settings = {"ecd": {"lr": 1.0, "F0": 0.0}, "adamw": {"lr": 3e-3}, "sgdm": {"init_velocity_std": 0.0}, "soap": {"lr": 3e-3}}[name]
+    settings = {
+        "ecd": {"lr": 1.0, "F0": 0.0},
+        "adamw": {"lr": 3e-3},
+        "sgdm": {"init_velocity_std": 0.0},
+        "soap": {"lr": 3e-3},
+    }[name]
     trial = run(shard, name, TokenRecipe(iterations=40, evaluate_every=20), settings=settings)
     assert trial.status == "done"
     assert trial.final["val_loss"] < trial.progress.history[0]["val_loss"] - 0.005
@@ -105,7 +121,10 @@ def test_evaluating_more_often_changes_no_weight(shard):
 def test_accumulation_is_a_larger_batch(shard, name):
     """Without randomness inside the model, two micro-batches of 4 are one batch of 8, up to rounding."""
     still = {"dropout": 0.0, "symmetry": "symmetric"}
-    small, large = (run(shard, name, replace(RECIPE, micro_batches=m), batch=b, net=model(**still), settings={}) for m, b in ((2, 4), (1, 8)))
+    small, large = (
+        run(shard, name, replace(RECIPE, micro_batches=m), batch=b, net=model(**still), settings={})
+        for m, b in ((2, 4), (1, 8))
+    )
     assert small.final["tokens"] == large.final["tokens"]
     assert small.final["val_loss"] == pytest.approx(large.final["val_loss"], rel=1e-4)
 

@@ -1,4 +1,5 @@
-"""Evaluation windows, training batches and random streams: every character counts once, and names decide the randomness."""
+"""Evaluation windows, training batches and random streams: every character counts once, and names decide the
+randomness."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from actlab.training.windows import SKIP, Windows, batch_starts, cover, spread
 
 @given(block_size=st.integers(1, 40), extra=st.integers(1, 400))
 def test_cover_counts_every_position_once(block_size: int, extra: int) -> None:
-    """The counted targets, in order, are the text from its second character on; each input is the character before its target."""
+    """The counted targets, in order, are the text from its second character on; each input is the character before its
+    target."""
     text = torch.arange(block_size + extra)
     windows = cover(text, block_size)
     counted = windows.targets != SKIP
@@ -41,7 +43,8 @@ def test_cover_wastes_less_than_a_window(block_size: int, extra: int) -> None:
 
 @given(block_size=st.integers(1, 20), length=st.integers(21, 500), count=st.integers(1, 60))
 def test_spread_windows_do_not_overlap(block_size: int, length: int, count: int) -> None:
-    """As many windows as asked for or as there are, in order, apart by at least the context, all of them counted, first and last included."""
+    """As many windows as asked for or as there are, in order, apart by at least the context, all of them counted, first
+    and last included."""
     text = torch.arange(length)
     windows, available = spread(text, block_size, count), (length - 1) // block_size
     starts = windows.inputs[:, 0]
@@ -67,7 +70,8 @@ def test_spread_is_even() -> None:
 
 @pytest.mark.data("tinyshakespeare/input.txt")
 def test_the_frozen_windows_of_the_published_study() -> None:
-    """The windows that committed records were compared on are still the same: 256 of 128 characters of shakespeare's validation text."""
+    """The windows that committed records were compared on are still the same: 256 of 128 characters of shakespeare's
+    validation text."""
     from actlab.data.text import load_text
 
     validation = load_text("shakespeare").validation
@@ -90,7 +94,11 @@ def test_windows_hash() -> None:
     base = cover(torch.arange(50), 8)
     targets = base.targets.clone()
     targets[0, 0] = 7
-    others = [Windows(base.inputs + 1, base.targets), Windows(base.inputs, targets), Windows(base.inputs.view(-1, 4), base.targets.view(-1, 4))]
+    others = [
+        Windows(base.inputs + 1, base.targets),
+        Windows(base.inputs, targets),
+        Windows(base.inputs.view(-1, 4), base.targets.view(-1, 4)),
+    ]
     assert len({w.sha256 for w in [base, *others]}) == 4
     assert Windows(base.inputs.int(), base.targets.int()).sha256 == base.sha256 == base.to("cpu").sha256
     assert len(base.sha256) == len(hashlib.sha256().hexdigest())

@@ -16,7 +16,8 @@ def explorer(**choice: object) -> Explorer:
 
 
 def test_every_module_is_in_the_program_after_what_it_imports() -> None:
-    """The order of the modules is a topological one, every imported name is exported, and the program itself imports nothing."""
+    """The order of the modules is a topological one, every imported name is exported, and the program itself imports
+    nothing."""
     assert {path.stem for path in FOLDER.glob("*.js")} == set(MODULES)
     exported: dict[str, set[str]] = {}
     for name in MODULES:

@@ -1,4 +1,5 @@
-"""The live panels, driven without a browser: moving a widget changes the picture, training trains and stops, differences are marked."""
+"""The live panels, driven without a browser: moving a widget changes the picture, training trains and stops,
+differences are marked."""
 
 from __future__ import annotations
 
@@ -58,7 +59,9 @@ def test_two_trials_side_by_side() -> None:
     assert "vocabulary of pydoc has no" in panel.out.value
 
 
-@pytest.mark.parametrize(("texts", "share", "marks"), [(["same", "same"], "0.0%", 0), (["a<b ", "a>bc"], "50.0%", 4), (["", ""], "0.0%", 0)])
+@pytest.mark.parametrize(
+    ("texts", "share", "marks"), [(["same", "same"], "0.0%", 0), (["a<b ", "a>bc"], "50.0%", 4), (["", ""], "0.0%", 0)]
+)
 def test_differences_are_marked_and_counted(texts: list[str], share: str, marks: int) -> None:
     page = side_by_side(texts, ["one", "two"])
     assert share in page

@@ -1,4 +1,5 @@
-"""``actlab book``: execute what is stale with a progress display, then let Jupyter Book write the pages, warnings being errors."""
+"""``actlab book``: execute what is stale with a progress display, then let Jupyter Book write the pages, warnings being
+errors."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ def execute_with_progress(workers: int, console: Console | None = None, root: Pa
 
 
 def build_book(workers: int = os.cpu_count() or 1, root: Path = paths.ROOT) -> Path:
-    """Bring the book up to date; returns its first page, ``book/_build/html/index.html``. Where nothing has changed, Sphinx is not asked.
+    """Bring the book up to date; returns its first page, ``book/_build/html/index.html``. Where nothing has changed,
+    Sphinx is not asked.
 
     Raises:
         BookError: a notebook failed, or Jupyter Book found a fault (it has said which).

@@ -1,4 +1,5 @@
-"""One notebook with one set of parameters, executed by papermill and cleaned for the book. Either a whole page is left or none."""
+"""One notebook with one set of parameters, executed by papermill and cleaned for the book. Either a whole page is left
+or none."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from actlab import files, paths, store
+from actlab import files, paths
+from actlab.records import store
 from actlab.book.keys import Key
 from actlab.book.pages import Page, replaced
 from actlab.errors import ActlabError, BadInput
@@ -104,7 +106,8 @@ def check_names(page: Page) -> None:
 
 
 def _clean(notebook: Any, page: Page, key: Key) -> None:
-    """Keep what the page shows; drop times and paths; replace ``{{words}}`` in the text, so that titles and labels of two pages differ."""
+    """Keep what the page shows; drop times and paths; replace ``{{words}}`` in the text, so that titles and labels of
+    two pages differ."""
     words = {**declared(page.notebook), **page.params, "page": Path(page.name).name}
     notebook.metadata.pop("papermill", None)
     notebook.metadata["actlab"] = {**key, "page": page.name}

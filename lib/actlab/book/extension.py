@@ -1,4 +1,5 @@
-"""The book as a Sphinx extension (see ``_config.yml``): the plain ``jupyter-book build book/`` executes what is stale, too."""
+"""The book as a Sphinx extension (see ``_config.yml``): the plain ``jupyter-book build book/`` executes what is stale,
+too."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def execute_pages(app: Any) -> None:
 
 
 def note_quotations(app: Any, doctree: Any) -> None:
-    """A page that quotes a notebook's numbers is written anew when that notebook changes; myst-nb itself leaves the old numbers there."""
+    """A page that quotes a notebook's numbers is written anew when that notebook changes; myst-nb itself leaves the old
+    numbers there."""
     from myst_nb.ext.glue.utils import PendingGlueReference
 
     quoted = sorted({node.refdoc for node in doctree.findall(PendingGlueReference)})
@@ -40,20 +42,23 @@ def note_quotations(app: Any, doctree: Any) -> None:
 
 
 def follow_contents(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
-    """Every page is made anew when the table of contents has changed, since each shows it; Sphinx itself does so for some pages and some changes."""
+    """Every page is made anew when the table of contents has changed, since each shows it; Sphinx itself does so for
+    some pages and some changes."""
     contents = (Path(app.srcdir) / "_toc.yml").read_text(encoding="utf-8")
     same, env.actlab_contents = getattr(env, "actlab_contents", "") == contents, contents
     return [] if same else sorted(env.found_docs)
 
 
 def plain_citations(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """docutils calls a bibliography a list (ARIA) and its entries no list items, which a screen reader cannot follow: it is a plain part of the page."""
+    """docutils calls a bibliography a list (ARIA) and its entries no list items, which a screen reader cannot follow:
+    it is a plain part of the page."""
     if "body" in context:
         context["body"] = context["body"].replace('<div role="list" class="citation-list">', '<div class="citation-list">')
 
 
 def forget_faults(app: Any, error: Exception | None) -> None:
-    """After a build with warnings the next one reads every page again; otherwise it would pass without mending anything."""
+    """After a build with warnings the next one reads every page again; otherwise it would pass without mending
+    anything."""
     from sphinx.application import ENV_PICKLE_FILENAME
 
     if app._warncount:

@@ -1,8 +1,9 @@
 """Fonts, cut down when the book is built to what its pages show: one for the formulas, one for the icons.
 
 MathML needs a font with a table of mathematical layout, which few machines have.
-STIX Two Math (SIL Open Font License) comes with the Python package ziamath; the book carries the characters that formulas use, about a tenth of it.
-The theme draws its icons with a script of 1.5 MB; a font with the dozen that appear takes its place.
+STIX Two Math (SIL Open Font License) comes with the Python package ziamath; the book carries the characters that
+formulas use, about a tenth of it. The theme draws its icons with a script of 1.5 MB; a font with the dozen that appear
+takes its place.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ def icon_codes(css: str, pages: str) -> list[int]:
 
 
 def replace_icons(html: Path) -> None:
-    """In a built book: ``_static/icons.woff`` with the icons that pages and scripts use, and no script in their place."""
+    """In a built book: ``_static/icons.woff`` with the icons that pages and scripts use, and no script in their
+    place."""
     static = html / "_static"
     script, font = static / "scripts" / "fontawesome.js", static / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.ttf"
     if not (script.exists() and font.exists()):

@@ -22,7 +22,8 @@ VERSIONS = ("torch", "numpy", "jupyter-book")
 
 @cache
 def commit() -> str:
-    """The repository's commit, ``abcdef1234``, and whether tracked files differ from it; "no commit" where there is no git."""
+    """The repository's commit, ``abcdef1234``, and whether tracked files differ from it; "no commit" where there is no
+    git."""
     try:
         found = subprocess.run(
             ["git", "describe", "--always", "--abbrev=10", "--dirty= and changes since"], cwd=paths.ROOT, capture_output=True, text=True
@@ -58,7 +59,8 @@ def text(pages: Iterable[Page]) -> str:
 
 
 def add(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Sphinx calls this for every page: an executed page names its own records, any other page those of the pages that it quotes."""
+    """Sphinx calls this for every page: an executed page names its own records, any other page those of the pages that
+    it quotes."""
     quoted = app.env.metadata[name].get(QUOTED, [])
     pages = [page for page in load_pages(Path(app.srcdir).parent) if page.name in (name, *quoted)]
     context["theme_extra_footer"] = f'<p class="provenance">{escape(text(pages))}</p>'

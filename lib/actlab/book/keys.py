@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 import actlab
-from actlab import store
+from actlab.records import store
 from actlab.book.pages import Page
 
 PACKAGE = Path(actlab.__file__).resolve().parent
@@ -65,7 +65,8 @@ def key_of(page: Page, code: str) -> Key:
 
 
 def changed(page: Page, key: Key) -> list[str]:
-    """What differs from the inputs with which the page was made; ``["page"]`` where there is none; empty where it is fresh."""
+    """What differs from the inputs with which the page was made; ``["page"]`` where there is none; empty where it is
+    fresh."""
     try:
         made_from = json.loads(page.path.read_text(encoding="utf-8"))["metadata"]["actlab"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -74,7 +75,8 @@ def changed(page: Page, key: Key) -> list[str]:
 
 
 def sources_key(root: Path) -> str:
-    """Of all that Sphinx makes the pages from: what lies in ``book/``, the settings, the package, and every installed package's version."""
+    """Of all that Sphinx makes the pages from: what lies in ``book/``, the settings, the package, and every installed
+    package's version."""
     book = root / "book"
     written = sorted(path for path in book.rglob("*") if path.is_file() and path.relative_to(book).parts[0] != BUILT)
     installed = sorted(f"{package.name}=={package.version}" for package in metadata.distributions())

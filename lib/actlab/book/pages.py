@@ -18,7 +18,8 @@ FOLDER = "studies"
 
 
 class Entry(BaseModel):
-    """One entry of the file: a notebook, and the parameters with which it makes a page (or one page for each set in ``each``)."""
+    """One entry of the file: a notebook, and the parameters with which it makes a page (or one page for each set in
+    ``each``)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -52,7 +53,8 @@ class Page:
         return None if ("results",) in found else [parts[1] for parts in found]
 
     def files(self) -> Iterator[tuple[str, Path]]:
-        """Every file below what the page reads, with the name under which it is read; a study without records has none."""
+        """Every file below what the page reads, with the name under which it is read; a study without records has
+        none."""
         for read in self.reads:
             place = located(read, self.root)
             found = sorted(place.rglob("*")) if place.is_dir() else [place]

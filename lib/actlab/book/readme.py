@@ -1,12 +1,15 @@
-"""The README's headline, sentences and figure, from the records: `python -m actlab.readme` writes them, a test sees that they are not stale."""
+"""The README's headline, sentences and figure, from the records: `python -m actlab.book.readme` writes them, a test
+sees that they are not stale."""
 
 from __future__ import annotations
 
-from actlab import files, findings, paths, store
+from actlab import files, paths
+from actlab.chapters import repro
+from actlab.records import store
 from actlab.errors import BadInput
-from actlab.figures import grid as figures
+from actlab.figures import repro as figures
 from actlab.figures.style import show
-from actlab.grid import Grid, read
+from actlab.records.repro import Grid, read
 from actlab.study import kinds
 from actlab.study.arms import arms_of
 
@@ -27,7 +30,7 @@ def lite() -> Grid:
 
 def headline(grid: Grid) -> str:
     """The block between the README's markers."""
-    found = findings.sentences(grid)
+    found = repro.sentences(grid)
     lines = [f"- {found[name][0].upper()}{found[name][1:]}." for name in SENTENCES if found[name]]
     return "\n".join([f"![{CAPTION}]({FIGURE})", "", f"**{CAPTION}** (lite scale, tiny Shakespeare; lower is more reproducible).", "", *lines, ""])
 

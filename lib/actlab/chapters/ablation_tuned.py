@@ -1,6 +1,8 @@
-"""The ablation at tuned learning rates: which rates were chosen, the losses of its arms, and the plan's hypotheses judged.
+"""The ablation at tuned learning rates: which rates were chosen, the losses of its arms, and the plan's hypotheses
+judged.
 
-Losses are those of the last evaluation (nats a token, lower is better), on validation text that no rate was chosen on; seeds are shared by all arms.
+Losses are those of the last evaluation (nats a token, lower is better), on validation text that no rate was chosen on;
+seeds are shared by all arms.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from actlab import store
-from actlab.factorial.reading import BASE, BROKEN, words
+from actlab.records import store
+from actlab.records.ablation.reading import BASE, BROKEN, words
 from actlab.records.registration import plan_of
 from actlab.statistics.equal_loss import equivalence_p
 from actlab.statistics.estimate import Estimate
@@ -24,7 +26,9 @@ from actlab.wording import signed, with_interval
 
 TUNING, STUDY = "ablation-tuning", "ablation-tuned"
 OPTIMIZERS, ACTIVATIONS = ("ecd", "adamw", "sgdm", "soap"), ("gelu", "random_prelu")
-NOT_YET = "no complete record yet: `actlab run params/ablation-tuning.yaml`, then `actlab run params/ablation-tuned.yaml`"
+NOT_YET = (
+    "no complete record yet: `actlab run params/ablation-tuning.yaml`, then `actlab run params/ablation-tuned.yaml`"
+)
 Losses = Mapping[tuple[str, str, str], NDArray[np.float64]]
 """(optimizer, symmetry, activation) -> (seeds,) final losses, NaN where a trial diverged."""
 
@@ -37,7 +41,9 @@ def read() -> dict[tuple[str, str, str], NDArray[np.float64]]:
 def losses_of(records: Iterable[store.Record]) -> dict[tuple[str, str, str], NDArray[np.float64]]:
     """The final losses of ablation records, by arm, in the order of their seeds."""
     return {
-        (r["optimizer"], r["symmetry"], r["activation"]): np.array([_final(trial) for trial in sorted(r["trials"], key=lambda t: int(t["seed"]))])
+        (r["optimizer"], r["symmetry"], r["activation"]): np.array(
+            [_final(trial) for trial in sorted(r["trials"], key=lambda t: int(t["seed"]))]
+        )
         for r in records
         if r["kind"] == "ablation"
     }
@@ -58,8 +64,11 @@ def effect(losses: Losses, optimizer: str, activation: str) -> NDArray[np.float6
 
 
 def interaction(losses: Losses) -> Estimate:
-    """The effect of bQ+bV under PReLU minus that under GELU, averaged over optimizers, paired by seed: below 0, PReLU adds to it."""
-    return mean_interval(np.mean([effect(losses, o, "random_prelu") - effect(losses, o, "gelu") for o in OPTIMIZERS], axis=0))
+    """The effect of bQ+bV under PReLU minus that under GELU, averaged over optimizers, paired by seed: below 0, PReLU
+    adds to it."""
+    return mean_interval(
+        np.mean([effect(losses, o, "random_prelu") - effect(losses, o, "gelu") for o in OPTIMIZERS], axis=0)
+    )
 
 
 def symmetry(losses: Losses) -> Estimate:
@@ -68,28 +77,39 @@ def symmetry(losses: Losses) -> Estimate:
 
 
 def ranking(losses: Losses) -> dict[tuple[str, str], tuple[Estimate, float]]:
-    """(one optimizer, another) -> the first's mean loss over its four arms minus the second's, paired by seed; p-value by Holm over the six."""
+    """(one optimizer, another) -> the first's mean loss over its four arms minus the second's, paired by seed; p-value
+    by Holm over the six."""
     means = {o: np.mean([losses[o, s, a] for s in (BASE, BROKEN) for a in ACTIVATIONS], axis=0) for o in OPTIMIZERS}
     ordered = sorted(means, key=lambda o: float(np.nanmean(means[o])))
     found = {(a, b): mean_interval(means[a] - means[b]) for a, b in combinations(ordered, 2)}
-    return dict(zip(found, zip(found.values(), map(float, holm([e.p_value() for e in found.values()])), strict=True), strict=True))
+    return dict(
+        zip(
+            found,
+            zip(found.values(), map(float, holm([e.p_value() for e in found.values()])), strict=True),
+            strict=True,
+        )
+    )
 
 
 def verdict(found: Estimate, margin: float, alpha: float) -> str:
-    """For a hypothesis of a lower loss: supported, contradicted (significantly above 0, or equivalent to 0 within the margin) or undecided."""
+    """For a hypothesis of a lower loss: supported, contradicted (significantly above 0, or equivalent to 0 within the
+    margin) or undecided."""
     if found.p_value() < alpha:
         return "supported" if found.value < 0 else "contradicted"
     return "contradicted" if equivalence_p(found, margin) < alpha else "undecided"
 
 
 def rates_table(records: Iterable[store.Record] | None = None) -> pd.DataFrame:
-    """A row an optimizer: the multiples of the published rate that were tried, each with its mean loss over seeds. The lowest with two is chosen."""
+    """A row an optimizer: the multiples of the published rate that were tried, each with its mean loss over seeds. The
+    lowest with two is chosen."""
     found: dict[str, dict[float, list[float]]] = {}
     for record in store.load_study(TUNING) if records is None else records:
         by_rate = found.setdefault(record["optimizer"], {}).setdefault(record["rate_factor"], [])
         by_rate += [_final(trial) for trial in record["trials"]]
     rows = {
-        words(o): {f"x{rate:g}": f"{np.mean(values):.3f} (n = {len(values)})" for rate, values in sorted(found[o].items())}
+        words(o): {
+            f"x{rate:g}": f"{np.mean(values):.3f} (n = {len(values)})" for rate, values in sorted(found[o].items())
+        }
         for o in OPTIMIZERS
         if o in found
     }
@@ -102,7 +122,11 @@ def table(losses: Losses) -> pd.DataFrame:
         return pd.DataFrame.from_dict({NOT_YET: {"": ""}}, orient="index")
     rows = {}
     for o in OPTIMIZERS:
-        cells = {f"{words(s)}, {words(a)}": with_interval(mean_interval(losses[o, s, a]), 3) for a in ACTIVATIONS for s in (BASE, BROKEN)}
+        cells = {
+            f"{words(s)}, {words(a)}": with_interval(mean_interval(losses[o, s, a]), 3)
+            for a in ACTIVATIONS
+            for s in (BASE, BROKEN)
+        }
         gains = {f"bQ+bV minus symmetric, {words(a)}": signed(mean_interval(effect(losses, o, a))) for a in ACTIVATIONS}
         rows[words(o)] = cells | gains
     return pd.DataFrame.from_dict(rows, orient="index")
@@ -124,5 +148,7 @@ def sentences(losses: Losses) -> dict[str, str]:
         "tuned_symmetry": f"at tuned rates bQ+bV changes the final loss by {signed(gain)} nats (n = {gain.n}); that it helps is "
         f"{verdict(gain, margin, alpha)}",
         "tuned_ranking": f"at tuned rates the optimizers rank {', '.join(order)} from the lowest loss; "
-        + (f"undecided: {'; '.join(undecided)}" if undecided else "all six differences are significant (Holm-adjusted)"),
+        + (
+            f"undecided: {'; '.join(undecided)}" if undecided else "all six differences are significant (Holm-adjusted)"
+        ),
     }

@@ -1,7 +1,8 @@
 """The answer: activations compared at equal validation loss by the rules of the registered plan (params/answer.yaml).
 
-Every rule that is applied here stands in the plan: the reference, the family, the margin, which arms are left out, when a hypothesis counts as
-supported.  All intervals leave one seed at a time out of all arms and repeat the whole computation.
+Every rule that is applied here stands in the plan: the reference, the family, the margin, which arms are left out, when
+a hypothesis counts as supported.  All intervals leave one seed at a time out of all arms and repeat the whole
+computation.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab.grid import ArmResults, Grid
 from actlab.records.estimates import against
+from actlab.records.repro import ArmResults, Grid
 from actlab.statistics.equal_loss import Curves, Decision, decide, equal_loss, equivalence_p, read_at
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.pairs import jackknife_variance
@@ -68,7 +70,8 @@ class Answer:
         return [arm for arm in self.grid.arms.values() if not arm.estimate("val_loss").value < bound]
 
     def arms(self, metric: str = METRIC) -> dict[str, dict[str, Curves]]:
-        """model -> activation -> curves, of the models whose reference arm and at least one other are there and not left out."""
+        """model -> activation -> curves, of the models whose reference arm and at least one other are there and not
+        left out."""
         out = {id(arm) for arm in self.left_out}
         found = {
             model: {arm.activation: arm.curves(metric)[1] for arm in self.grid.of_model(model) if id(arm) not in out}
@@ -86,7 +89,8 @@ class Answer:
         return dict(zip(cells, decide(list(cells.values()), self.margin, self.alpha), strict=True))
 
     def at_the_end(self, metric: str) -> dict[tuple[str, str], tuple[Estimate, float]]:
-        """(model, activation) -> its difference from the reference after all steps, and its p-value adjusted over all of them."""
+        """(model, activation) -> its difference from the reference after all steps, and its p-value adjusted over all
+        of them."""
         arms, reference = self.grid.arms, self.reference
         cells = [(m, a) for m, a in arms if a != reference and (m, reference) in arms]
         return dict(zip(cells, against([(arms[m, a], arms[m, reference]) for m, a in cells], metric), strict=True))
@@ -94,7 +98,10 @@ class Answer:
     def pooled(self, activation: str) -> Estimate:
         """The mean over architectures of an activation's difference from the reference at equal loss."""
         arms = {model: found for model, found in self.arms().items() if activation in found}
-        return over_seeds(lambda seeds: _mean(_differences(found, self.reference, seeds)[activation] for found in arms.values()), _seeds(arms))
+        return over_seeds(
+            lambda seeds: _mean(_differences(found, self.reference, seeds)[activation] for found in arms.values()),
+            _seeds(arms),
+        )
 
     def hypotheses(self) -> list[Hypothesis]:
         """Every hypothesis of the plan that has a rule here, judged."""
@@ -133,11 +140,14 @@ def _mean(values: Any) -> float:
 
 
 def _smooth(answer: Answer, entry: Plan) -> Hypothesis:
-    """All named activations significantly on the stated side of the reference; one on the other side, or equivalent, contradicts."""
+    """All named activations significantly on the stated side of the reference; one on the other side, or equivalent,
+    contradicts."""
     found = {name: answer.pooled(name) for name in entry["activations"]}
     adjusted = holm([e.p_value() for e in found.values()])
     sign = -1 if entry["direction"] == "lower" else 1
-    sides = [sign * math.copysign(p < answer.alpha, e.value) for e, p in zip(found.values(), adjusted, strict=True)]  # 1: as stated, -1: opposite
+    sides = [
+        sign * math.copysign(p < answer.alpha, e.value) for e, p in zip(found.values(), adjusted, strict=True)
+    ]  # 1: as stated, -1: opposite
     equivalent = [equivalence_p(e, answer.margin) < answer.alpha for e in found.values()]
     if any(side < 0 or (not side and same) for side, same in zip(sides, equivalent, strict=True)):
         word: Word = "contradicted"
@@ -145,12 +155,19 @@ def _smooth(answer: Answer, entry: Plan) -> Hypothesis:
         word = "supported" if all(side > 0 for side in sides) else "undecided"
     worst = min(found.values(), key=lambda e: sign * e.value)
     numbers = zip(found.items(), adjusted, strict=True)
-    return Hypothesis(entry["name"], word, worst, "; ".join(f"{name} {_signed(e)}, p = {p:.3g}" for (name, e), p in numbers))
+    return Hypothesis(
+        entry["name"], word, worst, "; ".join(f"{name} {_signed(e)}, p = {p:.3g}" for (name, e), p in numbers)
+    )
 
 
 def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
-    """What two networks of half the steps take off the reference's total variation, minus the largest difference of an activation."""
-    arms = {m: found for m, found in answer.arms().items() if answer.grid.arms[m, answer.reference].record.get("equal_compute")}
+    """What two networks of half the steps take off the reference's total variation, minus the largest difference of an
+    activation."""
+    arms = {
+        m: found
+        for m, found in answer.arms().items()
+        if answer.grid.arms[m, answer.reference].record.get("equal_compute")
+    }
     records = {model: answer.grid.arms[model, answer.reference].record["equal_compute"] for model in arms}
     labels = {model: answer.grid.arms[model, answer.reference].labels for model in arms}
 
@@ -160,7 +177,7 @@ def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
         one, two = (_mean(p[METRIC] for p in size["pairs"] if kept.issuperset(_flat(p["between"]))) for size in sizes)
         return one - two - max(map(abs, _differences(arms[model], answer.reference, seeds).values()))
 
-    each = {model: over_seeds(lambda seeds, model=model: gain(model, seeds), _seeds({model: arms[model]})) for model in arms}  # type: ignore[misc]
+    each = {model: over_seeds(partial(gain, model), _seeds({model: arms[model]})) for model in arms}
     mean = over_seeds(lambda seeds: _mean(gain(model, seeds) for model in arms), _seeds(arms))
     above = all(e.value > 0 for e in each.values()) and mean.low > 0
     word: Word = "supported" if each and above else "contradicted" if mean.high < 0 else "undecided"
@@ -180,7 +197,8 @@ def _flat(groups: list[Any]) -> list[str]:
 
 
 def _architectures(answer: Answer, entry: Plan) -> Hypothesis:
-    """Log of the ratio of two standard deviations at equal loss: between architectures, and between activations within them."""
+    """Log of the ratio of two standard deviations at equal loss: between architectures, and between activations within
+    them."""
     arms = answer.arms()
 
     def log_ratio(seeds: Seeds) -> float:
@@ -191,7 +209,12 @@ def _architectures(answer: Answer, entry: Plan) -> Hypothesis:
 
     found = over_seeds(log_ratio, _seeds(arms) if len(arms) > 1 else np.arange(0))
     word: Word = "supported" if found.low > 0 else "contradicted" if found.high < 0 else "undecided"
-    return Hypothesis(entry["name"], word, found, f"ratio {math.exp(found.value):.1f} [{math.exp(found.low):.1f}, {math.exp(found.high):.1f}]")
+    return Hypothesis(
+        entry["name"],
+        word,
+        found,
+        f"ratio {math.exp(found.value):.1f} [{math.exp(found.low):.1f}, {math.exp(found.high):.1f}]",
+    )
 
 
 RULES: dict[str, Callable[[Answer, Plan], Hypothesis]] = {

@@ -1,4 +1,5 @@
-"""bfloat16 beside float32: the same arms and seeds trained in both, and whether they are equivalent by the plan of params/dtype.yaml."""
+"""bfloat16 beside float32: the same arms and seeds trained in both, and whether they are equivalent by the plan of
+params/dtype.yaml."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from actlab import grid, store
-from actlab.grid import Grid
+from actlab.records import repro, store
 from actlab.records.registration import plan_of
+from actlab.records.repro import Grid
 from actlab.statistics.equal_loss import equivalence_p
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
@@ -37,7 +38,7 @@ class Equivalence:
 
 def read() -> list[Equivalence]:
     """The records of both studies, compared by the committed plan."""
-    half, whole = (grid.read(store.load_study(study)) for study in (STUDY, TWIN))
+    half, whole = (repro.read(store.load_study(study)) for study in (STUDY, TWIN))
     return compare(half, whole, plan_of(STUDY))
 
 
@@ -76,6 +77,13 @@ def sentence(found: Sequence[Equivalence], alpha: float = 0.05) -> str:
         word = "contradicted"
     else:
         word = "supported" if all(e.equivalent < alpha for e in found) else "undecided"
-    largest = {e.outcome: max((x for x in found if x.outcome == e.outcome), key=lambda x: abs(x.difference.value)) for e in found}
-    told = "; ".join(f"{name} by at most {abs(e.difference.value):.5f} ({e.arm}; margin {e.margin:g})" for name, e in largest.items())
-    return f"that training in bfloat16 is the same experiment as in float32 is {word}: mean paired differences move {told}"
+    largest = {
+        e.outcome: max((x for x in found if x.outcome == e.outcome), key=lambda x: abs(x.difference.value))
+        for e in found
+    }
+    told = "; ".join(
+        f"{name} by at most {abs(e.difference.value):.5f} ({e.arm}; margin {e.margin:g})" for name, e in largest.items()
+    )
+    return (
+        f"that training in bfloat16 is the same experiment as in float32 is {word}: mean paired differences move {told}"
+    )

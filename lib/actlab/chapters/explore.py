@@ -1,4 +1,5 @@
-"""What the explorer shows, published and live: every study's records as arms with coordinates, and the choice among them. Draws nothing, no torch."""
+"""What the explorer shows, published and live: every study's records as arms with coordinates, and the choice among
+them. Draws nothing, no torch."""
 
 from __future__ import annotations
 
@@ -12,28 +13,40 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from actlab import grid, paths, store, sweep
+from actlab import paths
 from actlab.errors import UnknownName
-from actlab.grid import METRICS, PAIR_METRICS, ArmResults, Metric
+from actlab.records import mnist, repro, store
 from actlab.records import settings as recorded
+from actlab.records.repro import METRICS, PAIR_METRICS, ArmResults, Metric
+from actlab.records.store import Record
 from actlab.records.tables import load_records
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import mean_interval
-from actlab.store import Record
 
 GRID = "repro"
-"""The reproducibility grid: its runs lie in ``results/repro-SCALE`` and are one study here, with the scale as a factor."""
+"""The reproducibility grid: its runs lie in ``results/repro-SCALE`` and are one study here, with the scale as a
+factor."""
 SWEEP_METRICS = {
     name: Metric(name, label, note)
     for name, label, note in (
-        ("val_accuracy", sweep.LABELS["val_accuracy"], "share of the held-out images that get the right class; higher is better"),
-        ("test_accuracy", sweep.LABELS["test_accuracy"], "the same on the test images; higher is better"),
+        (
+            "val_accuracy",
+            mnist.LABELS["val_accuracy"],
+            "share of the held-out images that get the right class; higher is better",
+        ),
+        ("test_accuracy", mnist.LABELS["test_accuracy"], "the same on the test images; higher is better"),
         ("val_loss", "validation loss (nats per image)", "cross-entropy on the held-out images; lower is better"),
     )
 }
 ABLATION_METRICS = {
-    "val_loss": Metric("val_loss", "validation loss (nats per token)", "cross-entropy on the validation windows at the end; lower is better"),
-    "val_accuracy": Metric("val_accuracy", "validation accuracy (%)", "share of tokens predicted right; higher is better"),
+    "val_loss": Metric(
+        "val_loss",
+        "validation loss (nats per token)",
+        "cross-entropy on the validation windows at the end; lower is better",
+    ),
+    "val_accuracy": Metric(
+        "val_accuracy", "validation accuracy (%)", "share of tokens predicted right; higher is better"
+    ),
 }
 FACTORS = {"varies": "stream"}
 """What a setting in which arms differ is called as a factor, where not by its own name."""
@@ -104,9 +117,14 @@ class Study:
         return Choice(metric, along, tuple(series), {name: wanted.get(name, factors[name][0]) for name in others})
 
     def select(self, choice: Choice) -> list[Arm]:
-        """The arms of a choice: every level of the factor along the axis, the chosen level of every other one, the chosen series."""
+        """The arms of a choice: every level of the factor along the axis, the chosen level of every other one, the
+        chosen series."""
         fixed = {name: level for name, level in choice.levels.items() if name != choice.along}
-        found = [a for a in self.arms if a.at[self.series] in choice.series and all(a.at[n] == level for n, level in fixed.items())]
+        found = [
+            a
+            for a in self.arms
+            if a.at[self.series] in choice.series and all(a.at[n] == level for n, level in fixed.items())
+        ]
         factors = self.factors
         return sorted(found, key=lambda a: [factors[name].index(a.at[name]) for name in (choice.along, self.series)])
 
@@ -143,7 +161,7 @@ def in_order(levels: Iterable[str]) -> list[str]:
     """Levels as the studies list them; numbers rising, other names by the alphabet after the known ones."""
 
     def place(level: str) -> tuple[int, float, str]:
-        known = (*grid.ORDER, "lite", "partial", "full", "quick", "geglu_equal_width", "geglu_equal_parameters")
+        known = (*repro.ORDER, "lite", "partial", "full", "quick", "geglu_equal_width", "geglu_equal_parameters")
         try:
             return 0, float(level), ""
         except ValueError:
@@ -159,7 +177,9 @@ def studies(names: Sequence[str] | None = None) -> list[Study]:
         UnknownName: a folder that is not there.
         BadInput: one without trials.
     """
-    folders = sorted(path.name for path in paths.results().glob("*") if path.is_dir()) if paths.results().exists() else []
+    folders = (
+        sorted(path.name for path in paths.results().glob("*") if path.is_dir()) if paths.results().exists() else []
+    )
     _known("study", names or (), folders)
     return of_records({name: load_records(name) if names else store.load_study(name) for name in names or folders})
 
@@ -181,7 +201,7 @@ def _grids(folders: Mapping[str, Sequence[Record]]) -> Iterable[Study]:
     runs = {name: records for name, records in folders.items() if name.startswith(f"{GRID}-")}
     alone = {name: {name: records} for name, records in folders.items() if name not in runs}
     for name, parts in {GRID: runs, **alone}.items():
-        read = {folder: grid.read(records) for folder, records in parts.items()}
+        read = {folder: repro.read(records) for folder, records in parts.items()}
         found = [
             (_grid_arm(arm, _further(arm, folder, records)), arm, folder)
             for folder, records in parts.items()
@@ -196,10 +216,11 @@ def _grids(folders: Mapping[str, Sequence[Record]]) -> Iterable[Study]:
 
 
 def _further(arm: ArmResults, folder: str, records: Sequence[Record]) -> dict[str, str]:
-    """Coordinates beside model and activation: settings in which a study's arms differ; of the grid's runs one, the scale with those settings."""
+    """Coordinates beside model and activation: settings in which a study's arms differ; of the grid's runs one, the
+    scale with those settings."""
     names = recorded.differing(records)
     if folder.startswith(f"{GRID}-"):
-        return {"scale": grid.labelled(folder.removeprefix(f"{GRID}-"), recorded.named(arm.record, names))}
+        return {"scale": repro.labelled(folder.removeprefix(f"{GRID}-"), recorded.named(arm.record, names))}
     return {FACTORS.get(name, name): value for name, value in recorded.levels(arm.record, names).items()}
 
 
@@ -237,7 +258,8 @@ def _sweep(name: str, records: Sequence[Record]) -> Study:
     names = recorded.differing(records)
     arms = [
         Arm(
-            at={factor: _level(level) for factor, level in zip(factors, levels, strict=True)} | recorded.levels(group[0], names),
+            at={factor: _level(level) for factor, level in zip(factors, levels, strict=True)}
+            | recorded.levels(group[0], names),
             labels=[str(seed) for seed in trials["seed"]],
             parameters=int(trials["n_parameters"].iloc[0]),
             estimates={metric: mean_interval(trials[metric]) for metric in SWEEP_METRICS},
@@ -245,7 +267,7 @@ def _sweep(name: str, records: Sequence[Record]) -> Study:
             not_done=[f"{t.seed}: {t.status}" for t in trials.itertuples() if t.status != "done"],
         )
         for group in recorded.by_setting(records).values()
-        for levels, trials in sweep.table(group).sort_values("seed").groupby(factors)
+        for levels, trials in mnist.table(group).sort_values("seed").groupby(factors)
     ]
     functions = {arm.at["network"]: arm.at["network"].split("_equal_")[0] for arm in arms}
     return Study(name, f"Feed-forward networks: {name}", "network", SWEEP_METRICS, arms, functions)
@@ -254,7 +276,9 @@ def _sweep(name: str, records: Sequence[Record]) -> Study:
 def _ablation(name: str, records: Sequence[Record]) -> Study:
     names = recorded.differing(records)
     arms = [_ablation_arm(record, recorded.levels(record, names)) for record in records if record["kind"] == "ablation"]
-    return Study(name, f"Optimizers and symmetry: {name}", "activation", ABLATION_METRICS, arms, _same(arms, "activation"))
+    return Study(
+        name, f"Optimizers and symmetry: {name}", "activation", ABLATION_METRICS, arms, _same(arms, "activation")
+    )
 
 
 def _ablation_arm(record: Record, also: dict[str, str]) -> Arm:
@@ -279,7 +303,9 @@ def _level(value: object) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def catalogue(found: Iterable[Study], functions: Mapping[str, Sequence[ArrayLike]], styles: Mapping[str, Any]) -> dict[str, Any]:
+def catalogue(
+    found: Iterable[Study], functions: Mapping[str, Sequence[ArrayLike]], styles: Mapping[str, Any]
+) -> dict[str, Any]:
     """Everything that the page needs as plain values, NaN as ``None``, six significant digits.
 
     Args:
@@ -290,7 +316,11 @@ def catalogue(found: Iterable[Study], functions: Mapping[str, Sequence[ArrayLike
     found = list(found)
     used = {name for study in found for name in study.functions.values()}
     shown = {level for study in found for level in study.functions}
-    curves = {name: dict(zip(("x", "value", "slope"), map(_plain, map(np.asarray, c)), strict=True)) for name, c in functions.items() if name in used}
+    curves = {
+        name: dict(zip(("x", "value", "slope"), map(_plain, map(np.asarray, c)), strict=True))
+        for name, c in functions.items()
+        if name in used
+    }
     return {
         "studies": {study.name: _study(study) for study in found},
         "functions": curves,
@@ -302,8 +332,12 @@ def _study(study: Study) -> dict[str, Any]:
     return {
         "title": study.title,
         "series": study.series,
-        "factors": {name: {"label": LABELS.get(name, name), "levels": levels} for name, levels in study.factors.items()},
-        "metrics": {m.name: {"label": m.label, "note": m.note, "pairs": m.name in PAIR_METRICS} for m in study.metrics.values()},
+        "factors": {
+            name: {"label": LABELS.get(name, name), "levels": levels} for name, levels in study.factors.items()
+        },
+        "metrics": {
+            m.name: {"label": m.label, "note": m.note, "pairs": m.name in PAIR_METRICS} for m in study.metrics.values()
+        },
         "functions": study.functions,
         "tables": _plain(study.tables),
         "settings": study.settings,

@@ -1,4 +1,5 @@
-"""What the records of language models allow to conclude, scale by scale, beside the published tables; every number is computed."""
+"""What the records of language models allow to conclude, scale by scale, beside the published tables; every number is
+computed."""
 
 from __future__ import annotations
 
@@ -7,13 +8,13 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from actlab import findings
+from actlab.chapters import repro
 from actlab.claims import published as p
 from actlab.claims.evidence import ON_CPU, STUDIES, Evidence
 from actlab.claims.sizes import parameters
 from actlab.claims.verdicts import signs
-from actlab.grid import METRICS, ArmResults, Grid
 from actlab.records.families import comparisons
+from actlab.records.repro import METRICS, ArmResults, Grid
 from actlab.statistics.crossed import crossed_shares
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.power import detectable_paired
@@ -42,7 +43,10 @@ def extent(evidence: Evidence) -> pd.DataFrame:
     rows = {}
     for scale in SMALLEST_FIRST:
         grid = evidence.grids.get(scale)
-        sizes = [parameters(model, scale) for model in ("tinylstm", "convlm", "hybridlm", "nanotransformer", "minigpt", "charlm")]
+        sizes = [
+            parameters(model, scale)
+            for model in ("tinylstm", "convlm", "hybridlm", "nanotransformer", "minigpt", "charlm")
+        ]
         rows[scale] = {
             "parameters": f"{min(sizes):,} to {max(sizes):,}",
             "params file": f"params/{grid.study}.yaml" if grid else _files(scale),
@@ -60,7 +64,9 @@ Cell = tuple[str, str]
 def published_at(scale: str) -> dict[Cell, Mapping[str, float]]:
     """(model, activation) -> what the report's table of a scale gives, the activations of one model together."""
     if scale == "full":
-        cells = {(m, "relu"): values for m, values in p.FULL.items() if m != "charlm"} | {("charlm", a): v for a, v in p.CHARLM_FULL.items()}
+        cells = {(m, "relu"): values for m, values in p.FULL.items() if m != "charlm"} | {
+            ("charlm", a): v for a, v in p.CHARLM_FULL.items()
+        }
         models = list(p.FULL)
     else:
         cells = {(m, "relu"): values for m, values in p.PARTIAL.items()}
@@ -75,7 +81,8 @@ def _decimals(values: list[float]) -> int:
 
 
 def beside(evidence: Evidence, scale: str) -> pd.DataFrame:
-    """The report's table of a scale beside our arms there: its difference (from 0 to 1) beside total variation, then what else it gives.
+    """The report's table of a scale beside our arms there: its difference (from 0 to 1) beside total variation, then
+    what else it gives.
 
     Args:
         evidence: the recorded grids.
@@ -88,9 +95,13 @@ def beside(evidence: Evidence, scale: str) -> pd.DataFrame:
         for metric, header in HEADERS.items():
             given = [other[metric] for other in table.values() if metric in other]
             if given:
-                row[f"{header}, published"] = f"{values[metric]:.{_decimals(given)}f}" if metric in values else NOT_GIVEN
+                row[f"{header}, published"] = (
+                    f"{values[metric]:.{_decimals(given)}f}" if metric in values else NOT_GIVEN
+                )
                 if grid:
-                    row[f"{header}, ours"] = with_interval(arm.shown(metric), METRICS[metric].digits) if arm else waits(scale)
+                    row[f"{header}, ours"] = (
+                        with_interval(arm.shown(metric), METRICS[metric].digits) if arm else waits(scale)
+                    )
         rows[cell] = row | ({"n": str(len(arm.done)) if arm else "0"} if grid else {"ours": waits(scale)})
     return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=("model", "activation")))
 
@@ -101,13 +112,18 @@ def front_page(evidence: Evidence) -> pd.DataFrame:
     rows = {}
     for model, value in p.README_CV.items():
         names = [arm.activation for arm in grid.of_model(model)] if grid else []
-        ours = with_interval(above_zero(grid.sensitivity(model, "relative_pd")), 1) if grid and len(names) > 1 else "no record"
+        ours = (
+            with_interval(above_zero(grid.sensitivity(model, "relative_pd")), 1)
+            if grid and len(names) > 1
+            else "no record"
+        )
         rows[model] = {"CV%, published": f"{value:.2f}", "ours": ours, "over": ", ".join(names)}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def shares(evidence: Evidence, metric: str = "val_loss") -> pd.DataFrame:
-    """How much of the variance of a metric is due to architecture, activation, their interaction and the seed, at each scale with records."""
+    """How much of the variance of a metric is due to architecture, activation, their interaction and the seed, at each
+    scale with records."""
     rows = {scale: _shares(grid, metric) for scale in SMALLEST_FIRST if (grid := evidence.grids.get(scale))}
     return pd.DataFrame.from_dict(rows, orient="index").fillna("not known")
 
@@ -123,7 +139,12 @@ def _shares(grid: Grid, metric: str) -> dict[str, str]:
 
 
 def _percent(share: Estimate) -> str:
-    return with_interval(Estimate(100 * share.value, 100 * share.low, 100 * share.high, share.n, share.level, share.method), 1) + "%"
+    return (
+        with_interval(
+            Estimate(100 * share.value, 100 * share.low, 100 * share.high, share.n, share.level, share.method), 1
+        )
+        + "%"
+    )
 
 
 Compared = tuple[ArmResults, Estimate, Estimate, int, int]
@@ -131,17 +152,26 @@ Compared = tuple[ArmResults, Estimate, Estimate, int, int]
 
 
 def _against_relu(grid: Grid) -> list[Compared]:
-    """Every arm against relu: differences in loss and in total variation, and their signs where sure (Holm over all, each metric apart)."""
-    pairs = [(arm, grid.arms[arm.model, "relu"]) for arm in grid.arms.values() if arm.activation != "relu" and (arm.model, "relu") in grid.arms]
+    """Every arm against relu: differences in loss and in total variation, and their signs where sure (Holm over all,
+    each metric apart)."""
+    pairs = [
+        (arm, grid.arms[arm.model, "relu"])
+        for arm in grid.arms.values()
+        if arm.activation != "relu" and (arm.model, "relu") in grid.arms
+    ]
     loss, tv = ([arm.minus(relu, metric) for arm, relu in pairs] for metric in ("val_loss", "total_variation"))
     if not pairs:
         return []
-    return [(arm, one, two, a, b) for (arm, _), one, two, a, b in zip(pairs, loss, tv, signs(loss), signs(tv), strict=True)]
+    return [
+        (arm, one, two, a, b) for (arm, _), one, two, a, b in zip(pairs, loss, tv, signs(loss), signs(tv), strict=True)
+    ]
 
 
 def _names(found: list[Compared]) -> str:
     """``: charlm gelu (+0.080 nats, -0.010 total variation)`` and so on; nothing for none."""
-    named = ", ".join(f"{arm.model} {arm.activation} ({e.value:+.3f} nats, {t.value:+.3f} total variation)" for arm, e, t, *_ in found)
+    named = ", ".join(
+        f"{arm.model} {arm.activation} ({e.value:+.3f} nats, {t.value:+.3f} total variation)" for arm, e, t, *_ in found
+    )
     return f": {named}" if named else ""
 
 
@@ -177,14 +207,19 @@ def recommendations(evidence: Evidence) -> Iterator[str]:
     yield (
         "Where agreement is all that counts: "
         f"{_number(steadier)} of {len(found)} arms significantly {_verb('agree', steadier)} more than relu{_names(steadier)}"
-        + (f"; {_number([f for f in steadier if f[3] < 0])} of them with a significantly better loss" if steadier else "")
+        + (
+            f"; {_number([f for f in steadier if f[3] < 0])} of them with a significantly better loss"
+            if steadier
+            else ""
+        )
     )
     yield trials_needed(grid)
-    yield findings.baselines(grid)
+    yield repro.baselines(grid)
 
 
 def trials_needed(grid: Grid) -> str:
-    """How small a difference from relu 5, 10 and 20 shared seeds find, at Holm's first step and by the recorded spread of differences."""
+    """How small a difference from relu 5, 10 and 20 shared seeds find, at Holm's first step and by the recorded spread
+    of differences."""
     tests = {metric: [e for _, e, _ in comparisons(grid, metric)] for metric in ("val_loss", "total_variation")}
     loss, tv = (float(np.median([e.deviation() for e in found])) for found in tests.values())
     family = len(tests["val_loss"])
@@ -204,5 +239,9 @@ def sentences(evidence: Evidence) -> dict[str, str]:
     """Name -> sentence, for other pages."""
     recorded = [scale for scale in SMALLEST_FIRST if scale in evidence.grids]
     missing = [scale for scale in SMALLEST_FIRST if scale not in evidence.grids]
-    none = f"; the {' and the '.join(missing)} scale {'have' if len(missing) > 1 else 'has'} no record, and so no verdict" if missing else ""
+    none = (
+        f"; the {' and the '.join(missing)} scale {'have' if len(missing) > 1 else 'has'} no record, and so no verdict"
+        if missing
+        else ""
+    )
     return {"scales": f"There are records at {' and '.join(recorded) or 'no'} scale{none}"}

@@ -1,4 +1,5 @@
-"""The page of performance: what trials, commands, workers and updates cost, as tables of the newest records of `python -m tests.speed`."""
+"""The page of performance: what trials, commands, workers and updates cost, as tables of the newest records of `python
+-m tests.speed`."""
 
 from __future__ import annotations
 
@@ -10,14 +11,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from actlab import paths, store
+from actlab import paths
+from actlab.records import store
 from actlab.statistics.intervals import mean_interval
 from actlab.wording import moment, with_interval
 
 STUDY = "performance"
 OURS, REFERENCE = "ours", "plain reference"
 OPTIMIZERS = {"ecd": "ECD", "soap": "SOAP", "adamw": "AdamW", "sgdm": "SGDM"}
-IMAGES = {"lightning": "PyTorch Lightning", "plain": "plain PyTorch loop, fused Adam", "stacked": "36 networks stacked (ours)"}
+IMAGES = {
+    "lightning": "PyTorch Lightning",
+    "plain": "plain PyTorch loop, fused Adam",
+    "stacked": "36 networks stacked (ours)",
+}
 TRIAL_SECONDS = 30.0
 """Of the trial that Dask's overhead is stated for."""
 Measured = dict[str, Any]
@@ -59,7 +65,8 @@ def _trial(measured: Measured, way: Measured, positions: int) -> np.ndarray:
 
 
 def equal_protocol(measured: Measured) -> pd.DataFrame:
-    """One row a model and way: seconds of a trial, an iteration, a million evaluated positions, in times ours where all evaluate as we do."""
+    """One row a model and way: seconds of a trial, an iteration, a million evaluated positions, in times ours where all
+    evaluate as we do."""
     rows = {}
     for model, found in measured["models"].items():
         mine = _trial(measured, found["ways"][OURS], measured["positions"])
@@ -77,11 +84,15 @@ def equal_protocol(measured: Measured) -> pd.DataFrame:
 
 
 def protocols(measured: Measured) -> pd.DataFrame:
-    """One row a model: the reference's trial over ours where both evaluate the same positions, and where each keeps its own protocol."""
+    """One row a model: the reference's trial over ours where both evaluate the same positions, and where each keeps its
+    own protocol."""
     rows = {}
     for model, found in measured["models"].items():
         mine = np.median(_trial(measured, found["ways"][OURS], measured["positions"]))
-        both = [np.median(_trial(measured, found["ways"][REFERENCE], measured[key])) for key in ("positions", "published_positions")]
+        both = [
+            np.median(_trial(measured, found["ways"][REFERENCE], measured[key]))
+            for key in ("positions", "published_positions")
+        ]
         rows[model] = {
             "equal protocol": f"{both[0] / mine:.1f}",
             "each its own": f"{both[1] / mine:.1f}",
@@ -93,7 +104,9 @@ def protocols(measured: Measured) -> pd.DataFrame:
 def account(measured: Measured) -> pd.DataFrame:
     """One column a model: arithmetic of a step, the rate reached, the shares of its time."""
     rate, columns = measured["matmul_gflops"], {}
-    groups = dict.fromkeys(g for m in measured["models"].values() for g, s in m["account"]["shares"].items() if s >= 0.005)
+    groups = dict.fromkeys(
+        g for m in measured["models"].values() for g, s in m["account"]["shares"].items() if s >= 0.005
+    )
     for model, found in measured["models"].items():
         spent = found["account"]
         reached = spent["training_gflop"] / np.median(found["ways"][OURS]["iteration"])
@@ -114,7 +127,11 @@ def commands(measured: Measured) -> pd.DataFrame:
         rows[model] = {
             "reference, s": f"{times['reference']:.0f}",
             **{f"ours in {way}, s": f"{times[way]:.0f}" for way in times if way != "reference"},
-            **{f"times faster in {way}": f"{times['reference'] / times[way]:.1f}" for way in times if way != "reference"},
+            **{
+                f"times faster in {way}": f"{times['reference'] / times[way]:.1f}"
+                for way in times
+                if way != "reference"
+            },
         }
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -138,7 +155,10 @@ def workers(measured: Measured) -> pd.DataFrame:
 def overhead(measured: Measured) -> pd.DataFrame:
     """What Dask costs: once a study, a task, a report, and so of a trial of ``TRIAL_SECONDS``."""
     reports = TRIAL_SECONDS / measured["reports_every"] * measured["report_seconds"]
-    rows = {f"start-up with {n} worker{'s' if n != '1' else ''}, s": f"{s:.1f}" for n, s in measured["startup_seconds"].items()}
+    rows = {
+        f"start-up with {n} worker{'s' if n != '1' else ''}, s": f"{s:.1f}"
+        for n, s in measured["startup_seconds"].items()
+    }
     rows |= {
         "an empty task, ms": f"{1e3 * measured['task_seconds']:.1f}",
         "a report, ms": f"{1e3 * measured['report_seconds']:.2f}",
@@ -156,7 +176,8 @@ def slopes(levels: Measured) -> list[float]:
 
 
 def growth(measured: Measured) -> pd.DataFrame:
-    """One row a factor: milliseconds at every level, the fitted exponent with a 95% interval over the rounds, and that of the arithmetic.
+    """One row a factor: milliseconds at every level, the fitted exponent with a 95% interval over the rounds, and that
+    of the arithmetic.
 
     The levels of comparing trials are their numbers of pairs.
     """
@@ -189,12 +210,20 @@ def on_gpu() -> pd.DataFrame:
             if device.startswith("cuda"):
                 seconds = [sum(trial["seconds"].values()) for trial in record["trials"] if trial["status"] == "done"]
                 gpu = record["provenance"]["machine"]["gpu"]
-                rows[f"{folder}, {record['arm']}"] = {"GPU": gpu, "seconds a trial": f"{median(seconds):.0f}" if seconds else "none done"}
-    return pd.DataFrame.from_dict(rows, orient="index") if rows else pd.DataFrame({"": {"trained on a GPU": "no record yet"}})
+                rows[f"{folder}, {record['arm']}"] = {
+                    "GPU": gpu,
+                    "seconds a trial": f"{median(seconds):.0f}" if seconds else "none done",
+                }
+    return (
+        pd.DataFrame.from_dict(rows, orient="index")
+        if rows
+        else pd.DataFrame({"": {"trained on a GPU": "no record yet"}})
+    )
 
 
 def images(measured: Measured) -> pd.DataFrame:
-    """One row a way and batch size: seconds of CPU time a trial (one epoch), and how many times the stacked program's."""
+    """One row a way and batch size: seconds of CPU time a trial (one epoch), and how many times the stacked
+    program's."""
     rows = {
         (f"batch {row['batch_size']}", IMAGES[row["way"]]): {
             "seconds of CPU time a trial": f"{row['seconds_a_trial']:.3f}",
@@ -207,7 +236,9 @@ def images(measured: Measured) -> pd.DataFrame:
 
 def image_limits(measured: Measured) -> pd.DataFrame:
     """What the machine needs at least for a stacked step (products, and moving Adam's state), and our share of it."""
-    stacked = {str(row["batch_size"]): row["microseconds_a_step"] for row in measured["rows"] if row["way"] == "stacked"}
+    stacked = {
+        str(row["batch_size"]): row["microseconds_a_step"] for row in measured["rows"] if row["way"] == "stacked"
+    }
     rows = {
         f"batch {batch}": {
             "matrix products, µs": f"{limit['products_microseconds']:.0f}",
@@ -223,7 +254,8 @@ def image_limits(measured: Measured) -> pd.DataFrame:
 
 
 def updates(measured: Measured) -> pd.DataFrame:
-    """One row an optimizer: times AdamW's update, small and large; times a whole step (small); bytes of state a parameter at the large scale."""
+    """One row an optimizer: times AdamW's update, small and large; times a whole step (small); bytes of state a
+    parameter at the large scale."""
     small, large = ({row["optimizer"]: row for row in measured[size]["rows"]} for size in ("small", "large"))
     few, many = (f"{measured[size]['parameters'] / 1e6:.{digits}f}M" for size, digits in (("small", 1), ("large", 0)))
     learning, adamw = measured["small"]["learning_cpu_ms"], small["adamw"]["cpu_ms"]

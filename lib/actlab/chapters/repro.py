@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from actlab import store
-from actlab.grid import METRICS, ArmResults, Grid, association
+from actlab.records import store
 from actlab.records.families import comparisons, family_size, tested, told
+from actlab.records.repro import METRICS, ArmResults, Grid, association
+from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import few_differ
-from actlab.store import Record
 from actlab.wording import bullets, measured, normal_tails, signed, small
 
 LISTED = 6
@@ -23,7 +23,8 @@ FEWEST_PAIRS = 10
 """Below so many differences a rank correlation says nothing worth a sentence."""
 ALPHA = 0.05
 FIRST_LOOK = datetime.fromisoformat("2026-11-21T04:53:28+00:00")
-"""When the association of agreement with loss was first computed: the commit that brought ``association`` (a test asks the history)."""
+"""When the association of agreement with loss was first computed: the commit that brought ``association`` (a test asks
+the history)."""
 Comparison = tuple[ArmResults, Estimate, float]
 """An arm, its paired difference from relu, and the p-value after Holm."""
 
@@ -31,7 +32,10 @@ Comparison = tuple[ArmResults, Estimate, float]
 def sentences(grid: Grid) -> dict[str, str]:
     """Name -> sentence, in Markdown without headings. A study without records says so in every sentence."""
     if not grid.arms:
-        return dict.fromkeys(("extent", "seeds", "models", "activations", "losses", "tails", "progress", "floor", "baselines"), "No record yet")
+        return dict.fromkeys(
+            ("extent", "seeds", "models", "activations", "losses", "tails", "progress", "floor", "baselines"),
+            "No record yet",
+        )
     return {
         "extent": extent(grid),
         "seeds": seeds(grid),
@@ -51,11 +55,13 @@ def listed(grid: Grid) -> Any:
 
 
 def mattering(grid: Grid, margin: float) -> Any:
-    """Which activations matter beside relu, as a list for a notebook: the rule of params/extreme.yaml; nothing for a margin of 0.
+    """Which activations matter beside relu, as a list for a notebook: the rule of params/extreme.yaml; nothing for a
+    margin of 0.
 
     Args:
         grid: the arms.
-        margin: difference of validation loss (nats) below which an activation does not matter, if all of its 95% interval lies there.
+        margin: difference of validation loss (nats) below which an activation does not matter, if all of its 95%
+        interval lies there.
     """
     if not margin:
         return None
@@ -73,12 +79,19 @@ def mattering(grid: Grid, margin: float) -> Any:
 
 
 def longer(study: str) -> Any:
-    """When each trial of a longer study first beats the character tables, as a list for a notebook; nothing for no study."""
+    """When each trial of a longer study first beats the character tables, as a list for a notebook; nothing for no
+    study."""
     if not study:
         return None
     records = store.load_study(study)
     tables = next((record for record in records if record["kind"] == "baseline"), None)
-    trials = [(record, trial) for record in records if record["kind"] == "trials" for trial in record["trials"] if trial["status"] == "done"]
+    trials = [
+        (record, trial)
+        for record in records
+        if record["kind"] == "trials"
+        for trial in record["trials"]
+        if trial["status"] == "done"
+    ]
     if tables is None or not trials:
         return bullets([f"results/{study} has no record yet"])
     return bullets(_escapes(record, trial, tables) for record, trial in trials)
@@ -131,7 +144,9 @@ def _percent(arm: ArmResults) -> str:
 
 def models(grid: Grid) -> str:
     """How far architectures differ, beside how far activations do; nothing for one architecture."""
-    means = {m: [arm.estimate("total_variation").value for arm in grid.of_model(m)] for m in grid.models if grid.of_model(m)}
+    means = {
+        m: [arm.estimate("total_variation").value for arm in grid.of_model(m)] for m in grid.models if grid.of_model(m)
+    }
     averages = {m: float(np.mean(values)) for m, values in means.items()}
     if len(averages) < 2:
         return ""
@@ -149,7 +164,8 @@ def against_relu(grid: Grid, metric: str) -> list[Comparison]:
 
 
 def compared(grid: Grid, metric: str) -> str:
-    """How many arms differ from relu in a metric after Holm's correction, and which; nothing where there is no pair of arms."""
+    """How many arms differ from relu in a metric after Holm's correction, and which; nothing where there is no pair of
+    arms."""
     tests = tested(grid, metric)
     if not tests:
         return ""
@@ -161,7 +177,9 @@ def compared(grid: Grid, metric: str) -> str:
     head = f"{len(significant)} of {len(own)} differences from relu in {label} are significant ({correction})"
     largest = sorted(significant, key=lambda pair: -abs(pair[1].value))[:LISTED]
     named = [f"{arm.model} {arm.activation} {signed(e)}" for arm, e in largest]
-    said = head + (": " if named else "") + "; ".join(named) + ("; and smaller ones" if len(significant) > LISTED else "")
+    said = (
+        head + (": " if named else "") + "; ".join(named) + ("; and smaller ones" if len(significant) > LISTED else "")
+    )
     return said + (f". The others {told(again, grid.primary)}" if again else "")
 
 
@@ -171,10 +189,19 @@ def tails(grid: Grid) -> str:
 
 
 def progress(grid: Grid) -> str:
-    """Whether what agrees more has only learned less; nothing where there are too few differences from relu to tell it by."""
+    """Whether what agrees more has only learned less; nothing where there are too few differences from relu to tell it
+    by."""
     level = grid.baseline["unigram"]["val_loss"] if grid.baseline else np.inf
-    learned = [model for model in grid.models if (model, "relu") in grid.arms and grid.arms[model, "relu"].estimate("val_loss").value < level]
-    pairs = [(arm, grid.arms[arm.model, "relu"]) for arm in grid.arms.values() if arm.activation != "relu" and arm.model in learned]
+    learned = [
+        model
+        for model in grid.models
+        if (model, "relu") in grid.arms and grid.arms[model, "relu"].estimate("val_loss").value < level
+    ]
+    pairs = [
+        (arm, grid.arms[arm.model, "relu"])
+        for arm in grid.arms.values()
+        if arm.activation != "relu" and arm.model in learned
+    ]
     found = association(pairs)
     if len(pairs) < FEWEST_PAIRS or np.isnan(found.value):
         return ""
@@ -189,12 +216,20 @@ def progress(grid: Grid) -> str:
 
 
 def _when(pairs: list[tuple[ArmResults, ArmResults]]) -> str:
-    """What of the association was there when it was first computed, and what came after; nothing where all came before or after."""
-    early = [pair for pair in pairs if all(datetime.fromisoformat(arm.record["provenance"]["date"]) < FIRST_LOOK for arm in pair)]
+    """What of the association was there when it was first computed, and what came after; nothing where all came before
+    or after."""
+    early = [
+        pair
+        for pair in pairs
+        if all(datetime.fromisoformat(arm.record["provenance"]["date"]) < FIRST_LOOK for arm in pair)
+    ]
     late = [pair for pair in pairs if pair not in early]
     if not early or not late:
         return ""
-    values = [f"{found.value:+.2f}" if not np.isnan((found := association(part)).value) else "too few" for part in (early, late)]
+    values = [
+        f"{found.value:+.2f}" if not np.isnan((found := association(part)).value) else "too few"
+        for part in (early, late)
+    ]
     return f". Exploratory: it was first computed over {len(early)} of them ({values[0]}); the {len(late)} recorded later alone give {values[1]}"
 
 
@@ -205,7 +240,11 @@ def sensitivity(grid: Grid, metric: str = "total_variation") -> Any:
     if not found:
         return bullets(["the sensitivity waits for two activations of one model"])
     told = "; ".join(f"{model} {measured(estimate, 1, '%')}" for model, estimate in found.items())
-    return bullets([f"sensitivity of {METRICS[metric].label.split(' (')[0]} to the activation (CV% of the activations' means): {told}"])
+    return bullets(
+        [
+            f"sensitivity of {METRICS[metric].label.split(' (')[0]} to the activation (CV% of the activations' means): {told}"
+        ]
+    )
 
 
 def floor(grid: Grid) -> str:

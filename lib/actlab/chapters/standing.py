@@ -1,10 +1,12 @@
-"""What a study's page rests on: how many different trials, which repeat the primary study's, and when its rule was written."""
+"""What a study's page rests on: how many different trials, which repeat the primary study's, and when its rule was
+written."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from actlab import paths, store
+from actlab import paths
+from actlab.records import store
 from actlab.records.families import FAMILIES, PRIMARY
 from actlab.records.history import of_rule
 from actlab.records.repeats import extent

@@ -1,4 +1,5 @@
-"""`actlab report`: summary.txt, tidy CSV files, LaTeX tables and figures of a recorded study of any kind. Trains nothing."""
+"""`actlab report`: summary.txt, tidy CSV files, LaTeX tables and figures of a recorded study of any kind. Trains
+nothing."""
 
 from __future__ import annotations
 
@@ -11,24 +12,28 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab import factorial, files, grid, sweep, tables
+from actlab import files
+from actlab.chapters import tables
 from actlab.errors import BadInput, UnknownName
-from actlab.factorial import effects
 from actlab.figures import ablation as ablation_figures
-from actlab.figures import grid as figures
-from actlab.figures import sweep as sweep_figures
+from actlab.figures import mnist as sweep_figures
+from actlab.figures import repro as figures
 from actlab.figures.style import RC, styled
-from actlab.records import settings, summary
+from actlab.records import ablation as ablation_records
+from actlab.records import mnist, repro, settings, summary
 from actlab.records import tables as tidy
+from actlab.records.ablation import effects
+from actlab.records.store import Record
 from actlab.records.summary import Arm, measured, of_pairs
 from actlab.statistics.estimate import Estimate
-from actlab.store import Record
 from actlab.wording import above_zero, with_interval
 
 FORMATS = ("png", "svg", "pdf")
 ACROSS = ("val_loss", "val_accuracy", "total_variation")
 """Metrics that get a table over all groups."""
-LABELS = {name: metric.label for name, metric in grid.METRICS.items()} | {"test_accuracy": sweep.LABELS["test_accuracy"]}
+LABELS = {name: metric.label for name, metric in repro.METRICS.items()} | {
+    "test_accuracy": mnist.LABELS["test_accuracy"]
+}
 Drawing = tuple[str, Callable[[], Figure]]
 """File name without its ending, and the function that draws it."""
 
@@ -76,7 +81,10 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
         record
         for record in records
         if not settings.kind_of(record)
-        or (record["model_name"] in (models or [record["model_name"]]) and record["activation"] in (activations or [record["activation"]]))
+        or (
+            record["model_name"] in (models or [record["model_name"]])
+            and record["activation"] in (activations or [record["activation"]])
+        )
     ]
     if not any(settings.kind_of(record) in settings.MAIN for record in chosen):
         raise BadInput(f"results/{study} has no arm of {', '.join(models)} under {', '.join(activations)}")
@@ -92,7 +100,12 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
             raise UnknownName("format", name, FORMATS)
     tests = summary.against(report.arms, report.reference)
     yield files.write_text(out / "summary.txt", in_words(report, tests))
-    csv = {"trials": report.trials, "pairs": report.pairs, "estimates": summary.estimates(report.arms), "differences": tests}
+    csv = {
+        "trials": report.trials,
+        "pairs": report.pairs,
+        "estimates": summary.estimates(report.arms),
+        "differences": tests,
+    }
     for name, table in csv.items():
         if len(table):
             yield files.write_text(out / f"{name}.csv", table.to_csv(index=False))
@@ -109,7 +122,8 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
 
 
 def in_words(report: Report, tests: pd.DataFrame) -> str:
-    """The summary: settings, then group by group parameters, every metric and the tests, then tables over all groups."""
+    """The summary: settings, then group by group parameters, every metric and the tests, then tables over all
+    groups."""
     lines = [f"study {report.study}: 95% intervals over trials; n counts trials", *_settings(report), ""]
     for group in report.groups:
         title = "MODEL" if "trials" in set(report.trials["kind"]) else "GROUP"
@@ -125,7 +139,11 @@ def _settings(report: Report) -> Iterator[str]:
     names = list(dict.fromkeys(name for own in main for name in own))
     every = {name: list(dict.fromkeys(settings.text(own.get(name, ""), name) for own in main)) for name in names}
     said = [f"{name} {values[0]}" for name, values in every.items() if len(values) == 1]
-    differs = [f"{name} {' | '.join(sorted(values, key=settings.natural))}" for name, values in every.items() if len(values) > 1]
+    differs = [
+        f"{name} {' | '.join(sorted(values, key=settings.natural))}"
+        for name, values in every.items()
+        if len(values) > 1
+    ]
     yield f"settings of every arm: {', '.join(said)}"
     if differs:
         yield f"settings that differ between arms: {'; '.join(differs)}"
@@ -167,7 +185,7 @@ def _spread(report: Report, group: str, metric: str, shown: Mapping[str, Estimat
     values = {level: estimate.value for level, estimate in shown.items() if not np.isnan(estimate.value)}
     if len(set(values.values())) < 2:
         return "no spread between the arms" if values else "no pair of trials"
-    found = above_zero(grid.read(report.records).sensitivity(group, metric)) if metric in grid.METRICS else None
+    found = above_zero(repro.read(report.records).sensitivity(group, metric)) if metric in repro.METRICS else None
     cv = f", CV% {with_interval(found, 2)}" if found and not np.isnan(found.value) else ""
     low, high = (pick(values, key=lambda level: values[level]) for pick in (min, max))
     return f"mean {sum(values.values()) / len(values):.4f}{cv}, lowest {low}, highest {high}"
@@ -186,7 +204,9 @@ def _tested(tests: pd.DataFrame, group: str, metric: str) -> Iterator[str]:
 def across(report: Report, metric: str) -> pd.DataFrame:
     """One metric over all groups: groups down, levels across, each with its 95% interval and n."""
     cells = {(arm.group, arm.level): arm for arm in report.arms if metric in arm.metrics}
-    rows = {group: {level: _cell(cells.get((group, level)), metric) for level in report.levels} for group in report.groups}
+    rows = {
+        group: {level: _cell(cells.get((group, level)), metric) for level in report.levels} for group in report.groups
+    }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -202,7 +222,9 @@ def latex(report: Report, tests: pd.DataFrame) -> dict[str, pd.DataFrame]:
     found = {f"table_{metric}": across(report, metric) for metric in ACROSS if metric in measured(report.arms)}
     if len(tests):
         columns = ["group", "difference", "metric", "value", "low", "high", "n", "p", "p_holm"]
-        found["table_differences"] = tests[columns].map(lambda v: f"{v:.4g}" if isinstance(v, float) else v).set_index("group")
+        found["table_differences"] = (
+            tests[columns].map(lambda v: f"{v:.4g}" if isinstance(v, float) else v).set_index("group")
+        )
     return found
 
 
@@ -210,16 +232,18 @@ def drawings(report: Report) -> Iterator[Drawing]:
     """Every figure of the report."""
     kinds = {settings.kind_of(record) for record in report.records}
     if "trials" in kinds:
-        yield from _of_models(grid.read([record for record in report.records if record.get("kind") in ("trials", "floor", "baseline")]))
+        yield from _of_models(
+            repro.read([record for record in report.records if record.get("kind") in ("trials", "floor", "baseline")])
+        )
     for setting, records in settings.by_setting(report.records, apart=("epochs",)).items():
         own = f"{setting}/" if setting else ""
         if "mnist" in kinds:
-            yield from ((f"{own}{name}", figure) for name, figure in _of_sweep(sweep.read(records)))
+            yield from ((f"{own}{name}", figure) for name, figure in _of_sweep(mnist.read(records)))
         if "ablation" in kinds:
-            yield from ((f"{own}{name}", figure) for name, figure in _of_ablation(factorial.read(records)))
+            yield from ((f"{own}{name}", figure) for name, figure in _of_ablation(ablation_records.read(records)))
 
 
-def _of_models(results: grid.Grid) -> Iterator[Drawing]:
+def _of_models(results: repro.Grid) -> Iterator[Drawing]:
     for model in results.models:
         one = results.only(model)
         if one.arms:
@@ -237,26 +261,29 @@ def _of_models(results: grid.Grid) -> Iterator[Drawing]:
         yield "noise_floor", partial(figures.floors, results)
 
 
-def _of_sweep(results: sweep.Sweep) -> Iterator[Drawing]:
-    yield "width", partial(sweep_figures.width_sweep, sweep.by_width(results))
-    found = {name: sweep.differences(results, name) for name in results.networks if name != "relu"}
+def _of_sweep(results: mnist.Sweep) -> Iterator[Drawing]:
+    yield "width", partial(sweep_figures.width_sweep, mnist.by_width(results))
+    found = {name: mnist.differences(results, name) for name in results.networks if name != "relu"}
     if found and "relu" in results.networks:
         yield "differences", partial(sweep_figures.differences, found)
-    yield "best_of_k", partial(sweep_figures.best_of_k, sweep.best_curves(results, np.random.default_rng(0)))
+    yield "best_of_k", partial(sweep_figures.best_of_k, mnist.best_curves(results, np.random.default_rng(0)))
 
 
-def _of_ablation(results: factorial.Factorial) -> Iterator[Drawing]:
+def _of_ablation(results: ablation_records.Factorial) -> Iterator[Drawing]:
     yield "arms", partial(ablation_figures.by_arm, effects.arms(results))
     for activation in results.levels("activation"):
-        yield f"curves_{activation}", partial(ablation_figures.curves, factorial.curves(results, activation))
+        yield f"curves_{activation}", partial(ablation_figures.curves, ablation_records.curves(results, activation))
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
-    """(the settings in which two studies differ, one a line; the second minus the first, arm by arm: ``summary.compare``)."""
+    """(the settings in which two studies differ, one a line; the second minus the first, arm by arm:
+    ``summary.compare``)."""
     studies = [load(name) for name in (first, second)]
     own = [[settings.settings_of(r) for r in s.records if settings.kind_of(r) in settings.MAIN] for s in studies]
     names = dict.fromkeys(name for found in own for one in found for name in one)
-    values = {n: [" | ".join(dict.fromkeys(settings.text(one.get(n, ""), n) for one in found)) for found in own] for n in names}
+    values = {
+        n: [" | ".join(dict.fromkeys(settings.text(one.get(n, ""), n) for one in found)) for found in own]
+        for n in names
+    }
     said = [f"{name}: {a} -> {b}" for name, (a, b) in values.items() if a != b]
     return said, summary.compare(*(study.arms for study in studies))
-

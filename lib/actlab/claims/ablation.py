@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from actlab.claims import ITS_STUDY, Claim, Finding
-from actlab.factorial import BASE, BROKEN, PUBLISHED, Factorial, batches, gains, interactions, words
+from actlab.records.ablation import BASE, BROKEN, PUBLISHED, Factorial, batches, gains, interactions, words
 from actlab.statistics.intervals import mean_interval
 
 PUBLISHED_SCALE, PUBLISHED_TOKENS, PUBLISHED_VOCABULARY = "124m", 500_000_000, 50_304

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from actlab import readings, store
-from actlab.grid import Grid, read
-from actlab.readings import IGNORED, Reading
+from actlab.records import autopsy, store
+from actlab.records.autopsy import IGNORED, Reading
+from actlab.records.repro import Grid, read
 from actlab.records.settings import usual
-from actlab.store import Record
+from actlab.records.store import Record
 
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
 """scale -> study, largest first: a claim is judged at the largest scale that has records and that its test allows."""
@@ -67,7 +67,7 @@ def gather() -> Evidence:
     """All that is recorded."""
     grids = {scale: read(_records(study)) for scale, study in STUDIES.items()}
     flawed = by_defect(record for study in FLAWED for record in store.load_study(study))
-    published = readings.readings(record for study in readings.STUDIES for record in store.load_study(study))
+    published = autopsy.readings(record for study in autopsy.STUDIES for record in store.load_study(study))
     return Evidence({scale: grid for scale, grid in grids.items() if grid.arms}, flawed, published)
 
 

@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from actlab import factorial, store, sweep
 from actlab.claims import (
     ITS_STUDY,
     Claim,
@@ -23,6 +22,9 @@ from actlab.claims import (
     report_summary,
 )
 from actlab.claims.verdicts import KINDS, counted, in_words
+from actlab.records import ablation as ablation_records
+from actlab.records import mnist as mnist_records
+from actlab.records import store
 from actlab.records.settings import usual
 
 VERDICTS: tuple[str, ...] = get_args(Verdict)
@@ -44,14 +46,14 @@ SOURCES = (
     Source(
         "MNIST study",
         mnist.CLAIMS,
-        lambda: sweep.read(store.load_study("mnist"), store.load_study("mnist-epochs")),
+        lambda: mnist_records.read(store.load_study("mnist"), store.load_study("mnist-epochs")),
         "studies/mnist",
         ("mnist",),
     ),
     Source(
         "Ablation study",
         ablation.CLAIMS,
-        lambda: factorial.read(usual(store.load_study("ablation-novels"))),
+        lambda: ablation_records.read(usual(store.load_study("ablation-novels"))),
         "studies/ablation",
         ("ablation-novels",),
     ),

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from actlab.claims import ITS_STUDY, Claim, Finding, Verdict
+from actlab.records.mnist import PUBLISHED_BATCH, PUBLISHED_RATE, Sweep, differences, gains, optimism
 from actlab.statistics.coverage import interval_coverage
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.foils import bootstrap_maximum
-from actlab.sweep import PUBLISHED_BATCH, PUBLISHED_RATE, Sweep, differences, gains, optimism
 
 EQUAL_WIDTH, EQUAL_PARAMETERS = "geglu_equal_width", "geglu_equal_parameters"
 COVERAGE_SEED = 2026
@@ -81,7 +81,9 @@ def small_widths_favour_relu(sweep: Sweep) -> Finding:
     holds = narrowest.high < 0 and widest.low > narrowest.high
     verdict: Verdict = "replicated" if holds else "not yet tested" if worse else "not testable"
     none = "" if worse else ": ReLU has no advantage to explain"
-    return Finding(verdict, f"GeGLU over ReLU at equal width, as in the study's arms, {said}{none}; equal parameters {fair[2]}")
+    return Finding(
+        verdict, f"GeGLU over ReLU at equal width, as in the study's arms, {said}{none}; equal parameters {fair[2]}"
+    )
 
 
 def setting(factor: str, wanted: tuple[float, ...]) -> Callable[[Sweep], Finding]:

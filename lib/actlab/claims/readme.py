@@ -33,7 +33,7 @@ from actlab.claims.recorded import (
 )
 from actlab.claims.unpaired import MIXED, MixedMetrics, OneSet, ReadUnpaired
 from actlab.claims.verdicts import Between, about, exactly, rounded
-from actlab.grid import ArmResults
+from actlab.records.repro import ArmResults
 from actlab.statistics.power import detectable_two_sample
 
 LITE = ("lite",)

@@ -28,7 +28,7 @@ from actlab.claims.verdicts import (
     unexplained,
     within,
 )
-from actlab.grid import METRICS, ArmResults, Grid, combined
+from actlab.records.repro import METRICS, ArmResults, Grid, combined
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import pair_mean_difference
 from actlab.statistics.summaries import rank_correlation
@@ -122,8 +122,10 @@ def claimed(stated: Scales, check: Recorded) -> Recorded:
 def unmade(made_so: str, check: Recorded) -> Recorded:
     """A test of a claim for which no study here makes records: ``made_so`` says which would decide it."""
     return replace(
-        check, stated=(made_so,), rule=f"{check.rule}; only {made_so} records decide, which no study here makes: "
-        "until one does, this row cannot change"
+        check,
+        stated=(made_so,),
+        rule=f"{check.rule}; only {made_so} records decide, which no study here makes: "
+        "until one does, this row cannot change",
     )
 
 

@@ -231,7 +231,9 @@ CLAIMS: tuple[Claim, ...] = (
         "0.0097 nats",
         excused(
             LEAKING,
-            values("convlm", ["relu"], {"val_loss": 0.0097, "val_accuracy": sum(p.PARTIAL_RANGES["convlm"]) / 2}, PARTIAL),
+            values(
+                "convlm", ["relu"], {"val_loss": 0.0097, "val_accuracy": sum(p.PARTIAL_RANGES["convlm"]) / 2}, PARTIAL
+            ),
         ),
     ),
     row(

@@ -25,7 +25,7 @@ from actlab.claims.report_summary import FULL, LEAD, LEAKING, SCALE, leads_by_se
 from actlab.claims.sizes import parameters
 from actlab.claims.unpaired import UNPAIRED
 from actlab.claims.verdicts import FILES, Between, about, exactly, rounded
-from actlab.grid import ArmResults
+from actlab.records.repro import ArmResults
 from actlab.statistics.power import power_two_sample
 
 TV = "total_variation"

@@ -61,7 +61,8 @@ class ReadUnpaired:
         )
 
     def __call__(self, evidence: Evidence) -> Finding:
-        """The correct verdict, explained by the reading after the stated iterations; without it, the nearest is told."""
+        """The correct verdict, explained by the reading after the stated iterations; without it, the nearest is
+        told."""
         correct, reading = self.correct(evidence), evidence.readings.get((self.model, self.activation))
         if reading is None:
             return unexplained(correct, UNPAIRED)
@@ -113,7 +114,12 @@ class OneSet:
             f"total variation after {step} iterations: {two:.3f} on different inputs, {one:.3f} of a model with "
             f"itself, {measured(same)} on one set"
         )
-        otherwise = step == self.number.stated and alike(two, published) and alike(one, two) and not (same.low <= published <= same.high)
+        otherwise = (
+            step == self.number.stated
+            and alike(two, published)
+            and alike(one, two)
+            and not (same.low <= published <= same.high)
+        )
         return replace(
             decided(False if otherwise else None, said, "records at lite scale, read both ways"),
             since=since([reading.arm.record]),

@@ -1,1 +1,2 @@
-"""Figures: one function a figure, statistics in, ``matplotlib.figure.Figure`` out. They compute nothing and hold no global state."""
+"""Figures: one function a figure, statistics in, ``matplotlib.figure.Figure`` out. They compute nothing and hold no
+global state."""

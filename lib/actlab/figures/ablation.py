@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from actlab.factorial import BASE, LOSS_LABEL, Alignment, Protocol, words
-from actlab.factorial.reading import Values, times
-from actlab.figures.grid import error_bar
+from actlab.figures.repro import error_bar
 from actlab.figures.style import canvas, colour, marker, styled, words_alone
+from actlab.records.ablation import BASE, LOSS_LABEL, Alignment, Protocol, words
+from actlab.records.ablation.reading import Values, times
 from actlab.statistics.estimate import Estimate
 
 LEGEND: dict[str, Any] = {"loc": "outside upper center", "fontsize": 8}
@@ -26,7 +26,8 @@ def _nothing() -> Figure:
 
 
 def by_arm(found: Mapping[tuple[str, str, str], Estimate], label: str = LOSS_LABEL) -> Figure:
-    """A quantity of every arm: optimizers across, colour the activation, filled marks bQ+bV and hollow ones symmetric; unrecorded arms are named."""
+    """A quantity of every arm: optimizers across, colour the activation, filled marks bQ+bV and hollow ones symmetric;
+    unrecorded arms are named."""
     if not found:
         return _nothing()
     optimizers = list(dict.fromkeys(o for o, _, _ in found))
@@ -64,7 +65,10 @@ def gains(found: Mapping[tuple[str, str], Estimate], interactions: Mapping[str, 
     with styled():
         figure, (left, right) = canvas(1, 2, width=8.0, height=3.4)
         for i, activation in enumerate(activations):
-            points = {place + (i - (len(activations) - 1) / 2) * 0.2: found[o, activation] for place, o in enumerate(optimizers)}
+            points = {
+                place + (i - (len(activations) - 1) / 2) * 0.2: found[o, activation]
+                for place, o in enumerate(optimizers)
+            }
             _points(left, points, marker(activation), colour(activation), words(activation))
         _points(right, dict(enumerate(interactions.values())), "o", "black", "")
         for axes, names in ((left, optimizers), (right, list(interactions))):
@@ -93,18 +97,23 @@ def protocol(found: Protocol) -> Figure:
         left.yaxis.set_major_locator(MaxNLocator(integer=True))
         left.axvline(found.mean, color="black", linewidth=1)
         left.set(xlabel=f"loss on one batch of {found.batch_tokens:,} tokens (nats)", ylabel="batches")
-        right.errorbar(ks, [e.value for e in values], np.hstack([error_bar(e) for e in values]), fmt="o", color=colour("gelu"))
+        right.errorbar(
+            ks, [e.value for e in values], np.hstack([error_bar(e) for e in values]), fmt="o", color=colour("gelu")
+        )
         right.axhline(found.mean, color="black", linewidth=1)
         right.set_xscale("log", base=2)
         right.set_xticks(ks, [str(k) for k in ks])
-        margin = 0.1 * float(np.ptp(found.batch_losses))  # an interval grows without bound as k nears the number of batches
+        margin = 0.1 * float(
+            np.ptp(found.batch_losses)
+        )  # an interval grows without bound as k nears the number of batches
         right.set_ylim(found.batch_losses.min() - margin, found.mean + 2 * margin)
         right.set(xlabel="evaluations, of which the lowest is reported", ylabel="expected lowest loss (nats)")
     return figure
 
 
 def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
-    """Loss against the learning rate, in multiples of the published one: a panel an optimizer, hollow marks symmetric, filled ones bQ+bV.
+    """Loss against the learning rate, in multiples of the published one: a panel an optimizer, hollow marks symmetric,
+    filled ones bQ+bV.
 
     A loss far above all others is written out with its arm and rate.
     """
@@ -125,7 +134,13 @@ def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
                 for factor, estimate in by_factor.items():
                     axes.errorbar(factor * (1 + 0.06 * i), estimate.value, error_bar(estimate), fmt="o", **look)
                 label = words(mode) if optimizer == optimizers[0] else "_nolegend_"
-                axes.plot(list(by_factor), [e.value for e in by_factor.values()], color=look["color"], linewidth=0.8, label=label)
+                axes.plot(
+                    list(by_factor),
+                    [e.value for e in by_factor.values()],
+                    color=look["color"],
+                    linewidth=0.8,
+                    label=label,
+                )
             axes.set_xscale("log")
             factors = sorted({factor for (o, _), by in found.items() if o == optimizer for factor in by})
             axes.set_xticks(factors, [times(factor) for factor in factors])
@@ -147,14 +162,21 @@ def rates(found: Mapping[tuple[str, str], Mapping[float, Estimate]]) -> Figure:
 
 
 def curves(found: Mapping[tuple[str, str], tuple[Values, Sequence[Estimate]]]) -> Figure:
-    """Validation loss against tokens, means over seeds with their intervals as bands: colour the optimizer, dashed lines bQ+bV."""
+    """Validation loss against tokens, means over seeds with their intervals as bands: colour the optimizer, dashed
+    lines bQ+bV."""
     if not found:
         return _nothing()
     with styled():
         figure, (axes,) = canvas(width=5.8, height=3.4)
         for (optimizer, mode), (tokens, losses) in found.items():
             means, lows, highs = ([getattr(e, part) for e in losses] for part in ("value", "low", "high"))
-            axes.plot(tokens, means, color=colour(optimizer), linestyle="-" if mode == BASE else "--", label=f"{words(optimizer)}, {words(mode)}")
+            axes.plot(
+                tokens,
+                means,
+                color=colour(optimizer),
+                linestyle="-" if mode == BASE else "--",
+                label=f"{words(optimizer)}, {words(mode)}",
+            )
             axes.fill_between(tokens, lows, highs, color=colour(optimizer), alpha=0.15, linewidth=0)
         axes.set(xlabel="training tokens", ylabel=LOSS_LABEL)
         axes.legend(fontsize=8)
@@ -162,7 +184,8 @@ def curves(found: Mapping[tuple[str, str], tuple[Values, Sequence[Estimate]]]) -
 
 
 def alignment(found: Mapping[str, Sequence[Alignment]]) -> Figure:
-    """Mean cosine of keys with bQ, head by head, a panel a symmetry mode; wide bars are the middle 95% of random directions, thin ones intervals."""
+    """Mean cosine of keys with bQ, head by head, a panel a symmetry mode; wide bars are the middle 95% of random
+    directions, thin ones intervals."""
     if not found:
         return _nothing()
     with styled():

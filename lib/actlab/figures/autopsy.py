@@ -1,4 +1,5 @@
-"""Figures of the autopsy: each published anomaly with its defect on and off. Intervals are 95%; what has no record says so."""
+"""Figures of the autopsy: each published anomaly with its defect on and off. Intervals are 95%; what has no record says
+so."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from actlab.figures.grid import error_bar
+from actlab.figures.repro import error_bar
 from actlab.figures.style import canvas, colour, dashes, marker, styled
-from actlab.grid import ArmResults, Grid
-from actlab.readings import Evidence
+from actlab.records.autopsy import Evidence
+from actlab.records.repro import ArmResults, Grid
 
 ON, OFF = "#B2182B", "#0072B2"
 """As published, corrected."""
@@ -34,11 +35,20 @@ def _tables(axes: Axes, grid: Grid, names: Sequence[str] = ("unigram", "bigram")
         if name in grid.baseline:
             level = grid.baseline[name]["val_loss"]
             axes.axhline(level, color="#666666", linewidth=0.8, linestyle=":")
-            axes.annotate(f"{name} table", (0.99, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7, color="#666666")
+            axes.annotate(
+                f"{name} table",
+                (0.99, level),
+                xycoords=("axes fraction", "data"),
+                ha="right",
+                va="bottom",
+                fontsize=7,
+                color="#666666",
+            )
 
 
 def identical(evidence: Evidence) -> Figure:
-    """Validation loss: corrected relu and gelu as lines; arms that ignored their activation as hollow marks, on relu's line or on each other."""
+    """Validation loss: corrected relu and gelu as lines; arms that ignored their activation as hollow marks, on relu's
+    line or on each other."""
     models = list(dict.fromkeys(model for model, _ in evidence.on if model != "charlm")) or ["no model"]
     with styled():
         figure, panels = canvas(1, len(models), width=8.0, height=2.9)
@@ -53,7 +63,12 @@ def identical(evidence: Evidence) -> Figure:
                     style = {"color": colour(activation), "dashes": dashes(activation)}
                     _line(axes, evidence.off.arms[model, activation], until, f"{activation}, corrected", **style)
             for size, (activation, reading) in zip((9, 5), mine.items(), strict=False):
-                style = {"color": colour(activation), "linestyle": "none", "marker": marker(activation), "markerfacecolor": "none"}
+                style = {
+                    "color": colour(activation),
+                    "linestyle": "none",
+                    "marker": marker(activation),
+                    "markerfacecolor": "none",
+                }
                 _line(axes, reading.arm, until, f"{activation}, as published", markersize=size, **style)
             axes.annotate(model, (0.97, 0.95), xycoords="axes fraction", ha="right", va="top", fontsize=9)
         panels[0].set_ylabel("validation loss (nats)")
@@ -63,13 +78,16 @@ def identical(evidence: Evidence) -> Figure:
 
 
 def _legend(figure: Figure, panels: Sequence[Axes], columns: int = 4) -> None:
-    entries = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    entries = {
+        label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
     if entries:
         figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=columns, fontsize=8)
 
 
 def leak(evidence: Evidence) -> Figure:
-    """convlm with padding on both sides and causal: validation loss against the iteration; accuracy at all positions and at last ones."""
+    """convlm with padding on both sides and causal: validation loss against the iteration; accuracy at all positions
+    and at last ones."""
     reading, corrected = evidence.on.get(("convlm", "relu")), evidence.off.arms.get(("convlm", "relu"))
     with styled():
         figure, (losses, accuracies) = canvas(1, 2, width=8.0, height=3.0)
@@ -83,7 +101,10 @@ def leak(evidence: Evidence) -> Figure:
         _tables(losses, evidence.off)
         losses.set(xlabel="iteration", ylabel="validation loss (nats)", ylim=(0, None))
         losses.legend(fontsize=8)
-        bars = {"all positions": reading.value("val_accuracy"), "last positions\nof 1,000 windows": reading.published("val_accuracy")}
+        bars = {
+            "all positions": reading.value("val_accuracy"),
+            "last positions\nof 1,000 windows": reading.published("val_accuracy"),
+        }
         for x, (label, estimate) in enumerate(bars.items()):
             accuracies.bar(x, estimate.value, 0.6, color=ON, alpha=0.75)
             accuracies.errorbar(x, estimate.value, error_bar(estimate), color="#333333")
@@ -107,7 +128,14 @@ def itself(evidence: Evidence) -> Figure:
                 (reading.paired(), "D", OFF, "two seeds, same inputs (corrected)"),
             )
             for shift, (estimate, mark, shade, label) in zip((-0.18, 0.0, 0.18), kinds, strict=True):
-                axes.errorbar(estimate.value, y + shift, xerr=error_bar(estimate), fmt=mark, color=shade, label=label if y == 0 else None)
+                axes.errorbar(
+                    estimate.value,
+                    y + shift,
+                    xerr=error_bar(estimate),
+                    fmt=mark,
+                    color=shade,
+                    label=label if y == 0 else None,
+                )
         axes.set_yticks(range(len(evidence.on)), [f"{m}, {a}" for m, a in evidence.on], fontsize=8)
         axes.set(xlabel="mean total variation (0 to 1)", xlim=(-0.02, 1))
         axes.invert_yaxis()
@@ -116,16 +144,27 @@ def itself(evidence: Evidence) -> Figure:
 
 
 def drawn(evidence: Evidence) -> Figure:
-    """For each arm: accuracy at the last positions of 1,000 random windows, as published, and at all positions of the validation split."""
+    """For each arm: accuracy at the last positions of 1,000 random windows, as published, and at all positions of the
+    validation split."""
     with styled():
         figure, (axes,) = canvas(width=7.0, height=0.9 + 0.4 * max(2, len(evidence.on)))
         if not evidence.on:
             _waiting(axes)
             return figure
         for y, reading in enumerate(evidence.on.values()):
-            kinds = ((reading.published("val_accuracy"), "o", ON, "1,000 last positions"), (reading.value("val_accuracy"), "D", OFF, "all positions"))
+            kinds = (
+                (reading.published("val_accuracy"), "o", ON, "1,000 last positions"),
+                (reading.value("val_accuracy"), "D", OFF, "all positions"),
+            )
             for shift, (estimate, mark, shade, label) in zip((-0.12, 0.12), kinds, strict=True):
-                axes.errorbar(estimate.value, y + shift, xerr=error_bar(estimate), fmt=mark, color=shade, label=label if y == 0 else None)
+                axes.errorbar(
+                    estimate.value,
+                    y + shift,
+                    xerr=error_bar(estimate),
+                    fmt=mark,
+                    color=shade,
+                    label=label if y == 0 else None,
+                )
         axes.set_yticks(range(len(evidence.on)), [f"{m}, {a}" for m, a in evidence.on], fontsize=8)
         axes.set(xlabel="validation accuracy (%)", xlim=(0, 102))
         axes.invert_yaxis()
@@ -134,7 +173,8 @@ def drawn(evidence: Evidence) -> Figure:
 
 
 def trade_off(points: Sequence[Mapping[str, Any]]) -> Figure:
-    """Prediction difference against training loss, one mark an arm and snapshot: on different inputs (hollow: one model), and on the same inputs."""
+    """Prediction difference against training loss, one mark an arm and snapshot: on different inputs (hollow: one
+    model), and on the same inputs."""
     with styled():
         figure, (left, right) = canvas(1, 2, width=8.0, height=3.2)
         for axes in (left, right):
@@ -164,7 +204,14 @@ def plateau(evidence: Evidence) -> Figure:
             _waiting(axes)
         for arm, words, style in zip(arms, ("the study's length", "trained on"), ((), (3, 1)), strict=False):
             steps = int(arm.record["config"]["recipe"]["iterations"])
-            _line(axes, arm, steps, f"{words}: {steps:,} iterations, n = {len(arm.labels)}", color=colour("tinylstm"), dashes=style or (1, 0))
+            _line(
+                axes,
+                arm,
+                steps,
+                f"{words}: {steps:,} iterations, n = {len(arm.labels)}",
+                color=colour("tinylstm"),
+                dashes=style or (1, 0),
+            )
         _tables(axes, evidence.off)
         axes.set(xlabel="iteration", ylabel="validation loss (nats)")
         if arms:
@@ -173,7 +220,8 @@ def plateau(evidence: Evidence) -> Figure:
 
 
 def swiglu(evidence: Evidence) -> Figure:
-    """charlm under relu and swiglu: both published measures on different inputs, and total variation on the same inputs."""
+    """charlm under relu and swiglu: both published measures on different inputs, and total variation on the same
+    inputs."""
     readings = {a: evidence.on[("charlm", a)] for a in ("relu", "swiglu") if ("charlm", a) in evidence.on}
     groups = ("total variation,\ndifferent inputs", "relative PD,\ndifferent inputs", "total variation,\nsame inputs")
     with styled():
@@ -183,7 +231,14 @@ def swiglu(evidence: Evidence) -> Figure:
         for i, (activation, reading) in enumerate(readings.items()):
             for x, estimate in enumerate((reading.between(), reading.between("relative_pd"), reading.paired())):
                 place = x + (i - 0.5) * 0.36
-                axes.bar(place, estimate.value, 0.32, color=colour(activation), alpha=0.75, label=activation if x == 0 else None)
+                axes.bar(
+                    place,
+                    estimate.value,
+                    0.32,
+                    color=colour(activation),
+                    alpha=0.75,
+                    label=activation if x == 0 else None,
+                )
                 axes.errorbar(place, estimate.value, error_bar(estimate), color="#666666")
         axes.set_xticks(range(3), groups, fontsize=8)
         axes.set_ylabel("difference of two seeds")
@@ -202,7 +257,9 @@ def bars(values: Mapping[str, float], published: float, label: str) -> Figure:
             axes.bar(x, value, 0.6, color=ON if name == "mixed" else OFF, alpha=0.75)
             axes.text(x, value, f"{value:.1f}", ha="center", va="bottom", fontsize=8)
         axes.axhline(published, color="#333333", linewidth=1, linestyle="--")
-        axes.annotate("published", (0.99, published), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
+        axes.annotate(
+            "published", (0.99, published), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8
+        )
         axes.set_xticks(range(len(values)), list(values))
         axes.set_ylabel(label)
         axes.grid(axis="x", visible=False)
@@ -210,14 +267,22 @@ def bars(values: Mapping[str, float], published: float, label: str) -> Figure:
 
 
 def last_and_best(last: Mapping[str, Sequence[float]], best: Mapping[str, float | Sequence[float]]) -> Figure:
-    """Losses of one model by activation: every trial and the mean, at the last step and at the lowest validation loss (or its mean alone)."""
+    """Losses of one model by activation: every trial and the mean, at the last step and at the lowest validation loss
+    (or its mean alone)."""
     with styled():
         figure, (axes,) = canvas(width=5.6, height=3.0)
         if not last:
             _waiting(axes)
         for side, tone, losses, when in ((-0.12, ON, last, "last step"), (0.12, OFF, best, "lowest validation loss")):
             for x, (name, values) in enumerate(losses.items()):
-                axes.plot(x + side, float(np.mean(values)), "_", color=tone, markersize=18, label=f"{when} (dash: mean)" if x == 0 else None)
+                axes.plot(
+                    x + side,
+                    float(np.mean(values)),
+                    "_",
+                    color=tone,
+                    markersize=18,
+                    label=f"{when} (dash: mean)" if x == 0 else None,
+                )
                 if np.size(values) > 1:
                     axes.plot(np.full(np.size(values), x + side), values, marker(name), color=tone, alpha=0.7)
         axes.set_xticks(range(len(last)), list(last))

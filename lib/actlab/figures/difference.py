@@ -1,4 +1,5 @@
-"""A picture of what a prediction difference is: two predictions at one position, and the part that they do not share."""
+"""A picture of what a prediction difference is: two predictions at one position, and the part that they do not
+share."""
 
 from __future__ import annotations
 
@@ -12,8 +13,11 @@ from actlab.figures.style import canvas, colour, styled
 Case = tuple[Sequence[float], Sequence[float]]
 
 
-def two_predictions(cases: Mapping[str, Case], characters: Sequence[str], values: Mapping[str, Mapping[str, float]]) -> Figure:
-    """One panel a case: both trials' probabilities side by side; hatched is what one has and the other lacks (half of all hatching is TV).
+def two_predictions(
+    cases: Mapping[str, Case], characters: Sequence[str], values: Mapping[str, Mapping[str, float]]
+) -> Figure:
+    """One panel a case: both trials' probabilities side by side; hatched is what one has and the other lacks (half of
+    all hatching is TV).
 
     Args:
         cases: name -> probabilities (V,) of the first and of the second trial.
@@ -28,10 +32,21 @@ def two_predictions(cases: Mapping[str, Case], characters: Sequence[str], values
             for shift, heights, ink in ((-0.2, first, colour("gelu")), (0.2, second, colour("swiglu"))):
                 axes.bar(places + shift, shared, 0.38, color=ink, alpha=0.75)
                 axes.bar(
-                    places + shift, np.asarray(heights) - shared, 0.38, bottom=shared, facecolor="none", edgecolor=ink, hatch="////", linewidth=0.8
+                    places + shift,
+                    np.asarray(heights) - shared,
+                    0.38,
+                    bottom=shared,
+                    facecolor="none",
+                    edgecolor=ink,
+                    hatch="////",
+                    linewidth=0.8,
                 )
             axes.set_xticks(places, list(characters))
-            axes.set(ylim=(0, 1), xlabel=f"{name}\n" + "\n".join(f"{measure} {_digits(value)}" for measure, value in values[name].items()))
+            axes.set(
+                ylim=(0, 1),
+                xlabel=f"{name}\n"
+                + "\n".join(f"{measure} {_digits(value)}" for measure, value in values[name].items()),
+            )
             axes.grid(axis="x", visible=False)
         panels[0].set_ylabel("probability")
         for ink, words in ((colour("gelu"), "first trial"), (colour("swiglu"), "second trial")):

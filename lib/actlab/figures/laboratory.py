@@ -14,7 +14,8 @@ Array = NDArray[np.float64]
 
 
 def activation_at_work(name: str, curve: Curve, inputs: Array, gradients: Array) -> Figure:
-    """Four panels: f(x) and its slope over the range of x; densities of pre-activations and of their gradients (without those of exactly 0)."""
+    """Four panels: f(x) and its slope over the range of x; densities of pre-activations and of their gradients (without
+    those of exactly 0)."""
     x, value, slope = curve
     with styled():
         figure, (top_left, top_right, bottom_left, bottom_right) = canvas(2, 2, width=8.0, height=5.2)

@@ -9,17 +9,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from actlab.figures.grid import error_bar
+from actlab.figures.repro import error_bar
 from actlab.figures.style import canvas, colour, styled, words_alone
+from actlab.records.mnist import LABELS, Search, words
 from actlab.statistics.estimate import Estimate
-from actlab.sweep import LABELS, Search, words
 
 TOO_FEW = "no search: an arm has fewer trials than two draws"
 MARKS = {"relu": "o", "geglu_equal_width": "D", "geglu_equal_parameters": "s"}
 
 
 BAND_ENDS = 16
-"""A fifth of an arm's 80 trials: with more draws the best hangs on a few of them, and its interval widens without meaning, in the end beyond 100%."""
+"""A fifth of an arm's 80 trials: with more draws the best hangs on a few of them, and its interval widens without
+meaning, in the end beyond 100%."""
 
 
 def width_sweep(found: Mapping[str, Mapping[int, Estimate]], metric: str = "val_accuracy") -> Figure:
@@ -29,7 +30,9 @@ def width_sweep(found: Mapping[str, Mapping[int, Estimate]], metric: str = "val_
         for i, (network, by_hidden) in enumerate(found.items()):
             for hidden, estimate in by_hidden.items():
                 shifted = hidden * (1 + 0.04 * (i - 1))
-                axes.errorbar(shifted, estimate.value, error_bar(estimate), fmt=MARKS.get(network, "o"), color=colour(network))
+                axes.errorbar(
+                    shifted, estimate.value, error_bar(estimate), fmt=MARKS.get(network, "o"), color=colour(network)
+                )
             axes.plot([], [], MARKS.get(network, "o"), color=colour(network), label=words(network))
         axes.set_xscale("log", base=2)
         ticks = sorted({h for by_hidden in found.values() for h in by_hidden})
@@ -46,7 +49,14 @@ def epochs(found: Mapping[str, Mapping[int, Estimate]], metric: str = "val_accur
         for network, by_epochs in found.items():
             places, estimates = list(by_epochs), list(by_epochs.values())
             bars = np.hstack([error_bar(estimate) for estimate in estimates])
-            axes.errorbar(places, [e.value for e in estimates], bars, fmt=f"{MARKS.get(network, 'o')}-", color=colour(network), label=words(network))
+            axes.errorbar(
+                places,
+                [e.value for e in estimates],
+                bars,
+                fmt=f"{MARKS.get(network, 'o')}-",
+                color=colour(network),
+                label=words(network),
+            )
         ticks = sorted({number for by_epochs in found.values() for number in by_epochs})
         axes.set_xscale("log")
         axes.set_xticks(ticks, [str(number) for number in ticks], minor=False)
@@ -77,7 +87,8 @@ def trials_of_searches(searches: Sequence[Search]) -> Figure:
 
 
 def bootstrap_histograms(searches: Sequence[Search], resamples: int = 10_000, seed: int = 0) -> Figure:
-    """The published picture: maxima of resamples of the k scores, a panel a budget; the bars below are the percentile intervals.
+    """The published picture: maxima of resamples of the k scores, a panel a budget; the bars below are the percentile
+    intervals.
 
     Stems with a mark on top, since the few values of one search lie far apart or close together.
     """
@@ -94,7 +105,9 @@ def bootstrap_histograms(searches: Sequence[Search], resamples: int = 10_000, se
                 look: dict[str, Any] = {"color": colour(search.network), "marker": MARKS.get(search.network, "o")}
                 axes.vlines(values, 0, counts / resamples, color=colour(search.network), linewidth=1.2)
                 axes.plot(values, counts / resamples, linestyle="none", label=words(search.network), **look)
-                axes.plot([search.bootstrap.low, search.bootstrap.high], [-0.06 - 0.06 * place] * 2, markersize=3, **look)
+                axes.plot(
+                    [search.bootstrap.low, search.bootstrap.high], [-0.06 - 0.06 * place] * 2, markersize=3, **look
+                )
             axes.axhline(0, color="black", linewidth=0.8)
             axes.set_ylim(-0.26, 1)
             axes.set_yticks(np.linspace(0, 1, 6))
@@ -105,14 +118,22 @@ def bootstrap_histograms(searches: Sequence[Search], resamples: int = 10_000, se
 
 
 def best_of_k(curves: Mapping[str, Sequence[Estimate]], ks: Sequence[int] = range(1, 65)) -> Figure:
-    """Expected best validation accuracy against the budget k of a random search; bands are 95% intervals, up to k = ``BAND_ENDS``."""
+    """Expected best validation accuracy against the budget k of a random search; bands are 95% intervals, up to k =
+    ``BAND_ENDS``."""
     with styled():
         figure, (axes,) = canvas(width=5.6, height=3.4)
         for network, estimates in curves.items():
             values, low, high = (np.array([getattr(e, name) for e in estimates]) for name in ("value", "low", "high"))
             known = ~np.isnan(low) & (np.array(list(ks)) <= BAND_ENDS)
             axes.plot(list(ks), values, color=colour(network), label=words(network))
-            axes.fill_between(np.array(list(ks))[known], low[known], np.minimum(high[known], 100), color=colour(network), alpha=0.15, linewidth=0)
+            axes.fill_between(
+                np.array(list(ks))[known],
+                low[known],
+                np.minimum(high[known], 100),
+                color=colour(network),
+                alpha=0.15,
+                linewidth=0,
+            )
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
         axes.set(xlabel="budget k of the random search", ylabel=f"expected best {LABELS['val_accuracy']}")
@@ -130,7 +151,12 @@ def differences(found: Mapping[str, Mapping[tuple[int, float, int], Estimate]]) 
         figure, panels = canvas(len(found), len(batches), width=8.0, height=2.3 * len(found))
         for row, (network, cells) in enumerate(found.items()):
             for column, batch in enumerate(batches):
-                _panel(panels[row * len(batches) + column], network, {cell: e for cell, e in cells.items() if cell[2] == batch}, batch)
+                _panel(
+                    panels[row * len(batches) + column],
+                    network,
+                    {cell: e for cell, e in cells.items() if cell[2] == batch},
+                    batch,
+                )
         figure.supxlabel("learning rate of Adam", fontsize=10)
         figure.supylabel("accuracy less ReLU's (percentage points)", fontsize=10)
     return figure
@@ -146,10 +172,14 @@ def _panel(axes: Axes, network: str, cells: Mapping[tuple[int, float, int], Esti
             estimate = cells[hidden, rate, batch]
             place = x + (i - (len(widths) - 1) / 2) * 0.16
             shade = 0.35 + 0.65 * i / max(len(widths) - 1, 1)
-            axes.errorbar(place, estimate.value, error_bar(estimate), fmt="o", markersize=3, color=colour(network), alpha=shade)
+            axes.errorbar(
+                place, estimate.value, error_bar(estimate), fmt="o", markersize=3, color=colour(network), alpha=shade
+            )
             if x == 0:
                 top = np.nanmax([estimate.value, estimate.high])
-                axes.annotate(str(hidden), (place, top), textcoords="offset points", xytext=(0, 3), fontsize=6, ha="center")
+                axes.annotate(
+                    str(hidden), (place, top), textcoords="offset points", xytext=(0, 3), fontsize=6, ha="center"
+                )
     axes.margins(y=0.15)  # room for the numbers below the panel's name
     axes.axhline(0, color="#666666", linewidth=0.8)
     axes.set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates])

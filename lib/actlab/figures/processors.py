@@ -6,21 +6,24 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from actlab.figures.style import canvas, colour, marker, styled, words_alone
-from actlab.processors import Twin, by_arm
+from actlab.records.processors import Twin, by_arm
 
 NOWHERE = 1e-10
 """Where a difference of 0 is drawn, on an axis that has no place for it."""
 
 
 def apart(found: list[Twin]) -> Figure:
-    """A panel a model, a column an activation, on a logarithmic axis: every trial's difference of loss between two processors; dash: of two seeds."""
+    """A panel a model, a column an activation, on a logarithmic axis: every trial's difference of loss between two
+    processors; dash: of two seeds."""
     cells = by_arm(found)
     if not cells:
         return words_alone("no trial has been trained on two kinds of processor yet")
     models = list(dict.fromkeys(model for model, _ in cells))
     across = min(3, len(models))
     with styled():
-        figure, panels = canvas(-(-len(models) // across), across, width=8.0, height=0.6 + 2.4 * -(-len(models) // across))
+        figure, panels = canvas(
+            -(-len(models) // across), across, width=8.0, height=0.6 + 2.4 * -(-len(models) // across)
+        )
         for axes, model in zip(panels, models, strict=False):
             mine = {activation: cell for (name, activation), cell in cells.items() if name == model}
             for x, (activation, cell) in enumerate(mine.items()):

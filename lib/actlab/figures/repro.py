@@ -1,4 +1,5 @@
-"""Figures of the reproducibility grid: a ``Grid`` in, a ``Figure`` out. Intervals are 95%; small marks are single trials or pairs."""
+"""Figures of the reproducibility grid: a ``Grid`` in, a ``Figure`` out. Intervals are 95%; small marks are single
+trials or pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from actlab.figures.style import canvas, colour, dashes, marker, outlined, styled, words_alone
-from actlab.grid import METRICS, TRIAL_METRICS, ArmResults, Grid
+from actlab.records.repro import METRICS, TRIAL_METRICS, ArmResults, Grid
 from actlab.statistics.estimate import Estimate
 
 
@@ -39,7 +40,8 @@ def _bar(axes: Axes, x: float, arm: ArmResults, metric: str, width: float = 0.7)
 
 
 def curves(grid: Grid) -> Figure:
-    """Training and validation loss against the iteration, a row a model on the same axes; a line is the mean over trials, its band their range."""
+    """Training and validation loss against the iteration, a row a model on the same axes; a line is the mean over
+    trials, its band their range."""
     if not grid.arms:
         return words_alone("no record yet")
     with styled():
@@ -62,10 +64,29 @@ def _lines(axes: Axes, grid: Grid, model: str, name: str) -> None:
         steps, values = arm.curve(name)
         known = ~np.isnan(values).all(axis=0)
         steps, values = steps[known], values[:, known]
-        axes.plot(steps, np.nanmean(values, axis=0), color=colour(arm.activation), dashes=dashes(arm.activation), label=arm.activation)
-        axes.fill_between(steps, np.nanmin(values, axis=0), np.nanmax(values, axis=0), color=colour(arm.activation), alpha=0.15, linewidth=0)
+        axes.plot(
+            steps,
+            np.nanmean(values, axis=0),
+            color=colour(arm.activation),
+            dashes=dashes(arm.activation),
+            label=arm.activation,
+        )
+        axes.fill_between(
+            steps,
+            np.nanmin(values, axis=0),
+            np.nanmax(values, axis=0),
+            color=colour(arm.activation),
+            alpha=0.15,
+            linewidth=0,
+        )
     if name == "val_loss":
-        place: Any = {"xytext": (0, 3), "xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right", "va": "bottom"}
+        place: Any = {
+            "xytext": (0, 3),
+            "xycoords": ("axes fraction", "data"),
+            "textcoords": "offset points",
+            "ha": "right",
+            "va": "bottom",
+        }
         for level, words in ((grid.baseline.get(key, {}).get("val_loss"), key) for key in ("unigram", "bigram")):
             if level is not None:
                 axes.axhline(level, color="#666666", linewidth=0.8, linestyle=":")
@@ -74,7 +95,13 @@ def _lines(axes: Axes, grid: Grid, model: str, name: str) -> None:
 
 def _mark(axes: Axes, arm: ArmResults, x: str, y: str) -> None:
     first, second = arm.shown(x), arm.shown(y)
-    style: Any = {"fmt": marker(arm.activation), "color": colour(arm.activation), "linewidth": 0.8, "markersize": 6.5, "label": arm.activation}
+    style: Any = {
+        "fmt": marker(arm.activation),
+        "color": colour(arm.activation),
+        "linewidth": 0.8,
+        "markersize": 6.5,
+        "label": arm.activation,
+    }
     axes.errorbar(first.value, second.value, error_bar(second), error_bar(first), **style)
 
 
@@ -96,13 +123,16 @@ def scatter(grid: Grid, x: str = "val_accuracy", y: str = "total_variation") -> 
 
 
 def _shared_legend(figure: Figure, panels: Sequence[Axes]) -> None:
-    entries = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    entries = {
+        label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
     if entries:
         figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=6, fontsize=8)
 
 
 def bars(grid: Grid, metric: str) -> Figure:
-    """Every arm: a group a model, a bar an activation: mean over trials (or pairs), its interval, and the single values."""
+    """Every arm: a group a model, a bar an activation: mean over trials (or pairs), its interval, and the single
+    values."""
     with styled():
         figure, (axes,) = canvas(width=8.0 if len(grid.models) > 1 else 5.6, height=3.2)
         if len(grid.models) > 1:
@@ -118,7 +148,9 @@ def _ungrouped(axes: Axes, grid: Grid, metric: str) -> None:
         if (grid.models[0], activation) in grid.arms:
             _bar(axes, x, grid.arms[grid.models[0], activation], metric)
         else:
-            axes.annotate("not run", (x, 0), (0, 4), textcoords="offset points", ha="center", va="bottom", rotation=90, fontsize=8)
+            axes.annotate(
+                "not run", (x, 0), (0, 4), textcoords="offset points", ha="center", va="bottom", rotation=90, fontsize=8
+            )
     axes.set_xticks(range(len(grid.activations)), list(grid.activations))
     axes.set_xlim(-0.6, len(grid.activations) - 0.4)  # as wide where nothing was run
     axes.set_ylabel(grid.metrics[metric].label)
@@ -130,7 +162,13 @@ def _grouped(axes: Axes, grid: Grid, metric: str) -> None:
     for g, model in enumerate(grid.models):
         for i, activation in enumerate(grid.activations):
             if (model, activation) in grid.arms:
-                _bar(axes, g + (i - (len(grid.activations) - 1) / 2) * step, grid.arms[model, activation], metric, step * 0.9)
+                _bar(
+                    axes,
+                    g + (i - (len(grid.activations) - 1) / 2) * step,
+                    grid.arms[model, activation],
+                    metric,
+                    step * 0.9,
+                )
     for activation in grid.activations:
         axes.bar(0, 0, color=colour(activation), label=activation)
     axes.set_xticks(range(len(grid.models)), list(grid.models), fontsize=8)
@@ -139,7 +177,8 @@ def _grouped(axes: Axes, grid: Grid, metric: str) -> None:
 
 
 def four_panels(grid: Grid, metric: str = "total_variation") -> Figure:
-    """The reference study's summary: grouped bars, box plot of single pairs, heat map of means, and sensitivity (CV%) with its interval."""
+    """The reference study's summary: grouped bars, box plot of single pairs, heat map of means, and sensitivity (CV%)
+    with its interval."""
     with styled():
         figure, (top_left, top_right, bottom_left, bottom_right) = canvas(2, 2, width=10.0, height=7.0)
         _grouped(top_left, grid, metric)
@@ -162,11 +201,15 @@ def _boxes(axes: Axes, grid: Grid, metric: str) -> None:
 
 def _heat(axes: Axes, grid: Grid, metric: str) -> None:
     estimates = grid.estimates(metric)
-    table = np.array([[estimates[m, a].value if (m, a) in estimates else np.nan for a in grid.activations] for m in grid.models])
+    table = np.array(
+        [[estimates[m, a].value if (m, a) in estimates else np.nan for a in grid.activations] for m in grid.models]
+    )
     image = axes.imshow(table, cmap="cividis", aspect="auto")
     middle = (np.nanmin(table) + np.nanmax(table)) / 2 if not np.isnan(table).all() else 0
     for (row, column), value in np.ndenumerate(table):
-        text, ink = ("not run", "#333333") if np.isnan(value) else (f"{value:.3f}", "white" if value < middle else "black")
+        text, ink = (
+            ("not run", "#333333") if np.isnan(value) else (f"{value:.3f}", "white" if value < middle else "black")
+        )
         axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=8)
     axes.set_xticks(range(len(grid.activations)), list(grid.activations), fontsize=8)
     axes.set_yticks(range(len(grid.models)), list(grid.models), fontsize=8)
@@ -202,7 +245,8 @@ def pair_heat(arm: ArmResults, metric: str = "total_variation") -> Figure:
 
 
 def floors(grid: Grid, metric: str = "total_variation") -> Figure:
-    """Seeds against the noise floor, on a logarithmic axis: other seeds, one weight moved by one ULP; the same seed again is 0.
+    """Seeds against the noise floor, on a logarithmic axis: other seeds, one weight moved by one ULP; the same seed
+    again is 0.
 
     A group a model, or for one model a place an activation.
     """
@@ -214,7 +258,9 @@ def floors(grid: Grid, metric: str = "total_variation") -> Figure:
         for g, model in enumerate(groups):
             for arm in grid.of_model(model):
                 i = grid.activations.index(arm.activation)
-                _against_floor(axes, i if len(grid.models) == 1 else g + (i - (len(grid.activations) - 1) / 2) * 0.13, arm, metric)
+                _against_floor(
+                    axes, i if len(grid.models) == 1 else g + (i - (len(grid.activations) - 1) / 2) * 0.13, arm, metric
+                )
         axes.set_yscale("log")
         axes.set_ylabel(grid.metrics[metric].label)
         axes.grid(axis="x", visible=False)
@@ -230,4 +276,6 @@ def floors(grid: Grid, metric: str = "total_variation") -> Figure:
 def _against_floor(axes: Axes, x: float, arm: ArmResults, metric: str) -> None:
     nudge = arm.floor_of(metric, "nudge")
     axes.plot(x, arm.estimate(metric).value, marker(arm.activation), color=colour(arm.activation), label=arm.activation)
-    axes.plot(x, nudge if nudge > 0 else np.nan, marker(arm.activation), color=colour(arm.activation), markerfacecolor="none")
+    axes.plot(
+        x, nudge if nudge > 0 else np.nan, marker(arm.activation), color=colour(arm.activation), markerfacecolor="none"
+    )

@@ -7,13 +7,14 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from actlab.figures.grid import error_bar
+from actlab.figures.repro import error_bar
 from actlab.figures.style import canvas, colour, dashes, marker, styled, words_alone
-from actlab.scaling import NO_RECORD, REFERENCE, Sizes, comparisons, parameters, share
+from actlab.records.scale import NO_RECORD, REFERENCE, Sizes, comparisons, parameters, share
 
 
 def sensitivity(sizes: Sizes) -> Figure:
-    """Against the number of parameters: each activation's loss less relu's, and the share of the loss's variance between activations."""
+    """Against the number of parameters: each activation's loss less relu's, and the share of the loss's variance
+    between activations."""
     if not sizes.grids:
         return words_alone(NO_RECORD)
     with styled():
@@ -22,7 +23,12 @@ def sensitivity(sizes: Sizes) -> Figure:
         for activation in names:
             found = [(parameters(grid), e) for grid, name, e, _ in comparisons(sizes) if name == activation]
             nudge = 1.04 ** (names.index(activation) - (len(names) - 1) / 2)  # side by side, not on top of each other
-            style: Any = {"color": colour(activation), "marker": marker(activation), "dashes": dashes(activation), "label": activation}
+            style: Any = {
+                "color": colour(activation),
+                "marker": marker(activation),
+                "dashes": dashes(activation),
+                "label": activation,
+            }
             bars = [[error_bar(e)[side][0] for _, e in found] for side in (0, 1)]
             left.errorbar([x * nudge for x, _ in found], [e.value for _, e in found], bars, **style)
         left.axhline(0, color="#888888", linewidth=0.6)
@@ -30,7 +36,9 @@ def sensitivity(sizes: Sizes) -> Figure:
         grids = [grid for grid in sizes.grids if len(grid.arms) > 1]
         shares = [share(grid) for grid in grids]
         bars = [[error_bar(e)[side][0] for e in shares] for side in (0, 1)]
-        right.errorbar([parameters(grid) for grid in grids], [e.value for e in shares], bars, color="#333333", marker="o")
+        right.errorbar(
+            [parameters(grid) for grid in grids], [e.value for e in shares], bars, color="#333333", marker="o"
+        )
         right.set_ylim(-0.02, 1.02)
         right.set_ylabel("share between activations")
         for axes in (left, right):

@@ -1,4 +1,5 @@
-"""One look for every figure: sizes, fonts, and a colour and marker for each activation, model and optimizer, the same everywhere."""
+"""One look for every figure: sizes, fonts, and a colour and marker for each activation, model and optimizer, the same
+everywhere."""
 
 from __future__ import annotations
 
@@ -101,7 +102,8 @@ def styled() -> Iterator[None]:
 
 
 def canvas(rows: int = 1, columns: int = 1, width: float = 7.0, height: float = 3.2) -> tuple[Figure, list[Axes]]:
-    """A figure outside pyplot's global state, ``width`` x ``height`` inches, and its axes row by row. Call it inside ``styled``."""
+    """A figure outside pyplot's global state, ``width`` x ``height`` inches, and its axes row by row. Call it inside
+    ``styled``."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from typing import ClassVar, final
 
 from actlab.activations import Activation
-from actlab.models.layers import Block, CausalSelfAttention, FeedForward, Initialiser, ModelConfig, Transformer, xavier, zeros
+from actlab.models.layers import (
+    Block,
+    CausalSelfAttention,
+    FeedForward,
+    Initialiser,
+    ModelConfig,
+    Transformer,
+    xavier,
+    zeros,
+)
 
 
 @final

@@ -1,1 +1,2 @@
-"""From records to numbers, without torch: settings, tidy tables, comparisons of arms, families of questions, repeated trials."""
+"""From records to numbers, without torch: settings, tidy tables, comparisons of arms, families of questions, repeated
+trials."""

@@ -1,4 +1,5 @@
-"""What the autopsy reads: arms trained under the published protocol, each read both ways, and the corrected arms at the same scale."""
+"""What the autopsy reads: arms trained under the published protocol, each read both ways, and the corrected arms at the
+same scale."""
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab import store
-from actlab.grid import ArmResults, Grid, read
+from actlab.records import store
+from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import usual
+from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import mean_interval, pair_mean
-from actlab.store import Record
 
 STUDIES = ("autopsy-swiglu", "autopsy-models", "autopsy-convlm")
 CORRECTED, LONGER, ALONE, OVERFIT = "repro-lite", "tinylstm-long", "autopsy", "autopsy-overfit"
@@ -23,7 +24,8 @@ IGNORED = "activation: ignored"
 
 @dataclass(frozen=True)
 class Reading:
-    """An arm whose trials were measured as published and correctly. ``iteration``: one of ``iterations``; the end unless given."""
+    """An arm whose trials were measured as published and correctly. ``iteration``: one of ``iterations``; the end
+    unless given."""
 
     arm: ArmResults
 
@@ -47,7 +49,11 @@ class Reading:
         if iteration is None or iteration == self.end:
             record = self.arm.record
             trials = [{"label": t["label"], **t["final"]} for t in record["trials"] if t["status"] == "done"]
-            return {"trials": trials, "pairs": record["reproducibility_metrics"], "as_published": record["as_published"]}
+            return {
+                "trials": trials,
+                "pairs": record["reproducibility_metrics"],
+                "as_published": record["as_published"],
+            }
         return next(entry for entry in self.arm.record["trajectory"] if entry["iteration"] == iteration)
 
     def between(self, metric: str = "coded_pd", iteration: int | None = None) -> Estimate:
@@ -83,8 +89,8 @@ def _pairs(pairs: Iterable[dict[str, Any]], metric: str) -> Estimate:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Readings by (model, activation); the corrected grid; the longer run of tinylstm; arms whose activation was ignored and nothing else wrong; arms
-    that overfit a small text."""
+    """Readings by (model, activation); the corrected grid; the longer run of tinylstm; arms whose activation was
+    ignored and nothing else wrong; arms that overfit a small text."""
 
     on: dict[tuple[str, str], Reading] = field(default_factory=dict)
     off: Grid = field(default_factory=lambda: read([]))
@@ -106,7 +112,8 @@ def readings(records: Iterable[Record]) -> dict[tuple[str, str], Reading]:
 
 
 def at(arm: ArmResults, name: str, iteration: int) -> NDArray[np.float64]:
-    """(M,) a history column of every trial of a corrected arm at one of its evaluations; ``KeyError`` where it has none there."""
+    """(M,) a history column of every trial of a corrected arm at one of its evaluations; ``KeyError`` where it has none
+    there."""
     steps, values = arm.curve(name)
     found = np.flatnonzero(steps == iteration)
     if not len(found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from actlab.grid import ArmResults
+from actlab.records.repro import ArmResults
 from actlab.statistics.equal_loss import EqualLoss, equal_loss
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
@@ -16,13 +16,17 @@ MARGIN = 0.005
 
 
 def against(pairs: Sequence[tuple[ArmResults, ArmResults]], metric: str) -> list[tuple[Estimate, float]]:
-    """First arm minus second, paired by seed, and its p-value adjusted by Holm over all of these pairs, in their order."""
+    """First arm minus second, paired by seed, and its p-value adjusted by Holm over all of these pairs, in their
+    order."""
     found = [arm.minus(other, metric) for arm, other in pairs]
     return list(zip(found, map(float, holm([estimate.p_value() for estimate in found])), strict=True))
 
 
-def at_equal_loss(arms: Mapping[str, ArmResults], metric: str = "total_variation", earlier: float = 0.0) -> EqualLoss | None:
-    """Arms of one model at the validation loss that all of them reach; None where relu or every other arm has no snapshots.
+def at_equal_loss(
+    arms: Mapping[str, ArmResults], metric: str = "total_variation", earlier: float = 0.0
+) -> EqualLoss | None:
+    """Arms of one model at the validation loss that all of them reach; None where relu or every other arm has no
+    snapshots.
 
     Args:
         arms: activation -> arm, of the same seeds; one without snapshots is left out.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from actlab import paths, store
-from actlab.grid import ArmResults, Grid, read
+from actlab import paths
+from actlab.records import store
 from actlab.records.estimates import REFERENCE, against
 from actlab.records.repeats import repeats
+from actlab.records.repro import ArmResults, Grid, read
 from actlab.statistics.estimate import Estimate
 
 PRIMARY = "repro-lite"
@@ -60,7 +61,8 @@ FAMILIES = {
 
 
 def primary(study: str) -> Grid | None:
-    """The grid whose families pages quote, of the records that are there; None where there are none or ``study`` is that one."""
+    """The grid whose families pages quote, of the records that are there; None where there are none or ``study`` is
+    that one."""
     if study == PRIMARY or not (paths.results() / PRIMARY).exists():
         return None
     return read(store.load_study(PRIMARY))
@@ -87,18 +89,21 @@ def quoted(arm: ArmResults, grid: Grid | None, metric: str) -> tuple[Estimate, f
 
 
 Tested = tuple[ArmResults, Estimate, float, bool]
-"""An arm, its difference from the reference, the p-value after Holm over its family, and whether another study's family is quoted."""
+"""An arm, its difference from the reference, the p-value after Holm over its family, and whether another study's family
+is quoted."""
 
 
 def tested(grid: Grid, metric: str) -> list[Tested]:
-    """Every arm minus the reference of the same model, each in its primary family: the grid's own, or the one that it quotes."""
+    """Every arm minus the reference of the same model, each in its primary family: the grid's own, or the one that it
+    quotes."""
     found = [(arm, e, p, quoted(arm, grid.primary, metric)) for arm, e, p in comparisons(grid, metric)]
     own = grid.primary is None or grid.primary.study == grid.study
     return [(arm, *(other or (e, p)), other is not None and not own) for arm, e, p, other in found]
 
 
 def family_size(grid: Grid) -> int:
-    """How many comparisons the grid's own family has: of the whole study where the grid is a part of the primary one."""
+    """How many comparisons the grid's own family has: of the whole study where the grid is a part of the primary
+    one."""
     whole = grid.primary if grid.primary and grid.primary.study == grid.study else grid
     return len(comparisons(whole, "val_loss"))
 

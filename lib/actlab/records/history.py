@@ -1,4 +1,5 @@
-"""What was written before what: the commits of a params file, from the repository's history, against the dates in its records."""
+"""What was written before what: the commits of a params file, from the repository's history, against the dates in its
+records."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from functools import cache
 
 from actlab import paths
 from actlab.records.repeats import recorded_before, trials_of
-from actlab.store import Record
+from actlab.records.store import Record
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ def git(*arguments: str) -> str | None:
 
 
 def commits(path: str) -> list[Commit]:
-    """Of a path, the oldest first (a copy or a renamed file begins anew); none where the history is not here or is cut off."""
+    """Of a path, the oldest first (a copy or a renamed file begins anew); none where the history is not here or is cut
+    off."""
     if git("rev-parse", "--is-shallow-repository") != "false":
         return []
     lines = (git("log", "--reverse", "--format=%h %cI", "--", path) or "").splitlines()
@@ -39,7 +41,8 @@ def commits(path: str) -> list[Commit]:
 
 
 def began(record: Record) -> datetime:
-    """When the training of a record had begun at the latest: when it was written minus its longest trial (trials may run side by side)."""
+    """When the training of a record had begun at the latest: when it was written minus its longest trial (trials may
+    run side by side)."""
     seconds = max((sum(trial.get("seconds", {}).values()) for _, trial in trials_of([record])), default=0)
     return datetime.fromisoformat(record["provenance"]["date"]) - timedelta(seconds=seconds)
 
@@ -50,7 +53,8 @@ def contains(record: Record, rule: Commit) -> bool:
 
 
 def of_rule(path: str, records: list[Record], others: list[Record]) -> str:
-    """A sentence: when the rule of a params file was committed, whether before the study's training, and what of it was known by then.
+    """A sentence: when the rule of a params file was committed, whether before the study's training, and what of it was
+    known by then.
 
     Before: the commit is an ancestor of the one that each record names, and older than its training.
 
@@ -62,11 +66,17 @@ def of_rule(path: str, records: list[Record], others: list[Record]) -> str:
     arms = [record for record in records if record["kind"] == "trials"]
     found = commits(path)
     if not found or not arms:
-        return "" if not arms else f"When the rule of {path} was written is not known here: there is no history of the repository"
+        return (
+            ""
+            if not arms
+            else f"When the rule of {path} was written is not known here: there is no history of the repository"
+        )
     rule, last = found[0], found[-1]
     before = all(rule.date < began(record) and contains(record, rule) for record in arms)
     said = f"The rule of {path} was committed on {_moment(rule.date)} ({rule.name}), "
-    said += "before the training of every record of this study" if before else "after records of this study: exploratory"
+    said += (
+        "before the training of every record of this study" if before else "after records of this study: exploratory"
+    )
     if last != rule and last.date > min(map(began, arms)):
         said += f"; the file has been changed since, last on {_moment(last.date)} ({last.name})"
     known = recorded_before(arms, others, rule.date)

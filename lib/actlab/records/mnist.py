@@ -1,4 +1,5 @@
-"""The feed-forward sweep as read from records: accuracies by network, width, rate and batch, and what statistics say of them. Draws nothing."""
+"""The feed-forward sweep as read from records: accuracies by network, width, rate and batch, and what statistics say of
+them. Draws nothing."""
 
 from __future__ import annotations
 
@@ -11,15 +12,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from actlab import shapes
 from actlab.errors import RecordError
-from actlab.records import settings
+from actlab.records import settings, shapes
+from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.foils import bootstrap_maximum
 from actlab.statistics.intervals import mean_interval, paired_difference
 from actlab.statistics.ranking import best_of_k_curve, random_search
 from actlab.statistics.tests import holm
-from actlab.store import Record
 from actlab.wording import bullets, signed
 
 PUBLISHED_RATE, PUBLISHED_BATCH, PUBLISHED_HIDDEN = 1e-3, 64, 8
@@ -40,7 +40,8 @@ def words(network: str) -> str:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Every trial as a row: network, hidden, rate, batch, seed, status, collapsed, accuracies (%), val_loss (nats), more."""
+    """Every trial as a row: network, hidden, rate, batch, seed, status, collapsed, accuracies (%), val_loss (nats),
+    more."""
 
     trials: pd.DataFrame
     longer: pd.DataFrame
@@ -54,7 +55,8 @@ class Sweep:
 
     @property
     def cell(self) -> tuple[int, float, int]:
-        """(hidden, rate, batch) that stand for the sweep where one cell is shown: the published ones, or the recorded ones nearest to them."""
+        """(hidden, rate, batch) that stand for the sweep where one cell is shown: the published ones, or the recorded
+        ones nearest to them."""
         wanted = {"hidden": PUBLISHED_HIDDEN, "rate": PUBLISHED_RATE, "batch": PUBLISHED_BATCH}
         near = [min(self.levels(f), key=lambda v, w=w: abs(math.log(v / w)), default=w) for f, w in wanted.items()]  # type: ignore[misc]
         return int(near[0]), float(near[1]), int(near[2])
@@ -70,13 +72,31 @@ class Sweep:
         return chosen.sort_values("seed")[metric].to_numpy(float)
 
     def pool(self, network: str, hidden: int, metric: str = ACCURACY) -> NDArray[np.float64]:
-        """Scores over all rates, batches and seeds: what a random search over rate and batch draws from; a diverged trial counts as the worst."""
+        """Scores over all rates, batches and seeds: what a random search over rate and batch draws from; a diverged
+        trial counts as the worst."""
         t = self.trials
-        values = t[(t["network"] == network) & (t["hidden"] == hidden)].sort_values(["rate", "batch", "seed"])[metric].to_numpy(float)
+        values = (
+            t[(t["network"] == network) & (t["hidden"] == hidden)]
+            .sort_values(["rate", "batch", "seed"])[metric]
+            .to_numpy(float)
+        )
         return np.where(np.isnan(values), 0.0, values)
 
 
-COLUMNS = ("network", "hidden", "rate", "batch", "seed", "status", "collapsed", *SCORES, "n_parameters", "epochs", "optimizer", "dataset")
+COLUMNS = (
+    "network",
+    "hidden",
+    "rate",
+    "batch",
+    "seed",
+    "status",
+    "collapsed",
+    *SCORES,
+    "n_parameters",
+    "epochs",
+    "optimizer",
+    "dataset",
+)
 
 
 CONFIG = {"hidden": int, "epochs": int, "optimizer": str, "dataset": str, "learning_rate": float, "batch_size": int}
@@ -88,15 +108,17 @@ SHAPE: dict[str, Any] = {"network": str, "n_parameters": int, "config": CONFIG, 
 def read(records: Iterable[Record], longer: Iterable[Record] = ()) -> Sweep:
     """A sweep from the records of its arms, and from those of a longer training; an empty one from none.
 
-    Where arms of several settings are among the records, those of the settings that most share are read (``settings.usual``); arms that differ
-    in their epochs alone go by the fewest, and the others are longer trainings.
+    Where arms of several settings are among the records, those of the settings that most share are read
+    (``settings.usual``); arms that differ in their epochs alone go by the fewest, and the others are longer trainings.
 
     Raises:
         RecordError: a record of another shape.
     """
     trials = table(settings.usual(records, apart=("epochs",)))
     more = trials["epochs"] > trials["epochs"].min()
-    return Sweep(trials[~more], pd.concat([found for found in (table(longer), trials[more]) if len(found)] or [trials[:0]]))
+    return Sweep(
+        trials[~more], pd.concat([found for found in (table(longer), trials[more]) if len(found)] or [trials[:0]])
+    )
 
 
 def table(records: Iterable[Record]) -> pd.DataFrame:
@@ -113,7 +135,12 @@ def _rows(record: Record) -> Iterator[dict[str, object]]:
         if not config[name] > 0:
             raise RecordError(f"{where}.config.{name}: expected a number above 0, found {config[name]!r}")
     arm = {name: config[name] for name in ("hidden", "epochs", "optimizer", "dataset")}
-    arm |= {"network": record["network"], "n_parameters": record["n_parameters"], "rate": config["learning_rate"], "batch": config["batch_size"]}
+    arm |= {
+        "network": record["network"],
+        "n_parameters": record["n_parameters"],
+        "rate": config["learning_rate"],
+        "batch": config["batch_size"],
+    }
     for place, trial in enumerate(record["trials"]):
         if trial["status"] == "done":
             shapes.check(trial, dict.fromkeys(SCORES, float), f"{where}.trials[{place}]")
@@ -128,37 +155,63 @@ def by_width(sweep: Sweep, metric: str = ACCURACY) -> dict[str, dict[int, Estima
 
 
 def differences(sweep: Sweep, network: str, reference: str = "relu") -> dict[tuple[int, float, int], Estimate]:
-    """(hidden, rate, batch) -> validation accuracy less the reference's (percentage points), paired by seed: same batches in the same order."""
-    cells = [(int(h), float(r), int(b)) for b in sweep.levels("batch") for r in sweep.levels("rate") for h in sweep.levels("hidden")]
+    """(hidden, rate, batch) -> validation accuracy less the reference's (percentage points), paired by seed: same
+    batches in the same order."""
+    cells = [
+        (int(h), float(r), int(b))
+        for b in sweep.levels("batch")
+        for r in sweep.levels("rate")
+        for h in sweep.levels("hidden")
+    ]
     found = {cell: (sweep.scores(network, *cell), sweep.scores(reference, *cell)) for cell in cells}
-    return {cell: paired_difference(own, others) for cell, (own, others) in found.items() if len(own) == len(others) > 0}
+    return {
+        cell: paired_difference(own, others) for cell, (own, others) in found.items() if len(own) == len(others) > 0
+    }
 
 
 def over_epochs(sweep: Sweep, hidden: int = 0, metric: str = ACCURACY) -> dict[str, dict[int, Estimate]]:
-    """network -> epochs -> accuracy at ``sweep.cell`` (``hidden`` instead of its width), with a t interval over seeds."""
+    """network -> epochs -> accuracy at ``sweep.cell`` (``hidden`` instead of its width), with a t interval over
+    seeds."""
     cells = {network: _by_epochs(sweep, network, hidden or sweep.cell[0], metric) for network in sweep.networks}
-    return {network: {epochs: mean_interval(scores) for epochs, scores in cell.items()} for network, cell in cells.items()}
+    return {
+        network: {epochs: mean_interval(scores) for epochs, scores in cell.items()} for network, cell in cells.items()
+    }
 
 
 def gains(sweep: Sweep, network: str, hidden: int, metric: str = ACCURACY) -> dict[int, Estimate]:
-    """epochs -> the metric less its value after one epoch (percentage points), paired by seed: the first epoch is the same."""
+    """epochs -> the metric less its value after one epoch (percentage points), paired by seed: the first epoch is the
+    same."""
     scores = _by_epochs(sweep, network, hidden, metric)
-    return {epochs: paired_difference(found, scores[1]) for epochs, found in scores.items() if epochs > 1 and len(found) == len(scores.get(1, ()))}
+    return {
+        epochs: paired_difference(found, scores[1])
+        for epochs, found in scores.items()
+        if epochs > 1 and len(found) == len(scores.get(1, ()))
+    }
 
 
 def _by_epochs(sweep: Sweep, network: str, hidden: int, metric: str) -> dict[int, NDArray[np.float64]]:
     """epochs -> (seeds,) the metric of that network at the rate and batch of ``sweep.cell``."""
     _, rate, batch = sweep.cell
-    t = pd.concat([table for table in (sweep.trials, sweep.longer) if len(table)]) if len(sweep.trials) else sweep.trials
+    t = (
+        pd.concat([table for table in (sweep.trials, sweep.longer) if len(table)])
+        if len(sweep.trials)
+        else sweep.trials
+    )
     cell = t[(t["network"] == network) & (t["hidden"] == hidden) & (t["rate"] == rate) & (t["batch"] == batch)]
-    return {int(e): cell[cell["epochs"] == e].sort_values("seed")[metric].to_numpy(float) for e in sorted(cell["epochs"].unique())}
+    return {
+        int(e): cell[cell["epochs"] == e].sort_values("seed")[metric].to_numpy(float)
+        for e in sorted(cell["epochs"].unique())
+    }
 
 
 def best_curves(
     sweep: Sweep, generator: np.random.Generator, hidden: int = 0, ks: Sequence[int] = range(1, 65)
 ) -> dict[str, list[Estimate]]:
     """network -> expected best validation accuracy of a random search over rate and batch, for each budget k."""
-    return {network: best_of_k_curve(sweep.pool(network, hidden or sweep.cell[0]), ks, generator) for network in sweep.networks}
+    return {
+        network: best_of_k_curve(sweep.pool(network, hidden or sweep.cell[0]), ks, generator)
+        for network in sweep.networks
+    }
 
 
 @dataclass(frozen=True)
@@ -173,7 +226,8 @@ class Search:
 
 
 def published_searches(sweep: Sweep, seed: int, hidden: int = 0, budgets: Sequence[int] = (2, 4, 8)) -> list[Search]:
-    """The first study's random searches, drawn from the recorded factorial: arms draw independently, as published; ``seed`` makes the draws.
+    """The first study's random searches, drawn from the recorded factorial: arms draw independently, as published;
+    ``seed`` makes the draws.
 
     A budget larger than an arm's trials cannot be drawn and is left out.
     """
@@ -190,7 +244,8 @@ def published_searches(sweep: Sweep, seed: int, hidden: int = 0, budgets: Sequen
 
 
 def optimism(sweep: Sweep) -> Estimate:
-    """How much better the selected configuration looks on the images that selected it than on the test images (percentage points).
+    """How much better the selected configuration looks on the images that selected it than on the test images
+    (percentage points).
 
     For each network and seed, the rate and batch with the best validation accuracy at the width of ``sweep.cell``;
     validation less test accuracy of that trial.
@@ -204,7 +259,9 @@ def optimism(sweep: Sweep) -> Estimate:
 def sentences(sweep: Sweep) -> dict[str, str]:
     """Name -> sentence with numbers from the records."""
     if not len(sweep.trials):
-        return dict.fromkeys(("mnist_extent", "mnist_equal_width", "mnist_equal_parameters", "mnist_optimism"), "No record yet")
+        return dict.fromkeys(
+            ("mnist_extent", "mnist_equal_width", "mnist_equal_parameters", "mnist_optimism"), "No record yet"
+        )
     t = sweep.trials
     collapsed = int(t["collapsed"].sum())
     diverged, silent = int((t["status"] == "diverged").sum()), int(_dead(t).sum())
@@ -213,7 +270,9 @@ def sentences(sweep: Sweep) -> dict[str, str]:
     found = {"mnist_extent": f"{len(t)} networks were trained, {diverged} diverged, {lost}"}
     if sweep.cell != (PUBLISHED_HIDDEN, PUBLISHED_RATE, PUBLISHED_BATCH):
         hidden, rate, batch = sweep.cell
-        found["mnist_cell"] = f"Where one cell is shown it is hidden {hidden}, rate {rate:g}, batch {batch}: the published ones are not recorded here"
+        found["mnist_cell"] = (
+            f"Where one cell is shown it is hidden {hidden}, rate {rate:g}, batch {batch}: the published ones are not recorded here"
+        )
     for network in sweep.networks:
         if network != "relu" and "relu" in sweep.networks:
             found[f"mnist_{network.removeprefix('geglu_')}"] = _against_relu(sweep, network)
@@ -239,14 +298,17 @@ def listed(sweep: Sweep) -> Any:
     return bullets(sentences(sweep).values())
 
 
-
-
 def collapses(sweep: Sweep) -> pd.DataFrame:
-    """By network and rate: trials that give one class to every validation image, and those whose output is dead (all classes alike)."""
+    """By network and rate: trials that give one class to every validation image, and those whose output is dead (all
+    classes alike)."""
     t = sweep.trials.assign(dead=_dead(sweep.trials))
-    table = t.groupby(["network", "rate"]).agg(trials=("seed", "size"), one_class=("collapsed", "sum"), dead=("dead", "sum"))
+    table = t.groupby(["network", "rate"]).agg(
+        trials=("seed", "size"), one_class=("collapsed", "sum"), dead=("dead", "sum")
+    )
     table = table.reindex(sweep.networks, level="network")
-    table.index = pd.MultiIndex.from_tuples([(words(network), f"{rate:g}") for network, rate in table.index], names=["", "rate"])
+    table.index = pd.MultiIndex.from_tuples(
+        [(words(network), f"{rate:g}") for network, rate in table.index], names=["", "rate"]
+    )
     return table.rename(columns={"one_class": "one class for every image", "dead": f"dead ({DEAD})"})
 
 

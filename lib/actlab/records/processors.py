@@ -1,6 +1,8 @@
-"""One trial on two kinds of processor, as read from records and replays: what rounding alone makes of a result. Draws nothing, trains nothing.
+"""One trial on two kinds of processor, as read from records and replays: what rounding alone makes of a result. Draws
+nothing, trains nothing.
 
-Two processors add the same numbers in another order, so that every sum may differ in its last digits; seed, code, versions and data are the same.
+Two processors add the same numbers in another order, so that every sum may differ in its last digits; seed, code,
+versions and data are the same.
 """
 
 from __future__ import annotations
@@ -13,9 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from actlab import store
-from actlab.replays import CODE, History, on_another_processor
-from actlab.store import Record
+from actlab.records import store
+from actlab.records.replays import CODE, History, on_another_processor
+from actlab.records.store import Record
 from actlab.wording import bullets, small
 
 NO_RECORD = "no record yet: `actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
@@ -60,7 +62,8 @@ def read(studies: Iterable[str]) -> list[Twin]:
 
 
 def twins(records: Iterable[Record], replays: Iterable[Record]) -> list[Twin]:
-    """Trials that were trained on two kinds of processor with the same versions, once in a record and once in another record or in a replay."""
+    """Trials that were trained on two kinds of processor with the same versions, once in a record and once in another
+    record or in a replay."""
     arms = list(records)
     runs: dict[tuple[str, str], list[_Run]] = {}
     about: dict[tuple[str, str], Record] = {}
@@ -74,9 +77,13 @@ def twins(records: Iterable[Record], replays: Iterable[Record]) -> list[Twin]:
     for replay in replays:
         replayed = known.get((replay["study"], replay["arm"]))
         if replayed and "val_loss" in replay:
-            runs[_settings(replayed), replay["trial"]].append(_Run(replay["provenance"]["machine"], replay["val_loss"]["now"]))
+            runs[_settings(replayed), replay["trial"]].append(
+                _Run(replay["provenance"]["machine"], replay["val_loss"]["now"])
+            )
     found = [twin for key, run in runs.items() for twin in _twins(about[key], key[1], run)]
-    return sorted(found, key=lambda twin: (twin.model, twin.activation != REFERENCE, twin.activation, twin.scale, twin.label))
+    return sorted(
+        found, key=lambda twin: (twin.model, twin.activation != REFERENCE, twin.activation, twin.scale, twin.label)
+    )
 
 
 def _settings(record: Record) -> str:
@@ -114,7 +121,8 @@ def by_arm(found: Iterable[Twin]) -> Cells:
 
 
 def table(found: list[Twin]) -> pd.DataFrame:
-    """One row an arm, the largest effect of the processor first within a model: how far the losses lie apart, and how far those of two seeds."""
+    """One row an arm, the largest effect of the processor first within a model: how far the losses lie apart, and how
+    far those of two seeds."""
     rows = {}
     for (model, activation), cell in sorted(by_arm(found).items(), key=lambda item: (item[0][0], -_middle(item[1]))):
         rows[model, activation] = {

@@ -1,6 +1,8 @@
-"""Registered plans: which version of a params file a record was made under, and whether it was committed before the training began.
+"""Registered plans: which version of a params file a record was made under, and whether it was committed before the
+training began.
 
-Read from the repository's history: a record carries the hash of the params file that held its plan, and when each of its trials started.
+Read from the repository's history: a record carries the hash of the params file that held its plan, and when each of
+its trials started.
 """
 
 from __future__ import annotations

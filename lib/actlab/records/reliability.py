@@ -1,4 +1,5 @@
-"""What the tests of faults and of bad input did, as a record below results/reliability and as tables. Injects no fault itself; no torch."""
+"""What the tests of faults and of bad input did, as a record below results/reliability and as tables. Injects no fault
+itself; no torch."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from actlab import store
+from actlab.records import store
 from actlab.wording import moment
 
 STUDY = "reliability"
@@ -22,7 +23,8 @@ def newest() -> store.Record | None:
 
 
 def faults(record: store.Record | None) -> pd.DataFrame:
-    """One row a fault: how often it was brought about, what came of it, how many records were compared with those of an undisturbed run."""
+    """One row a fault: how often it was brought about, what came of it, how many records were compared with those of an
+    undisturbed run."""
     if record is None:
         return MISSING
     rows = {
@@ -41,11 +43,14 @@ def faults(record: store.Record | None) -> pd.DataFrame:
 def _plain(text: str) -> str:
     """Without marks of Markdown, which a table does not render, and with a damage set apart from what was damaged."""
     apart = re.sub(r"^a record (?=cut|edited|empty|other bytes|a list)", "a record: ", text.replace("`", ""))
-    return re.sub(r": a list$", ": a list in its place", re.sub(r": other bytes$", ": overwritten with other bytes", apart))
+    return re.sub(
+        r": a list$", ": a list in its place", re.sub(r": other bytes$", ": overwritten with other bytes", apart)
+    )
 
 
 def doors(record: store.Record | None) -> pd.DataFrame:
-    """One row a door: bad and odd inputs tried, how many could be used, how many were refused with a sentence, and what remains: tracebacks."""
+    """One row a door: bad and odd inputs tried, how many could be used, how many were refused with a sentence, and what
+    remains: tracebacks."""
     if record is None:
         return MISSING
     rows = [

@@ -1,11 +1,12 @@
-"""Which trials of a study are the same training run as others: by weights, and by settings and seed on whatever processor."""
+"""Which trials of a study are the same training run as others: by weights, and by settings and seed on whatever
+processor."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
 
-from actlab.store import Record, canonical
+from actlab.records.store import Record, canonical
 
 MEASURED = frozenset(
     ("trials", "kind", "prediction_windows", "snapshots", "ensembles", "varies", "fixed", "recipe", "perturbations")
@@ -16,10 +17,13 @@ NOT_TRAINING = frozenset(("evaluate_every", "device", "compiled"))
 
 
 def training(record: Record, label: str) -> str:
-    """What two records must share for a trial to be the same run: settings that train, and the seed of every random stream."""
+    """What two records must share for a trial to be the same run: settings that train, and the seed of every random
+    stream."""
     config = record["config"]
     varies, seed = config.get("varies", "all"), label.partition("-")[0]
-    streams = ["all", seed] if varies == "all" or seed == str(config.get("fixed")) else [varies, seed, config.get("fixed")]
+    streams = (
+        ["all", seed] if varies == "all" or seed == str(config.get("fixed")) else [varies, seed, config.get("fixed")]
+    )
     recipe = {key: value for key, value in config["recipe"].items() if key not in NOT_TRAINING}
     names = [record["model_name"], record["activation"]]
     return canonical([names, {key: value for key, value in config.items() if key not in MEASURED}, recipe, streams])
@@ -32,7 +36,9 @@ def trials_of(records: Iterable[Record]) -> list[tuple[Record, Record]]:
 
 def repeated(records: Iterable[Record], others: Iterable[Record]) -> set[str]:
     """Of the trials of ``records``, the runs that ``others`` hold too (as ``training`` names them)."""
-    return {training(r, t["label"]) for r, t in trials_of(records)} & {training(r, t["label"]) for r, t in trials_of(others)}
+    return {training(r, t["label"]) for r, t in trials_of(records)} & {
+        training(r, t["label"]) for r, t in trials_of(others)
+    }
 
 
 def repeats(record: Record, other: Record) -> bool:
@@ -42,13 +48,18 @@ def repeats(record: Record, other: Record) -> bool:
 
 
 def extent(records: list[Record], others: list[Record]) -> str:
-    """How many trials a study has, how many of them differ, and how many repeat those of another study; nothing without trials."""
+    """How many trials a study has, how many of them differ, and how many repeat those of another study; nothing without
+    trials."""
     found = trials_of(records)
     if not found:
         return ""
     different = len({trial["weights_sha256"] for _, trial in found if "weights_sha256" in trial})
     again = len(repeated(records, others)) if others else 0
-    shared = "" if different in (0, len(found)) else f", {different} of them different ones (by their weights; arms share trials)"
+    shared = (
+        ""
+        if different in (0, len(found))
+        else f", {different} of them different ones (by their weights; arms share trials)"
+    )
     said = f"The records hold {len(found)} trials{shared}"
     if not again:
         return said

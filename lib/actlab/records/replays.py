@@ -1,4 +1,5 @@
-"""The histories of replays as a table: how many recorded trials were trained again, and with what outcome. Reads files; trains nothing."""
+"""The histories of replays as a table: how many recorded trials were trained again, and with what outcome. Reads files;
+trains nothing."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from actlab import paths, store
-from actlab.store import Record
+from actlab import paths
+from actlab.records import store
+from actlab.records.store import Record
 from actlab.wording import bullets
 
 CODE = "the code that trains"
@@ -34,7 +36,8 @@ class History:
         return len({(replay["arm"], replay["trial"]) for replay in self.replays})
 
     def count(self, equal: bool, changed: bool | None = None) -> int:
-        """Replays that were equal bit for bit or not, where machine, versions or code had ``changed`` since the record was made, or had not."""
+        """Replays that were equal bit for bit or not, where machine, versions or code had ``changed`` since the record
+        was made, or had not."""
         return sum(r["equal"] is equal and changed in (None, bool(r["changed"])) for r in self.replays)
 
 
@@ -49,7 +52,8 @@ def read() -> list[History]:
 
 
 def table(histories: Iterable[History]) -> pd.DataFrame:
-    """One row a study, and their sum: trials recorded and trained again; replays equal bit for bit (also after a change of code), and not equal.
+    """One row a study, and their sum: trials recorded and trained again; replays equal bit for bit (also after a change
+    of code), and not equal.
 
     Replays are the equal ones and those that are not: a trial may have several.
     """
@@ -70,18 +74,26 @@ def table(histories: Iterable[History]) -> pd.DataFrame:
 
 
 def sentences(histories: Iterable[History]) -> Any:
-    """What the table says by what had changed, how far the replays were off that were not equal, and each that breaks the promise."""
+    """What the table says by what had changed, how far the replays were off that were not equal, and each that breaks
+    the promise."""
     replays = [replay for history in histories for replay in history.replays]
     if not replays:
         return bullets(["no recorded trial has been trained again yet"])
     machines = {r["provenance"]["machine"]["processor"] for r in replays}
     kinds = f"on {len(machines)} kind{'s' if len(machines) > 1 else ''} of processor"
     causes = {said: part for said, part in _causes(replays).items() if part or said == NOTHING}
-    texts = [f"Replays of recorded trials: {len(replays)}, {kinds}", *(f"{said}: {_equal(part)}" for said, part in causes.items())]
+    texts = [
+        f"Replays of recorded trials: {len(replays)}, {kinds}",
+        *(f"{said}: {_equal(part)}" for said, part in causes.items()),
+    ]
     apart = [_apart(r) for r in replays if not r["equal"] and r["changed"] and "val_loss" in r]
     if apart:
-        texts.append(f"{len(apart)} replays after a change ended {min(apart):.1e} to {max(apart):.1e} nats from the recorded validation loss")
-    return bullets([*texts, *(_one(r) for r in replays if not r["equal"] and (not r["changed"] or "val_loss" not in r))])
+        texts.append(
+            f"{len(apart)} replays after a change ended {min(apart):.1e} to {max(apart):.1e} nats from the recorded validation loss"
+        )
+    return bullets(
+        [*texts, *(_one(r) for r in replays if not r["equal"] and (not r["changed"] or "val_loss" not in r))]
+    )
 
 
 def _causes(replays: list[Record]) -> dict[str, list[Record]]:

@@ -1,4 +1,5 @@
-"""The reproducibility grid as read from records: from each arm's trials and pairs to estimates with intervals. Draws nothing, trains nothing."""
+"""The reproducibility grid as read from records: from each arm's trials and pairs to estimates with intervals. Draws
+nothing, trains nothing."""
 
 from __future__ import annotations
 
@@ -9,15 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab import shapes
 from actlab.errors import RecordError
-from actlab.records import settings
+from actlab.records import settings, shapes
+from actlab.records.store import Record
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.intervals import few_differ, mean_interval, pair_mean, pair_mean_difference, paired_difference
 from actlab.statistics.pairs import jackknife_variance, leave_one_out, pair_average, pair_values
 from actlab.statistics.summaries import rank_correlation
-from actlab.store import Record
 from actlab.wording import FEW_DIFFER, above_zero
 
 Matrix = NDArray[np.float64]
@@ -42,19 +42,47 @@ class Metric:
 PAIR_METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("total_variation", "total variation (0 to 1)", "half the L1 distance of two predictions; lower is more reproducible"),
-        Metric("relative_pd", "relative PD (0 to 2)", "mean of 2|p - q| / (p + q) over all characters, likely or not; lower is more reproducible"),
-        Metric("churn", "churn (share of positions)", "how often the most probable character differs; lower is more reproducible"),
+        Metric(
+            "total_variation",
+            "total variation (0 to 1)",
+            "half the L1 distance of two predictions; lower is more reproducible",
+        ),
+        Metric(
+            "relative_pd",
+            "relative PD (0 to 2)",
+            "mean of 2|p - q| / (p + q) over all characters, likely or not; lower is more reproducible",
+        ),
+        Metric(
+            "churn",
+            "churn (share of positions)",
+            "how often the most probable character differs; lower is more reproducible",
+        ),
         Metric("jensen_shannon", "Jensen-Shannon divergence (bits)", "0 to 1; lower is more reproducible"),
-        Metric("label_pd", "relative PD of the true character (0 to 2)", "2|p - q| / (p + q) at the character that came; lower is more reproducible"),
+        Metric(
+            "label_pd",
+            "relative PD of the true character (0 to 2)",
+            "2|p - q| / (p + q) at the character that came; lower is more reproducible",
+        ),
     )
 }
 TRIAL_METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("val_loss", "validation loss (nats per character)", "cross-entropy on the whole validation split at the end; lower is better"),
-        Metric("val_accuracy", "validation accuracy (%)", "share of positions whose most probable character came; higher is better"),
-        Metric("best_val_loss", "best validation loss (nats per character)", "the lowest of the evaluations during training; lower is better"),
+        Metric(
+            "val_loss",
+            "validation loss (nats per character)",
+            "cross-entropy on the whole validation split at the end; lower is better",
+        ),
+        Metric(
+            "val_accuracy",
+            "validation accuracy (%)",
+            "share of positions whose most probable character came; higher is better",
+        ),
+        Metric(
+            "best_val_loss",
+            "best validation loss (nats per character)",
+            "the lowest of the evaluations during training; lower is better",
+        ),
     )
 }
 METRICS = PAIR_METRICS | TRIAL_METRICS
@@ -105,7 +133,8 @@ class ArmResults:
         return np.array([t[which][name] if t["status"] == "done" else np.nan for t in self.record["trials"]])
 
     def matrix(self, metric: str, pairs: Iterable[Record] | None = None) -> Matrix:
-        """(M, M) symmetric: a pair metric of every two trials, at the end or of other ``pairs``; NaN where there is none."""
+        """(M, M) symmetric: a pair metric of every two trials, at the end or of other ``pairs``; NaN where there is
+        none."""
         place = {label: i for i, label in enumerate(self.labels)}
         out = np.full((len(place), len(place)), np.nan)
         for pair in self.record["reproducibility_metrics"] if pairs is None else pairs:
@@ -114,7 +143,8 @@ class ArmResults:
         return out
 
     def curves(self, metric: str) -> tuple[list[int], Curves]:
-        """(iterations of the snapshots and of the end, losses and a pair metric there), for ``statistics.equal_loss``."""
+        """(iterations of the snapshots and of the end, losses and a pair metric there), for
+        ``statistics.equal_loss``."""
         entries = self.record.get("trajectory", [])
         losses = [{t["label"]: t["val_loss"] for t in entry["trials"]} for entry in entries]
         ordered = [[at.get(label, np.nan) for label in self.labels] for at in losses]
@@ -127,7 +157,8 @@ class ArmResults:
         return pair_mean(self.matrix(metric)) if metric not in TRIAL_METRICS else mean_interval(self.values(metric))
 
     def shown(self, metric: str) -> Estimate:
-        """The estimate for tables, sentences and error bars: a pair metric's interval on a log scale, or none where too few trials differ."""
+        """The estimate for tables, sentences and error bars: a pair metric's interval on a log scale, or none where too
+        few trials differ."""
         found = self.estimate(metric)
         if metric in TRIAL_METRICS:
             return found
@@ -141,7 +172,8 @@ class ArmResults:
         return paired_difference(self.values(metric), other.values(metric))
 
     def floor_of(self, metric: str, variant: str) -> float:
-        """The metric between the first trial and the same seed run again (``repeat``) or nudged by one ULP (``nudge``); NaN if not run."""
+        """The metric between the first trial and the same seed run again (``repeat``) or nudged by one ULP (``nudge``);
+        NaN if not run."""
         pairs = self.floor["reproducibility_metrics"] if self.floor else []
         return next((float(p[metric]) for p in pairs if p["between"][1].endswith(f"-{variant}")), float("nan"))
 
@@ -149,7 +181,9 @@ class ArmResults:
         """((E,) iterations, (M, E) a history column of every trial); NaN after a trial that stopped early."""
         histories = [t.get("history", []) for t in self.record["trials"]]
         steps = sorted({entry["iteration"] for history in histories for entry in history})
-        values = [[{e["iteration"]: e[name] for e in history}.get(step, np.nan) for step in steps] for history in histories]
+        values = [
+            [{e["iteration"]: e[name] for e in history}.get(step, np.nan) for step in steps] for history in histories
+        ]
         return np.array(steps, float), np.array(values, float)
 
 
@@ -168,9 +202,14 @@ class Grid:
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """Every metric of its records by name, in the order of tables: of pairs, a user's own ones after the built-in, then of trials."""
+        """Every metric of its records by name, in the order of tables: of pairs, a user's own ones after the built-in,
+        then of trials."""
         own = {name: said for arm in self.arms.values() for name, said in arm.record.get("metrics", {}).items()}
-        return PAIR_METRICS | {name: Metric(name, said["label"], said["note"]) for name, said in own.items()} | TRIAL_METRICS
+        return (
+            PAIR_METRICS
+            | {name: Metric(name, said["label"], said["note"]) for name, said in own.items()}
+            | TRIAL_METRICS
+        )
 
     @property
     def missing(self) -> list[tuple[str, str]]:
@@ -191,9 +230,11 @@ class Grid:
         return replace(self, models=(model,), arms={key: arm for key, arm in self.arms.items() if key[0] == model})
 
     def sensitivity(self, model: str, metric: str) -> Estimate:
-        """The published sensitivity: CV% of the arms' means (standard deviation over activations / mean, ddof = 0), here with an interval.
+        """The published sensitivity: CV% of the arms' means (standard deviation over activations / mean, ddof = 0),
+        here with an interval.
 
-        The interval leaves one seed at a time out of all arms.  The CV mixes the activations' effect with trial noise, which inflates it.
+        The interval leaves one seed at a time out of all arms.  The CV mixes the activations' effect with trial noise,
+        which inflates it.
         """
         arms = self.of_model(model)
         return combined(arms if len(arms) > 1 else (), metric, _cv, "CV% of the means, jackknife over seeds")
@@ -203,8 +244,11 @@ class Grid:
         return {key: arm.shown(metric) for key, arm in self.arms.items()}
 
 
-def combined(arms: Sequence[ArmResults], metric: str, combine: Callable[[Matrix], Matrix], method: str = "jackknife over seeds") -> Estimate:
-    """A function of the means of several arms that share seeds, with a jackknife that leaves one seed at a time out of all of them.
+def combined(
+    arms: Sequence[ArmResults], metric: str, combine: Callable[[Matrix], Matrix], method: str = "jackknife over seeds"
+) -> Estimate:
+    """A function of the means of several arms that share seeds, with a jackknife that leaves one seed at a time out of
+    all of them.
 
     Args:
         arms: whose trials share seeds; a seed counts where every arm has it done. NaN below two of them.
@@ -241,17 +285,24 @@ def seed_means(arms: Sequence[ArmResults], metric: str) -> tuple[Matrix, Matrix]
     return np.array([[v.mean()] for v in values]), np.array([(v.sum() - v) / (size - 1) for v in values])
 
 
-def association(arms: Sequence[tuple[ArmResults, ArmResults]], metrics: tuple[str, str] = ("total_variation", "val_loss")) -> Estimate:
-    """Rank correlation (Spearman) over pairs of arms of their differences in two metrics, with a jackknife that leaves one seed at a time out of all.
+def association(
+    arms: Sequence[tuple[ArmResults, ArmResults]], metrics: tuple[str, str] = ("total_variation", "val_loss")
+) -> Estimate:
+    """Rank correlation (Spearman) over pairs of arms of their differences in two metrics, with a jackknife that leaves
+    one seed at a time out of all.
 
-    The interval speaks of other seeds of these arms, not of other arms. ``n`` counts seeds; NaN below three of them or below three pairs of arms.
+    The interval speaks of other seeds of these arms, not of other arms. ``n`` counts seeds; NaN below three of them or
+    below three pairs of arms.
     """
     method = "Spearman, jackknife over seeds"
     found = [seed_means([arm for pair in arms for arm in pair], metric) for metric in metrics]
     size = found[0][1].shape[1] if arms else 0
     if len(arms) < 3 or size < 3:
         return t_interval(float("nan"), float("nan"), size, 0, 0.95, method)
-    value, left_out = (rank_correlation(np.stack([(table[::2] - table[1::2]).T for table in tables])) for tables in zip(*found, strict=True))
+    value, left_out = (
+        rank_correlation(np.stack([(table[::2] - table[1::2]).T for table in tables]))
+        for tables in zip(*found, strict=True)
+    )
     wide = _jackknifed(value, left_out, size, method)
     return replace(wide, low=max(wide.low, -1.0), high=min(wide.high, 1.0))
 
@@ -289,13 +340,18 @@ def check(record: Record) -> None:
     shapes.distinct(labels, f"{where}.trials")
     for place, pair in enumerate(record["reproducibility_metrics"]):
         if len(pair["between"]) != 2 or (record["kind"] == "trials" and not set(pair["between"]) <= set(labels)):
-            raise RecordError(f"{where}.reproducibility_metrics[{place}].between: expected two of its trials, found {pair['between'][:3]}")
+            raise RecordError(
+                f"{where}.reproducibility_metrics[{place}].between: expected two of its trials, found {pair['between'][:3]}"
+            )
 
 
-def read(records: Iterable[Record], models: Sequence[str] | None = None, activations: Sequence[str] | None = None) -> Grid:
+def read(
+    records: Iterable[Record], models: Sequence[str] | None = None, activations: Sequence[str] | None = None
+) -> Grid:
     """A grid from records; ``models`` and ``activations`` choose and order, everything in the records unless given.
 
-    Arms of one model and activation that differ in further settings stand in rows of their own, as models named ``charlm, iterations=6``.
+    Arms of one model and activation that differ in further settings stand in rows of their own, as models named
+    ``charlm, iterations=6``.
 
     Raises:
         RecordError: a record of another shape.
@@ -309,7 +365,11 @@ def read(records: Iterable[Record], models: Sequence[str] | None = None, activat
     records = [r for r in records if r["kind"] in ("trials", "floor")]
     names = settings.differing(records)
     main, floors = (
-        {(labelled(r["model_name"], settings.named(r, names)), r["activation"]): r for r in records if r["kind"] == kind}
+        {
+            (labelled(r["model_name"], settings.named(r, names)), r["activation"]): r
+            for r in records
+            if r["kind"] == kind
+        }
         for kind in ("trials", "floor")
     )
     bases = _chosen([r["model_name"] for r in records], models)
@@ -331,7 +391,8 @@ def _rows(base: str, models: Sequence[str]) -> list[str]:
 
 
 def apart(records: Iterable[Record]) -> dict[str, list[Record]]:
-    """Records of a study by what else its arms differ in (``iterations=6``), the baseline with all; all under "" where nothing does."""
+    """Records of a study by what else its arms differ in (``iterations=6``), the baseline with all; all under "" where
+    nothing does."""
     found = [r for r in records if r["kind"] in ("trials", "floor", "baseline")]
     names = settings.differing(found)
     groups: dict[str, list[Record]] = {}
@@ -342,7 +403,20 @@ def apart(records: Iterable[Record]) -> dict[str, list[Record]]:
     return groups
 
 
-ORDER = ("charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm", "relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
+ORDER = (
+    "charlm",
+    "minigpt",
+    "nanotransformer",
+    "convlm",
+    "hybridlm",
+    "tinylstm",
+    "relu",
+    "gelu",
+    "swish",
+    "swiglu",
+    "smelu_05",
+    "smelu_1",
+)
 """The studies' own order, in tables and figures."""
 
 

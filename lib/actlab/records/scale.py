@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from actlab.grid import ArmResults, Grid, apart, read
 from actlab.records.estimates import against
 from actlab.records.families import quoted, told
+from actlab.records.repro import ArmResults, Grid, apart, read
 from actlab.records.settings import usual
+from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import paired_difference
 from actlab.statistics.summaries import rank_correlation
 from actlab.statistics.variance import block_share
-from actlab.store import Record
 from actlab.wording import bullets, normal_tails, signed, with_interval
 
 REFERENCE = "relu"
@@ -68,7 +68,8 @@ def scale_of(grid: Grid) -> str:
 
 
 def share(grid: Grid) -> Estimate:
-    """Share of the variance of the final validation loss that lies between activations: two-way omega squared, arms share seeds (``block_share``)."""
+    """Share of the variance of the final validation loss that lies between activations: two-way omega squared, arms
+    share seeds (``block_share``)."""
     return _share(tuple(tuple(map(float, arm.values("val_loss"))) for arm in grid.arms.values()))
 
 
@@ -88,7 +89,8 @@ def trend(sizes: Sizes) -> float:
 
 
 def verdict(sizes: Sizes) -> str:
-    """The decision rule of params/scale.yaml: supported, contradicted or undecided; what it waits for where it cannot be asked."""
+    """The decision rule of params/scale.yaml: supported, contradicted or undecided; what it waits for where it cannot
+    be asked."""
     grids = sizes.complete()
     if len(grids) < 3:
         return f"waits for records: complete sizes: {len(grids)}, and a trend needs three"
@@ -99,7 +101,8 @@ def verdict(sizes: Sizes) -> str:
 
 
 def table(sizes: Sizes) -> pd.DataFrame:
-    """One row a size: parameters, trials, loss and total variation of the reference, share of variance of the activation."""
+    """One row a size: parameters, trials, loss and total variation of the reference, share of variance of the
+    activation."""
     rows = {}
     for grid in sizes.grids:
         relu = grid.arms.get((sizes.model, REFERENCE))
@@ -109,7 +112,9 @@ def table(sizes: Sizes) -> pd.DataFrame:
             "trials": sum(len(arm.done) for arm in grid.arms.values()),
             "relu: validation loss (nats)": with_interval(relu.estimate("val_loss")) if relu else NO_RECORD,
             "relu: total variation": with_interval(relu.estimate("total_variation")) if relu else NO_RECORD,
-            "share of the loss's variance between activations": with_interval(share(grid), 3) if len(grid.arms) > 1 else NO_RECORD,
+            "share of the loss's variance between activations": with_interval(share(grid), 3)
+            if len(grid.arms) > 1
+            else NO_RECORD,
         }
     return pd.DataFrame.from_dict(rows or {NO_RECORD: {"parameters": ""}}, orient="index")
 
@@ -119,7 +124,8 @@ Comparison = tuple[Grid, str, Estimate, float]
 
 
 def comparisons(sizes: Sizes, metric: str = "val_loss") -> list[Comparison]:
-    """Every activation minus relu at every size (Holm over all of them); what the primary family has is quoted from it."""
+    """Every activation minus relu at every size (Holm over all of them); what the primary family has is quoted from
+    it."""
     cells = [
         (grid, activation, (arm, grid.arms[sizes.model, REFERENCE]))
         for grid in sizes.grids
@@ -128,11 +134,15 @@ def comparisons(sizes: Sizes, metric: str = "val_loss") -> list[Comparison]:
         if activation != REFERENCE
     ]
     tested = against([pair for *_, pair in cells], metric)
-    return [(grid, a, *(quoted(pair[0], sizes.primary, metric) or own)) for (grid, a, pair), own in zip(cells, tested, strict=True)]
+    return [
+        (grid, a, *(quoted(pair[0], sizes.primary, metric) or own))
+        for (grid, a, pair), own in zip(cells, tested, strict=True)
+    ]
 
 
 def growth(sizes: Sizes, metric: str = "val_loss") -> dict[str, Estimate]:
-    """By activation: its difference from relu at the largest complete size less that at the smallest, paired by seed."""
+    """By activation: its difference from relu at the largest complete size less that at the smallest, paired by
+    seed."""
     grids = sizes.complete()
     if len(grids) < 2:
         return {}
@@ -145,11 +155,14 @@ def growth(sizes: Sizes, metric: str = "val_loss") -> dict[str, Estimate]:
 
 
 def differences(sizes: Sizes, metric: str = "val_loss") -> pd.DataFrame:
-    """A row an activation, a column a size: the difference from relu with its interval; a star where it is significant (Holm, 5%)."""
+    """A row an activation, a column a size: the difference from relu with its interval; a star where it is significant
+    (Holm, 5%)."""
     rows: dict[str, dict[str, str]] = {}
     for grid, activation, difference, p in comparisons(sizes, metric):
         star = " *" if p < ALPHA else ""
-        rows.setdefault(f"{activation} minus relu", {})[f"{parameters(grid):,} parameters"] = f"{with_interval(difference)}{star}"
+        rows.setdefault(f"{activation} minus relu", {})[f"{parameters(grid):,} parameters"] = (
+            f"{with_interval(difference)}{star}"
+        )
     return pd.DataFrame.from_dict(rows or {NO_RECORD: {"": ""}}, orient="index").fillna(NO_RECORD)
 
 
@@ -162,23 +175,35 @@ def sentences(sizes: Sizes) -> dict[str, str]:
     counts = ", ".join(f"{parameters(grid):,}" for grid in sizes.grids)
     plural = "" if len(sizes.grids) == 1 else "s"
     complete = "all" if len(grids) == len(sizes.grids) else f"{len(grids)} of them"
-    found = {"scale_extent": f"The model {sizes.model} at {len(sizes.grids)} size{plural} ({counts} parameters), every activation at {complete}"}
-    shares = "; ".join(f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}] at {parameters(g):,}" for g in grids for e in [share(g)])
+    found = {
+        "scale_extent": f"The model {sizes.model} at {len(sizes.grids)} size{plural} ({counts} parameters), every activation at {complete}"
+    }
+    shares = "; ".join(
+        f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}] at {parameters(g):,}"
+        for g in grids
+        for e in [share(g)]
+    )
     decided = f'That sensitivity falls with scale: "{verdict(sizes)}"'
     seeds = f"95%, n = {share(grids[0]).n if grids else 0} seeds that all arms share"
-    found["scale_rule"] = f"{decided}. Share of the loss's variance between activations: {shares or 'no complete size'} ({seeds})"
+    found["scale_rule"] = (
+        f"{decided}. Share of the loss's variance between activations: {shares or 'no complete size'} ({seeds})"
+    )
     tested = comparisons(sizes)
     again = {a: (e, p) for g, a, e, p in tested if quoted(g.arms[sizes.model, a], sizes.primary, "val_loss")}
     own = [test for test in tested if not quoted(test[0].arms[sizes.model, test[1]], sizes.primary, "val_loss")]
     named = [f"{a} at {parameters(g):,} ({e.value:+.3f} nats)" for g, a, e, p in own if p < ALPHA]
     head = f"{len(named)} of {len(own)} differences of loss from relu are significant (Holm-adjusted, 5%)"
-    found["scale_sure"] = f"{head}: {', '.join(named) or 'none'}" + (f". At lite size the arms {told(again, sizes.primary)}" if again else "")
+    found["scale_sure"] = f"{head}: {', '.join(named) or 'none'}" + (
+        f". At lite size the arms {told(again, sizes.primary)}" if again else ""
+    )
     found["scale_tails"] = normal_tails(max((e.n for _, _, e, _ in own), default=0))
     found["scale_growth"] = ""
     if grown := growth(sizes):
         first, last = (f"{parameters(grid):,}" for grid in (grids[0], grids[-1]))
         moves = ", ".join(f"{name} {signed(e)}" for name, e in grown.items())
-        found["scale_growth"] = f"Not part of the rule: from {first} to {last} parameters a difference of loss from relu moves by (nats, 95%) {moves}"
+        found["scale_growth"] = (
+            f"Not part of the rule: from {first} to {last} parameters a difference of loss from relu moves by (nats, 95%) {moves}"
+        )
     return found
 
 

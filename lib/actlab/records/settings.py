@@ -1,4 +1,5 @@
-"""The settings of recorded arms: which records are one arm at two sizes, and what tells several arms of one cell apart."""
+"""The settings of recorded arms: which records are one arm at two sizes, and what tells several arms of one cell
+apart."""
 
 from __future__ import annotations
 
@@ -18,10 +19,27 @@ CELLS: dict[str, tuple[str, ...]] = {
 """Kind of record -> the factors of its study: records that share them are one cell of the study's table."""
 MAIN = ("trials", "mnist", "ablation")
 """Kinds whose trials differ in the seed alone."""
-DEFAULTS: dict[str, Any] = {"varies": "all", "protocol": [], "train_fraction": 1.0, "snapshots": [], "validation": "all"}
+DEFAULTS: dict[str, Any] = {
+    "varies": "all",
+    "protocol": [],
+    "train_fraction": 1.0,
+    "snapshots": [],
+    "validation": "all",
+}
 DEFAULTS |= {"validation_windows": 0, "training_windows": 0, "schedule": "constant", "average": 0.0, "parts": {}}
 """What an arm of language models has that does not say it."""
-NOT_NAMED = {"kind", "trials", "seeds", "ensembles", "metrics", "fixed", "model_size", "optimizer_settings", "study", "width"}
+NOT_NAMED = {
+    "kind",
+    "trials",
+    "seeds",
+    "ensembles",
+    "metrics",
+    "fixed",
+    "model_size",
+    "optimizer_settings",
+    "study",
+    "width",
+}
 """Left out of a name: what follows from other settings, and what belongs to the trials rather than to the arm."""
 
 
@@ -46,11 +64,15 @@ def labels_of(record: Record) -> list[str]:
 def cell_of(record: Record) -> dict[str, Any]:
     """The record's place in its study: factor -> level."""
     found = {"model": record.get("model_name"), "activation": record.get("activation")}
-    return {name: found.get(name) or config_of(record).get(name, record.get(name)) for name in CELLS.get(kind_of(record), ())}
+    return {
+        name: found.get(name) or config_of(record).get(name, record.get(name))
+        for name in CELLS.get(kind_of(record), ())
+    }
 
 
 def settings_of(record: Record) -> dict[str, Any]:
-    """What can tell two arms of a cell apart: the recipe and every other setting, by name; ``seed``: of the first trial."""
+    """What can tell two arms of a cell apart: the recipe and every other setting, by name; ``seed``: of the first
+    trial."""
     config = dict(config_of(record))
     recipe = config.pop("recipe", None)
     flat = {**(recipe if isinstance(recipe, dict) else {}), **config}
@@ -95,7 +117,8 @@ def _sorted(value: Any) -> Any:
 
 
 def differing(records: Iterable[Record]) -> list[str]:
-    """Names of the settings in which arms of one cell differ, over all cells of a study; ``arm`` (its hash) where no setting tells two apart."""
+    """Names of the settings in which arms of one cell differ, over all cells of a study; ``arm`` (its hash) where no
+    setting tells two apart."""
     cells: dict[str, list[Record]] = {}
     for record in records:
         if kind_of(record) in MAIN:
@@ -126,7 +149,8 @@ def natural(text: str) -> list[tuple[int, int, str]]:
 
 
 def by_setting(records: Iterable[Record], apart: Sequence[str] = ()) -> dict[str, list[Any]]:
-    """The main records of a study by the settings in which they differ (``named``), but for those in ``apart``; all under "" where none does."""
+    """The main records of a study by the settings in which they differ (``named``), but for those in ``apart``; all
+    under "" where none does."""
     found = [record for record in records if kind_of(record) in MAIN]
     names = [name for name in differing(found) if name not in apart]
     groups: dict[str, list[Any]] = {}
@@ -136,7 +160,8 @@ def by_setting(records: Iterable[Record], apart: Sequence[str] = ()) -> dict[str
 
 
 def usual(records: Iterable[Record], apart: Sequence[str] = ()) -> list[Any]:
-    """Of a study's records those of the settings that most of its arms share, the earliest where as many do; what is no arm stays.
+    """Of a study's records those of the settings that most of its arms share, the earliest where as many do; what is no
+    arm stays.
 
     ``apart``: settings that may differ all the same.
     """

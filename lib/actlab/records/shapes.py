@@ -1,4 +1,5 @@
-"""What a reader asks of a record: keys and types, checked before use, so that a record of another shape is named with its field."""
+"""What a reader asks of a record: keys and types, checked before use, so that a record of another shape is named with
+its field."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from typing import Any
 from actlab.errors import RecordError
 
 Shape = type | dict[str, Any] | list[Any]
-"""A type; key -> shape (further keys are allowed); or a list of one shape, for a list of any length. ``float`` takes any number."""
+"""A type; key -> shape (further keys are allowed); or a list of one shape, for a list of any length. ``float`` takes
+any number."""
 LARGEST = 2**63
 """An integer beyond it is no number that a study records."""
 

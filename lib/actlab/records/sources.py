@@ -1,4 +1,5 @@
-"""Sources of irreproducibility as read from records: one random stream at a time, perturbed trials, training time, ensembles. Draws nothing."""
+"""Sources of irreproducibility as read from records: one random stream at a time, perturbed trials, training time,
+ensembles. Draws nothing."""
 
 from __future__ import annotations
 
@@ -10,15 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from actlab.chapters import equal_loss
-from actlab.grid import ArmResults, Grid
+from actlab.records import equal_loss
 from actlab.records.estimates import against
 from actlab.records.families import quoted, told
+from actlab.records.repro import ArmResults, Grid
 from actlab.records.settings import usual
+from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.intervals import pair_mean, paired_difference
 from actlab.statistics.pairs import jackknife_variance
-from actlab.store import Record
 from actlab.wording import bullets, measured, normal_tails, signed, small
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
@@ -61,10 +62,15 @@ class Sources:
     @property
     def perturbations(self) -> dict[str, str]:
         """name -> words, of those that some arm has a record of."""
-        return {v: words for v, words in PERTURBATIONS.items() if any(len(self.perturbation(m, a, v)) for m, a in self.perturbed)}
+        return {
+            v: words
+            for v, words in PERTURBATIONS.items()
+            if any(len(self.perturbation(m, a, v)) for m, a in self.perturbed)
+        }
 
     def perturbation(self, model: str, activation: str, variant: str, metric: str = METRIC) -> NDArray[np.float64]:
-        """(seeds,) the metric between each seed's trial and the same seed changed; between its two runs on two threads for ``threads2repeat``."""
+        """(seeds,) the metric between each seed's trial and the same seed changed; between its two runs on two threads
+        for ``threads2repeat``."""
         record = self.perturbed.get((model, activation))
         pairs = record["reproducibility_metrics"] if record else []
         first = "-threads2" if variant == "threads2repeat" else ""
@@ -77,9 +83,14 @@ class Sources:
 
 
 def read(records: Iterable[Record], primary: Grid | None = None) -> Sources:
-    """A study of sources, at the settings that most of its arms share, with the grid that it quotes; an empty one from no record."""
+    """A study of sources, at the settings that most of its arms share, with the grid that it quotes; an empty one from
+    no record."""
     found = usual(records, apart=("varies",))
-    arms = {(r["model_name"], r["activation"], r["config"].get("varies", "all")): ArmResults(r) for r in found if r["kind"] == "trials"}
+    arms = {
+        (r["model_name"], r["activation"], r["config"].get("varies", "all")): ArmResults(r)
+        for r in found
+        if r["kind"] == "trials"
+    }
     return Sources(arms, {(r["model_name"], r["activation"]): r for r in found if r["kind"] == "perturbed"}, primary)
 
 
@@ -88,9 +99,11 @@ Comparison = tuple[str, str, Estimate, float]
 
 
 def against_relu(sources: Sources, model: str, metric: str = METRIC) -> list[Comparison]:
-    """Every activation minus relu under every stream, paired by seed, adjusted by Holm over all of them; a stream that changes nothing is left out.
+    """Every activation minus relu under every stream, paired by seed, adjusted by Holm over all of them; a stream that
+    changes nothing is left out.
 
-    With all streams an arm may repeat trials of the primary study: then that study's difference and p-value stand there.
+    With all streams an arm may repeat trials of the primary study: then that study's difference and p-value stand
+    there.
     """
     cells = [
         (activation, stream, (arm, arms[REFERENCE]))
@@ -100,7 +113,10 @@ def against_relu(sources: Sources, model: str, metric: str = METRIC) -> list[Com
         if activation != REFERENCE and REFERENCE in arms and arm.matrix(metric)[0, 1] > 0
     ]
     found = against([pair for *_, pair in cells], metric)
-    return [(a, stream, *(quoted(arm, sources.primary, metric) or own)) for (a, stream, (arm, _)), own in zip(cells, found, strict=True)]
+    return [
+        (a, stream, *(quoted(arm, sources.primary, metric) or own))
+        for (a, stream, (arm, _)), own in zip(cells, found, strict=True)
+    ]
 
 
 def trajectory(arm: ArmResults, metric: str = METRIC) -> list[tuple[int, Estimate]]:
@@ -120,7 +136,8 @@ def ensembles(arm: ArmResults, metric: str = METRIC) -> dict[int, Estimate]:
 
 
 def ensemble_gain(arm: ArmResults, size: int, metric: str = METRIC) -> Estimate:
-    """Single trials less ensembles of ``size``; the jackknife leaves one trial at a time out of both. Positive: the ensemble agrees more."""
+    """Single trials less ensembles of ``size``; the jackknife leaves one trial at a time out of both. Positive: the
+    ensemble agrees more."""
     splits = _splits(arm, metric)
     return _jackknife(arm.labels, {"": splits[1], "less": splits[size]})
 
@@ -133,12 +150,16 @@ def _splits(arm: ArmResults, metric: str) -> dict[int, list[Split]]:
     record = arm.record
     found = {1: [(frozenset(pair["between"]), float(pair[metric])) for pair in record["reproducibility_metrics"]]}
     for size, entries in record.get("ensembles", {}).items():
-        found[int(size)] = [(frozenset(label for ensemble in entry["between"] for label in ensemble), float(entry[metric])) for entry in entries]
+        found[int(size)] = [
+            (frozenset(label for ensemble in entry["between"] for label in ensemble), float(entry[metric]))
+            for entry in entries
+        ]
     return found
 
 
 def _jackknife(labels: list[str], terms: dict[str, list[Split]]) -> Estimate:
-    """Mean of the first term less those of the others, each with a trial left out at a time (variance as in ``pair_mean``)."""
+    """Mean of the first term less those of the others, each with a trial left out at a time (variance as in
+    ``pair_mean``)."""
     signs = {name: -1.0 if name else 1.0 for name in terms}
 
     def total(without: str) -> float:
@@ -153,7 +174,8 @@ def _jackknife(labels: list[str], terms: dict[str, list[Split]]) -> Estimate:
 
 
 def amplification(sources: Sources, model: str, activation: str, variant: str = "nudge") -> Estimate:
-    """relu less another activation in log10 total variation after a perturbation, paired by seed; NaN where a value is 0 (it has no logarithm)."""
+    """relu less another activation in log10 total variation after a perturbation, paired by seed; NaN where a value is
+    0 (it has no logarithm)."""
     mine, other = (sources.perturbation(model, a, variant) for a in (REFERENCE, activation))
     if not len(mine) or mine.shape != other.shape:
         return t_interval(math.nan, math.nan, 0, 0, 0.95, "no pair")
@@ -169,7 +191,9 @@ def by_stream(sources: Sources, metric: str = METRIC) -> pd.DataFrame:
     """A row a model and activation, a column a stream: mean over pairs, 95% interval, number of trials."""
     rows = {
         f"{model}, {a}": {
-            words: _joined(measured(sources.arms[model, a, s].shown(metric), 4)) if (model, a, s) in sources.arms else MISSING
+            words: _joined(measured(sources.arms[model, a, s].shown(metric), 4))
+            if (model, a, s) in sources.arms
+            else MISSING
             for s, words in STREAMS.items()
         }
         for model in sources.models
@@ -179,7 +203,8 @@ def by_stream(sources: Sources, metric: str = METRIC) -> pd.DataFrame:
 
 
 def differences(sources: Sources) -> pd.DataFrame:
-    """The comparisons of ``against_relu``: difference, interval, adjusted p (a star where significant), and whose family it is of."""
+    """The comparisons of ``against_relu``: difference, interval, adjusted p (a star where significant), and whose
+    family it is of."""
     rows = [
         {
             "model": model,
@@ -187,7 +212,9 @@ def differences(sources: Sources) -> pd.DataFrame:
             "stream": STREAMS[stream],
             "minus relu": signed(e, 4),
             "p (Holm)": f"{p:.3f}{' *' if p < ALPHA else ''}",
-            "family": sources.primary.study if sources.primary and quoted(sources.arms[model, a, stream], sources.primary, METRIC) else "this page",
+            "family": sources.primary.study
+            if sources.primary and quoted(sources.arms[model, a, stream], sources.primary, METRIC)
+            else "this page",
         }
         for model in sources.models
         for a, stream, e, p in against_relu(sources, model)
@@ -196,7 +223,8 @@ def differences(sources: Sources) -> pd.DataFrame:
 
 
 def floors(sources: Sources) -> pd.DataFrame:
-    """A row a model and activation, a column a recorded perturbation: median (smallest to largest seed), and how many seeds."""
+    """A row a model and activation, a column a recorded perturbation: median (smallest to largest seed), and how many
+    seeds."""
     rows = {}
     for model, activation in sources.perturbed:
         cells = {words: sources.perturbation(model, activation, v) for v, words in sources.perturbations.items()}
@@ -207,7 +235,11 @@ def floors(sources: Sources) -> pd.DataFrame:
 def _spread(values: NDArray[np.float64]) -> str:
     if not len(values):
         return MISSING
-    shown = f"{small(float(np.median(values)))} ({small(float(values.min()))} to {small(float(values.max()))})" if values.any() else "0"
+    shown = (
+        f"{small(float(np.median(values)))} ({small(float(values.min()))} to {small(float(values.max()))})"
+        if values.any()
+        else "0"
+    )
     return _joined(f"{shown}, n = {len(values)}")
 
 
@@ -220,11 +252,15 @@ def by_ensemble(sources: Sources) -> pd.DataFrame:
     """A row a model and activation (all streams vary), a column an ensemble's size."""
     arms = {f"{m}, {a}": arm for (m, a, s), arm in sources.arms.items() if s == "all"}
     cells = {name: {size: _joined(measured(e, 4)) for size, e in ensembles(arm).items()} for name, arm in arms.items()}
-    rows = {name: {f"{size} trial{'s' if size > 1 else ''}": cell for size, cell in row.items()} for name, row in cells.items()}
+    rows = {
+        name: {f"{size} trial{'s' if size > 1 else ''}": cell for size, cell in row.items()}
+        for name, row in cells.items()
+    }
     return pd.DataFrame.from_dict(rows or {"all": {"1 trial": MISSING}}, orient="index")
 
 
-# --- the decision rule of params/sources.yaml --------------------------------------------------------------------------
+# --- the decision rule of params/sources.yaml
+# --------------------------------------------------------------------------
 
 
 def sentences(sources: Sources) -> dict[str, str]:
@@ -252,14 +288,18 @@ def _streams(sources: Sources) -> str:
     again = {f"{m} {a}": (e, p) for m, a, s, e, p in tests if quoted(sources.arms[m, a, s], sources.primary, METRIC)}
     own = [test for test in tests if not (test[2] == "all" and f"{test[0]} {test[1]}" in again)]
     significant = [(m, a, s, e) for m, a, s, e, p in own if p < ALPHA]
-    named = "; ".join(f"{m} {a} {'amplifies' if e.value > 0 else 'damps'} {STREAMS[s]} ({e.value:+.4f})" for m, a, s, e in significant)
+    named = "; ".join(
+        f"{m} {a} {'amplifies' if e.value > 0 else 'damps'} {STREAMS[s]} ({e.value:+.4f})" for m, a, s, e in significant
+    )
     head = f"{len(significant)} of {len(own)} differences from relu are significant (Holm-adjusted in each model, 5%), each around one setting"
     said = f"{head} of the other streams, that of the first seed" + (": " if significant else "") + named
     return said + (f". With every stream varying the arms {told(again, sources.primary)}" if again else "")
 
 
 def _smooth(sources: Sources) -> str:
-    tests = {(m, a): (e, p) for m in sources.models for a, s, e, p in against_relu(sources, m) if s == "all" and a in SMOOTH}
+    tests = {
+        (m, a): (e, p) for m in sources.models for a, s, e, p in against_relu(sources, m) if s == "all" and a in SMOOTH
+    }
     wanted = [(model, a) for model in sources.models for a in SMOOTH]
     if any(cell not in tests for cell in wanted):
         return "whether smooth activations help waits for records"
@@ -274,7 +314,9 @@ def _counted(estimate: Estimate, digits: int) -> str:
 
 
 def _kink(sources: Sources) -> str:
-    found = {(m, a): amplification(sources, m, a) for m in sources.models for a in SMOOTH if (m, a) in sources.perturbed}
+    found = {
+        (m, a): amplification(sources, m, a) for m in sources.models for a in SMOOTH if (m, a) in sources.perturbed
+    }
     if not found:
         return "the noise floors wait for records"
     outcome = "passed" if all(e.low > 0 for e in found.values()) else "not passed"
@@ -286,7 +328,13 @@ def _kink(sources: Sources) -> str:
 
 
 def _ensembles(sources: Sources) -> str:
-    gains = {(m, a, size): ensemble_gain(arm, size) for (m, a, s), arm in sources.arms.items() if s == "all" for size in ensembles(arm) if size > 1}
+    gains = {
+        (m, a, size): ensemble_gain(arm, size)
+        for (m, a, s), arm in sources.arms.items()
+        if s == "all"
+        for size in ensembles(arm)
+        if size > 1
+    }
     if not gains:
         return "ensembles wait for records"
     sure = sum(e.low > 0 for e in gains.values())

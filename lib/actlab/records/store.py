@@ -1,4 +1,5 @@
-"""Records: one JSON file an arm, written once, checked by a checksum. No torch; knows nothing of how a record came about."""
+"""Records: one JSON file an arm, written once, checked by a checksum. No torch; knows nothing of how a record came
+about."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from actlab.records.settings import current
 
 Record = dict[str, Any]
 READS = "ACTLAB_READS"
-"""Environment variable of a page that is executed for the book: the studies that it says it reads, with spaces between them."""
+"""Environment variable of a page that is executed for the book: the studies that it says it reads, with spaces between
+them."""
 
 
 def canonical(content: object) -> str:
@@ -37,11 +39,14 @@ def folder_of(study: str) -> Path:
     """``results/<study>``.
 
     Raises:
-        RecordError: the page that is being executed does not say that it reads this study, so that it would not follow the study's records.
+        RecordError: the page that is being executed does not say that it reads this study, so that it would not follow
+        the study's records.
     """
     named = os.environ.get(READS)
     if named is not None and study not in named.split():
-        raise RecordError(f"the page reads results/{study}, but its entry in book/pages.yaml names only: {named or 'nothing'}")
+        raise RecordError(
+            f"the page reads results/{study}, but its entry in book/pages.yaml names only: {named or 'nothing'}"
+        )
     return paths.results() / study
 
 
@@ -77,17 +82,23 @@ def load(path: Path) -> Record:
         found = checksum(record) if isinstance(record, dict) else ""
     except OSError as error:
         raise RecordError(f"{path} cannot be read as a record: {error}") from error
-    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of thousands of digits, brackets in brackets
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # not UTF-8, not JSON, a number of thousands of digits, brackets in brackets
         raise DamagedRecord(path, f"it cannot be read as a record: {error}") from error
     if not isinstance(record, dict) or "checksum" not in record:
         raise DamagedRecord(path, "it is not a record: it has no checksum")
     if record["checksum"] != found:
-        raise DamagedRecord(path, f"it was changed after it was written: expected checksum {record['checksum']}, found {found}")
+        raise DamagedRecord(
+            path, f"it was changed after it was written: expected checksum {record['checksum']}, found {found}"
+        )
     return record
 
 
 def replays_of(path: Path) -> Path:
-    """Folder of the history of a record's replays: one file each, so that none is lost when several are written at once or on several machines."""
+    """Folder of the history of a record's replays: one file each, so that none is lost when several are written at once
+    or on several machines."""
     return path.parent / "replays" / path.stem
 
 
@@ -99,7 +110,8 @@ def load_replays(study: str) -> list[Record]:
 def load_study(study: str) -> list[Record]:
     """The records of a study, in the order of the file names; none for a study without results.
 
-    Where an arm has grown, the record with more trials stands for it, and the smaller one, which it contains, is left out.
+    Where an arm has grown, the record with more trials stands for it, and the smaller one, which it contains, is left
+    out.
     """
     return current(load(path) for path in sorted(folder_of(study).glob("*.json")))
 

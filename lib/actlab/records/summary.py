@@ -1,4 +1,5 @@
-"""From the tables of a study to estimates of every arm, tests against a reference, and comparisons of two studies. Draws nothing."""
+"""From the tables of a study to estimates of every arm, tests against a reference, and comparisons of two studies.
+Draws nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.errors import BadInput
-from actlab.grid import ORDER
+from actlab.records.repro import ORDER
 from actlab.records.settings import MAIN, natural
 from actlab.records.tables import COLUMNS, factors
 from actlab.statistics.estimate import Estimate
@@ -26,7 +27,8 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Arm:
-    """One arm of the tables: its group, its level of the factor that the study compares, and the numbers of its seeds."""
+    """One arm of the tables: its group, its level of the factor that the study compares, and the numbers of its
+    seeds."""
 
     group: str
     level: str
@@ -42,7 +44,11 @@ class Arm:
     def metrics(self) -> list[str]:
         """What was measured: of pairs, a user's own ones among them, then of trials."""
         own = [name for name in self.pairs if name not in COLUMNS and self.pairs[name].notna().any()]
-        return [*(name for name in PAIR_METRICS if name in self.pairs), *own, *(name for name in TRIAL_METRICS if name in self.trials)]
+        return [
+            *(name for name in PAIR_METRICS if name in self.pairs),
+            *own,
+            *(name for name in TRIAL_METRICS if name in self.trials),
+        ]
 
     def values(self, metric: str, seeds: Sequence[int] | None = None) -> Values:
         """(n,) a trial metric by seed; (n, n) symmetric of a pair metric, NaN on its diagonal."""
@@ -62,7 +68,8 @@ class Arm:
         return interval(self.values(metric))
 
     def minus(self, other: Arm, metric: str) -> tuple[Estimate, float]:
-        """Difference and p-value: paired over shared seeds; without two of them, by Welch's test of the trials; NaN where neither can be made."""
+        """Difference and p-value: paired over shared seeds; without two of them, by Welch's test of the trials; NaN
+        where neither can be made."""
         shared = sorted(set(self.seeds) & set(other.seeds))
         if len(shared) > 1 or of_pairs(metric):
             difference: Callable[[Any, Any], Estimate] = pair_mean_difference if of_pairs(metric) else paired_difference
@@ -100,7 +107,9 @@ def _arm(rows: pd.DataFrame, pairs: pd.DataFrame) -> Arm:
     others, series = factors(str(first["kind"]))
     group = [f"{SHORT[name]}{first[name]:g}" if name in SHORT else str(first[name]) for name in others]
     used = f" (ignored: {first['activation_used']})" if first["activation_used"] != first["activation"] else ""
-    return Arm(", ".join([*group, *([first["setting"]] if first["setting"] else [])]), f"{first[series]}{used}", rows, pairs)
+    return Arm(
+        ", ".join([*group, *([first["setting"]] if first["setting"] else [])]), f"{first[series]}{used}", rows, pairs
+    )
 
 
 def estimates(found: Sequence[Arm]) -> pd.DataFrame:
@@ -122,9 +131,14 @@ def reference_of(found: Sequence[Arm], wanted: str = "") -> str:
 
 
 def against(found: Sequence[Arm], reference: str) -> pd.DataFrame:
-    """Every arm minus the reference of its group; one row a difference: p, and p_holm, adjusted over all groups within a metric."""
+    """Every arm minus the reference of its group; one row a difference: p, and p_holm, adjusted over all groups within
+    a metric."""
     base = {arm.group: arm for arm in found if arm.level == reference}
-    couples = [(arm, base[arm.group], arm.group, f"{arm.level} - {reference}") for arm in found if arm.level != reference and arm.group in base]
+    couples = [
+        (arm, base[arm.group], arm.group, f"{arm.level} - {reference}")
+        for arm in found
+        if arm.level != reference and arm.group in base
+    ]
     return _tested(couples)
 
 
@@ -135,7 +149,9 @@ def compare(first: Sequence[Arm], second: Sequence[Arm]) -> pd.DataFrame:
         BadInput: they share none.
     """
     before = {(arm.group, arm.level): arm for arm in first}
-    couples = [(arm, before[arm.group, arm.level], arm.group, arm.level) for arm in second if (arm.group, arm.level) in before]
+    couples = [
+        (arm, before[arm.group, arm.level], arm.group, arm.level) for arm in second if (arm.group, arm.level) in before
+    ]
     if not couples:
         told = (", ".join(sorted(f"{arm.group} {arm.level}" for arm in found)) for found in (first, second))
         raise BadInput(f"the studies share no arm: one has {next(told)}; the other {next(told)}")
@@ -143,7 +159,11 @@ def compare(first: Sequence[Arm], second: Sequence[Arm]) -> pd.DataFrame:
 
 
 def _tested(couples: Sequence[tuple[Arm, Arm, str, str]]) -> pd.DataFrame:
-    tables = [pd.DataFrame(rows) for metric in measured([arm for arm, *_ in couples]) if (rows := list(_rows(couples, metric)))]
+    tables = [
+        pd.DataFrame(rows)
+        for metric in measured([arm for arm, *_ in couples])
+        if (rows := list(_rows(couples, metric)))
+    ]
     for table in tables:
         table["p_holm"] = holm(table["p"].to_numpy(float))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()

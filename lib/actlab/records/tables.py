@@ -1,4 +1,5 @@
-"""A study's results as two tidy pandas tables: ``trials``, one row a training run, and ``pairs``, one row a pair of runs of one arm."""
+"""A study's results as two tidy pandas tables: ``trials``, one row a training run, and ``pairs``, one row a pair of
+runs of one arm."""
 
 from __future__ import annotations
 
@@ -9,22 +10,32 @@ from typing import Any
 
 import pandas as pd
 
-from actlab import paths, shapes, store
+from actlab import paths
 from actlab.errors import BadInput
+from actlab.records import shapes, store
 from actlab.records.settings import CELLS, cell_of, differing, kind_of, named, settings_of
-from actlab.store import Record
+from actlab.records.store import Record
 
 COLUMNS: dict[str, tuple[str, str]] = {
     "study": ("name", "folder below results/"),
     "record": ("name", "the arm's file without .json: its factors and the hash of its settings"),
-    "kind": ("name", "trials: language models; floor, perturbed: their changed repetitions; mnist: image sweep; ablation: optimizers"),
-    "setting": ("text", "what tells the arm from others of the same factors, such as iterations=6; empty where nothing does"),
+    "kind": (
+        "name",
+        "trials: language models; floor, perturbed: their changed repetitions; mnist: image sweep; ablation: optimizers",
+    ),
+    "setting": (
+        "text",
+        "what tells the arm from others of the same factors, such as iterations=6; empty where nothing does",
+    ),
     "model": ("name", "architecture"),
     "network": ("name", "image sweep: activation and width rule"),
     "optimizer": ("name", "optimizer"),
     "symmetry": ("name", "ablation: random vectors in attention"),
     "activation": ("name", "activation that was asked for"),
-    "activation_used": ("name", "activation that the network had: relu where the published defect ignored the one asked for"),
+    "activation_used": (
+        "name",
+        "activation that the network had: relu where the published defect ignored the one asked for",
+    ),
     "hidden": ("units", "image sweep: hidden units of the plain network"),
     "learning_rate": ("1", "of the optimizer"),
     "rate_factor": ("1", "ablation: multiple of the optimizer's published learning rate"),
@@ -51,7 +62,10 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "weights_sha256": ("hash", "of the trained weights"),
     "first": ("name", "pair: the first trial"),
     "second": ("name", "pair: the second trial"),
-    "total_variation": ("0 to 1", "half the L1 distance of two predictions on the same inputs, mean over positions; lower is more reproducible"),
+    "total_variation": (
+        "0 to 1",
+        "half the L1 distance of two predictions on the same inputs, mean over positions; lower is more reproducible",
+    ),
     "relative_pd": ("0 to 2", "mean of 2|p - q| / (p + q) over all characters; lower is more reproducible"),
     "churn": ("share of positions", "where the most probable character differs; lower is more reproducible"),
     "jensen_shannon": ("bits", "Jensen-Shannon divergence, 0 to 1; lower is more reproducible"),
@@ -60,15 +74,24 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "churn_loss": ("share of positions", "where only the first is right"),
     "churn_neutral": ("share of positions", "where both are wrong and differ"),
 }
-"""Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``, by their names."""
+"""Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``, by their
+names."""
 SERIES = {"mnist": "network"}
 """Kind of record -> the factor whose levels a study compares; the activation where it is not listed."""
 IGNORED = "activation: ignored"
-SHAPE: dict[str, Any] = {"study": str, "arm": str, "model_name": str, "activation": str, "config": dict, "trials": [{"label": str, "status": str}]}
+SHAPE: dict[str, Any] = {
+    "study": str,
+    "arm": str,
+    "model_name": str,
+    "activation": str,
+    "config": dict,
+    "trials": [{"label": str, "status": str}],
+}
 
 
 def load(study: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(trials, pairs) of a recorded study of any kind; ``COLUMNS`` says what each column means, and those that the study leaves empty are left out.
+    """(trials, pairs) of a recorded study of any kind; ``COLUMNS`` says what each column means, and those that the
+    study leaves empty are left out.
 
     Where an arm has grown, its larger record counts.
 
@@ -82,13 +105,17 @@ def load_records(study: str) -> list[Record]:
     """A study's records, of which some have trials."""
     records = store.load_study(study) if Path(study).name == study else []  # a path would lead out of the results
     if not any(kind_of(record) for record in records):
-        raise BadInput(f"results/{study} has no records with trials: studies that have are {', '.join(studies()) or 'none'}")
+        raise BadInput(
+            f"results/{study} has no records with trials: studies that have are {', '.join(studies()) or 'none'}"
+        )
     return records
 
 
 def studies() -> list[str]:
     """Folders below results/ whose records hold trials."""
-    return sorted(f.name for f in paths.results().glob("*") if any(kind_of(store.load(path)) for path in f.glob("*.json")))
+    return sorted(
+        f.name for f in paths.results().glob("*") if any(kind_of(store.load(path)) for path in f.glob("*.json"))
+    )
 
 
 def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -110,8 +137,24 @@ def _ordered(table: pd.DataFrame) -> pd.DataFrame:
 def _arm(record: Record, setting: str) -> dict[str, Any]:
     shapes.check(record, SHAPE, shapes.name_of(record))
     own = settings_of(record)
-    about = {"study": record["study"], "record": record["arm"], "kind": record["kind"], "setting": setting, **cell_of(record)}
-    names = ("learning_rate", "batch_size", "scale", "dataset", "iterations", "epochs", "gated_width", "varies", "optimizer")
+    about = {
+        "study": record["study"],
+        "record": record["arm"],
+        "kind": record["kind"],
+        "setting": setting,
+        **cell_of(record),
+    }
+    names = (
+        "learning_rate",
+        "batch_size",
+        "scale",
+        "dataset",
+        "iterations",
+        "epochs",
+        "gated_width",
+        "varies",
+        "optimizer",
+    )
     about = {name: own[name] for name in names if name in own} | about
     if record["kind"] == "ablation":
         about["learning_rate"] = record["config"].get("optimizer_settings", {}).get("lr")
@@ -133,21 +176,29 @@ def _trials(record: Record, arm: dict[str, Any]) -> Iterator[dict[str, Any]]:
         spent = trial.get("seconds", math.nan)
         if done:
             shapes.check(final, {"val_loss": float, "val_accuracy": float}, f"{shapes.name_of(record)}.trials[{place}]")
-        yield arm | {name: final[name] for name in names if name in final} | {
-            "seed": int(trial.get("seed", trial["label"].partition("-")[0])),
-            "trial": trial["label"],
-            "status": trial["status"],
-            "best_val_loss": trial["best"]["val_loss"] if done and "best" in trial else None,
-            "collapsed": trial.get("collapsed"),
-            "parameters": trial.get("n_parameters", record.get("n_parameters")),
-            "seconds": sum(spent.values()) if isinstance(spent, dict) else spent,
-            "weights_sha256": trial.get("weights_sha256"),
-        }
+        yield (
+            arm
+            | {name: final[name] for name in names if name in final}
+            | {
+                "seed": int(trial.get("seed", trial["label"].partition("-")[0])),
+                "trial": trial["label"],
+                "status": trial["status"],
+                "best_val_loss": trial["best"]["val_loss"] if done and "best" in trial else None,
+                "collapsed": trial.get("collapsed"),
+                "parameters": trial.get("n_parameters", record.get("n_parameters")),
+                "seconds": sum(spent.values()) if isinstance(spent, dict) else spent,
+                "weights_sha256": trial.get("weights_sha256"),
+            }
+        )
 
 
 def _pairs(record: Record, arm: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for pair in record.get("reproducibility_metrics", []):
-        values = {name: value for name, value in pair.items() if name not in ("between", "blocks") and isinstance(value, float | int)}
+        values = {
+            name: value
+            for name, value in pair.items()
+            if name not in ("between", "blocks") and isinstance(value, float | int)
+        }
         yield arm | {"first": pair["between"][0], "second": pair["between"][1]} | values
 
 

@@ -1,6 +1,8 @@
-"""Statistics that know what is independent: trials are, pairs of trials are not.  Arrays in, small frozen results out; no files, no plots.
+"""Statistics that know what is independent: trials are, pairs of trials are not.  Arrays in, small frozen results out;
+no files, no plots.
 
-NaN marks a missing or diverged trial: it is left out, ``n`` counts the rest, and where too few remain the value or its interval is NaN.
+NaN marks a missing or diverged trial: it is left out, ``n`` counts the rest, and where too few remain the value or its
+interval is NaN.
 """
 
 from actlab.statistics.coverage import interval_coverage

@@ -22,7 +22,8 @@ def interval_coverage(
     repeats: int = 1000,
     level: float = 0.95,
 ) -> Estimate:
-    """Share of simulated samples whose interval holds the truth, in [0, 1], with its exact binomial interval (Clopper & Pearson 1934).
+    """Share of simulated samples whose interval holds the truth, in [0, 1], with its exact binomial interval (Clopper &
+    Pearson 1934).
 
     A sample without an interval counts as not covered: a method cannot gain by silence.
 
@@ -42,4 +43,11 @@ def interval_coverage(
     estimates = (method(draw(generator)) for _ in range(repeats))
     inside = sum(bool(found.low <= truth <= found.high) for found in estimates)
     limits = stats.binomtest(inside, repeats).proportion_ci(level)
-    return Estimate(inside / repeats, float(limits.low), float(limits.high), repeats, level, "share of simulated intervals that hold the truth")
+    return Estimate(
+        inside / repeats,
+        float(limits.low),
+        float(limits.high),
+        repeats,
+        level,
+        "share of simulated intervals that hold the truth",
+    )

@@ -1,6 +1,8 @@
-"""Shares of variance of a balanced crossed design: architectures x activations x seeds, every arm trained with every seed.
+"""Shares of variance of a balanced crossed design: architectures x activations x seeds, every arm trained with every
+seed.
 
-Model: y = mean + architecture + activation + interaction + (luck of the seed, shared by all arms) + (luck of the trial), the first three fixed.
+Model: y = mean + architecture + activation + interaction + (luck of the seed, shared by all arms) + (luck of the
+trial), the first three fixed.
 """
 
 from __future__ import annotations
@@ -26,30 +28,36 @@ class CrossedShares:
     seed: Estimate
     """All that changes from seed to seed, in one arm or in all."""
     shared: Estimate
-    """The part of ``seed`` that all arms have in common (order of the data, initial values): what a paired design removes."""
+    """The part of ``seed`` that all arms have in common (order of the data, initial values): what a paired design
+    removes."""
 
 
 def crossed_shares(values: ArrayLike, level: float = 0.95) -> CrossedShares:
-    """Shares of variance by architecture, activation, their interaction and seed (omega squared, Hays 1963), and how much of the last the arms share.
+    """Shares of variance by architecture, activation, their interaction and seed (omega squared, Hays 1963), and how
+    much of the last the arms share.
 
-    Architectures and activations are the ones at hand, seeds a sample.  Intervals: a jackknife that leaves out a seed from all arms at once, on the
-    scale arcsin(sqrt(share)), t with S - 1 degrees of freedom; for ``shared`` the F interval of an intraclass correlation, exact for normal luck.
-    Measured, nominal 95%, 3 to 20 seeds: 93 to 99%; but a share of 0.01 or less of a factor with two or three levels is missed more (64 to 93%).
-    (A bootstrap over seeds covers 42 to 87% at three and five seeds.)
+    Architectures and activations are the ones at hand, seeds a sample.  Intervals: a jackknife that leaves out a seed
+    from all arms at once, on the scale arcsin(sqrt(share)), t with S - 1 degrees of freedom; for ``shared`` the F
+    interval of an intraclass correlation, exact for normal luck. Measured, nominal 95%, 3 to 20 seeds: 93 to 99%; but a
+    share of 0.01 or less of a factor with two or three levels is missed more (64 to 93%). (A bootstrap over seeds
+    covers 42 to 87% at three and five seeds.)
 
     Args:
-        values: (architectures, activations, seeds), one value per trial, at least 2 x 2 arms; a seed that misses an arm (NaN) is left out.
-        level: coverage claimed, approximately.
+        values: (architectures, activations, seeds), one value per trial, at least 2 x 2 arms; a seed that misses an arm
+        (NaN) is left out. level: coverage claimed, approximately.
 
     Returns:
-        Estimates whose ``n`` counts seeds; a share estimated below 0 counts as 0; no value below two seeds, no jackknife below three.
+        Estimates whose ``n`` counts seeds; a share estimated below 0 counts as 0; no value below two seeds, no
+        jackknife below three.
 
     Raises:
         BadInput: another shape, an infinite value, or a level outside (0, 1).
     """
     array = finite(np.asarray(values, dtype=np.float64))
     if array.ndim != 3 or min(array.shape[:2]) < 2:
-        raise BadInput(f"expected values of shape (architectures, activations, seeds) with at least 2 x 2 arms, got shape {array.shape}")
+        raise BadInput(
+            f"expected values of shape (architectures, activations, seeds) with at least 2 x 2 arms, got shape {array.shape}"
+        )
     array = array[:, :, ~np.isnan(array).any(axis=(0, 1))]
     seeds, value = array.shape[2], np.full(4, math.nan)
     low = high = value
@@ -59,12 +67,15 @@ def crossed_shares(values: ArrayLike, level: float = 0.95) -> CrossedShares:
     if seeds > 2:
         low, high = jackknife_limits(array, check_level(level))
     limits = zip(value, np.minimum(low, value), np.maximum(high, value), strict=True)
-    first_four = [Estimate(float(at), float(down), float(up), seeds, level, "jackknife over seeds") for at, down, up in limits]
+    first_four = [
+        Estimate(float(at), float(down), float(up), seeds, level, "jackknife over seeds") for at, down, up in limits
+    ]
     return CrossedShares(*[*first_four, shared_luck(array, level)])
 
 
 def jackknife_limits(values: Array, level: float) -> tuple[Array, Array]:
-    """Limits of the four shares of (A, K, S) values, on the scale on which a share's variance depends least on the share."""
+    """Limits of the four shares of (A, K, S) values, on the scale on which a share's variance depends least on the
+    share."""
     seeds = values.shape[2]
     left_out = np.stack([np.delete(values, seed, axis=2) for seed in range(seeds)])
     angle, angles = (signed_angle(proportions(components(part))) for part in (values[None], left_out))
@@ -86,7 +97,8 @@ def proportions(parts: Array) -> Array:
 
 
 def mean_squares(values: Array) -> Array:
-    """(R, 5) mean squares of (R, A, K, S) values due to architecture, activation, interaction, seed and rest; they sum to the variance."""
+    """(R, 5) mean squares of (R, A, K, S) values due to architecture, activation, interaction, seed and rest; they sum
+    to the variance."""
     mean = values.mean(axis=(1, 2, 3), keepdims=True)
     rows = values.mean(axis=(2, 3), keepdims=True) - mean
     columns = values.mean(axis=(1, 3), keepdims=True) - mean
@@ -97,7 +109,8 @@ def mean_squares(values: Array) -> Array:
 
 
 def components(values: Array) -> Array:
-    """(R, 4) variances due to architecture, activation, interaction, seed of (R, A, K, S) values: unbiased, so that small ones may be negative."""
+    """(R, 4) variances due to architecture, activation, interaction, seed of (R, A, K, S) values: unbiased, so that
+    small ones may be negative."""
     _, a, k, s = values.shape
     squares = mean_squares(values)
     trial = squares[:, 4:] * a * k * s / ((a * k - 1) * (s - 1))
@@ -107,9 +120,12 @@ def components(values: Array) -> Array:
 
 
 def shared_luck(values: Array, level: float) -> Estimate:
-    """Variance of the seed's luck over all luck, of (A, K, S) values, cut to [0, 1]; F with S - 1 and (A K - 1)(S - 1) degrees of freedom."""
+    """Variance of the seed's luck over all luck, of (A, K, S) values, cut to [0, 1]; F with S - 1 and (A K - 1)(S - 1)
+    degrees of freedom."""
     arms, seeds = values.shape[0] * values.shape[1], values.shape[2]
-    nothing = Estimate(math.nan, math.nan, math.nan, seeds, check_level(level), "F interval of an intraclass correlation")
+    nothing = Estimate(
+        math.nan, math.nan, math.nan, seeds, check_level(level), "F interval of an intraclass correlation"
+    )
     if seeds < 2:
         return nothing
     seed, rest = mean_squares(values[None])[0, 3:]

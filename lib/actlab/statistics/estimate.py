@@ -18,7 +18,8 @@ Array = NDArray[np.float64]
 class Estimate:
     """A number with its interval: in the unit of its input; ``n`` counts independent trials, never pairs.
 
-    ``low`` and ``high`` are NaN where ``n`` trials cannot say how sure the value is; ``value`` is NaN where there is none.
+    ``low`` and ``high`` are NaN where ``n`` trials cannot say how sure the value is; ``value`` is NaN where there is
+    none.
     """
 
     value: float
@@ -38,7 +39,8 @@ class Estimate:
     def p_value(self) -> float:
         """Two-sided p-value of 0 that belongs to a t interval with n - 1 degrees of freedom.
 
-        1 where there is no interval (nothing is known, so nothing is excluded); an interval of no width leaves 1 at 0 and 0 elsewhere.
+        1 where there is no interval (nothing is known, so nothing is excluded); an interval of no width leaves 1 at 0
+        and 0 elsewhere.
         """
         half = (self.high - self.low) / 2
         if math.isnan(half):
@@ -49,11 +51,13 @@ class Estimate:
         return float(2 * special.stdtr(self.n - 1, -abs(self.value) / half * quantile))
 
     def deviation(self) -> float:
-        """Standard deviation of one trial's value (of one seed's difference) that belongs to a t interval with n - 1 degrees of freedom."""
+        """Standard deviation of one trial's value (of one seed's difference) that belongs to a t interval with n - 1
+        degrees of freedom."""
         return float((self.high - self.low) / 2 / special.stdtrit(self.n - 1, (1 + self.level) / 2) * math.sqrt(self.n))
 
     def excludes(self, value: float) -> bool:
-        """Whether ``value`` lies outside the interval; False where there is no interval, for then nothing is excluded."""
+        """Whether ``value`` lies outside the interval; False where there is no interval, for then nothing is
+        excluded."""
         return value < self.low or value > self.high
 
 
@@ -74,7 +78,9 @@ def trials(values: ArrayLike) -> Array:
 def finite(array: Array) -> Array:
     """``array``, or an error where a value is infinite."""
     if np.isinf(array).any():
-        raise BadInput(f"expected finite numbers, or NaN for a missing or diverged trial, got {array[np.isinf(array)][0]}")
+        raise BadInput(
+            f"expected finite numbers, or NaN for a missing or diverged trial, got {array[np.isinf(array)][0]}"
+        )
     return array
 
 

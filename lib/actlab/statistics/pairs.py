@@ -1,4 +1,5 @@
-"""The algebra of pairwise values h_ij of M trials: averages over pairs, with all trials and with one left out.  No intervals here.
+"""The algebra of pairwise values h_ij of M trials: averages over pairs, with all trials and with one left out.  No
+intervals here.
 
 A value may be one number, (M, M), or one number for each block of the evaluation text, (M, M, B).
 """
@@ -33,7 +34,9 @@ def pair_values(matrix: ArrayLike) -> Array:
     known = ~(missing if missing.ndim == 2 else missing.all(axis=2)) & ~np.eye(len(array), dtype=bool)
     keep = np.flatnonzero(known.any(axis=1))
     if missing[np.ix_(keep, keep)].any():
-        raise BadInput("expected NaN on the whole row and column of a missing trial, got NaN for a single pair of trials that have others")
+        raise BadInput(
+            "expected NaN on the whole row and column of a missing trial, got NaN for a single pair of trials that have others"
+        )
     return array[np.ix_(keep, keep)]
 
 

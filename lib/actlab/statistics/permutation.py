@@ -1,4 +1,5 @@
-"""Exact permutation tests by scipy: F over all relabellings; and the floor of a sign-flip test, below which no p-value can fall."""
+"""Exact permutation tests by scipy: F over all relabellings; and the floor of a sign-flip test, below which no p-value
+can fall."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ def permutation_f(arms: Arms) -> Outcome:
     if len(groups) < 2 or math.isnan(observed):
         return Outcome(math.nan, math.nan, sum(sizes), method, floor=1.0)
     if relabellings(sizes) > EXACT_LIMIT:
-        raise BadInput(f"expected at most {EXACT_LIMIT:,} relabellings, got {relabellings(sizes):,} of arms of {sizes} trials")
+        raise BadInput(
+            f"expected at most {EXACT_LIMIT:,} relabellings, got {relabellings(sizes):,} of arms of {sizes} trials"
+        )
     mean = np.concatenate(groups).mean()
 
     def between(*dealt: Array, axis: int) -> Array:

@@ -1,7 +1,8 @@
-"""What n trials can show, before they are run: power and minimum detectable effect of t tests, for normal values of one variance.
+"""What n trials can show, before they are run: power and minimum detectable effect of t tests, for normal values of one
+variance.
 
-Both are F tests: with lambda the noncentrality, power = P(F'(df1, df2, lambda) > F quantile); a two-sided t test has df1 = 1, lambda = delta^2.
-For k comparisons under Holm, the first step is at alpha / k: pass that as alpha.
+Both are F tests: with lambda the noncentrality, power = P(F'(df1, df2, lambda) > F quantile); a two-sided t test has
+df1 = 1, lambda = delta^2. For k comparisons under Holm, the first step is at alpha / k: pass that as alpha.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ def power_two_sample(effect: float, n: int, alpha: float = 0.05) -> float:
     """Power of the two-sided t test of two arms with n independent trials each.
 
     Args:
-        effect: true difference of the means, in standard deviations within an arm (Cohen's d); its sign does not matter.
-        n: trials per arm, at least 2.
+        effect: true difference of the means, in standard deviations within an arm (Cohen's d); its sign does not
+        matter. n: trials per arm, at least 2.
         alpha: chance of a false alarm; divide by the number of comparisons for Bonferroni.
 
     Returns:
@@ -29,12 +30,14 @@ def power_two_sample(effect: float, n: int, alpha: float = 0.05) -> float:
 
 
 def power_paired(effect: float, n: int, alpha: float = 0.05) -> float:
-    """Power of the two-sided t test of two arms that share n seeds; ``effect`` in standard deviations of the *differences* (Cohen's dz)."""
+    """Power of the two-sided t test of two arms that share n seeds; ``effect`` in standard deviations of the
+    *differences* (Cohen's dz)."""
     return f_power(effect**2 * n, 1, at_least(n, 2, "shared seeds") - 1, alpha)
 
 
 def detectable_two_sample(n: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Smallest difference of two means that n trials per arm show with this power, in standard deviations within an arm (d).
+    """Smallest difference of two means that n trials per arm show with this power, in standard deviations within an arm
+    (d).
 
     Multiply by that standard deviation for the unit of the values.
     """
@@ -42,7 +45,8 @@ def detectable_two_sample(n: int, alpha: float = 0.05, power: float = 0.8) -> fl
 
 
 def detectable_paired(n: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Smallest mean difference that n shared seeds show with this power, in standard deviations of the differences (dz)."""
+    """Smallest mean difference that n shared seeds show with this power, in standard deviations of the differences
+    (dz)."""
     return detectable(lambda effect: power_paired(effect, n, alpha), alpha, power)
 
 

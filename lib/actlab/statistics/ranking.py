@@ -1,6 +1,8 @@
-"""What the best of k draws is worth: random search, the expected maximum and its curve over k.  Scores of arms side by side: ``summaries.py``.
+"""What the best of k draws is worth: random search, the expected maximum and its curve over k.  Scores of arms side by
+side: ``summaries.py``.
 
-Report the expected best of k from many more than k draws, not the best of the k that were made: that is one draw of a maximum, without a variance.
+Report the expected best of k from many more than k draws, not the best of the k that were made: that is one draw of a
+maximum, without a variance.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from actlab.statistics.estimate import Array, Estimate, check_level
 
 
 def random_search(generator: np.random.Generator, n_configurations: int, k: int) -> NDArray[np.int64]:
-    """(k,) distinct indices of the configurations that a random search with a budget of k tries, out of ``n_configurations``.
+    """(k,) distinct indices of the configurations that a random search with a budget of k tries, out of
+    ``n_configurations``.
 
     Raises:
         BadInput: k not in 1 .. n_configurations.
@@ -27,10 +30,12 @@ def random_search(generator: np.random.Generator, n_configurations: int, k: int)
 
 
 def best_of_k(values: ArrayLike, k: int, lower_is_better: bool = False) -> float:
-    """Expected best of k draws without replacement: sum_j v_(j) C(j-1, k-1) / C(B, k), unbiased for k <= B (Tang et al. 2020, arXiv 2004.13705).
+    """Expected best of k draws without replacement: sum_j v_(j) C(j-1, k-1) / C(B, k), unbiased for k <= B (Tang et al.
+    2020, arXiv 2004.13705).
 
     Args:
-        values: (B,) scores of B independent draws; NaN where missing; one that diverged may be passed as the worst score:
+        values: (B,) scores of B independent draws; NaN where missing; one that diverged may be passed as the worst
+        score:
             minus infinity, or plus infinity if lower is better.
         k: draws of which the best is kept.
         lower_is_better: for losses: the expected minimum.
@@ -54,12 +59,13 @@ def best_of_k_curve(
     resamples: int = 2000,
     lower_is_better: bool = False,
 ) -> list[Estimate]:
-    """``best_of_k`` for each k with an approximate interval: the bootstrap-t (Efron 1979) with the jackknife's standard error.
+    """``best_of_k`` for each k with an approximate interval: the bootstrap-t (Efron 1979) with the jackknife's standard
+    error.
 
-    A plain percentile bootstrap repeats the same draws, which pulls its maxima down (measured, k = 8 of B = 20 normal scores: 76%, nominal 95%);
-    here each resample is compared with its own truth, the V-statistic.  Measured for normal scores: 93 to 96% where k <= B / 10, 92 to 95% at B / 5,
-    91% at k = 8 of B = 20; for log-normal scores 87 to 93%.  As k nears B the interval grows without bound, as it should: the sample then says next
-    to nothing.
+    A plain percentile bootstrap repeats the same draws, which pulls its maxima down (measured, k = 8 of B = 20 normal
+    scores: 76%, nominal 95%); here each resample is compared with its own truth, the V-statistic.  Measured for normal
+    scores: 93 to 96% where k <= B / 10, 92 to 95% at B / 5, 91% at k = 8 of B = 20; for log-normal scores 87 to 93%.
+    As k nears B the interval grows without bound, as it should: the sample then says next to nothing.
 
     Args:
         values: (B,) as for ``best_of_k``; B well above k.
@@ -70,7 +76,8 @@ def best_of_k_curve(
         lower_is_better: for losses.
 
     Returns:
-        One estimate per k, in the unit of ``values``, ``n`` = B; no interval where k >= B, or where a score is infinite.
+        One estimate per k, in the unit of ``values``, ``n`` = B; no interval where k >= B, or where a score is
+        infinite.
 
     Raises:
         BadInput: as ``best_of_k``.
@@ -78,12 +85,17 @@ def best_of_k_curve(
     sign = -1.0 if lower_is_better else 1.0
     ordered = scores(values, sign)
     known = len(ordered) > 1 and bool(np.isfinite(ordered).all())
-    resampled = np.sort(generator.choice(ordered, size=(resamples, len(ordered))), axis=1) if known else np.empty((0, len(ordered)))
+    resampled = (
+        np.sort(generator.choice(ordered, size=(resamples, len(ordered))), axis=1)
+        if known
+        else np.empty((0, len(ordered)))
+    )
     return [flip(bootstrap_t(ordered, resampled, k, level), sign) for k in ks]
 
 
 def bootstrap_t(ordered: Array, resampled: Array, k: int, level: float) -> Estimate:
-    """Expected best of k of (B,) sorted scores, from (R, B) sorted resamples of them: U - t* SE with t* = (U* - V) / SE*."""
+    """Expected best of k of (B,) sorted scores, from (R, B) sorted resamples of them: U - t* SE with t* = (U* - V) /
+    SE*."""
     count, method = len(ordered), f"bootstrap-t of the expected best of {k}"
     weights = without_replacement(count, k)
     value = weighted(ordered, weights)
@@ -109,11 +121,14 @@ def standard_error(ordered: Array, k: int) -> Array:
     left_out = below + above
     spread = ((left_out - left_out.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     # Rounding is not spread.
-    return np.asarray(np.where(spread > (1e-12 * np.abs(ordered).max(axis=1)) ** 2, np.sqrt((count - 1) / count * spread), 0.0))
+    return np.asarray(
+        np.where(spread > (1e-12 * np.abs(ordered).max(axis=1)) ** 2, np.sqrt((count - 1) / count * spread), 0.0)
+    )
 
 
 def without_replacement(count: int, k: int) -> Array:
-    """(B,) C(j-1, k-1) / C(B, k) for j = 1 .. B, by ratios from the top, so that no binomial overflows; NaN where k > B."""
+    """(B,) C(j-1, k-1) / C(B, k) for j = 1 .. B, by ratios from the top, so that no binomial overflows; NaN where k >
+    B."""
     if check_k(k) > count:
         return np.full(count, math.nan)
     j = np.arange(count, 1, -1)

@@ -21,7 +21,8 @@ def rank_correlation(points: Array) -> Array:
 
 
 def coefficient_of_variation(values: ArrayLike, ddof: int = 1) -> float:
-    """Standard deviation over mean, in percent; ``ddof`` = 1: of a sample, 0: of a population (as the reference studies).
+    """Standard deviation over mean, in percent; ``ddof`` = 1: of a sample, 0: of a population (as the reference
+    studies).
 
     Over the means of arms it is inflated by the noise of their trials and depends on the zero of the scale.
 

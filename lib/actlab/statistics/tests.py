@@ -1,4 +1,5 @@
-"""Tests of differences between arms, with normal theory: ANOVA, Tukey, Welch, and Holm's correction.  Exact ones: ``permutation.py``.
+"""Tests of differences between arms, with normal theory: ANOVA, Tukey, Welch, and Holm's correction.  Exact ones:
+``permutation.py``.
 
 Arms are a mapping, name -> (n,) one value per trial; NaN marks a missing trial and is left out.
 """
@@ -22,9 +23,11 @@ Arms = Mapping[str, ArrayLike]
 
 @dataclass(frozen=True)
 class Outcome:
-    """A test: its statistic, degrees of freedom where it has them, p-value, and ``n`` values used; NaN where the test cannot be made.
+    """A test: its statistic, degrees of freedom where it has them, p-value, and ``n`` values used; NaN where the test
+    cannot be made.
 
-    ``floor`` is the smallest p-value that the test could have given: a floor above alpha means that no data could have been significant.
+    ``floor`` is the smallest p-value that the test could have given: a floor above alpha means that no data could have
+    been significant.
     """
 
     statistic: float
@@ -42,7 +45,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two arms: mean of ``first`` minus mean of ``second`` with its interval, the p-value, and the one adjusted for all pairs of arms."""
+    """Two arms: mean of ``first`` minus mean of ``second`` with its interval, the p-value, and the one adjusted for all
+    pairs of arms."""
 
     first: str
     second: str
@@ -60,7 +64,8 @@ def present(arms: Arms, least: int = 1) -> dict[str, Array]:
 
 
 def f_test(between: float, within: float, degrees: tuple[int, int], n: int, method: str) -> Outcome:
-    """F of two sums of squares; NaN without degrees of freedom, infinite where the values within an arm agree exactly."""
+    """F of two sums of squares; NaN without degrees of freedom, infinite where the values within an arm agree
+    exactly."""
     if min(degrees) < 1 or (between <= 0 and within <= 0):
         return Outcome(math.nan, math.nan, n, method, degrees)
     statistic = (between / degrees[0]) / (within / degrees[1]) if within > 0 else math.inf
@@ -73,7 +78,8 @@ def shifted(groups: list[Array]) -> list[Array]:
 
 
 def one_way_anova(arms: Arms) -> Outcome:
-    """Whether the arms' means differ: F = MS between / MS within (Fisher 1925); normal values of one variance, independent trials.
+    """Whether the arms' means differ: F = MS between / MS within (Fisher 1925); normal values of one variance,
+    independent trials.
 
     Raises:
         BadInput: fewer than two arms, or an infinite value.
@@ -95,9 +101,11 @@ def complete_blocks(table: ArrayLike) -> Array:
 
 
 def tukey(arms: Arms, level: float = 0.95) -> list[Comparison]:
-    """All pairs of arms, p-values and intervals adjusted together: Tukey's honestly significant difference (Tukey-Kramer where sizes differ).
+    """All pairs of arms, p-values and intervals adjusted together: Tukey's honestly significant difference
+    (Tukey-Kramer where sizes differ).
 
-    An arm with fewer than two trials is left out.  ``Comparison.p_value`` equals ``adjusted``: the method knows no other.
+    An arm with fewer than two trials is left out.  ``Comparison.p_value`` equals ``adjusted``: the method knows no
+    other.
 
     Raises:
         BadInput: fewer than two arms, an infinite value, or a level outside (0, 1).
@@ -110,14 +118,17 @@ def tukey(arms: Arms, level: float = 0.95) -> list[Comparison]:
 
     def compare(i: int, j: int, first: str, second: str) -> Comparison:
         n = len(groups[first]) + len(groups[second])
-        difference = Estimate(float(result.statistic[i, j]), float(limits.low[i, j]), float(limits.high[i, j]), n, level, "Tukey HSD")
+        difference = Estimate(
+            float(result.statistic[i, j]), float(limits.low[i, j]), float(limits.high[i, j]), n, level, "Tukey HSD"
+        )
         return Comparison(first, second, difference, float(result.pvalue[i, j]), float(result.pvalue[i, j]))
 
     return [compare(i, j, first, second) for (i, first), (j, second) in combinations(enumerate(groups), 2)]
 
 
 def welch(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> tuple[Estimate, float]:
-    """Mean of ``first`` minus mean of ``second`` with its interval, and the two-sided p-value; variances may differ (Welch 1947).
+    """Mean of ``first`` minus mean of ``second`` with its interval, and the two-sided p-value; variances may differ
+    (Welch 1947).
 
     For arms that do not share seeds; where they do, use ``paired_difference``.  ``n`` counts the trials of both.
     """
@@ -130,7 +141,9 @@ def welch(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> tuple[Est
     error = math.sqrt(variances.sum())
     if error == 0:
         return t_interval(value, 0.0, n, n - 2, level, method), math.nan if value == 0 else 0.0
-    degrees = error**4 / float(sum(variance**2 / (len(group) - 1) for variance, group in zip(variances, groups, strict=True)))
+    degrees = error**4 / float(
+        sum(variance**2 / (len(group) - 1) for variance, group in zip(variances, groups, strict=True))
+    )
     return t_interval(value, error, n, degrees, level, method), float(2 * special.stdtr(degrees, -abs(value) / error))
 
 

@@ -1,4 +1,5 @@
-"""Share of variance that lies between arms that share their seeds: omega squared of a two-way model, arms and seeds as blocks."""
+"""Share of variance that lies between arms that share their seeds: omega squared of a two-way model, arms and seeds as
+blocks."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ METHOD = "two-way omega squared, generalised interval"
 
 
 def block_share(table: ArrayLike, generator: np.random.Generator, level: float = 0.95) -> Estimate:
-    """Variance between these very arms over all variance (arms + seeds + rest): omega squared (Hays 1963), seeds as blocks.
+    """Variance between these very arms over all variance (arms + seeds + rest): omega squared (Hays 1963), seeds as
+    blocks.
 
     Model: y = mean + arm (fixed) + effect of the seed, shared by all arms + rest, the last two normal.  Leaving the
     shared effect out makes a noncentral F interval too narrow: at five arms, three seeds and shares of 0.3 to 0.97 it
@@ -70,7 +72,8 @@ def share(excess: Array | float, by_seed: Array | float, error: Array, seeds: in
 
 
 def noncentrality(values: Array, degrees: int, generator: np.random.Generator) -> Array:
-    """(R,) noncentralities at each of which a chi-squared lies below its value with a uniform chance; 0 where none does."""
+    """(R,) noncentralities at each of which a chi-squared lies below its value with a uniform chance; 0 where none
+    does."""
     chance = generator.random(len(values))
     known = special.chdtr(degrees, values) > chance
     return np.where(known, special.chndtrinc(values, degrees, np.where(known, chance, 0.5)), 0.0)

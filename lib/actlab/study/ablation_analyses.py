@@ -1,4 +1,5 @@
-"""What the ablation measures on a trained model beside its loss: single batches, copying, and the alignment of keys with bQ. Trains nothing."""
+"""What the ablation measures on a trained model beside its loss: single batches, copying, and the alignment of keys
+with bQ. Trains nothing."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ DIRECTIONS = 2000
 def analyse(model: GPT2, tokens: Tensor, recipe: Placed) -> dict[str, Any]:
     """Plain values for the record of a trained model; ``tokens`` (n,) is the whole validation split.
 
-    ``batch_losses``: nats a token, of up to ``BATCHES`` spans of about ``BATCH_TOKENS`` tokens (``batch_tokens``) spread evenly over the split.
-    ``copying``, ``alignment``: see the functions of these names.
+    ``batch_losses``: nats a token, of up to ``BATCHES`` spans of about ``BATCH_TOKENS`` tokens (``batch_tokens``)
+    spread evenly over the split. ``copying``, ``alignment``: see the functions of these names.
     """
     windows, batch_tokens = batches(tokens, model.config.block_size)
     windows = windows.to(recipe.device)
@@ -37,21 +38,25 @@ def analyse(model: GPT2, tokens: Tensor, recipe: Placed) -> dict[str, Any]:
     width = batch_tokens // model.config.block_size
     return {
         "batch_tokens": batch_tokens,
-        "batch_losses": [round(value, 6) for value in losses.view(-1, width * model.config.block_size).double().mean(dim=1).tolist()],
+        "batch_losses": [
+            round(value, 6) for value in losses.view(-1, width * model.config.block_size).double().mean(dim=1).tolist()
+        ],
         "copying": copying(windows, losses, ranks),
         "alignment": alignment(model, windows.inputs[: max(1, KEYS // model.config.block_size)]),
     }
 
 
 def batches(tokens: Tensor, block_size: int) -> tuple[Windows, int]:
-    """Windows (W, T) of evenly spread batches, those of one batch in succession; and the tokens of a batch (all that there are, if fewer)."""
+    """Windows (W, T) of evenly spread batches, those of one batch in succession; and the tokens of a batch (all that
+    there are, if fewer)."""
     batch_tokens = min(BATCH_TOKENS, len(tokens) - 1) // block_size * block_size
     whole = spread(tokens, max(batch_tokens, block_size), BATCHES)  # a split shorter than a window is an error there
     return Windows(whole.inputs.reshape(-1, block_size), whole.targets.reshape(-1, block_size)), batch_tokens
 
 
 def per_token(model: GPT2, windows: Windows, recipe: Placed) -> tuple[Tensor, Tensor]:
-    """Of every position, (W, T) each: cross-entropy in nats, and how many tokens the model holds more probable than the right one."""
+    """Of every position, (W, T) each: cross-entropy in nats, and how many tokens the model holds more probable than the
+    right one."""
     losses, ranks = [], []
     for logits, targets in logits_of(model, windows, recipe):
         losses.append(F.cross_entropy(logits, targets, reduction="none"))
@@ -60,11 +65,13 @@ def per_token(model: GPT2, windows: Windows, recipe: Placed) -> tuple[Tensor, Te
 
 
 def copying(windows: Windows, losses: Tensor, ranks: Tensor) -> dict[str, dict[str, float]]:
-    """Does the model complete a pattern that stands in its context? One item a window at most, so that items are independent.
+    """Does the model complete a pattern that stands in its context? One item a window at most, so that items are
+    independent.
 
-    An item is the last position of a window whose token occurred in it before: ``repeated``, where the token that followed the last
-    occurrence comes again; ``changed``, where another comes. Of each kind: ``items``, ``top1`` and ``top5`` (shares of items, higher is better),
-    ``loss`` of the right token (nats) with its ``standard_error`` over items.
+    An item is the last position of a window whose token occurred in it before: ``repeated``, where the token that
+    followed the last occurrence comes again; ``changed``, where another comes. Of each kind: ``items``, ``top1`` and
+    ``top5`` (shares of items, higher is better), ``loss`` of the right token (nats) with its ``standard_error`` over
+    items.
     """
     parts = zip(*(torch.split(tensor, 256) for tensor in (windows.inputs, windows.targets)), strict=True)
     kinds = [pattern(inputs, targets) for inputs, targets in parts]
@@ -99,10 +106,11 @@ def pattern(inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
 def alignment(model: GPT2, tokens: Tensor) -> dict[str, dict[str, list[list[float]]]]:
     """Cosines between keys and the mean of bQ, for every layer and head, with the cosines of random directions.
 
-    ``keys`` are those that enter the softmax, on the given text; ``embeddings`` are as published: W_K e of every token's embedding e, without
-    layer norm and bias. Of each, (layers, heads): ``cosine``, the mean over keys; ``low`` and ``high``, the middle 95% of the same mean for
-    ``DIRECTIONS`` random directions in place of bQ; ``logit_spread``, the standard deviation over keys of bQ . k / sqrt(hs), the attention
-    logit that bQ adds to a key. A model without bQ is measured with the same vector.
+    ``keys`` are those that enter the softmax, on the given text; ``embeddings`` are as published: W_K e of every
+    token's embedding e, without layer norm and bias. Of each, (layers, heads): ``cosine``, the mean over keys; ``low``
+    and ``high``, the middle 95% of the same mean for ``DIRECTIONS`` random directions in place of bQ; ``logit_spread``,
+    the standard deviation over keys of bQ . k / sqrt(hs), the attention logit that bQ adds to a key. A model without bQ
+    is measured with the same vector.
     """
     inputs: list[Tensor] = []
     layers = [module for module in model.modules() if isinstance(module, SymmetryBreakingAttention)]
@@ -111,7 +119,9 @@ def alignment(model: GPT2, tokens: Tensor) -> dict[str, dict[str, list[list[floa
     model.eval()
     try:
         model(tokens)
-        keys = [layer.heads(x)[1].transpose(0, 1).flatten(1, 2) for layer, x in zip(layers, inputs, strict=False)]  # nh x (N, hs)
+        keys = [
+            layer.heads(x)[1].transpose(0, 1).flatten(1, 2) for layer, x in zip(layers, inputs, strict=False)
+        ]  # nh x (N, hs)
     finally:
         model.train(was_training)
         for hook in hooks:
@@ -123,16 +133,25 @@ def alignment(model: GPT2, tokens: Tensor) -> dict[str, dict[str, list[list[floa
         raw.append((model.tokens.weight @ matrix.T).view(-1, heads, size).transpose(0, 1))
     mean = distributions(size, 0.0)["query"][0].to(keys[0].device)
     random = torch.randn(DIRECTIONS, size, generator=generator(0, "alignment/null")).to(mean.device)
-    return {name: _cosines(torch.stack(vectors), mean, random) for name, vectors in (("keys", keys), ("embeddings", raw))}
+    return {
+        name: _cosines(torch.stack(vectors), mean, random) for name, vectors in (("keys", keys), ("embeddings", raw))
+    }
 
 
 def _cosines(keys: Tensor, mean: Tensor, random: Tensor) -> dict[str, list[list[float]]]:
     """``alignment`` of keys (L, nh, N, hs)."""
-    average = F.normalize(keys.double(), dim=-1).mean(dim=2)  # (L, nh, hs); its product with a unit vector is the mean cosine
+    average = F.normalize(keys.double(), dim=-1).mean(
+        dim=2
+    )  # (L, nh, hs); its product with a unit vector is the mean cosine
     null = average @ F.normalize(random.double(), dim=-1).T  # (L, nh, DIRECTIONS)
     low, high = torch.quantile(null, torch.tensor([0.025, 0.975], dtype=torch.float64, device=null.device), dim=-1)
     spread_of = (keys.double() @ mean.double()).std(dim=-1) / math.sqrt(len(mean))
     return {
         name: [[round(value, 6) for value in row] for row in tensor.tolist()]
-        for name, tensor in (("cosine", average @ F.normalize(mean.double(), dim=0)), ("low", low), ("high", high), ("logit_spread", spread_of))
+        for name, tensor in (
+            ("cosine", average @ F.normalize(mean.double(), dim=0)),
+            ("low", low),
+            ("high", high),
+            ("logit_spread", spread_of),
+        )
     }

@@ -1,4 +1,5 @@
-"""Runs the ablation: trials in processes, finished ones in the cache, started ones from their checkpoint, one record an arm."""
+"""Runs the ablation: trials in processes, finished ones in the cache, started ones from their checkpoint, one record an
+arm."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from typing import Any
 import torch
 from filelock import FileLock
 
-from actlab import paths, store
+from actlab import paths
 from actlab.data.fetch import sha256
 from actlab.data.text import is_file, load_text, short_name, shown
 from actlab.data.tokenize import tokenize_dataset
@@ -24,6 +25,7 @@ from actlab.files import mending
 from actlab.models import count_parameters
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, build_gpt2
 from actlab.optimizers import build_optimizer
+from actlab.records import store
 from actlab.study import before, process, provenance
 from actlab.study.ablation import AblationArm, AblationParams, AblationTrial, arms_of
 from actlab.study.ablation_analyses import analyse
@@ -48,11 +50,14 @@ def load_ablation(params: AblationParams) -> Outcome[AblationArm]:
     return load_arms(arms_of(params))
 
 
-def run_ablation(params: AblationParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[AblationArm]:
-    """Bring an ablation to its end: arms with a record are loaded, finished trials come from the cache, the rest is trained (``records.run_arms``).
+def run_ablation(
+    params: AblationParams, workers: int = 1, watch: Watch | None = None, scheduler: str = ""
+) -> Outcome[AblationArm]:
+    """Bring an ablation to its end: arms with a record are loaded, finished trials come from the cache, the rest is
+    trained (``records.run_arms``).
 
-    Where there are GPUs, each of the ``workers`` trains on one of them. Under ``torchrun`` the processes that it started train one trial after
-    another together, and ``workers`` is not used.
+    Where there are GPUs, each of the ``workers`` trains on one of them. Under ``torchrun`` the processes that it
+    started train one trial after another together, and ``workers`` is not used.
     """
     if load_ablation(params).missing:
         before.check(params, workers, scheduler, together=True)
@@ -106,11 +111,17 @@ def _own_shards(folder: str, vocab_size: int) -> Shards:
     for path in (*train, *validation):
         check_range(path, vocab_size)
     hashes = {path.name: sha256(path) for path in (*train, *validation)}
-    return Shards(train, validation, vocab_size, {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes})
+    return Shards(
+        train,
+        validation,
+        vocab_size,
+        {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes},
+    )
 
 
 def own_text(trial: AblationTrial) -> str:
-    """The planned hash of a user's own text; empty for a built-in one. ``BadInput`` where the text is another by now."""
+    """The planned hash of a user's own text; empty for a built-in one. ``BadInput`` where the text is another by
+    now."""
     planned = dict(trial.parts).get("dataset", "")
     if planned:
         load_text(trial.dataset, planned)
@@ -124,7 +135,9 @@ def _text_shards(dataset: str, vocab_size: int, cache: Path, sha256: str = "") -
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".lock"):
         manifest = tokenize_dataset(dataset, vocab_size, folder)
-    train, validation = (tuple(folder / entry["file"] for entry in manifest["splits"][split]) for split in ("train", "val"))
+    train, validation = (
+        tuple(folder / entry["file"] for entry in manifest["splits"][split]) for split in ("train", "val")
+    )
     return Shards(train, validation, manifest["vocab_size"], {"sha256": store.digest(manifest), **manifest})
 
 
@@ -144,11 +157,14 @@ def windows_of(trial: AblationTrial) -> Windows:
 def fresh_model(trial: AblationTrial) -> GPT2:
     """The trial's model before training."""
     check_parts(tuple(part for part in trial.parts if part[0] == "activation"), activation=trial.activation)
-    return build_gpt2(trial.model_config(shards_of(trial).vocab_size), trial.activation, generator_for=init_streams(trial.seed))
+    return build_gpt2(
+        trial.model_config(shards_of(trial).vocab_size), trial.activation, generator_for=init_streams(trial.seed)
+    )
 
 
 def cached(trial: AblationTrial, origin: Mapping[str, Any] | None = None) -> Path:
-    """The file of a finished trial: its results and weights. ``origin``: a record's provenance, for the trial as it was trained then."""
+    """The file of a finished trial: its results and weights. ``origin``: a record's provenance, for the trial as it was
+    trained then."""
     origin = origin or provenance.here()
     about = {
         **trial.known_by,
@@ -160,8 +176,11 @@ def cached(trial: AblationTrial, origin: Mapping[str, Any] | None = None) -> Pat
     return paths.cache() / "ablation" / f"{name}.safetensors"
 
 
-def run_trial(trial: AblationTrial, on_progress: Callable[[int, float], None] | None = None, group: Group = ALONE) -> Results:
-    """Train one trial, or take it from the cache; a started one goes on from its checkpoint. Never raises for a training failure of one process."""
+def run_trial(
+    trial: AblationTrial, on_progress: Callable[[int, float], None] | None = None, group: Group = ALONE
+) -> Results:
+    """Train one trial, or take it from the cache; a started one goes on from its checkpoint. Never raises for a
+    training failure of one process."""
     process.prepare()
     path = cached(trial)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -170,14 +189,18 @@ def run_trial(trial: AblationTrial, on_progress: Callable[[int, float], None] | 
         return mending(work) if group.world == 1 else work()
 
 
-def _cached_or_trained(trial: AblationTrial, path: Path, on_progress: Callable[[int, float], None] | None, group: Group) -> Results:
+def _cached_or_trained(
+    trial: AblationTrial, path: Path, on_progress: Callable[[int, float], None] | None, group: Group
+) -> Results:
     if (ended := group.agree(lambda: checkpoint.read_tensors(path)[1] if path.exists() else None)) is not None:
         return ended
     saved_at = path.with_suffix(".checkpoint")
     model = fresh_model(trial).to(trial.recipe.device)
     results: Results = group.agree(partial(dict, _train(trial, model, saved_at, on_progress, group)))  # the leader's
     if results["status"] != "failed" and group.leads:
-        checkpoint.write_tensors(path, {f"weights/{name}": value for name, value in model.state_dict().items()}, results)
+        checkpoint.write_tensors(
+            path, {f"weights/{name}": value for name, value in model.state_dict().items()}, results
+        )
         saved_at.unlink(missing_ok=True)
     return results
 
@@ -189,16 +212,40 @@ def train_afresh(trial: AblationTrial, on_progress: Callable[[int, float], None]
     return _train(trial, model, None, on_progress, ALONE), model
 
 
-def _train(trial: AblationTrial, model: GPT2, saved_at: Path | None, on_progress: Callable[[int, float], None] | None, group: Group) -> Results:
+def _train(
+    trial: AblationTrial,
+    model: GPT2,
+    saved_at: Path | None,
+    on_progress: Callable[[int, float], None] | None,
+    group: Group,
+) -> Results:
     group.share(trial.batch_size)
     results: Results = {"label": trial.label, "seed": trial.seed, "n_parameters": count_parameters(model)}
     try:
         block_size = model.settings.block_size
-        optimizer = build_optimizer(trial.optimizer, model.parameters(), generator(trial.seed, "optimizer"), **trial.optimizer_settings)
+        optimizer = build_optimizer(
+            trial.optimizer, model.parameters(), generator(trial.seed, "optimizer"), **trial.optimizer_settings
+        )
         part = (group.rank, group.world)
-        stream = TokenStream(shards_of(trial).train, block_size, trial.batch_size, lambda epoch: generator(trial.seed, f"order/{epoch}"), part)
+        stream = TokenStream(
+            shards_of(trial).train,
+            block_size,
+            trial.batch_size,
+            lambda epoch: generator(trial.seed, f"order/{epoch}"),
+            part,
+        )
         windows = windows_of(trial)
-        done = train_tokens(model, optimizer, stream, windows, trial.recipe, trial.seed, saved_at=saved_at, on_progress=on_progress, group=group)
+        done = train_tokens(
+            model,
+            optimizer,
+            stream,
+            windows,
+            trial.recipe,
+            trial.seed,
+            saved_at=saved_at,
+            on_progress=on_progress,
+            group=group,
+        )
         analyses = analyse(model, validation_tokens(trial), trial.recipe) if done.status == "done" else {}
     except ActlabError:
         raise
@@ -238,7 +285,8 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def record_of(arm: AblationArm, trials: list[Results]) -> store.Record:
-    """The record of an arm whose trials have all ended. Means are over the trials that are done; losses in nats a token, accuracies in %."""
+    """The record of an arm whose trials have all ended. Means are over the trials that are done; losses in nats a
+    token, accuracies in %."""
     first = arm.trials[0]
     done = [trial for trial in trials if trial["status"] == "done"]
     where = {"path": shown(first.dataset)} if is_file(first.dataset) and not first.shards else {}

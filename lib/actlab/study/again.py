@@ -1,4 +1,5 @@
-"""A recorded trial trained again from nothing, for each kind of study: its specification read from the record, and how far the new one is from it."""
+"""A recorded trial trained again from nothing, for each kind of study: its specification read from the record, and how
+far the new one is from it."""
 
 from __future__ import annotations
 
@@ -37,8 +38,9 @@ class Again:
 
     results: Results
     distance: Callable[[], float | None] = lambda: None
-    """Mean total variation between the recorded trial's predictions and the new ones, on the inputs on which the study compares trials.  Records hold
-    no predictions: ``None`` where the recorded trial itself is not in the cache any more."""
+    """Mean total variation between the recorded trial's predictions and the new ones, on the inputs on which the study
+    compares trials.  Records hold no predictions: ``None`` where the recorded trial itself is not in the cache any
+    more."""
 
 
 def dataset_of(record: Record) -> str:
@@ -53,7 +55,11 @@ def language_trial(record: Record, label: str) -> TrialSpec:
     if variant not in VARIANTS:
         raise RecordError(f"{record['arm']}: trial {label!r} is not one that replay knows")
     names = ("model", "activation", "scale", "dataset", "gated_width", "prediction_windows")
-    later: dict[str, Any] = {name: tuple(config[name]) if isinstance(config[name], list) else config[name] for name in LATER if name in config}
+    later: dict[str, Any] = {
+        name: tuple(config[name]) if isinstance(config[name], list) else config[name]
+        for name in LATER
+        if name in config
+    }
     defects = tuple(name for name in config.get("protocol", ()) if DEFECTS[name].trains)
     recipe = Recipe(**config["recipe"])
     later |= {"parts": tuple(sorted(config["parts"].items()))} if "parts" in config else {}
@@ -100,12 +106,15 @@ def ablation(trial: AblationTrial, record: Record, report: Report | None = None)
 
 
 def mnist_trial(record: Record, label: str) -> Program:
-    """The program that trains one network of the image sweep, alone: its bits do not depend on which others share a program."""
+    """The program that trains one network of the image sweep, alone: its bits do not depend on which others share a
+    program."""
     config = record["config"]
     names = ("batch_size", "dataset", "protocol", "init", "epochs")
     cells, rates = ((config["network"], config["hidden"]),), (config["learning_rate"],)
     own = tuple((record["activation"], found) for found in config.get("parts", {}).values())
-    return Program(seed=int(label), parts=own, cells=cells, learning_rates=rates, **{name: config[name] for name in names})
+    return Program(
+        seed=int(label), parts=own, cells=cells, learning_rates=rates, **{name: config[name] for name in names}
+    )
 
 
 def mnist(program: Program, record: Record, report: Report | None = None) -> Again:
@@ -117,11 +126,17 @@ def mnist(program: Program, record: Record, report: Report | None = None) -> Aga
 
 
 def _apart(model: LanguageModel, other: LanguageModel, windows: Windows, recipe: Placed) -> float:
-    """Mean total variation of two models over every position; a few windows at a time, for a large vocabulary's sake."""
+    """Mean total variation of two models over every position; a few windows at a time, for a large vocabulary's
+    sake."""
     rows = []
-    for inputs, targets in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
+    for inputs, targets in zip(
+        torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True
+    ):
         part = Windows(inputs, targets).to(recipe.device)
-        p, q = (torch.cat([logits.softmax(1) for logits, _ in logits_of(net.to(recipe.device), part, recipe)]) for net in (model, other))
+        p, q = (
+            torch.cat([logits.softmax(1) for logits, _ in logits_of(net.to(recipe.device), part, recipe)])
+            for net in (model, other)
+        )
         rows.append(metrics.ROWS["total_variation"](p, q))
     return torch.cat(rows).double().mean().item()
 
@@ -131,7 +146,9 @@ def same_data(record: Record, found: Mapping[str, Any]) -> None:
     data = record["provenance"]["data"]
     for name, value in found.items():
         if data.get(name) != value:
-            raise RecordError(f"{record['arm']} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}")
+            raise RecordError(
+                f"{record['arm']} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}"
+            )
 
 
 def _in_cache(path: Path, record: Record, label: str) -> dict[str, Tensor] | None:

@@ -1,14 +1,16 @@
-"""Arms and trials as data: Params -> arms, each with an id that says what it is and a hash of everything that it depends on."""
+"""Arms and trials as data: Params -> arms, each with an id that says what it is and a hash of everything that it
+depends on."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from actlab import paths, store
+from actlab import paths
 from actlab.data.text import located, short_name
 from actlab.errors import BadInput
 from actlab.models import SCALES, ModelConfig
+from actlab.records import store
 from actlab.study.params import Params
 from actlab.study.parts import Parts, own_metrics, parts_of
 from actlab.study.protocol import DEFECTS, DOUBLED, defects_of
@@ -16,9 +18,16 @@ from actlab.study.records import recorded
 from actlab.study.tuning import tuned
 from actlab.training.loop import Recipe
 
-PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16 = "", "repeat", "nudge", "threads2", "threads2repeat", "bfloat16"
-"""Variants of a trial: as it is; the same seed once more; with one weight moved by one unit in the last place; on two threads, and so once more;
-with bfloat16 autocast."""
+PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16 = (
+    "",
+    "repeat",
+    "nudge",
+    "threads2",
+    "threads2repeat",
+    "bfloat16",
+)
+"""Variants of a trial: as it is; the same seed once more; with one weight moved by one unit in the last place; on two
+threads, and so once more; with bfloat16 autocast."""
 VARIANTS = (PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16)
 ALL = "all"
 
@@ -39,7 +48,8 @@ class TrialSpec:
     defects: tuple[str, ...] = ()
     """Of training; see ``protocol``."""
     varies: str = ALL
-    """The one stream that ``seed`` feeds (``init``, ``order`` or ``dropout``); the others have the seed ``fixed``. ``all``: it feeds every stream."""
+    """The one stream that ``seed`` feeds (``init``, ``order`` or ``dropout``); the others have the seed ``fixed``.
+    ``all``: it feeds every stream."""
     fixed: int = 0
     snapshots: tuple[int, ...] = ()
     """Iterations at which the weights are kept."""
@@ -78,15 +88,25 @@ class TrialSpec:
         return replace(SCALES[self.scale], vocab_size=vocab_size)
 
 
-LATER = {"varies": ALL, "fixed": 0, "snapshots": (), "train_fraction": 1.0, "validation": "all", "validation_windows": 0, "training_windows": 0}
+LATER = {
+    "varies": ALL,
+    "fixed": 0,
+    "snapshots": (),
+    "train_fraction": 1.0,
+    "validation": "all",
+    "validation_windows": 0,
+    "training_windows": 0,
+}
 LATER |= {"parts": {}}
-"""Fields that came after the first records, with their defaults: left out of an arm's hash where they have them, so that its id stays."""
+"""Fields that came after the first records, with their defaults: left out of an arm's hash where they have them, so
+that its id stays."""
 LATER_OF_RECIPE = {"schedule": "constant", "average": 0.0}
 """The same for those of the recipe."""
 
 
 def known_by(spec: TrialSpec) -> dict[str, Any]:
-    """What identifies a trial, as plain values: a file of text by its name and hash, not by its folder; no ``parts`` where all are built in."""
+    """What identifies a trial, as plain values: a file of text by its name and hash, not by its folder; no ``parts``
+    where all are built in."""
     own = {"dataset": short_name(spec.dataset), "parts": dict(spec.parts)}
     return {key: own.get(key, value) for key, value in asdict(spec).items() if key != "parts" or value}
 
@@ -95,7 +115,8 @@ def known_by(spec: TrialSpec) -> dict[str, Any]:
 class Arm:
     """One combination of factors and its trials.
 
-    Kinds: ``trials``; ``floor``: the first seed plain, repeated and nudged; ``perturbed``: every seed plain, and changed in each way asked for.
+    Kinds: ``trials``; ``floor``: the first seed plain, repeated and nudged; ``perturbed``: every seed plain, and
+    changed in each way asked for.
     """
 
     study: str
@@ -108,7 +129,8 @@ class Arm:
     ensembles: tuple[int, ...] = ()
     """Sizes of the ensembles that are compared, beside single trials."""
     equal_compute: tuple[int, ...] = ()
-    """Sizes of the ensembles that are compared as they were after an equal share of the steps: two networks of half of them."""
+    """Sizes of the ensembles that are compared as they were after an equal share of the steps: two networks of half of
+    them."""
     plan: tuple[int, str] | None = None
     """Version and hash of the plan that the arm is run under (``plan.Plan.mark``); it changes no id."""
     metrics: Parts = ()
@@ -118,11 +140,25 @@ class Arm:
     def config(self) -> dict[str, Any]:
         """What the arm's hash covers, as plain values."""
         first = known_by(self.trials[0])
-        shared = {key: value for key, value in first.items() if key not in ("seed", "variant", "defects") and LATER.get(key, self) != value}
-        shared["recipe"] = {key: value for key, value in first["recipe"].items() if LATER_OF_RECIPE.get(key, self) != value}
-        own: dict[str, Any] = {"protocol": list(self.protocol), "ensembles": list(self.ensembles), "equal_compute": list(self.equal_compute)}
+        shared = {
+            key: value
+            for key, value in first.items()
+            if key not in ("seed", "variant", "defects") and LATER.get(key, self) != value
+        }
+        shared["recipe"] = {
+            key: value for key, value in first["recipe"].items() if LATER_OF_RECIPE.get(key, self) != value
+        }
+        own: dict[str, Any] = {
+            "protocol": list(self.protocol),
+            "ensembles": list(self.ensembles),
+            "equal_compute": list(self.equal_compute),
+        }
         own["metrics"] = dict(self.metrics)
-        about = {"kind": self.kind, "trials": [spec.label for spec in self.trials], "model_size": size_of(self.trials[0].scale)}
+        about = {
+            "kind": self.kind,
+            "trials": [spec.label for spec in self.trials],
+            "model_size": size_of(self.trials[0].scale),
+        }
         return {**shared, **about, **{key: value for key, value in own.items() if value}}
 
     @property
@@ -150,14 +186,20 @@ def arms_of(params: Params) -> list[Arm]:
         return [each for cell in cells for each in candidates(params, *cell)[0]]
     own = {cell: settings_of(params, *cell) for cell in cells}
     scales = params.scales or (params.scale,)
-    arms = [arm(own[cell].replace(scale=scale), *cell, varies=varies) for scale in scales for cell in cells for varies in params.varies]
+    arms = [
+        arm(own[cell].replace(scale=scale), *cell, varies=varies)
+        for scale in scales
+        for cell in cells
+        for varies in params.varies
+    ]
     for kind, wanted in (("floor", params.noise_floor), ("perturbed", params.perturbations)):
         arms += [arm(own[cell].replace(scale=scale), *cell, kind) for scale in scales for cell in cells if wanted]
     return arms
 
 
 def settings_of(params: Params, model: str, activation: str) -> Params:
-    """The settings of one arm: the study's, those of ``per_arm`` for its model and then for itself, and its chosen learning rate."""
+    """The settings of one arm: the study's, those of ``per_arm`` for its model and then for itself, and its chosen
+    learning rate."""
     own: dict[str, Any] = {**params.per_arm.get(model, {}), **params.per_arm.get(f"{model}/{activation}", {})}
     if params.rates is not None:
         own["learning_rate"] = chosen_rate(params.rates.study, model, params.rates.of or activation)
@@ -165,11 +207,16 @@ def settings_of(params: Params, model: str, activation: str) -> Params:
 
 
 def candidates(params: Params, model: str, activation: str) -> tuple[list[Arm], float | None]:
-    """Of a study that chooses learning rates: one cell's arms that are recorded or wanted next; the chosen rate, once none is wanted."""
+    """Of a study that chooses learning rates: one cell's arms that are recorded or wanted next; the chosen rate, once
+    none is wanted."""
     if params.tuning is None:
         raise BadInput(f"{params.study} chooses no learning rates: its params file has no `tuning`")
     own = settings_of(params, model, activation)
-    return tuned(params.tuning, lambda rate, seed: arm(own.replace(learning_rate=rate, seed=seed, trials=1), model, activation), recorded)
+    return tuned(
+        params.tuning,
+        lambda rate, seed: arm(own.replace(learning_rate=rate, seed=seed, trials=1), model, activation),
+        recorded,
+    )
 
 
 def chosen_rate(study: str, model: str, activation: str) -> float:
@@ -177,7 +224,9 @@ def chosen_rate(study: str, model: str, activation: str) -> float:
     path = paths.ROOT / "params" / f"{study}.yaml"
     arms, rate = candidates(Params.load(path), model, activation)
     if rate is None:
-        raise BadInput(f"{study} has chosen no learning rate for {model} under {activation} yet ({len(arms)} trials are planned): run {path}")
+        raise BadInput(
+            f"{study} has chosen no learning rate for {model} under {activation} yet ({len(arms)} trials are planned): run {path}"
+        )
     return rate
 
 
@@ -190,16 +239,34 @@ def arm(params: Params, model: str, activation: str, kind: str = "trials", varie
         "perturbed": [(seed, variant) for seed in seeds for variant in (PLAIN, *params.perturbations)],
     }[kind]
     ordinary = kind == "trials"
-    protocol = tuple(name for name in defects_of(params.protocol, model, activation) if ordinary or DEFECTS[name].trains)
-    names = ("scale", "dataset", "train_fraction", "validation", "validation_windows", "training_windows", "gated_width", "prediction_windows")
+    protocol = tuple(
+        name for name in defects_of(params.protocol, model, activation) if ordinary or DEFECTS[name].trains
+    )
+    names = (
+        "scale",
+        "dataset",
+        "train_fraction",
+        "validation",
+        "validation_windows",
+        "training_windows",
+        "gated_width",
+        "prediction_windows",
+    )
     shared = {name: getattr(params, name) for name in names}
     shared |= {"recipe": Recipe(**{name: getattr(params, name) for name in Recipe.__dataclass_fields__})}
-    shared |= {"defects": tuple(name for name in protocol if DEFECTS[name].trains), "varies": varies, "fixed": 0 if varies == ALL else params.seed}
+    shared |= {
+        "defects": tuple(name for name in protocol if DEFECTS[name].trains),
+        "varies": varies,
+        "fixed": 0 if varies == ALL else params.seed,
+    }
     if DOUBLED in protocol:
         shared["gated_width"] = "doubled"
     shared["dataset"] = located(params.dataset)
     shared["parts"] = parts_of(activation=activation, model=model, dataset=params.dataset)
-    trials = tuple(TrialSpec(model, activation, seed, variant, **shared, snapshots=params.snapshots if ordinary else ()) for seed, variant in labels)
+    trials = tuple(
+        TrialSpec(model, activation, seed, variant, **shared, snapshots=params.snapshots if ordinary else ())
+        for seed, variant in labels
+    )
     plan = params.plan.mark if params.plan else None
     groups = (params.ensembles, params.equal_compute) if ordinary else ((), ())
     return Arm(params.study, model, activation, kind, trials, protocol, *groups, plan, own_metrics(params.plugins))

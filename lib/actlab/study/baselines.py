@@ -1,4 +1,5 @@
-"""What a text gives away without a network: unigram and bigram tables of the training split, measured on the validation split."""
+"""What a text gives away without a network: unigram and bigram tables of the training split, measured on the validation
+split."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from actlab import store
 from actlab.data.text import Corpus, load_text, own_sha256, short_name
+from actlab.records import store
 
 SMOOTHING = 0.1
 """Added to every count, so that an unseen character or pair does not cost infinity."""
@@ -40,7 +41,12 @@ def record_of(study: str, dataset: str, train_fraction: float = 1.0, part: str =
     """The baselines as a record of the study; ``part`` of the validation text, as trials are measured."""
     corpus = load_text(dataset).limited(train_fraction).part(part)
     measured = {"unigram": unigram(corpus), "bigram": bigram(corpus)}
-    data = {"name": corpus.name, "sha256": corpus.sha256, "vocab_size": corpus.vocab_size, "validation_positions": len(corpus.validation) - 1}
+    data = {
+        "name": corpus.name,
+        "sha256": corpus.sha256,
+        "vocab_size": corpus.vocab_size,
+        "validation_positions": len(corpus.validation) - 1,
+    }
     data |= {"train_fraction": train_fraction} if train_fraction < 1 else {}
     data |= {"validation": part} if part != "all" else {}
     return {"kind": "baseline", "study": study, **measured, "provenance": {"data": data}}

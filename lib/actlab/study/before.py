@@ -1,4 +1,5 @@
-"""What is refused before any training: a device that is not here, parts that workers cannot see, torchrun on other studies than an ablation."""
+"""What is refused before any training: a device that is not here, parts that workers cannot see, torchrun on other
+studies than an ablation."""
 
 from __future__ import annotations
 
@@ -44,11 +45,15 @@ def check_device(device: str) -> None:
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     index = int(device.partition(":")[2] or 0)
     if device.startswith("cuda") and index >= count:
-        raise BadInput(f"device={device}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a machine that has it")
+        raise BadInput(
+            f"device={device}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a machine that has it"
+        )
 
 
 def check_session(params: StudyParams, who: str) -> None:
     """Parts of this session exist in this process only."""
     for kind, names in params.names.items():
         for name in of_session(kind, names):
-            raise BadInput(f"the {kind} {name!r} is known to this session only, which {who} cannot see: {WAY_OUT}, or use workers=1")
+            raise BadInput(
+                f"the {kind} {name!r} is known to this session only, which {who} cannot see: {WAY_OUT}, or use workers=1"
+            )

@@ -1,4 +1,5 @@
-"""Blocks of a record that only some arms have: what a protocol's defects measure, the trials along the way, ensembles of them. Trains nothing."""
+"""Blocks of a record that only some arms have: what a protocol's defects measure, the trials along the way, ensembles
+of them. Trains nothing."""
 
 from __future__ import annotations
 
@@ -26,9 +27,15 @@ def done_of(arm: Arm, results: Iterable[Mapping[str, Any]]) -> list[TrialSpec]:
 
 
 def blocks(
-    arm: Arm, results: list[dict[str, Any]], load: Load, probabilities: Callable[..., Tensor], corpus: Corpus, frozen: Windows
+    arm: Arm,
+    results: list[dict[str, Any]],
+    load: Load,
+    probabilities: Callable[..., Tensor],
+    corpus: Corpus,
+    frozen: Windows,
 ) -> dict[str, Any]:
-    """``as_published``, ``trajectory``, ``average``, ``ensembles`` and ``equal_compute``, each only where the arm asks for it.
+    """``as_published``, ``trajectory``, ``average``, ``ensembles`` and ``equal_compute``, each only where the arm asks
+    for it.
 
     Args:
         arm: whose trials have all ended.
@@ -52,18 +59,25 @@ def blocks(
         found["ensembles"] = {str(size): ensembles.differences(predictions, size, own=own) for size in arm.ensembles}
     if recipe.average:
         averaged = {spec.label: probabilities(spec, "probabilities/average") for spec in done}
-        found["average"] = [{"between": [a, b], **metrics.row_means(averaged[a], averaged[b], own)} for a, b in combinations(averaged, 2)]
+        found["average"] = [
+            {"between": [a, b], **metrics.row_means(averaged[a], averaged[b], own)}
+            for a, b in combinations(averaged, 2)
+        ]
     if arm.equal_compute:
         found["equal_compute"] = [_shared(arm, size, done, load, frozen) for size in (1, *arm.equal_compute)]
     return found
 
 
 def _shared(arm: Arm, size: int, done: list[TrialSpec], load: Load, frozen: Windows) -> dict[str, Any]:
-    """Ensembles of ``size`` networks, each after its share of the steps: at most as many pairs as there are of trials; their losses on ``frozen``."""
+    """Ensembles of ``size`` networks, each after its share of the steps: at most as many pairs as there are of trials;
+    their losses on ``frozen``."""
     steps = round(arm.trials[0].recipe.iterations / size)
     recipe = arm.trials[0].recipe
     windows = frozen.to(recipe.device)
-    predictions = {spec.label: predict(load(spec, None if size == 1 else steps).to(recipe.device), windows, recipe) for spec in done}
+    predictions = {
+        spec.label: predict(load(spec, None if size == 1 else steps).to(recipe.device), windows, recipe)
+        for spec in done
+    }
     most = len(done) * (len(done) - 1) // 2
     return {
         "size": size,
@@ -73,17 +87,31 @@ def _shared(arm: Arm, size: int, done: list[TrialSpec], load: Load, frozen: Wind
     }
 
 
-def _at(arm: Arm, step: int, done: list[TrialSpec], results: list[dict[str, Any]], load: Load, corpus: Corpus, frozen: Windows) -> dict[str, Any]:
-    """One snapshot: each trial's evaluation there, every pair's metrics on the frozen windows, and the defects' view of the same models."""
+def _at(
+    arm: Arm,
+    step: int,
+    done: list[TrialSpec],
+    results: list[dict[str, Any]],
+    load: Load,
+    corpus: Corpus,
+    frozen: Windows,
+) -> dict[str, Any]:
+    """One snapshot: each trial's evaluation there, every pair's metrics on the frozen windows, and the defects' view of
+    the same models."""
     recipe = arm.trials[0].recipe
     models = {spec.label: load(spec, step).to(recipe.device) for spec in done}
-    evaluations = {r["label"]: next(e for e in r["history"] if e["iteration"] == step) for r in results if r["label"] in models}
+    evaluations = {
+        r["label"]: next(e for e in r["history"] if e["iteration"] == step) for r in results if r["label"] in models
+    }
     along = tuple(name for name in arm.protocol if name != protocol.BATCHES)  # the costly one: at the end only
     predictions = {label: predict(model, frozen.to(recipe.device), recipe) for label, model in models.items()}
     own = dict(arm.metrics)
     return {
         "iteration": step,
         "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],
-        "pairs": [{"between": [a, b], **metrics.row_means(predictions[a], predictions[b], own)} for a, b in combinations(predictions, 2)],
+        "pairs": [
+            {"between": [a, b], **metrics.row_means(predictions[a], predictions[b], own)}
+            for a, b in combinations(predictions, 2)
+        ],
         "as_published": protocol.measured(along, models, evaluations, corpus.validation, recipe),
     }

@@ -10,7 +10,12 @@ import yaml
 from actlab.errors import BadInput, UnknownName
 from actlab.study.params import StudyParams
 
-FIELDS = {"activation": ("activations", "arms"), "model": ("model",), "optimizer": ("optimizers",), "symmetry": ("symmetry",)}
+FIELDS = {
+    "activation": ("activations", "arms"),
+    "model": ("model",),
+    "optimizer": ("optimizers",),
+    "symmetry": ("symmetry",),
+}
 """Option -> the field that it filters, by the first of these names that the kind of study has."""
 
 
@@ -20,7 +25,11 @@ def listed(values: Sequence[str] | None) -> list[str]:
 
 
 def chosen(
-    params: StudyParams, where: str, filters: Mapping[str, Sequence[str] | None], sets: Sequence[str] = (), **changes: Any
+    params: StudyParams,
+    where: str,
+    filters: Mapping[str, Sequence[str] | None],
+    sets: Sequence[str] = (),
+    **changes: Any,
 ) -> StudyParams:
     """A study with fields set, then only those of its own levels that are asked for.
 
@@ -35,7 +44,9 @@ def chosen(
         UnknownName: a level that the study does not name, a field that its kind does not have.
         BadInput: a value that the field does not allow; ``sets`` not of that form.
     """
-    params = params.parse({**params.model_dump(), **_given(sets), **{k: v for k, v in changes.items() if v is not None}}, where)
+    params = params.parse(
+        {**params.model_dump(), **_given(sets), **{k: v for k, v in changes.items() if v is not None}}, where
+    )
     for option, values in filters.items():
         if names := listed(values):
             params = params.parse({**params.model_dump(), **_filtered(params, where, option, names)}, where)
@@ -45,11 +56,15 @@ def chosen(
 def _filtered(params: StudyParams, where: str, option: str, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     field = next((name for name in FIELDS[option] if name in type(params).model_fields), None)
     if field is None:
-        raise BadInput(f"--{option}: {where} is a study without it; its fields are {', '.join(type(params).model_fields)}")
+        raise BadInput(
+            f"--{option}: {where} is a study without it; its fields are {', '.join(type(params).model_fields)}"
+        )
     own = getattr(params, field)
     for name in names:
         if name not in own:
-            raise UnknownName(option, name, own, f"{where} (a filter only takes away; --set {field}=... changes the study)")
+            raise UnknownName(
+                option, name, own, f"{where} (a filter only takes away; --set {field}=... changes the study)"
+            )
     return {field: tuple(name for name in own if name in names)}
 
 

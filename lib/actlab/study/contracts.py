@@ -1,4 +1,5 @@
-"""Contracts of a user's own parts, `actlab check-plugin`: reach, causality, gradient, count and identity, as the built-in parts are tested.
+"""Contracts of a user's own parts, `actlab check-plugin`: reach, causality, gradient, count and identity, as the
+built-in parts are tested.
 
 Models are tiny, with matrices 20 times as large as at the start of training, so that no function looks linear.
 """
@@ -80,7 +81,8 @@ Test = Callable[[], tuple[list[str], str]]
 
 
 def _contracts(part: Part) -> Iterator[tuple[str, Test]]:
-    """An activation is tried in every built-in model, a model with a plain and a gated activation: a fault has one source."""
+    """An activation is tried in every built-in model, a model with a plain and a gated activation: a fault has one
+    source."""
     if part.kind in ("activation", "model"):
         names = [part.name] if part.kind == "activation" else ["relu", "swiglu"]
         models = list(MODELS.built_in) if part.kind == "activation" else [part.name]

@@ -14,8 +14,11 @@ from actlab.activations import ACTIVATIONS, Gated, get_activation, slope
 Curve = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
-def curves(names: Sequence[str] = tuple(ACTIVATIONS), reach: float = 3.0, points: int = 601, seed: int = 0) -> dict[str, Curve]:
-    """(x, f(x), f'(x)) of each activation on [-reach, reach]; of a gated one as a function of its gate, the value being 1.
+def curves(
+    names: Sequence[str] = tuple(ACTIVATIONS), reach: float = 3.0, points: int = 601, seed: int = 0
+) -> dict[str, Curve]:
+    """(x, f(x), f'(x)) of each activation on [-reach, reach]; of a gated one as a function of its gate, the value being
+    1.
 
     ``seed`` fixes the one slope that ``random_prelu`` draws.
     """

@@ -5,13 +5,22 @@ from __future__ import annotations
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from actlab.study.events import Event
 
 
 class StudyDisplay:
-    """A context whose ``watch`` takes the engine's events. Without a terminal it prints how many trials there are, and one line an arm."""
+    """A context whose ``watch`` takes the engine's events. Without a terminal it prints how many trials there are, and
+    one line an arm."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -33,7 +42,9 @@ class StudyDisplay:
         self.progress.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.progress.stop()
 
     def watch(self, event: Event) -> None:

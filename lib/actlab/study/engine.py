@@ -1,4 +1,5 @@
-"""A study of language models from its parameters to its records: what is recorded is loaded, what is cached is reused, the rest is trained."""
+"""A study of language models from its parameters to its records: what is recorded is loaded, what is cached is reused,
+the rest is trained."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ def load_study(params: Params) -> Outcome[Arm]:
 
 
 def run_study(params: Params, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[Arm]:
-    """Bring a study to its end: arms with a record are loaded, trials in the cache are reused, the rest is trained (``records.run_arms``)."""
+    """Bring a study to its end: arms with a record are loaded, trials in the cache are reused, the rest is trained
+    (``records.run_arms``)."""
     provenance.code()  # before anything can change the files that this process has loaded
     if missing := load_study(params).missing:
         before.check(params, workers, scheduler)
@@ -25,14 +27,24 @@ def run_study(params: Params, workers: int = 1, watch: Watch | None = None, sche
     baselines.ensure(params.study, params.dataset, params.train_fraction, params.validation)
 
     def run_once(outcome: Outcome[Arm]) -> Outcome[Arm]:
-        return run_arms(outcome, trial_by_trial(outcome.missing, _train, finish, gpu=params.device != "cpu"), workers, watch, scheduler)
+        return run_arms(
+            outcome,
+            trial_by_trial(outcome.missing, _train, finish, gpu=params.device != "cpu"),
+            workers,
+            watch,
+            scheduler,
+        )
 
     return in_stages(lambda: load_study(params), run_once)
 
 
 def _check_bfloat16(missing: list[Arm], watch: Watch | None) -> None:
     """Refuse, or announce, what bfloat16 means on this processor, before anything is trained."""
-    firsts = {arm.model: arm.trials[0] for arm in missing if arm.trials[0].recipe.dtype == "bfloat16" and arm.trials[0].recipe.device == "cpu"}
+    firsts = {
+        arm.model: arm.trials[0]
+        for arm in missing
+        if arm.trials[0].recipe.dtype == "bfloat16" and arm.trials[0].recipe.device == "cpu"
+    }
     if firsts and (note := process.check_bfloat16(map(fresh_model, firsts.values()))) and watch:
         watch(Event("note", missing[0], note=note))
 

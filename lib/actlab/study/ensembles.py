@@ -1,4 +1,5 @@
-"""Ensembles of trials: how far two disjoint ensembles of one arm differ, on the same inputs. Averages probabilities; trains nothing."""
+"""Ensembles of trials: how far two disjoint ensembles of one arm differ, on the same inputs. Averages probabilities;
+trains nothing."""
 
 from __future__ import annotations
 
@@ -20,8 +21,11 @@ def splits(labels: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...], 
         yield from ((first, second) for second in combinations(rest, size))
 
 
-def differences(predictions: Mapping[str, Tensor], size: int, most: int | None = None, own: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """The row-wise metrics (a user's `own` too) between the mean probabilities of two disjoint ensembles; ``between`` holds their labels.
+def differences(
+    predictions: Mapping[str, Tensor], size: int, most: int | None = None, own: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """The row-wise metrics (a user's `own` too) between the mean probabilities of two disjoint ensembles; ``between``
+    holds their labels.
 
     All such pairs, or ``most`` of them, evenly spread over their list.
     """
@@ -35,7 +39,8 @@ def differences(predictions: Mapping[str, Tensor], size: int, most: int | None =
 
 
 def losses(predictions: Mapping[str, Tensor], size: int, targets: Tensor) -> list[dict[str, Any]]:
-    """Mean cross-entropy (nats) of consecutive disjoint ensembles of ``size`` trials against ``targets`` (N,); ``of`` holds their labels."""
+    """Mean cross-entropy (nats) of consecutive disjoint ensembles of ``size`` trials against ``targets`` (N,); ``of``
+    holds their labels."""
     labels = list(predictions)
     groups = [labels[i : i + size] for i in range(0, len(labels) - size + 1, size)]
     return [{"of": group, "loss": F.nll_loss(_mean(predictions, group).log(), targets).item()} for group in groups]

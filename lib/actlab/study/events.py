@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from actlab import store
+from actlab.records import store
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from typing import Any
 
 import torch
 
-from actlab import store
 from actlab.errors import BadInput
+from actlab.records import store
 
 WAY_OUT = "write it into a file and name that in `plugins` (or with --plugin)"
 PLAIN = (int, float, complex, str, bytes, type(None), type(Ellipsis), range, torch.dtype, torch.device)

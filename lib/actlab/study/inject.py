@@ -1,4 +1,5 @@
-"""Checks what papermill injected into a notebook against the parameters that a study declares. Papermill itself only logs a mistake."""
+"""Checks what papermill injected into a notebook against the parameters that a study declares. Papermill itself only
+logs a mistake."""
 
 from __future__ import annotations
 
@@ -6,9 +7,9 @@ import ast
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from actlab import paths, store
+from actlab import paths
 from actlab.errors import BadInput, UnknownName
-from actlab.records import tables
+from actlab.records import store, tables
 from actlab.records.settings import differing, kind_of
 from actlab.study.startup import start_fork_server
 
@@ -29,8 +30,8 @@ def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Map
 
     Args:
         namespace: the notebook's globals.
-        cls: the parameters that the notebook declares (of language models unless given); one that it leaves out has its default.
-        extra: further parameters of this notebook only, each with its type or its allowed values.
+        cls: the parameters that the notebook declares (of language models unless given); one that it leaves out has its
+        default. extra: further parameters of this notebook only, each with its type or its allowed values.
 
     Raises:
         BadInput: an injected name that is not declared, or a wrong value; the message says what is allowed.
@@ -92,10 +93,17 @@ def _check_names(namespace: Mapping[str, Any], declared: set[str], silent: Colle
 
 
 def injected(namespace: Mapping[str, Any]) -> list[str]:
-    """Names that the last injected cell assigned, read from IPython's history; none where papermill injected nothing."""
+    """Names that the last injected cell assigned, read from IPython's history; none where papermill injected
+    nothing."""
     cells = [cell for cell in namespace.get("In", []) if cell.startswith(HEADING)]
     statements = ast.parse(cells[-1]).body if cells else []
-    return [target.id for s in statements if isinstance(s, ast.Assign) for target in s.targets if isinstance(target, ast.Name)]
+    return [
+        target.id
+        for s in statements
+        if isinstance(s, ast.Assign)
+        for target in s.targets
+        if isinstance(target, ast.Name)
+    ]
 
 
 def _check_kind(namespace: Mapping[str, Any], cls: type[StudyParams]) -> None:

@@ -1,4 +1,5 @@
-"""The kinds of study: which class checks a params file, and what runs it. A file says its own `kind`; `repro` where it is silent."""
+"""The kinds of study: which class checks a params file, and what runs it. A file says its own `kind`; `repro` where it
+is silent."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from actlab.study.params import Params, StudyParams, read_yaml
 
 @dataclass(frozen=True)
 class Kind:
-    """One row of the table. ``load(params)`` and ``run(params, workers, watch, scheduler)`` return a ``records.Outcome``."""
+    """One row of the table. ``load(params)`` and ``run(params, workers, watch, scheduler)`` return a
+    ``records.Outcome``."""
 
     name: str
     params: type[StudyParams]
@@ -35,7 +37,9 @@ class Kind:
 
 
 _ROWS = (
-    Kind("repro", Params, load_study, run_study, ("trials", "floor", "perturbed"), again.language_trial, again.language),
+    Kind(
+        "repro", Params, load_study, run_study, ("trials", "floor", "perturbed"), again.language_trial, again.language
+    ),
     Kind("mnist", MnistParams, load_mnist, run_mnist, ("mnist",), again.mnist_trial, again.mnist),
     Kind("ablation", AblationParams, load_ablation, run_ablation, ("ablation",), again.ablation_trial, again.ablation),
 )
@@ -43,7 +47,8 @@ KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 
 
 def load(path: Path, own: Sequence[str] = ()) -> StudyParams:
-    """Checked parameters from a YAML file, of the kind that it names; ``own``: plug-in files beside those that it names.
+    """Checked parameters from a YAML file, of the kind that it names; ``own``: plug-in files beside those that it
+    names.
 
     Raises:
         BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
@@ -85,5 +90,6 @@ def run(params: StudyParams, workers: int = 1, watch: Callable[[Any], None] | No
 
 
 def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> Any:
-    """A study for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a core."""
+    """A study for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a
+    core."""
     return run(params, workers or os.cpu_count() or 1) if train_missing else kind_of(params).load(params)

@@ -1,4 +1,5 @@
-"""What an activation does inside a network: what flows into it and what flows back, on real text; and what two trials make of one prompt."""
+"""What an activation does inside a network: what flows into it and what flows back, on real text; and what two trials
+make of one prompt."""
 
 from __future__ import annotations
 
@@ -63,7 +64,9 @@ def flow(spec: TrialSpec, model: LanguageModel | None = None, beta: float | None
     set_beta(model, beta).eval()
     seen: list[Tensor] = []
     kind = type(get_activation(spec.activation))
-    hooks = [m.register_forward_pre_hook(lambda _, given: _keep(seen, given[0])) for m in model.modules() if type(m) is kind]
+    hooks = [
+        m.register_forward_pre_hook(lambda _, given: _keep(seen, given[0])) for m in model.modules() if type(m) is kind
+    ]
     try:
         F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).backward()  # type: ignore[no-untyped-call]
     finally:
@@ -71,7 +74,9 @@ def flow(spec: TrialSpec, model: LanguageModel | None = None, beta: float | None
             hook.remove()
         model.zero_grad(set_to_none=True)
     gated = ACTIVATIONS[spec.activation].gated
-    return Flow(_joined((t.detach() for t in seen), gated), _joined((t.grad for t in seen if t.grad is not None), gated))
+    return Flow(
+        _joined((t.detach() for t in seen), gated), _joined((t.grad for t in seen if t.grad is not None), gated)
+    )
 
 
 def _keep(seen: list[Tensor], x: Tensor) -> None:
@@ -85,7 +90,8 @@ def _joined(tensors: Iterable[Tensor], gated: bool) -> Array:
 
 @torch.no_grad()
 def sample(model: LanguageModel, corpus: Corpus, prompt: str, length: int = 200, seed: int = 0) -> str:
-    """``length`` characters after ``prompt``. The same seed gives every model the same draws, so that only the models make texts differ.
+    """``length`` characters after ``prompt``. The same seed gives every model the same draws, so that only the models
+    make texts differ.
 
     Each draw is a uniform number, looked up in the model's cumulative distribution over the characters.
     """

@@ -1,4 +1,5 @@
-"""The sweep of feed-forward image classifiers as data: its parameters, its arms and the programs that train them. Trains nothing."""
+"""The sweep of feed-forward image classifiers as data: its parameters, its arms and the programs that train them.
+Trains nothing."""
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from actlab import store
 from actlab.activations import ACTIVATIONS
 from actlab.data.fetch import find_dataset
 from actlab.data.images import CLASSES, IMAGES, PROTOCOLS
 from actlab.errors import BadInput, UnknownName
 from actlab.models.ffn import INITS, equal_parameters, equal_width
+from actlab.records import store
 from actlab.study.params import StudyParams
 from actlab.study.parts import Parts, parts_of
 
@@ -30,7 +31,8 @@ class Network:
 
 
 def networks() -> dict[str, Network]:
-    """``relu``, ``geglu_equal_width``, ``geglu_equal_parameters``, and the same for every activation without parameters of its own."""
+    """``relu``, ``geglu_equal_width``, ``geglu_equal_parameters``, and the same for every activation without parameters
+    of its own."""
     stackable = [a for a in ACTIVATIONS.values() if not a.learns]  # a learned slope would need a training of its own
     plain = [Network(a.name, a.name, equal_width) for a in stackable if not a.gated]
     widths = (("equal_width", equal_width), ("equal_parameters", equal_parameters))
@@ -42,19 +44,31 @@ FACTORS = ("arms", "hidden", "learning_rates", "batch_sizes", "epochs")
 
 
 class MnistParams(StudyParams):
-    """One sweep: every arm x hidden x learning rate x batch size x epochs, ``trials`` seeds each. Lists make the factors."""
+    """One sweep: every arm x hidden x learning rate x batch size x epochs, ``trials`` seeds each. Lists make the
+    factors."""
 
-    study: str = Field("mnist-quick", pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/")
-    arms: tuple[str, ...] = Field(("relu", "geglu_equal_width", "geglu_equal_parameters"), min_length=1, description="networks")
+    study: str = Field(
+        "mnist-quick", pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/"
+    )
+    arms: tuple[str, ...] = Field(
+        ("relu", "geglu_equal_width", "geglu_equal_parameters"), min_length=1, description="networks"
+    )
     hidden: tuple[int, ...] = Field((2, 4, 8, 16), min_length=1, description="hidden units of the plain network")
     learning_rates: tuple[float, ...] = Field((1e-1, 1e-2, 1e-3, 1e-4), min_length=1, description="Adam's rates")
     batch_sizes: tuple[int, ...] = Field((8, 64), min_length=1, description="images in a batch")
     trials: int = Field(10, ge=1, le=1000, description="independently seeded training runs of each arm")
     seed: int = Field(42, ge=0, lt=2**31, description="seed of the first trial; the others follow it")
-    epochs: tuple[int, ...] = Field((1,), min_length=1, description="passes over the training images; several make arms of their own")
+    epochs: tuple[int, ...] = Field(
+        (1,), min_length=1, description="passes over the training images; several make arms of their own"
+    )
     dataset: str = Field("digits", description="images")
-    protocol: str = Field("corrected", description="corrected: validation images held out of training; as_published: the test images")
-    init: str = Field("published", description="published: N(0, 0.02^2) everywhere; variance: every layer's output starts with variance 1")
+    protocol: str = Field(
+        "corrected", description="corrected: validation images held out of training; as_published: the test images"
+    )
+    init: str = Field(
+        "published",
+        description="published: N(0, 0.02^2) everywhere; variance: every layer's output starts with variance 1",
+    )
 
     @field_validator(*FACTORS, mode="before")
     @classmethod
@@ -79,7 +93,6 @@ class MnistParams(StudyParams):
             if value not in known:
                 raise UnknownName(name, value, known)
         return self
-
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
@@ -153,8 +166,13 @@ def arms_of(params: MnistParams) -> list[MnistArm]:
     seeds = tuple(range(params.seed, params.seed + params.trials))
     common = (seeds, params.dataset, params.protocol, params.init)
     cells = product(params.epochs, params.batch_sizes, params.learning_rates, params.hidden, params.arms)
-    own = {network: parts_of(activation=row.activation) for network, row in networks().items() if network in params.arms}
-    return [MnistArm(params.study, net, hidden, rate, batch, *common, epochs, own[net]) for epochs, batch, rate, hidden, net in cells]
+    own = {
+        network: parts_of(activation=row.activation) for network, row in networks().items() if network in params.arms
+    }
+    return [
+        MnistArm(params.study, net, hidden, rate, batch, *common, epochs, own[net])
+        for epochs, batch, rate, hidden, net in cells
+    ]
 
 
 def programs_of(params: MnistParams) -> list[Program]:

@@ -14,12 +14,13 @@ from typing import Any
 from filelock import FileLock
 from torch import Tensor
 
-from actlab import paths, store
+from actlab import paths
 from actlab.activations import find_activation
 from actlab.data.images import CLASSES, Part, load_images
 from actlab.errors import ActlabError
 from actlab.files import mending
 from actlab.models.ffn import FFN, count
+from actlab.records import store
 from actlab.study import before, process, provenance
 from actlab.study.events import Watch
 from actlab.study.mnist import MnistArm, MnistParams, Program, arms_of, networks, programs_of
@@ -45,8 +46,11 @@ def load_mnist(params: MnistParams) -> Outcome[MnistArm]:
     return load_arms(arms_of(params))
 
 
-def run_mnist(params: MnistParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[MnistArm]:
-    """Bring a sweep to its end: arms with a record are loaded, finished programs come from the cache, the rest is trained (``records.run_arms``)."""
+def run_mnist(
+    params: MnistParams, workers: int = 1, watch: Watch | None = None, scheduler: str = ""
+) -> Outcome[MnistArm]:
+    """Bring a sweep to its end: arms with a record are loaded, finished programs come from the cache, the rest is
+    trained (``records.run_arms``)."""
     provenance.code()  # before anything can change the files that this process has loaded
     outcome = load_mnist(params)
     if outcome.missing:
@@ -99,7 +103,8 @@ def cached(program: Program) -> Path:
 
 
 def run_program(program: Program) -> dict[str, Results]:
-    """Train one program, or take it from the cache. Never raises for a failure of training: all of its trials have failed then.
+    """Train one program, or take it from the cache. Never raises for a failure of training: all of its trials have
+    failed then.
 
     On one thread: the bits of a result then depend on no core count.
     """
@@ -117,7 +122,13 @@ def _cached_or_trained(program: Program, path: Path) -> dict[str, Results]:
         except ActlabError:
             raise
         except Exception:  # load_arms, so that the other programs of a study go on
-            failed = {"label": str(program.seed), "seed": program.seed, "status": "failed", "collapsed": False, "traceback": traceback.format_exc()}
+            failed = {
+                "label": str(program.seed),
+                "seed": program.seed,
+                "status": "failed",
+                "collapsed": False,
+                "traceback": traceback.format_exc(),
+            }
             return {_key(*cell, rate): failed for cell in program.cells for rate in program.learning_rates}
         store.save(path, {"trials": trials})
     return store.load(path)["trials"]
@@ -138,7 +149,8 @@ def network_of(program: Program, activation: str, width: int) -> FFN:
 
 
 def train_program(program: Program) -> dict[str, Results]:
-    """Results by ``network/hidden/learning rate``. Losses in nats, accuracies in %, seconds per training (the program's, shared evenly).
+    """Results by ``network/hidden/learning rate``. Losses in nats, accuracies in %, seconds per training (the
+    program's, shared evenly).
 
     Cells of one shape are one training: 16 units of GeGLU at equal parameters are 8 units at equal width, bit for bit.
     """
@@ -154,18 +166,26 @@ def train_program(program: Program) -> dict[str, Results]:
     seconds = (time.perf_counter() - since) / train_loss.numel()
     parts = {"val": images.validation, "test": images.test}
     measured = {"train_loss": train_loss} | {
-        f"{name}_{what}": values for name, part in parts.items() for what, values in evaluate(stack, part.pixels, part.labels).items()
+        f"{name}_{what}": values
+        for name, part in parts.items()
+        for what, values in evaluate(stack, part.pixels, part.labels).items()
     }
     results = {}
     for cell in program.cells:
         index = shapes.index(shape_of(program, *cell))
         for r, rate in enumerate(program.learning_rates):
-            results[_key(*cell, rate)] = {"label": str(program.seed), "seed": program.seed, **_results(measured, r, index), "seconds": seconds}
+            results[_key(*cell, rate)] = {
+                "label": str(program.seed),
+                "seed": program.seed,
+                **_results(measured, r, index),
+                "seconds": seconds,
+            }
     return results
 
 
 def _results(measured: dict[str, Tensor], rate: int, cell: int) -> Results:
-    """One trial's numbers. ``diverged``: a loss is not finite (its accuracies are NaN). ``collapsed``: one class for every validation image."""
+    """One trial's numbers. ``diverged``: a loss is not finite (its accuracies are NaN). ``collapsed``: one class for
+    every validation image."""
     values = {name: tensor[rate, cell].item() for name, tensor in measured.items()}
     status = "done" if all(math.isfinite(values[f"{name}_loss"]) for name in ("train", "val", "test")) else "diverged"
     if status == "diverged":

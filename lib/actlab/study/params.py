@@ -24,18 +24,30 @@ from actlab.training.loop import DTYPES
 
 LARGEST_FILE = 100_000
 """Bytes of a params file."""
-PER_ARM = ("iterations", "evaluate_every", "snapshots", "learning_rate", "trials", "dtype", "average", "training_windows")
+PER_ARM = (
+    "iterations",
+    "evaluate_every",
+    "snapshots",
+    "learning_rate",
+    "trials",
+    "dtype",
+    "average",
+    "training_windows",
+)
 """What ``per_arm`` may change."""
 MODELS_AND_ACTIVATIONS = {"model": find_model, "activations": find_activation}
 
 
 class StudyParams(BaseModel):
-    """What every kind of study's parameters share: unknown keys and wrong types are refused, nothing changes after entry."""
+    """What every kind of study's parameters share: unknown keys and wrong types are refused, nothing changes after
+    entry."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
 
     study: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/")
-    plugins: tuple[str, ...] = Field((), description="Python files with parts of your own, seen from the current folder")
+    plugins: tuple[str, ...] = Field(
+        (), description="Python files with parts of your own, seen from the current folder"
+    )
 
     @field_validator("plugins", mode="before")
     @classmethod
@@ -91,19 +103,25 @@ class StudyParams(BaseModel):
 
 
 class Rates(Checked):
-    """Learning rates that another study has chosen: each arm's own, or for all arms of a model that of one activation."""
+    """Learning rates that another study has chosen: each arm's own, or for all arms of a model that of one
+    activation."""
 
     study: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$")
     of: str = ""
 
 
 class Params(StudyParams):
-    """One study of language models (the reproducibility grid). Every field is a literal; a list where several values make several arms."""
+    """One study of language models (the reproducibility grid). Every field is a literal; a list where several values
+    make several arms."""
 
-    study: str = Field("repro-quick", pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/")
+    study: str = Field(
+        "repro-quick", pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/"
+    )
     model: tuple[str, ...] = Field(("charlm",), min_length=1, description="models: one name or a list")
     activations: tuple[str, ...] = Field(
-        ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1"), min_length=1, description="activations: one name or a list"
+        ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1"),
+        min_length=1,
+        description="activations: one name or a list",
     )
     trials: int = Field(3, ge=1, le=1000, description="independently seeded training runs of each arm")
     seed: int = Field(42, ge=0, lt=2**31, description="seed of the first trial; the others follow it")
@@ -115,26 +133,50 @@ class Params(StudyParams):
     batch_size: int = Field(16, ge=1, description="windows in a batch")
     learning_rate: float = Field(1e-3, gt=0, allow_inf_nan=False)
     weight_decay: float = Field(0.01, ge=0, allow_inf_nan=False)
-    prediction_windows: int = Field(256, ge=1, description="frozen validation windows on which predictions are compared")
-    noise_floor: bool = Field(True, description="also run the first seed twice more: unchanged, and with one weight moved by one ULP")
-    gated_width: str = Field("matched", description="matched: the plain arm's parameter count; doubled: 1.5 times the feed-forward layer")
-    protocol: str | dict[str, str] = Field("corrected", description="corrected, as_published, or single defects: {padding: both, pairing: unpaired}")
+    prediction_windows: int = Field(
+        256, ge=1, description="frozen validation windows on which predictions are compared"
+    )
+    noise_floor: bool = Field(
+        True, description="also run the first seed twice more: unchanged, and with one weight moved by one ULP"
+    )
+    gated_width: str = Field(
+        "matched", description="matched: the plain arm's parameter count; doubled: 1.5 times the feed-forward layer"
+    )
+    protocol: str | dict[str, str] = Field(
+        "corrected", description="corrected, as_published, or single defects: {padding: both, pairing: unpaired}"
+    )
     varies: tuple[Literal["all", "init", "order", "dropout"], ...] = Field(
-        ("all",), min_length=1, description="which random streams the trials' seeds feed, one arm for each; the others keep the first seed"
+        ("all",),
+        min_length=1,
+        description="which random streams the trials' seeds feed, one arm for each; the others keep the first seed",
     )
     perturbations: tuple[Literal["repeat", "nudge", "threads2", "threads2repeat", "bfloat16"], ...] = Field(
         (), description="also run every seed changed in these ways, and compare it with itself unchanged"
     )
-    snapshots: tuple[int, ...] = Field((), description="evaluations at which the weights are kept and the trials compared as well")
+    snapshots: tuple[int, ...] = Field(
+        (), description="evaluations at which the weights are kept and the trials compared as well"
+    )
     ensembles: tuple[int, ...] = Field((), description="also compare ensembles of so many trials")
-    equal_compute: tuple[int, ...] = Field((), description="also compare ensembles of so many trials, each of an equal share of the steps")
+    equal_compute: tuple[int, ...] = Field(
+        (), description="also compare ensembles of so many trials, each of an equal share of the steps"
+    )
     scales: tuple[str, ...] = Field((), description="sizes, one arm for each; `scale` alone where empty")
-    validation: Literal["all", "first", "second"] = Field("all", description="the part of the validation text that is measured on")
+    validation: Literal["all", "first", "second"] = Field(
+        "all", description="the part of the validation text that is measured on"
+    )
     validation_windows: int = Field(0, ge=0, description="evenly spread windows of it for the loss; 0: all of it")
-    training_windows: int = Field(0, ge=0, description="windows of the training text that are evaluated at the end, without dropout")
-    schedule: Literal["constant", "linear"] = Field("constant", description="of the learning rate; linear: to 0 at the end")
-    average: float = Field(0.0, ge=0, lt=1, description="decay of a moving average of the weights, compared at the end as well; 0: none")
-    per_arm: dict[str, dict[str, Any]] = Field({}, description="settings of single models or arms: {tinylstm: {...}, charlm/gelu: {...}}")
+    training_windows: int = Field(
+        0, ge=0, description="windows of the training text that are evaluated at the end, without dropout"
+    )
+    schedule: Literal["constant", "linear"] = Field(
+        "constant", description="of the learning rate; linear: to 0 at the end"
+    )
+    average: float = Field(
+        0.0, ge=0, lt=1, description="decay of a moving average of the weights, compared at the end as well; 0: none"
+    )
+    per_arm: dict[str, dict[str, Any]] = Field(
+        {}, description="settings of single models or arms: {tinylstm: {...}, charlm/gelu: {...}}"
+    )
     rates: Rates | None = Field(None, description="take the learning rates that another study has chosen")
     tuning: Tuning | None = Field(None, description="choose a learning rate for each arm")
     plan: Plan | None = Field(None, description="what was decided before the runs")
@@ -185,12 +227,19 @@ class Params(StudyParams):
 
     def in_words(self) -> str:
         """The settings in one sentence."""
-        sizes = [f"{scale} (width {SCALES[scale].n_embd}, context {SCALES[scale].block_size})" for scale in self.scales or (self.scale,)]
+        sizes = [
+            f"{scale} (width {SCALES[scale].n_embd}, context {SCALES[scale].block_size})"
+            for scale in self.scales or (self.scale,)
+        ]
         share = "" if self.train_fraction == 1 else f" ({100 * self.train_fraction:g}% of the training text)"
         text = load_text(self.dataset).in_words if own_sha256(self.dataset) else self.dataset
         last = self.seed + self.trials - 1
         streams = " or ".join("every stream" if name == "all" else f"{name} alone" for name in self.varies)
-        seeds = f"seed {self.seed}" if self.trials == 1 else f"{self.trials} trials of each arm (seeds {self.seed} to {last})"
+        seeds = (
+            f"seed {self.seed}"
+            if self.trials == 1
+            else f"{self.trials} trials of each arm (seeds {self.seed} to {last})"
+        )
         return (
             f"The settings of this page: {', '.join(self.model)} under {', '.join(self.activations)}, at scale {', '.join(sizes)}, "
             f"on the text {text}{share}; {seeds}, each of {self.iterations:,} iterations of {self.batch_size} windows; AdamW at a "
@@ -199,7 +248,11 @@ class Params(StudyParams):
         )
 
     def _protocol_in_words(self) -> str:
-        return self.protocol if isinstance(self.protocol, str) else " + ".join(f"{name}: {value}" for name, value in self.protocol.items())
+        return (
+            self.protocol
+            if isinstance(self.protocol, str)
+            else " + ".join(f"{name}: {value}" for name, value in self.protocol.items())
+        )
 
     def _check_extras(self) -> None:
         for step in self.snapshots:
@@ -207,10 +260,14 @@ class Params(StudyParams):
                 raise BadInput(f"snapshots: {step} does not lie before the last of {self.iterations} iterations")
         for size in self.equal_compute:
             if round(self.iterations / size) not in self.snapshots:
-                raise BadInput(f"equal_compute: {size} networks of {round(self.iterations / size)} steps each need a snapshot there")
+                raise BadInput(
+                    f"equal_compute: {size} networks of {round(self.iterations / size)} steps each need a snapshot there"
+                )
         for size in (*self.ensembles, *self.equal_compute):
             if not 2 <= size <= self.trials // 2:
-                raise BadInput(f"ensembles: {size} trials cannot be compared with {size} others: 2 to {self.trials // 2} of {self.trials} can")
+                raise BadInput(
+                    f"ensembles: {size} trials cannot be compared with {size} others: 2 to {self.trials // 2} of {self.trials} can"
+                )
 
 
 def _tuple(value: Any) -> Any:
@@ -224,12 +281,15 @@ def _tuple(value: Any) -> Any:
 
 
 def check_text(name: str, contexts: Iterable[int] = ()) -> None:
-    """``BadInput`` unless ``name`` is a known text, or a user's own that holds one validation window of each context."""
+    """``BadInput`` unless ``name`` is a known text, or a user's own that holds one validation window of each
+    context."""
     if own_sha256(name):
         corpus = load_text(name)
         longest = max(contexts, default=0)
         if len(corpus.validation) <= longest:
-            raise BadInput(f"the text {corpus.in_words} is too short: a context of {longest} needs {longest + 1} validation characters or more")
+            raise BadInput(
+                f"the text {corpus.in_words} is too short: a context of {longest} needs {longest + 1} validation characters or more"
+            )
 
 
 def _explain(item: Any, where: str) -> str:
@@ -251,7 +311,14 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path} is no params file: it has more than {LARGEST_FILE:,} bytes")
     try:
         values = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:  # PyYAML raises bare ones for odd scalars
+    except (
+        yaml.YAMLError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        TypeError,
+        RecursionError,
+    ) as error:  # PyYAML raises bare ones for odd scalars
         raise BadInput(f"{path} is not YAML: {error}") from None
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")

@@ -91,7 +91,9 @@ def _register(kind: str, name: str, thing: Any, row: Any, **about: str) -> None:
     other = PARTS.get((kind, name))
     if other and other.origin != (file.name if file else SESSION):
         raise BadInput(f"{what} is already registered by {other.origin}: choose another name")
-    whole = file is not None and kind != "metric"  # a metric trains nothing: a change elsewhere in the file is not its own
+    whole = (
+        file is not None and kind != "metric"
+    )  # a metric trains nothing: a change elsewhere in the file is not its own
     hashed = file.sha256 if file and whole else "" if kind == "dataset" else fingerprint(thing, what)
     TABLES[kind].add(name, row)
     PARTS[kind, name] = Part(kind, name, thing, file, hashed, about)
@@ -114,7 +116,8 @@ def register_activation(
 
     Args:
         name: by which params files, notebooks and the command line call it; a built-in name is refused.
-        class_or_factory: without arguments makes an ``nn.Module`` that maps (..., n) to (..., n), a gated one (..., 2n),
+        class_or_factory: without arguments makes an ``nn.Module`` that maps (..., n) to (..., n), a gated one (...,
+        2n),
             the gate first, to (..., n). If it takes ``features``, it is given n. A module that learns parameters has a
             method ``initialise(generator)`` that sets their start.
         gated: whether it multiplies two projections; models then give it both, at the plain arm's parameter count.
@@ -162,7 +165,8 @@ def register_model(name: str, class_or_factory: Any = None, *, description: str 
     Args:
         name: as for an activation.
         class_or_factory: ``(config, activation, gated_width)`` -> ``actlab.models.LanguageModel``; ``activation`` is an
-            entry of the table: ``activation.make(features=n)`` and ``actlab.models.layers.FeedForward`` make modules of it.
+            entry of the table: ``activation.make(features=n)`` and ``actlab.models.layers.FeedForward`` make modules of
+            it.
         description: what it is.
         acts_in: where its activation acts.
     """
@@ -246,7 +250,9 @@ def check_parts(planned: Parts, **named: str) -> None:
     now = parts_of(**named)
     for kind, name in named.items():
         if kind in dict(planned) and kind != "dataset" and name not in TABLES[kind]:
-            raise BadInput(f"the {kind} {name!r} is not known here: load its plug-in file (--plugin; actlab.load_plugins)")
+            raise BadInput(
+                f"the {kind} {name!r} is not known here: load its plug-in file (--plugin; actlab.load_plugins)"
+            )
         was, found = dict(planned).get(kind, ""), dict(now).get(kind, "")
         if was != found:
             before, here = (f"hash {each[:10]}" if each else "built in" for each in (was, found))
@@ -274,7 +280,8 @@ def said_of(metrics: Parts) -> dict[str, Any]:
 
 
 def sources(parts: Parts) -> dict[str, Any]:
-    """For a record's provenance: ``plugins``, file (or part of the session) -> sha256 and source, if own parts are used."""
+    """For a record's provenance: ``plugins``, file (or part of the session) -> sha256 and source, if own parts are
+    used."""
     found, used = {}, {hashed for _, hashed in parts}
     for part in PARTS.values():
         if part.hash in used:

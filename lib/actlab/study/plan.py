@@ -1,7 +1,8 @@
-"""The registered plan of a confirmatory study: hypotheses, outcomes, families and margins as data, named by the hash of its params file.
+"""The registered plan of a confirmatory study: hypotheses, outcomes, families and margins as data, named by the hash of
+its params file.
 
-A record made under a plan carries the hash of the file that held it.  That the file was committed before the training began is read from the
-repository's history (``actlab.records.registration``), not from memory.
+A record made under a plan carries the hash of the file that held it.  That the file was committed before the training
+began is read from the repository's history (``actlab.records.registration``), not from memory.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class Hypothesis(Checked):
 
 
 class Outcome(Checked):
-    """What is compared with the reference: a metric, where, its family of comparisons, and its margin of equivalence."""
+    """What is compared with the reference: a metric, where, its family of comparisons, and its margin of
+    equivalence."""
 
     name: str
     metric: str

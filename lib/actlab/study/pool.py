@@ -1,4 +1,5 @@
-"""Where tasks run: in this process, in single-threaded processes of this machine, or on any Dask cluster. Decides nothing about what they compute."""
+"""Where tasks run: in this process, in single-threaded processes of this machine, or on any Dask cluster. Decides
+nothing about what they compute."""
 
 from __future__ import annotations
 
@@ -59,8 +60,8 @@ def run_tasks(
         tasks: what can be pickled; earlier ones are started first.
         workers: processes of this machine, one thread each; 1 runs in this process, without Dask.
         on_report: called in this process with (place, iteration, loss).
-        scheduler: address of a Dask scheduler (``tcp://host:8786``), in place of processes here; ``workers`` is then ignored.
-        gpu: each task takes one ``GPU`` resource of the scheduler's workers.
+        scheduler: address of a Dask scheduler (``tcp://host:8786``), in place of processes here; ``workers`` is then
+        ignored. gpu: each task takes one ``GPU`` resource of the scheduler's workers.
         say: told the address of the dashboard, where the scheduler has one.
 
     Raises:
@@ -78,7 +79,9 @@ def run_tasks(
         yield from _on_dask(client, function, tasks, tell, {GPU: 1} if gpu and scheduler else None)
 
 
-def _on_dask(client: Any, function: Any, tasks: Sequence[Any], tell: Any, resources: dict[str, int] | None) -> Iterator[tuple[int, Any]]:
+def _on_dask(
+    client: Any, function: Any, tasks: Sequence[Any], tell: Any, resources: dict[str, int] | None
+) -> Iterator[tuple[int, Any]]:
     from distributed import KilledWorker
 
     inbox: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
@@ -89,7 +92,18 @@ def _on_dask(client: Any, function: Any, tasks: Sequence[Any], tell: Any, resour
     places = {}
     for place, task in enumerate(tasks):
         future = client.submit(
-            _call, function, task, place, topic, here, own, key=f"{topic}-{place}", pure=False, priority=-place, resources=resources, retries=0
+            _call,
+            function,
+            task,
+            place,
+            topic,
+            here,
+            own,
+            key=f"{topic}-{place}",
+            pure=False,
+            priority=-place,
+            resources=resources,
+            retries=0,
         )
         places[future] = place
         future.add_done_callback(lambda done: inbox.put(("done", done)))
@@ -100,7 +114,9 @@ def _on_dask(client: Any, function: Any, tasks: Sequence[Any], tell: Any, resour
             continue
         place = places.pop(item)
         if item.status not in ("finished", "error"):
-            raise EngineError(f"the scheduler went away with {len(places) + 1} of {len(tasks)} tasks unfinished; what had ended is kept: start again")
+            raise EngineError(
+                f"the scheduler went away with {len(places) + 1} of {len(tasks)} tasks unfinished; what had ended is kept: start again"
+            )
         try:
             yield place, item.result()
         except KilledWorker as error:
@@ -110,12 +126,16 @@ def _on_dask(client: Any, function: Any, tasks: Sequence[Any], tell: Any, resour
             ) from error
 
 
-def _call(function: Any, task: Any, place: int, topic: str, there: tuple[object, object], own: Sequence[PluginFile]) -> Any:
+def _call(
+    function: Any, task: Any, place: int, topic: str, there: tuple[object, object], own: Sequence[PluginFile]
+) -> Any:
     """Runs in a worker."""
     from distributed import get_worker  # the client's process may never need it
 
     worker = get_worker()
-    for what, mine, client in zip(("code", "machine"), (provenance.code()["trial_code_sha256"], provenance.machine()), there, strict=True):
+    for what, mine, client in zip(
+        ("code", "machine"), (provenance.code()["trial_code_sha256"], provenance.machine()), there, strict=True
+    ):
         if mine != client:
             raise BadInput(
                 f"the worker {worker.address} has another {what} than the process that started the study ({mine} against {client}): "
@@ -123,7 +143,9 @@ def _call(function: Any, task: Any, place: int, topic: str, there: tuple[object,
             )
     for file in own:
         plugins.execute(file)
-    if torch.cuda.is_available() and isinstance(worker.name, int):  # of a local cluster: each worker has its own GPU, in turn
+    if torch.cuda.is_available() and isinstance(
+        worker.name, int
+    ):  # of a local cluster: each worker has its own GPU, in turn
         torch.cuda.set_device(worker.name % torch.cuda.device_count())
     last = 0.0
 

@@ -1,4 +1,5 @@
-"""Loaded once, in the process that workers are forked from (``startup``): the libraries, and the hash of the code as it was then."""
+"""Loaded once, in the process that workers are forked from (``startup``): the libraries, and the hash of the code as it
+was then."""
 
 import signal
 

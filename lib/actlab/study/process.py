@@ -1,4 +1,5 @@
-"""What a process does before it trains: its threads, how its C library handles freed memory, whether its processor suits the type of numbers."""
+"""What a process does before it trains: its threads, how its C library handles freed memory, whether its processor
+suits the type of numbers."""
 
 from __future__ import annotations
 
@@ -23,9 +24,12 @@ def prepare(threads: int = 1) -> None:
 
 @cache
 def bfloat16_arithmetic() -> bool:
-    """Whether this processor multiplies bfloat16 numbers itself; without that training in bfloat16 is slower than in float32, not faster."""
+    """Whether this processor multiplies bfloat16 numbers itself; without that training in bfloat16 is slower than in
+    float32, not faster."""
     found: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()  # from PyTorch 2.12 on
-    return any(there is True for name, there in found.items() if "bf16" in name) or torch.cpu._is_avx512_bf16_supported()
+    return (
+        any(there is True for name, there in found.items() if "bf16" in name) or torch.cpu._is_avx512_bf16_supported()
+    )
 
 
 def check_bfloat16(models: Iterable[nn.Module]) -> str:
@@ -40,13 +44,16 @@ def check_bfloat16(models: Iterable[nn.Module]) -> str:
         for model in models:
             if any(isinstance(part, nn.LSTM) for part in model.modules()):
                 name = type(model).__name__
-                raise BadInput(f"dtype=bfloat16: {name} has an LSTM, which this processor cannot train in bfloat16; allowed: float32")
+                raise BadInput(
+                    f"dtype=bfloat16: {name} has an LSTM, which this processor cannot train in bfloat16; allowed: float32"
+                )
     return "this processor has no bfloat16 arithmetic: training in bfloat16 will be several times slower here than in float32"
 
 
 @cache
 def keep_freed_memory() -> bool:
-    """Freed memory stays with the process: otherwise each step's large tensors go back to the system and are faulted in again, zeroed, at the next.
+    """Freed memory stays with the process: otherwise each step's large tensors go back to the system and are faulted in
+    again, zeroed, at the next.
 
     Whether the C library did so: False where it is not glibc.
     """

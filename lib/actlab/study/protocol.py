@@ -1,7 +1,9 @@
-"""Protocol switches: the defects that explain the published numbers, each switched on by name, and what is measured under them.
+"""Protocol switches: the defects that explain the published numbers, each switched on by name, and what is measured
+under them.
 
-Off by default, and loud: an arm lists the ones that are on in ``config.protocol``.  Those of training change the trial.  Those of measurement leave
-the record's own numbers alone and add a block ``as_published`` beside them, so that one training is read both ways.
+Off by default, and loud: an arm lists the ones that are on in ``config.protocol``.  Those of training change the trial.
+ Those of measurement leave the record's own numbers alone and add a block ``as_published`` beside them, so that one
+ training is read both ways.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ IGNORED, BOTH, UNPAIRED, LAST, DOUBLED, FINAL, BATCHES = (
 
 @dataclass(frozen=True)
 class Defect:
-    """One row of the table. ``applies(model, gated)`` says which arms it changes; ``trains``: the trial itself, not only what is measured of it."""
+    """One row of the table. ``applies(model, gated)`` says which arms it changes; ``trains``: the trial itself, not
+    only what is measured of it."""
 
     name: str
     sentence: str
@@ -55,10 +58,28 @@ class Defect:
 
 
 _ROWS = (
-    Defect(IGNORED, "an activation that the factory does not recognise becomes ReLU", lambda model, gated: model != "charlm", trains=True),
-    Defect(BOTH, "convolutions are padded on both sides, so that a position sees the characters that it predicts", lambda m, g: m == "convlm", True),
-    Defect(DOUBLED, "a gated layer keeps the plain width, with 1.5 times the parameters", lambda model, gated: gated, trains=True),
-    Defect(UNPAIRED, f"each model predicts {DRAWN_WINDOWS} freshly drawn windows, at their last position: two models never see one input"),
+    Defect(
+        IGNORED,
+        "an activation that the factory does not recognise becomes ReLU",
+        lambda model, gated: model != "charlm",
+        trains=True,
+    ),
+    Defect(
+        BOTH,
+        "convolutions are padded on both sides, so that a position sees the characters that it predicts",
+        lambda m, g: m == "convlm",
+        True,
+    ),
+    Defect(
+        DOUBLED,
+        "a gated layer keeps the plain width, with 1.5 times the parameters",
+        lambda model, gated: gated,
+        trains=True,
+    ),
+    Defect(
+        UNPAIRED,
+        f"each model predicts {DRAWN_WINDOWS} freshly drawn windows, at their last position: two models never see one input",
+    ),
     Defect(LAST, f"accuracy is taken at the last position of {DRAWN_WINDOWS} random windows"),
     Defect(FINAL, "the last weights are reported, however far past the lowest validation loss"),
     Defect(BATCHES, f"the validation loss is the mean over {DRAWN_BATCHES} random batches"),
@@ -84,7 +105,9 @@ def check(protocol: Protocol) -> None:
         if key not in switches:
             raise UnknownName("protocol switch", key, switches)
         if value != switches[key]:
-            raise BadInput(f"protocol {key} must be {switches[key]!r} (leave it out for the correct way), got {value!r}")
+            raise BadInput(
+                f"protocol {key} must be {switches[key]!r} (leave it out for the correct way), got {value!r}"
+            )
     if "evaluation" in protocol and "selection" not in protocol:
         raise BadInput("protocol evaluation: random batches measure the last weights, so it needs selection: final")
 
@@ -98,7 +121,12 @@ def defects_of(protocol: Protocol, model: str, activation: str) -> tuple[str, ..
 
 
 def build(
-    model: str, config: ModelConfig, activation: str, gated_width: str, init: Callable[[str], torch.Generator], defects: tuple[str, ...]
+    model: str,
+    config: ModelConfig,
+    activation: str,
+    gated_width: str,
+    init: Callable[[str], torch.Generator],
+    defects: tuple[str, ...],
 ) -> LanguageModel:
     """``build_model`` with the defects of training on (``gated_width`` is the caller's)."""
     used = "relu" if IGNORED in defects else activation
@@ -112,7 +140,8 @@ def build(
 
 
 def coded_pd(p: Tensor, q: Tensor) -> float:
-    """mean |p - q| / (mean p + mean q) of two (N, V) tensors: the reference study's code. Mean total variation, where rows are of one input."""
+    """mean |p - q| / (mean p + mean q) of two (N, V) tensors: the reference study's code. Mean total variation, where
+    rows are of one input."""
     return ((p - q).abs().mean() / (p.mean() + q.mean())).item()
 
 
@@ -136,16 +165,21 @@ def _windows(text: Tensor, block_size: int, count: int, random: torch.Generator)
 
 
 def draw(model: LanguageModel, text: Tensor, recipe: Recipe, random: torch.Generator) -> Drawn:
-    """What the published ``get_predictions`` returns: the last position of ``DRAWN_WINDOWS`` random windows of ``text``."""
+    """What the published ``get_predictions`` returns: the last position of ``DRAWN_WINDOWS`` random windows of
+    ``text``."""
     width = model.config.block_size
     windows = _windows(text, width, DRAWN_WINDOWS, random)
     shown = Windows(windows.inputs, torch.full_like(windows.targets, SKIP)).to(recipe.device)
-    last = [torch.softmax(logits.view(-1, width, logits.shape[1])[:, -1], dim=1).cpu() for logits, _ in logits_of(model, shown, recipe)]
+    last = [
+        torch.softmax(logits.view(-1, width, logits.shape[1])[:, -1], dim=1).cpu()
+        for logits, _ in logits_of(model, shown, recipe)
+    ]
     return Drawn(torch.cat(last), windows.targets[:, -1])
 
 
 def unpaired(draws: Mapping[str, tuple[Drawn, Drawn]]) -> dict[str, list[dict[str, Any]]]:
-    """``pairs`` of trials, and each trial against ``itself``, as published: the first's first draw against the second's second draw."""
+    """``pairs`` of trials, and each trial against ``itself``, as published: the first's first draw against the second's
+    second draw."""
     couples = {"pairs": list(combinations(draws, 2)), "itself": [(label, label) for label in draws]}
     return {
         name: [{"between": [a, b], **_compare(draws[a][0].probabilities, draws[b][1].probabilities)} for a, b in pairs]
@@ -158,9 +192,14 @@ def _compare(p: Tensor, q: Tensor) -> dict[str, float]:
 
 
 def measured(
-    defects: tuple[str, ...], models: Mapping[str, LanguageModel], finals: Mapping[str, dict[str, float]], text: Tensor, recipe: Recipe
+    defects: tuple[str, ...],
+    models: Mapping[str, LanguageModel],
+    finals: Mapping[str, dict[str, float]],
+    text: Tensor,
+    recipe: Recipe,
 ) -> dict[str, Any]:
-    """The record's block ``as_published``: what the defects of measurement make of trained models; empty where none is on.
+    """The record's block ``as_published``: what the defects of measurement make of trained models; empty where none is
+    on.
 
     Args:
         defects: names.
@@ -172,14 +211,20 @@ def measured(
     on = [name for name in defects if not DEFECTS[name].trains]
     if not on:
         return {}
-    draws = {label: _two_draws(net, text, recipe, int(label)) for label, net in models.items()} if {UNPAIRED, LAST} & set(on) else {}
+    draws = (
+        {label: _two_draws(net, text, recipe, int(label)) for label, net in models.items()}
+        if {UNPAIRED, LAST} & set(on)
+        else {}
+    )
     trials = []
     for label, net in models.items():
         entry: dict[str, Any] = {"label": label}
         if LAST in on:
             entry["val_accuracy"] = draws[label][0].accuracy
         if BATCHES in on:
-            random = _windows(text, net.config.block_size, DRAWN_BATCHES * recipe.batch_size, generator(int(label), "drawn/batches"))
+            random = _windows(
+                text, net.config.block_size, DRAWN_BATCHES * recipe.batch_size, generator(int(label), "drawn/batches")
+            )
             entry["val_loss"] = evaluate(net, random.to(recipe.device), recipe)[0]
         elif FINAL in on:
             entry["val_loss"] = finals[label]["val_loss"]

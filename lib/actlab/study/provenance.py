@@ -23,7 +23,9 @@ def code_sha256(*parts: str) -> str:
     """Of the named files and folders of the package (all of it where none is named)."""
     package = Path(__file__).resolve().parents[1]
     roots = [package / part for part in parts] or [package]
-    files = sorted(f for root in roots for f in ([root] if root.is_file() else root.rglob("*")) if f.suffix in (".py", ".sha256"))
+    files = sorted(
+        f for root in roots for f in ([root] if root.is_file() else root.rglob("*")) if f.suffix in (".py", ".sha256")
+    )
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.relative_to(package).as_posix().encode())
@@ -34,7 +36,9 @@ def code_sha256(*parts: str) -> str:
 def git(*arguments: str) -> str:
     """Output of a git command in the repository; empty where there is no git."""
     try:
-        return subprocess.run(["git", *arguments], cwd=paths.ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            ["git", *arguments], cwd=paths.ROOT, capture_output=True, text=True, check=True
+        ).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
 
@@ -64,7 +68,8 @@ def machine() -> dict[str, object]:
 
 @cache
 def code() -> dict[str, object]:
-    """The commit, whether files differed from it, and the hashes of the code in use. Read once, when a process starts to work."""
+    """The commit, whether files differed from it, and the hashes of the code in use. Read once, when a process starts
+    to work."""
     return {
         "git_commit": git("rev-parse", "HEAD") or None,
         "git_dirty": bool(git("status", "--porcelain", "--", "lib")),
@@ -79,7 +84,8 @@ def here() -> dict[str, Any]:
 
 
 def of_record(threads: int, path: str, data: dict[str, Any], plan: tuple[int, str] | None = None) -> dict[str, Any]:
-    """What a record says of its origin: now, this code and machine, the threads and path of its training, its data, its plan."""
+    """What a record says of its origin: now, this code and machine, the threads and path of its training, its data, its
+    plan."""
     registered = {"plan": {"version": plan[0], "sha256": plan[1]}} if plan else {}
     date = datetime.now(UTC).isoformat(timespec="seconds")
     return {"date": date, **code(), "machine": machine(), "threads": threads, "path": path, "data": data, **registered}

@@ -10,9 +10,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from filelock import FileLock
 
-from actlab import paths, store
+from actlab import paths
 from actlab.errors import RecordError
 from actlab.files import write_text
+from actlab.records import store
 from actlab.records.settings import config_of, without_trials
 from actlab.study.events import Event, Watch
 from actlab.study.pool import Report, run_tasks
@@ -72,7 +73,8 @@ def load_arms(arms: list[A], baseline: store.Record | None = None) -> Outcome[A]
 
 
 def bits_of(trial: dict[str, Any]) -> dict[str, Any]:
-    """What has to come out the same: weights and every evaluation; where weights were not kept (image sweep) every number that was measured."""
+    """What has to come out the same: weights and every evaluation; where weights were not kept (image sweep) every
+    number that was measured."""
     if "weights_sha256" in trial:
         return {name: trial[name] for name in ("weights_sha256", "history")}
     return {name: value for name, value in trial.items() if name != "seconds"}
@@ -81,8 +83,8 @@ def bits_of(trial: dict[str, Any]) -> dict[str, Any]:
 def earlier(arm: Named) -> dict[str, dict[str, Any]]:
     """Label -> trial of the smaller records of an arm: its settings, fewer trials.
 
-    An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need, are in no record. Either
-    way ``run_arms`` and ``keep`` hold them to the recorded bits.
+    An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
+    are in no record. Either way ``run_arms`` and ``keep`` hold them to the recorded bits.
     """
     found: dict[str, dict[str, Any]] = {}
     own = store.canonical(without_trials(arm.config))
@@ -99,7 +101,9 @@ def _check_grown(arm: Named, trial: dict[str, Any], before: dict[str, dict[str, 
     known = before.get(str(trial.get("label")))
     if known is None or "failed" in (trial["status"], known["status"]):
         return
-    differs = [name for name, value in bits_of(known).items() if store.canonical(trial.get(name)) != store.canonical(value)]
+    differs = [
+        name for name, value in bits_of(known).items() if store.canonical(trial.get(name)) != store.canonical(value)
+    ]
     if differs:
         raise RecordError(
             f"{arm.id}: trial {trial['label']} comes out differently here than results/{arm.study} has it ({', '.join(differs)}): a study grows "
@@ -109,13 +113,15 @@ def _check_grown(arm: Named, trial: dict[str, Any], before: dict[str, dict[str, 
 
 
 def failure_of(arm: Named) -> Path:
-    """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no reader takes for a record."""
+    """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no
+    reader takes for a record."""
     path = store.path_of(arm.study, arm.id)
     return path.parent / "failed" / path.name
 
 
 def keep(arm: Named, record: store.Record) -> store.Record:
-    """Write an arm's record and return it as it reads back; where another run of the study has written it meanwhile, that one.
+    """Write an arm's record and return it as it reads back; where another run of the study has written it meanwhile,
+    that one.
 
     One with a failed trial goes to ``failure_of(arm)`` instead, until the arm, run again, has its record.
 
@@ -135,7 +141,9 @@ def keep(arm: Named, record: store.Record) -> store.Record:
     with FileLock(lock):
         path = store.path_of(arm.study, arm.id)
         if (there := recorded(arm)) is not None:
-            if store.canonical([bits_of(t) for t in there["trials"]]) != store.canonical([bits_of(t) for t in plain["trials"]]):
+            if store.canonical([bits_of(t) for t in there["trials"]]) != store.canonical(
+                [bits_of(t) for t in plain["trials"]]
+            ):
                 raise RecordError(f"{path} holds a different result; move it away to record this one")
             return there
         store.save(path, record)
@@ -160,15 +168,21 @@ class Plan(Generic[A, Task, Result]):
 
 
 def trial_by_trial(
-    missing: Sequence[Any], train: Callable[[Any, Report], Any], finish: Callable[[Any, list[Any]], store.Record], gpu: bool
+    missing: Sequence[Any],
+    train: Callable[[Any, Report], Any],
+    finish: Callable[[Any, list[Any]], store.Record],
+    gpu: bool,
 ) -> Plan[Any, Any, Any]:
     """The plan of arms that have ``trials``: each is a task; arms that share a trial share the task."""
-    places = {trial: place for place, trial in enumerate(dict.fromkeys(trial for arm in missing for trial in arm.trials))}
+    places = {
+        trial: place for place, trial in enumerate(dict.fromkeys(trial for arm in missing for trial in arm.trials))
+    }
     return Plan(list(places), lambda arm: [places[trial] for trial in arm.trials], train, finish, gpu=gpu)
 
 
 def in_stages(load: Callable[[], Outcome[A]], run_once: Callable[[Outcome[A]], Outcome[A]]) -> Outcome[A]:
-    """Run what is missing until nothing is: the arms of a study that chooses learning rates depend on the records of its earlier ones."""
+    """Run what is missing until nothing is: the arms of a study that chooses learning rates depend on the records of
+    its earlier ones."""
     while True:
         outcome = run_once(load())
         planned = load()
@@ -176,8 +190,11 @@ def in_stages(load: Callable[[], Outcome[A]], run_once: Callable[[Outcome[A]], O
             return planned if not outcome.failed else outcome
 
 
-def run_arms(outcome: Outcome[A], plan: Plan[A, Task, Result], workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome[A]:
-    """Train what the missing arms need and record every arm as soon as its last task has ended; the order of tasks decides nothing else.
+def run_arms(
+    outcome: Outcome[A], plan: Plan[A, Task, Result], workers: int = 1, watch: Watch | None = None, scheduler: str = ""
+) -> Outcome[A]:
+    """Train what the missing arms need and record every arm as soon as its last task has ended; the order of tasks
+    decides nothing else.
 
     Args:
         outcome: what is recorded already.
@@ -199,7 +216,9 @@ def run_arms(outcome: Outcome[A], plan: Plan[A, Task, Result], workers: int = 1,
         plan.train,
         plan.tasks,
         workers,
-        lambda place, iteration, loss: tell(Event("progress", owner[place], plan.trials(plan.tasks[place])[0], iteration, loss)),
+        lambda place, iteration, loss: tell(
+            Event("progress", owner[place], plan.trials(plan.tasks[place])[0], iteration, loss)
+        ),
         scheduler=scheduler,
         gpu=plan.gpu,
         say=lambda note: tell(Event("note", owner[0], note=note)),
@@ -208,7 +227,9 @@ def run_arms(outcome: Outcome[A], plan: Plan[A, Task, Result], workers: int = 1,
     fresh: dict[str, store.Record] = {}
     for place, result in running:
         ended[place] = result
-        if isinstance(result, dict) and "status" in result:  # of one trial; a program of many is checked when its arms are finished
+        if (
+            isinstance(result, dict) and "status" in result
+        ):  # of one trial; a program of many is checked when its arms are finished
             for arm, _ in [pair for pair in waiting.values() if place in pair[1]]:
                 _check_grown(arm, result, before[arm.id])
         for trial in plan.trials(plan.tasks[place]):
@@ -216,5 +237,7 @@ def run_arms(outcome: Outcome[A], plan: Plan[A, Task, Result], workers: int = 1,
         for arm, places in [pair for pair in waiting.values() if place in pair[1] and ended.keys() >= set(pair[1])]:
             fresh[arm.id] = plan.finish(arm, [ended[p] for p in places])
             tell(Event("arm", arm, record=fresh[arm.id]))
-    records: list[store.Record | None] = [record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)]
+    records: list[store.Record | None] = [
+        record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)
+    ]
     return Outcome(outcome.arms, records, outcome.baseline)

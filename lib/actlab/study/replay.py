@@ -1,4 +1,5 @@
-"""Replay: train recorded trials again, compare the outcome bit for bit, and leave a history beside the record, which is itself never changed."""
+"""Replay: train recorded trials again, compare the outcome bit for bit, and leave a history beside the record, which is
+itself never changed."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from typing import Any
 
 import torch
 
-from actlab import store
 from actlab.errors import BadInput, RecordError
+from actlab.records import store
 from actlab.study import kinds, provenance
 from actlab.study.arms import NUDGE
 from actlab.study.pool import Report
@@ -44,7 +45,8 @@ class Replay:
     equal: bool
     """Whether all that was compared has the recorded bits."""
     wrong: bool
-    """Whether the replay contradicts its promise: it raised, or its bits differ though machine, versions and the code that trains are the same."""
+    """Whether the replay contradicts its promise: it raised, or its bits differ though machine, versions and the code
+    that trains are the same."""
     sentence: str
     record: store.Record
     """What is kept of it."""
@@ -63,15 +65,23 @@ def task_of(path: Path, label: str | None = None) -> Task:
     record = store.load(path)
     kinds.of_record(record)
     label = label or record["trials"][0]["label"]
-    return Task(path.resolve(), record["arm"], record["study"], label, seconds_of(_trial(record, label)), specification(record, label))
+    return Task(
+        path.resolve(),
+        record["arm"],
+        record["study"],
+        label,
+        seconds_of(_trial(record, label)),
+        specification(record, label),
+    )
 
 
 def replay(path: Path, label: str | None = None, report: Report | None = None) -> Replay:
     """Train one trial of a record again (the first unless ``label`` names another), from nothing.
 
-    The same bits are promised on the same kind of machine with the same versions and the same code; the sentence says what differs otherwise, and
-    how far the outcome is from the recorded one: in loss, and in total variation where the recorded trial's predictions are still in the cache, each
-    beside what one unit in the last place (where the arm's noise floor is recorded) and another seed do.
+    The same bits are promised on the same kind of machine with the same versions and the same code; the sentence says
+    what differs otherwise, and how far the outcome is from the recorded one: in loss, and in total variation where the
+    recorded trial's predictions are still in the cache, each beside what one unit in the last place (where the arm's
+    noise floor is recorded) and another seed do.
 
     Raises:
         ActlabError: no such trial, its data is not here or is other data, or it needs a device that is not here.
@@ -89,12 +99,17 @@ def replay_task(task: Task, report: Report | None = None) -> Replay:
     again = kinds.of_record(record).again(task.trial, record, report)
     seconds = time.perf_counter() - since
     before, after = _trial(record, task.label), again.results
-    differs = sorted(name for name, value in bits_of(before).items() if store.canonical(after.get(name)) != store.canonical(value))
+    differs = sorted(
+        name for name, value in bits_of(before).items() if store.canonical(after.get(name)) != store.canonical(value)
+    )
     changed = _changed(record)
     failed = after["status"] == "failed"
     measured: dict[str, Any] = {}
     if not failed:
-        measured = {"val_loss": {"recorded": _loss(before), "now": _loss(after)}, "total_variation": again.distance() if differs else 0.0}
+        measured = {
+            "val_loss": {"recorded": _loss(before), "now": _loss(after)},
+            "total_variation": again.distance() if differs else 0.0,
+        }
     found = {
         "kind": "replay",
         "study": record["study"],
@@ -116,7 +131,8 @@ def replay_task(task: Task, report: Report | None = None) -> Replay:
 
 
 def keep(outcome: Replay) -> Path:
-    """Add a replay to the history of its record: a file of its own, never changed, in ``replays/ARM/`` beside the record (``store.replays``)."""
+    """Add a replay to the history of its record: a file of its own, never changed, in ``replays/ARM/`` beside the
+    record (``store.replays``)."""
     moment = outcome.record["provenance"]["date"].replace(":", "").replace("-", "")[:15]
     name = f"{outcome.task.label}-{moment}-{store.checksum(outcome.record)[:8]}.json"
     return store.save(store.replays_of(outcome.task.path) / name, outcome.record)
@@ -150,7 +166,8 @@ APART = ("floor", "perturbed")
 
 
 def _floor(record: store.Record, folder: Path) -> dict[str, float] | None:
-    """What one unit in the last place does to the arm's trials: the mean over those that were nudged, where a record of its noise floor has any."""
+    """What one unit in the last place does to the arm's trials: the mean over those that were nudged, where a record of
+    its noise floor has any."""
     apart = ("kind", "trials", "protocol", "ensembles", "snapshots")
     same = {name: value for name, value in record["config"].items() if name not in apart}
     for path in sorted(folder.glob("*.json")):
@@ -159,7 +176,9 @@ def _floor(record: store.Record, folder: Path) -> dict[str, float] | None:
             continue
         pairs = [pair for pair in other["reproducibility_metrics"] if pair["between"][1].endswith(f"-{NUDGE}")]
         if pairs:
-            losses = [abs(_loss(_trial(other, a)) - _loss(_trial(other, b))) for a, b in (pair["between"] for pair in pairs)]
+            losses = [
+                abs(_loss(_trial(other, a)) - _loss(_trial(other, b))) for a, b in (pair["between"] for pair in pairs)
+            ]
             return {
                 "total_variation": statistics.fmean(pair["total_variation"] for pair in pairs),
                 "val_loss": statistics.fmean(losses),
@@ -177,7 +196,9 @@ def _verdict(found: Mapping[str, Any], record: store.Record) -> str:
     loss = "; ".join([f"{abs(after - before):.1e} apart", *_beside("val_loss", found["floor"], _between_seeds(record))])
     far = "total variation not known, since the recorded predictions are not in the cache"
     if found["total_variation"] is not None:
-        yardsticks = _beside("total_variation", found["floor"], record.get("avg_total_variation") if _has_seeds(record) else None)
+        yardsticks = _beside(
+            "total_variation", found["floor"], record.get("avg_total_variation") if _has_seeds(record) else None
+        )
         far = "; ".join([f"total variation {found['total_variation']:.1e} from the recorded predictions", *yardsticks])
     why = f"what differs: {changed}" if changed else "processor, versions and code are the recorded ones"
     return f"NOT equal in {', '.join(found['differs'])}: validation loss {before:.6f} recorded, {after:.6f} now ({loss}); {far}; {why}"
@@ -196,4 +217,8 @@ def _has_seeds(record: store.Record) -> bool:
 def _between_seeds(record: store.Record) -> float | None:
     """Mean absolute difference in loss between two trials of the arm."""
     losses = [_loss(trial) for trial in record["trials"] if trial["status"] == "done"]
-    return statistics.fmean(abs(a - b) for a, b in combinations(losses, 2)) if _has_seeds(record) and len(losses) > 1 else None
+    return (
+        statistics.fmean(abs(a - b) for a, b in combinations(losses, 2))
+        if _has_seeds(record) and len(losses) > 1
+        else None
+    )

@@ -7,8 +7,9 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from actlab import paths, store
+from actlab import paths
 from actlab.errors import ActlabError, UnknownName
+from actlab.records import store
 from actlab.study import kinds, provenance
 from actlab.study.events import Event, Watch
 from actlab.study.pool import Report, run_tasks
@@ -24,7 +25,8 @@ class Impossible:
 
 
 def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
-    """Every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files; ``label``: with this label."""
+    """Every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files;
+    ``label``: with this label."""
     known = sorted(folder.name for folder in paths.results().glob("*") if any(folder.glob("*.json")))
     if study and study not in known:
         raise UnknownName("study", study, known, str(paths.results()))
@@ -32,7 +34,14 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
     every = {kind for row in kinds.KINDS.values() for kind in row.records}
     replayable = [(path, record) for path in files if (record := store.load(path)).get("kind") in every]
     return [
-        Task(path, record["arm"], record["study"], trial["label"], seconds_of(trial), specification(record, trial["label"]))
+        Task(
+            path,
+            record["arm"],
+            record["study"],
+            trial["label"],
+            seconds_of(trial),
+            specification(record, trial["label"]),
+        )
         for path, record in replayable
         for trial in record["trials"]
         if label in (None, trial["label"])
@@ -40,7 +49,8 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
 
 
 def sample(tasks: Sequence[Task], size: int | None = None, seed: int = 0, minutes: float = math.inf) -> list[Task]:
-    """``size`` trials at random (all of them unless given), the studies taking turns so that none is left out for its size.
+    """``size`` trials at random (all of them unless given), the studies taking turns so that none is left out for its
+    size.
 
     ``minutes`` leaves out trials whose recorded training took longer: the sample then says nothing about those.
     """
@@ -51,12 +61,18 @@ def sample(tasks: Sequence[Task], size: int | None = None, seed: int = 0, minute
     draw = random.Random(seed)
     for queue in queues.values():
         draw.shuffle(queue)
-    turns = [queue[i] for i in range(max(map(len, queues.values()), default=0)) for queue in queues.values() if i < len(queue)]
+    turns = [
+        queue[i]
+        for i in range(max(map(len, queues.values()), default=0))
+        for queue in queues.values()
+        if i < len(queue)
+    ]
     return turns[:size]
 
 
 def replay_all(tasks: Sequence[Task], workers: int = 1, watch: Watch | None = None) -> Iterator[Replay | Impossible]:
-    """Replay trials through the pool, and yield each as it ends, its history written: an interruption loses only those under way."""
+    """Replay trials through the pool, and yield each as it ends, its history written: an interruption loses only those
+    under way."""
     tell = watch or (lambda event: None)
     provenance.code()  # before anything can change the files that this process has loaded
     if tasks:

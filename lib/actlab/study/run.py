@@ -15,11 +15,12 @@ import torch
 from filelock import FileLock
 from torch import Tensor
 
-from actlab import metrics, paths, store
+from actlab import metrics, paths
 from actlab.data.text import Corpus, is_file, load_text, shown
 from actlab.errors import ActlabError, BadInput
 from actlab.files import mending
 from actlab.models import LanguageModel, count_parameters
+from actlab.records import store
 from actlab.study import before, beyond, process, protocol, provenance
 from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec, arm, known_by
 from actlab.study.params import Params
@@ -40,9 +41,15 @@ Results = dict[str, Any]
 
 @lru_cache(maxsize=4)
 def evaluation_windows(
-    dataset: str, block_size: int, prediction_windows: int, part: str = "all", validation_windows: int = 0, sha256: str = ""
+    dataset: str,
+    block_size: int,
+    prediction_windows: int,
+    part: str = "all",
+    validation_windows: int = 0,
+    sha256: str = "",
 ) -> tuple[Windows, Windows]:
-    """(the validation split, or the named half of it, or evenly spread windows of that; the frozen windows of the predictions)."""
+    """(the validation split, or the named half of it, or evenly spread windows of that; the frozen windows of the
+    predictions)."""
     text = load_text(dataset, sha256).part(part).validation
     measured = spread(text, block_size, validation_windows) if validation_windows else cover(text, block_size)
     return measured, spread(text, block_size, prediction_windows)
@@ -68,9 +75,12 @@ def fresh_model(spec: TrialSpec) -> LanguageModel:
 
 
 def trial_key(spec: TrialSpec, origin: Mapping[str, Any] | None = None) -> str:
-    """Names a trial in the cache: its specification, its data, code and machine (here, unless ``origin`` says where else)."""
+    """Names a trial in the cache: its specification, its data, code and machine (here, unless ``origin`` says where
+    else)."""
     origin = origin or provenance.here()
-    same = replace(spec, varies=ALL, fixed=0) if spec.seed == spec.fixed else spec  # one stream at the seed of all others is no variation
+    same = (
+        replace(spec, varies=ALL, fixed=0) if spec.seed == spec.fixed else spec
+    )  # one stream at the seed of all others is no variation
     about = {
         **known_by(same),
         "data": load_text(spec.dataset, spec.text_sha256).sha256,
@@ -81,7 +91,8 @@ def trial_key(spec: TrialSpec, origin: Mapping[str, Any] | None = None) -> str:
 
 
 def cached(spec: TrialSpec, origin: Mapping[str, Any] | None = None) -> Path:
-    """The file of a finished trial: its results, predictions and weights. ``origin``: a record's provenance, for the trial as it was trained then."""
+    """The file of a finished trial: its results, predictions and weights. ``origin``: a record's provenance, for the
+    trial as it was trained then."""
     return paths.cache() / "trials" / f"{trial_key(spec, origin)}.safetensors"
 
 
@@ -91,9 +102,11 @@ def snapshot(spec: TrialSpec, iteration: int) -> Path:
 
 
 def run_trial(spec: TrialSpec, on_progress: OnProgress | None = None) -> Results:
-    """Train one trial, or take it from the cache; a started one goes on from its checkpoint. Never raises for a training failure.
+    """Train one trial, or take it from the cache; a started one goes on from its checkpoint. Never raises for a
+    training failure.
 
-    The process works on one thread (two where the trial's variant says so): the bits of a result then depend on no core count.
+    The process works on one thread (two where the trial's variant says so): the bits of a result then depend on no core
+    count.
     """
     process.prepare(spec.threads)
     path = cached(spec)
@@ -114,7 +127,8 @@ def _cached_or_trained(spec: TrialSpec, path: Path, on_progress: OnProgress | No
 
 
 def train_afresh(spec: TrialSpec, on_progress: OnProgress | None = None) -> tuple[Results, dict[str, Tensor]]:
-    """Train one trial without looking at the cache or leaving anything there: its results; its predictions and weights."""
+    """Train one trial without looking at the cache or leaving anything there: its results; its predictions and
+    weights."""
     process.prepare(spec.threads)
     return _train(spec, None, on_progress)
 
@@ -164,13 +178,22 @@ def _train(spec: TrialSpec, saved_at: Path | None, on_progress: OnProgress | Non
 
 
 def _at_the_end(
-    spec: TrialSpec, model: LanguageModel, average: torch.nn.Module | None, corpus: Corpus, validation: Windows, frozen: Windows
+    spec: TrialSpec,
+    model: LanguageModel,
+    average: torch.nn.Module | None,
+    corpus: Corpus,
+    validation: Windows,
+    frozen: Windows,
 ) -> dict[str, tuple[float, float, Tensor | None]]:
-    """What only some trials measure at the end, (loss, accuracy, predictions): the averaged weights; the model on its training text."""
+    """What only some trials measure at the end, (loss, accuracy, predictions): the averaged weights; the model on its
+    training text."""
     found: dict[str, tuple[float, float, Tensor | None]] = {}
     device = spec.recipe.device
     if average is not None:
-        found["average"] = (*evaluate(average, validation.to(device), spec.recipe), predict(average, frozen.to(device), spec.recipe))
+        found["average"] = (
+            *evaluate(average, validation.to(device), spec.recipe),
+            predict(average, frozen.to(device), spec.recipe),
+        )
     if spec.training_windows:
         windows = spread(corpus.train, model.config.block_size, spec.training_windows)
         found["training"] = (*evaluate(model, windows.to(device), spec.recipe), None)
@@ -182,15 +205,21 @@ def _weights(model: torch.nn.Module) -> dict[str, Tensor]:
 
 
 def probabilities(spec: TrialSpec, of: str = "probabilities") -> Tensor:
-    """Predictions of a finished trial: (N, V); ``of`` may name those of its averaged weights, ``probabilities/average``."""
+    """Predictions of a finished trial: (N, V); ``of`` may name those of its averaged weights,
+    ``probabilities/average``."""
     return checkpoint.read_tensors(cached(spec))[0][of]
 
 
-def trained_model(spec: TrialSpec, iteration: int | None = None, origin: Mapping[str, Any] | None = None) -> LanguageModel:
-    """The model of a finished trial, in evaluation mode; ``iteration``: as it was at one of its ``snapshots``; ``origin``: as for ``cached``."""
+def trained_model(
+    spec: TrialSpec, iteration: int | None = None, origin: Mapping[str, Any] | None = None
+) -> LanguageModel:
+    """The model of a finished trial, in evaluation mode; ``iteration``: as it was at one of its ``snapshots``;
+    ``origin``: as for ``cached``."""
     model = fresh_model(spec)
     tensors, _ = checkpoint.read_tensors(cached(spec, origin) if iteration is None else snapshot(spec, iteration))
-    model.load_state_dict({name.removeprefix("weights/"): t for name, t in tensors.items() if name.startswith("weights/")})
+    model.load_state_dict(
+        {name.removeprefix("weights/"): t for name, t in tensors.items() if name.startswith("weights/")}
+    )
     return model.eval()
 
 
@@ -207,14 +236,17 @@ def compare(p: Tensor, q: Tensor, targets: Tensor, own: Iterable[str] = ()) -> d
 
 
 def pairs_of(arm: Arm, results: Iterable[Results]) -> list[dict[str, Any]]:
-    """Every pair of the arm's trials that are done; in a floor or perturbed arm, those of one seed, plain and changed or both on two threads."""
+    """Every pair of the arm's trials that are done; in a floor or perturbed arm, those of one seed, plain and changed
+    or both on two threads."""
     done = beyond.done_of(arm, results)
     if len(done) < 2:
         return []
     targets = windows_of(arm.trials[0])[2].targets.flatten()
     predictions = {spec.label: probabilities(spec) for spec in done}
     pairs = [(a.label, b.label) for a, b in combinations(done, 2) if arm.kind == "trials" or _one_seed(a, b)]
-    return [{"between": [a, b], **compare(predictions[a], predictions[b], targets, dict(arm.metrics))} for a, b in pairs]
+    return [
+        {"between": [a, b], **compare(predictions[a], predictions[b], targets, dict(arm.metrics))} for a, b in pairs
+    ]
 
 
 def _one_seed(a: TrialSpec, b: TrialSpec) -> bool:
@@ -227,7 +259,8 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def record_of(arm: Arm, results: list[Results]) -> store.Record:
-    """The record of an arm whose trials have all ended. Means are over the trials that are done; losses in nats, accuracies in %."""
+    """The record of an arm whose trials have all ended. Means are over the trials that are done; losses in nats,
+    accuracies in %."""
     corpus, validation, frozen = windows_of(arm.trials[0])
     pairs = pairs_of(arm, results)
     done = [r for r in results if r["status"] == "done"]
@@ -282,7 +315,9 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     values = params.model_dump() if isinstance(params, Params) else params
     settings = Params.parse({**values, "model": model, "activations": activation})
     if len(settings.varies) > 1 or settings.scales:
-        raise BadInput("one experiment is one arm: give one stream in `varies` and a `scale`, or run the study with `actlab run`")
+        raise BadInput(
+            "one experiment is one arm: give one stream in `varies` and a `scale`, or run the study with `actlab run`"
+        )
     one = arm(settings, model, activation, varies=settings.varies[0])
     if (found := recorded(one)) is None:
         before.check(settings)

@@ -1,4 +1,5 @@
-"""How far a study is: trials done, running and missing of every arm, and the time that is left by recorded seconds. Trains nothing."""
+"""How far a study is: trials done, running and missing of every arm, and the time that is left by recorded seconds.
+Trains nothing."""
 
 from __future__ import annotations
 
@@ -20,8 +21,9 @@ PLACES: dict[str, Callable[[Any], Path]] = {"repro": run.cached, "ablation": abl
 
 
 def of(params: StudyParams) -> pd.DataFrame:
-    """One row an arm: ``arm``, ``trials`` planned, ``recorded``, ``ended`` (in the cache: their arm has no record yet), ``running``, ``missing``, and
-    ``seconds``: left for running and missing trials on one worker; NaN where nothing of its kind is recorded.
+    """One row an arm: ``arm``, ``trials`` planned, ``recorded``, ``ended`` (in the cache: their arm has no record yet),
+    ``running``, ``missing``, and ``seconds``: left for running and missing trials on one worker; NaN where nothing of
+    its kind is recorded.
     """
     arms = kinds.kind_of(params).load(params).arms
     spent = _seconds(params.study)
@@ -69,13 +71,19 @@ def _seconds(study: str) -> pd.DataFrame:
 
 
 def _each(arm: Any, spent: pd.DataFrame) -> float:
-    """Seconds of one of the arm's trials: the mean over recorded ones that share as much of model, scale and batch size, by optimizer step."""
+    """Seconds of one of the arm's trials: the mean over recorded ones that share as much of model, scale and batch
+    size, by optimizer step."""
     own = _about(arm)
     length = "epochs" if "epochs" in own else "iterations"
     if length not in spent:
         return float("nan")
     found = spent[spent["seconds"].notna() & spent[length].notna()]
-    for names in (("model", "activation", "scale", "batch_size"), ("model", "scale", "batch_size"), ("model", "scale"), ("scale",)):
+    for names in (
+        ("model", "activation", "scale", "batch_size"),
+        ("model", "scale", "batch_size"),
+        ("model", "scale"),
+        ("scale",),
+    ):
         same = _matching(found, {name: own[name] for name in names if name in own})
         if len(same):
             return float((same["seconds"] / same[length]).mean() * own[length])
@@ -90,7 +98,11 @@ def _matching(table: pd.DataFrame, wanted: dict[str, Any]) -> pd.DataFrame:
 
 def _about(arm: Any) -> dict[str, Any]:
     flat = {**arm.config, **arm.config.get("recipe", {})}
-    return {name: flat[name] for name in ("model", "activation", "scale", "batch_size", "iterations", "epochs") if name in flat}
+    return {
+        name: flat[name]
+        for name in ("model", "activation", "scale", "batch_size", "iterations", "epochs")
+        if name in flat
+    }
 
 
 def in_words(found: pd.DataFrame, workers: int) -> str:
@@ -99,12 +111,25 @@ def in_words(found: pd.DataFrame, workers: int) -> str:
     sums = {name: int(found[name].sum()) for name in ("trials", "recorded", "ended", "running", "missing")}
     told = ", ".join(f"{count} {name}" for name, count in sums.items() if name != "trials")
     unknown = int((found["seconds"].isna()).sum())
-    time = "" if not left else f"; about {_time(found['seconds'].sum() / workers)} left on {workers} worker{'' if workers == 1 else 's'}"
+    time = (
+        ""
+        if not left
+        else f"; about {_time(found['seconds'].sum() / workers)} left on {workers} worker{'' if workers == 1 else 's'}"
+    )
     if unknown:
-        time = f"{time}, and {unknown} arms of which no time is recorded" if unknown < len(found) else "; no time is recorded for such trials"
+        time = (
+            f"{time}, and {unknown} arms of which no time is recorded"
+            if unknown < len(found)
+            else "; no time is recorded for such trials"
+        )
     return f"{sums['trials']} trials of {len(found)} arms: {told}{time}"
 
 
 def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{seconds / 60:.0f} min"
+        if seconds < 7200
+        else f"{seconds / 3600:.1f} h"
+    )

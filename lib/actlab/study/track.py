@@ -1,4 +1,5 @@
-"""Loss curves for live watching (`actlab run --track tensorboard`): the study's events into TensorBoard's files. An extra; decides nothing."""
+"""Loss curves for live watching (`actlab run --track tensorboard`): the study's events into TensorBoard's files. An
+extra; decides nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ TRACKERS = ("tensorboard",)
 
 @contextmanager
 def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
-    """A watcher that writes into ``folder``: each trial's training loss as it goes, every evaluation when its arm is recorded; "" writes nothing.
+    """A watcher that writes into ``folder``: each trial's training loss as it goes, every evaluation when its arm is
+    recorded; "" writes nothing.
 
     Every event goes to the watcher ``also`` first.
 
@@ -30,7 +32,9 @@ def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        raise BadInput("--track tensorboard needs the extra: python -m pip install -c constraints.txt -e '.[track]'") from None
+        raise BadInput(
+            "--track tensorboard needs the extra: python -m pip install -c constraints.txt -e '.[track]'"
+        ) from None
     with SummaryWriter(str(folder)) as writer:
 
         def watch(event: Event) -> None:
@@ -40,7 +44,9 @@ def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
             for trial in event.record["trials"] if event.kind == "arm" and event.record else ():
                 for entry in trial.get("history", ()):
                     for value in ("train_loss", "val_loss"):
-                        writer.add_scalar(f"{event.arm.id}/{trial['label']}/evaluated_{value}", entry[value], entry["iteration"])
+                        writer.add_scalar(
+                            f"{event.arm.id}/{trial['label']}/evaluated_{value}", entry[value], entry["iteration"]
+                        )
             writer.flush()
 
         yield watch

@@ -1,14 +1,15 @@
-"""The trained models behind records: kept weights from the cache, else trained again and checked against the record's hash of weights."""
+"""The trained models behind records: kept weights from the cache, else trained again and checked against the record's
+hash of weights."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from actlab import store
 from actlab.data.text import load_text
 from actlab.errors import BadInput, RecordError
 from actlab.models import LanguageModel
 from actlab.models.gpt2 import GPT2
+from actlab.records import store
 from actlab.study import ablation_run, again, kinds, laboratory, replay, run
 from actlab.study.ablation import AblationTrial
 from actlab.study.arms import TrialSpec
@@ -24,8 +25,9 @@ def load_model(record: Path | str | store.Record, seed: int | None = None) -> La
         seed: of the trial; the first one unless given. A label (``"42-nudge"``) names a changed repetition.
 
     Raises:
-        BadInput: no such trial (the message lists the labels), one that is not done, or a kind of record that keeps no weights.
-        RecordError: trained again here it has other weights than recorded: another machine, other versions or other code.
+        BadInput: no such trial (the message lists the labels), one that is not done, or a kind of record that keeps no
+        weights. RecordError: trained again here it has other weights than recorded: another machine, other versions or
+        other code.
     """
     found = store.load(Path(record)) if isinstance(record, Path | str) else record
     kind = kinds.of_record(found).name

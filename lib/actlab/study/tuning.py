@@ -1,8 +1,10 @@
-"""The choice of a learning rate for each arm: which rates and seeds to try next, and which rate the recorded losses choose.
+"""The choice of a learning rate for each arm: which rates and seeds to try next, and which rate the recorded losses
+choose.
 
-The rule, fixed before any run: every rate of the grid with the first seed; while the lowest loss lies at an edge of what was tried, the grid is
-extended there by ``factor``; the ``keep`` best rates also with the other seeds; of those the one with the lowest mean loss is chosen, unless it lies
-at an edge, which extends the grid again.  A diverged trial has an infinite loss.
+The rule, fixed before any run: every rate of the grid with the first seed; while the lowest loss lies at an edge of
+what was tried, the grid is extended there by ``factor``; the ``keep`` best rates also with the other seeds; of those
+the one with the lowest mean loss is chosen, unless it lies at an edge, which extends the grid again.  A diverged trial
+has an infinite loss.
 """
 
 from __future__ import annotations
@@ -40,14 +42,20 @@ def step(losses: Losses, rule: Tuning) -> tuple[list[tuple[float, int]], float |
     rates = sorted({*rule.rates, *(rate for rate, seed in losses if seed == first)})
     if missing := [(rate, first) for rate in rates if (rate, first) not in losses]:
         return missing, None
-    ranked = sorted((rate for rate in rates if math.isfinite(losses[rate, first])), key=lambda rate: losses[rate, first])
+    ranked = sorted(
+        (rate for rate in rates if math.isfinite(losses[rate, first])), key=lambda rate: losses[rate, first]
+    )
     if not ranked:
         return [], None
     if beyond := _beyond(ranked[0], rates, rule):
         return [(beyond, first)], None
     if missing := [(rate, seed) for rate in ranked[: rule.keep] for seed in others if (rate, seed) not in losses]:
         return missing, None
-    means = {rate: sum(losses[rate, seed] for seed in rule.seeds) / len(rule.seeds) for rate in ranked if all((rate, s) in losses for s in others)}
+    means = {
+        rate: sum(losses[rate, seed] for seed in rule.seeds) / len(rule.seeds)
+        for rate in ranked
+        if all((rate, s) in losses for s in others)
+    }
     best = min(means, key=lambda rate: means[rate])
     if beyond := _beyond(best, rates, rule):
         return [(beyond, first)], None

@@ -1,4 +1,5 @@
-"""The explorer as a widget: live in a notebook, plain HTML and JavaScript on the published page. What it shows: ``explore.py``."""
+"""The explorer as a widget: live in a notebook, plain HTML and JavaScript on the published page. What it shows:
+``explore.py``."""
 
 from __future__ import annotations
 
@@ -12,14 +13,16 @@ import pandas as pd
 import traitlets
 from numpy.typing import ArrayLike
 
-from actlab import explore
-from actlab.explore import Choice, Study
+from actlab.chapters import explore
+from actlab.chapters.explore import Choice, Study
 from actlab.figures.style import colour, dashes, marker
 
 FOLDER = Path(__file__).with_name("explorer")
 MODULES = ("dom", "choice", "marks", "axes", "charts", "table", "explorer")
 """The program's modules, each after those that it imports."""
-IMPORT = re.compile(r'^import (?:\* as (?P<space>\w+)|\{(?P<names>[^}]*)\}) from "\./(?P<module>\w+)\.js";$', re.MULTILINE)
+IMPORT = re.compile(
+    r'^import (?:\* as (?P<space>\w+)|\{(?P<names>[^}]*)\}) from "\./(?P<module>\w+)\.js";$', re.MULTILINE
+)
 EXPORTED = re.compile(r"^export function (\w+)", re.MULTILINE)
 PAGE = """<div id="explorer"><noscript>The explorer needs JavaScript; the same numbers are in the tables of each study's page.</noscript></div>
 <style>{css}</style>
@@ -33,7 +36,8 @@ render({{ model, el: document.getElementById("explorer"), address: true }});
 
 
 def program() -> str:
-    """The modules as one script without imports: pages opened from a folder may load no others, and a widget has one file."""
+    """The modules as one script without imports: pages opened from a folder may load no others, and a widget has one
+    file."""
     parts = [_without_imports((FOLDER / f"{name}.js").read_text(encoding="utf-8")) for name in MODULES]
     return "\n".join(parts).replace("\nexport function", "\nfunction")
 
@@ -58,9 +62,14 @@ class Explorer(anywidget.AnyWidget):
 
     @classmethod
     def of(cls, studies: Iterable[Study], functions: Mapping[str, Sequence[ArrayLike]], **choice: Any) -> Explorer:
-        """An explorer of ``studies``; ``functions`` as ``study.curves.curves`` gives them, ``choice`` what is to be shown first."""
+        """An explorer of ``studies``; ``functions`` as ``study.curves.curves`` gives them, ``choice`` what is to be
+        shown first."""
         studies = list(studies)
-        styles = {name: {"colour": colour(name), "marker": marker(name), "dashes": dashes(name)} for study in studies for name in study.functions}
+        styles = {
+            name: {"colour": colour(name), "marker": marker(name), "dashes": dashes(name)}
+            for study in studies
+            for name in study.functions
+        }
         explorer = cls(catalogue=explore.catalogue(studies, functions, styles), choice=choice)
         explorer.studies = {study.name: study for study in studies}
         return explorer
@@ -74,7 +83,11 @@ class Explorer(anywidget.AnyWidget):
 
     def to_html(self) -> str:
         """The published page's explorer: program and numbers in one piece, nothing is loaded."""
-        return PAGE.format(css=(FOLDER / "explorer.css").read_text(encoding="utf-8"), catalogue=explore.as_json(self.catalogue), code=program())
+        return PAGE.format(
+            css=(FOLDER / "explorer.css").read_text(encoding="utf-8"),
+            catalogue=explore.as_json(self.catalogue),
+            code=program(),
+        )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The live widget, and HTML for a page without a kernel."""

@@ -1,4 +1,5 @@
-"""The live notebook's panels: a laboratory of activations, one training run with a stop, two trials side by side. They need a kernel."""
+"""The live notebook's panels: a laboratory of activations, one training run with a stop, two trials side by side. They
+need a kernel."""
 
 from __future__ import annotations
 
@@ -26,12 +27,16 @@ MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
 def _choices(**first: Any) -> dict[str, Any]:
     return {
         "model": widgets.Dropdown(options=list(MODELS), value=first.get("model", "charlm"), description="model"),
-        "activation": widgets.Dropdown(options=list(ACTIVATIONS), value=first.get("activation", "smelu_1"), description="activation"),
+        "activation": widgets.Dropdown(
+            options=list(ACTIVATIONS), value=first.get("activation", "smelu_1"), description="activation"
+        ),
     }
 
 
 def _spec(params: Params, choices: dict[str, Any], seed: int) -> TrialSpec:
-    changed = params.replace(model=[choices["model"].value], activations=[choices["activation"].value], seed=seed, trials=1)
+    changed = params.replace(
+        model=[choices["model"].value], activations=[choices["activation"].value], seed=seed, trials=1
+    )
     return arm(changed, choices["model"].value, choices["activation"].value).trials[0]
 
 
@@ -45,7 +50,9 @@ class Laboratory(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def __init__(self, params: Params) -> None:
         self.params = params
         self.choices = _choices()
-        self.beta = widgets.FloatSlider(value=1.0, min=0.05, max=4.0, step=0.05, description="beta", continuous_update=False)
+        self.beta = widgets.FloatSlider(
+            value=1.0, min=0.05, max=4.0, step=0.05, description="beta", continuous_update=False
+        )
         self.picture, self.words = widgets.HTML(), widgets.HTML()
         super().__init__([widgets.HBox([*self.choices.values(), self.beta]), self.picture, self.words])
         for control in (*self.choices.values(), self.beta):
@@ -61,7 +68,9 @@ class Laboratory(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         flow = laboratory.flow(_spec(self.params, self.choices, self.params.seed), beta=beta)
         figure = figures.activation_at_work(name, laboratory.function(name, beta), flow.inputs, flow.gradients)
         self.picture.value = _picture(figure, f"{name}: function, slope, pre-activations and gradients")
-        self.words.value = f"{len(flow.inputs):,} pre-activations; the gradient of {flow.silent:.1%} of them is exactly 0."
+        self.words.value = (
+            f"{len(flow.inputs):,} pre-activations; the gradient of {flow.silent:.1%} of them is exactly 0."
+        )
 
 
 class Stopped(ActlabError):  # noqa: N818  # nothing went wrong
@@ -69,7 +78,8 @@ class Stopped(ActlabError):  # noqa: N818  # nothing went wrong
 
 
 class TrainOne(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """Train one trial in the background, watch its loss, stop it; a stopped one goes on where its last evaluation left it."""
+    """Train one trial in the background, watch its loss, stop it; a stopped one goes on where its last evaluation left
+    it."""
 
     def __init__(self, params: Params) -> None:
         self.params, self.result = params, Results()
@@ -82,7 +92,12 @@ class TrainOne(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.runs: dict[str, list[tuple[int, float]]] = {}
         self._asked = threading.Event()
         self.thread: threading.Thread | None = None
-        rows = [widgets.HBox([*self.choices.values(), self.seed]), widgets.HBox([self.start, self.stop, self.bar]), self.words, self.picture]
+        rows = [
+            widgets.HBox([*self.choices.values(), self.seed]),
+            widgets.HBox([self.start, self.stop, self.bar]),
+            self.words,
+            self.picture,
+        ]
         super().__init__(rows)
         self.start.on_click(lambda _: self.train())
         self.stop.on_click(lambda _: self._asked.set())
@@ -104,7 +119,9 @@ class TrainOne(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             self.bar.value = iteration
             self.words.value = f"{label}: iteration {iteration} of {spec.recipe.iterations}, loss {loss:.3f} nats"
             if self._asked.is_set():
-                raise Stopped(f"{label} was stopped at iteration {iteration}; train it again to go on from its last evaluation")
+                raise Stopped(
+                    f"{label} was stopped at iteration {iteration}; train it again to go on from its last evaluation"
+                )
 
         try:
             self.result = run_trial(spec, watch)
@@ -120,17 +137,24 @@ class TrainOne(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
 
 def _ended(result: Results) -> str:
-    return f"validation loss {result['final']['val_loss']:.3f} nats" if "final" in result else result.get("traceback", "").splitlines()[-1]
+    return (
+        f"validation loss {result['final']['val_loss']:.3f} nats"
+        if "final" in result
+        else result.get("traceback", "").splitlines()[-1]
+    )
 
 
 class SideBySide(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """Two trials of one arm: what they read in the same text, and what they write after the same prompt with the same draws."""
+    """Two trials of one arm: what they read in the same text, and what they write after the same prompt with the same
+    draws."""
 
     def __init__(self, params: Params, prompt: str = "The ", length: int = 200) -> None:
         self.params, self.length = params, length
         self.choices = _choices(activation="relu")
         self.prompt = widgets.Text(value=prompt, description="prompt")
-        self.start = widgets.Button(description="Train both and compare", button_style="primary", layout=widgets.Layout(width="auto"))
+        self.start = widgets.Button(
+            description="Train both and compare", button_style="primary", layout=widgets.Layout(width="auto")
+        )
         self.out = widgets.HTML()
         super().__init__([widgets.HBox([*self.choices.values(), self.prompt, self.start]), self.out])
         self.start.on_click(lambda _: self.compare())

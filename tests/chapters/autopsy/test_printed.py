@@ -6,10 +6,10 @@ import pytest
 from scipy import stats
 from tests.support import autopsies
 
-from actlab.autopsy import WAITING, printed, shown
+from actlab.chapters.autopsy import WAITING, printed, shown
 from actlab.claims import published as p
-from actlab.grid import read
-from actlab.readings import Evidence
+from actlab.records.autopsy import Evidence
+from actlab.records.repro import read
 
 
 def test_anova_again() -> None:
@@ -22,7 +22,10 @@ def test_anova_again() -> None:
 
 def test_tukey_again() -> None:
     """0.0269 and 0.0301, where 0.019 and 0.031 were printed."""
-    assert {pair: round(c.p_value, 4) for pair, c in printed.tukeys().items()} == {("swish", "relu"): 0.0269, ("swish", "gelu"): 0.0301}
+    assert {pair: round(c.p_value, 4) for pair, c in printed.tukeys().items()} == {
+        ("swish", "relu"): 0.0269,
+        ("swish", "gelu"): 0.0301,
+    }
 
 
 def test_the_order_flips() -> None:
@@ -40,12 +43,18 @@ def test_trials_past_their_best_are_counted() -> None:
 
 def test_our_runs_that_overfit() -> None:
     """By the last loss gelu leads, by the lowest relu; the test is SciPy's; without records the row waits."""
-    relu, gelu = autopsies.corrected("charlm", "relu", (2.5, 2.6, 2.7)), autopsies.corrected("charlm", "gelu", (2.0, 2.1, 2.2))
+    relu, gelu = (
+        autopsies.corrected("charlm", "relu", (2.5, 2.6, 2.7)),
+        autopsies.corrected("charlm", "gelu", (2.0, 2.1, 2.2)),
+    )
     for trial in gelu["trials"]:
         trial["best"]["val_loss"] = 3.0 + trial["final"]["val_loss"]
     found = printed.significance(Evidence(overfit=read([relu, gelu])))
     expected = stats.f_oneway((2.5, 2.6, 2.7), (2.0, 2.1, 2.2))
-    assert f"at the last step: gelu < relu, F = {expected.statistic:.2f}, p = {expected.pvalue:.4f}; gelu less relu -0.500" in found.on
+    assert (
+        f"at the last step: gelu < relu, F = {expected.statistic:.2f}, p = {expected.pvalue:.4f}; gelu less relu -0.500"
+        in found.on
+    )
     assert "6 of 6 trials end above their lowest loss at step 10" in found.on
     assert "each trial's lowest loss: relu < gelu" in found.off
     for trial in gelu["trials"]:
@@ -56,14 +65,18 @@ def test_our_runs_that_overfit() -> None:
 
 
 def test_the_rule_of_the_runs_that_overfit() -> None:
-    """gelu is surely better at the last step and surely worse at the lowest loss: reproduced, and it decides that comparison; else not."""
+    """gelu is surely better at the last step and surely worse at the lowest loss: reproduced, and it decides that
+    comparison; else not."""
     losses = {"relu": (2.5, 2.6, 2.7), "gelu": (2.0, 2.1, 2.21), "swish": (2.9, 3.0, 3.11)}
     arms = {name: autopsies.corrected("charlm", name, values) for name, values in losses.items()}
     assert "is not reproduced: 9 of 9" in printed.rule(read(arms.values()))
     for trial in arms["gelu"]["trials"]:
         trial["best"]["val_loss"] = 0.5 + trial["final"]["val_loss"]
     said = printed.rule(read(arms.values()))
-    assert "is reproduced: 9 of 9 trials end above their lowest loss; gelu < relu < swish at the last step, relu < gelu < swish at the lowest" in said
+    assert (
+        "is reproduced: 9 of 9 trials end above their lowest loss; gelu < relu < swish at the last step, relu < gelu < swish at the lowest"
+        in said
+    )
     assert said.endswith("decides: gelu")
     assert printed.rule(read([arms["relu"]])).endswith("waits for records of gelu, swish")
 

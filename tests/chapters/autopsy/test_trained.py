@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from tests.support import autopsies
 
-from actlab.autopsy import WAITING, headline, overview, shown, trained
-from actlab.readings import Evidence
-from actlab.store import Record
+from actlab.chapters.autopsy import WAITING, headline, overview, shown, trained
+from actlab.records.autopsy import Evidence
+from actlab.records.store import Record
 
 
 @pytest.mark.parametrize("anomaly", trained.TRAINED, ids=lambda f: f.__name__)
@@ -32,7 +32,8 @@ def test_with_some_records_it_says_what_it_can(arm: tuple[str, str]) -> None:
 
 
 def test_identical_counts_bits_and_digits() -> None:
-    """Equal weights of convlm's two names, equal losses of an arm that ignored its activation; corrected arms differ."""
+    """Equal weights of convlm's two names, equal losses of an arm that ignored its activation; corrected arms
+    differ."""
     found = trained.identical(autopsies.evidence())
     assert "in 3 of 3 seeds" in found.on
     assert "nanotransformer: the losses of gelu are relu's to the last digit in 9 of 9 evaluations" in found.on
@@ -49,7 +50,8 @@ def test_a_single_other_bit_shows() -> None:
 
 
 def test_leak_sets_loss_beside_two_accuracies() -> None:
-    """The loss and accuracy at all positions, the accuracy at last positions, and the causal arm at the same iteration."""
+    """The loss and accuracy at all positions, the accuracy at last positions, and the causal arm at the same
+    iteration."""
     found = trained.leak(autopsies.evidence())
     assert "0.300" in found.on
     assert "26.0%" in found.on
@@ -68,7 +70,9 @@ def test_trade_off_has_one_point_an_arm_and_iteration() -> None:
     """convlm is left out; a difference that falls with the loss correlates at -1, one that rises at +1."""
     points = trained.points(autopsies.evidence())
     assert {(p["model"], p["activation"], p["iteration"]) for p in points} == {
-        (m, a, i) for m, a in (("charlm", "relu"), ("charlm", "swiglu"), ("nanotransformer", "gelu"), ("tinylstm", "gelu")) for i in (5, 10)
+        (m, a, i)
+        for m, a in (("charlm", "relu"), ("charlm", "swiglu"), ("nanotransformer", "gelu"), ("tinylstm", "gelu"))
+        for i in (5, 10)
     }
     made_up = [{"train_loss": 3.0 - x, "between": x, "itself": x, "paired": -x} for x in (0.1, 0.2, 0.5)]
     assert trained.correlations(made_up) == pytest.approx({"between": -1.0, "itself": -1.0, "paired": 1.0})
@@ -85,7 +89,8 @@ def test_swiglu_gain_mixes_two_measures() -> None:
 
 
 def test_mixed_measures_make_a_spread() -> None:
-    """Where both measures are equal in every arm, mixing them changes nothing; where one is twice the other, it does."""
+    """Where both measures are equal in every arm, mixing them changes nothing; where one is twice the other, it
+    does."""
     evidence = autopsies.evidence()
     same = trained.sensitivity(evidence)
     assert same["mixed"] == pytest.approx(same["total variation"])
@@ -108,7 +113,8 @@ def test_plateau_tells_the_table_and_the_longer_run() -> None:
 
 
 def test_a_drawn_accuracy_carries_its_own_error() -> None:
-    """At 26% and 1,000 positions 1.39 points, more than the published 0.38 between activations; the loss is off by what the draw makes of it."""
+    """At 26% and 1,000 positions 1.39 points, more than the published 0.38 between activations; the loss is off by what
+    the draw makes of it."""
     assert trained.own_error(26.0) == pytest.approx(1.387, abs=1e-3)
     found = trained.drawn(autopsies.evidence())
     assert found.published.endswith("0.38 points from first to last")

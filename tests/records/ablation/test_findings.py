@@ -6,15 +6,18 @@ import re
 
 from tests.support.ablations import made_up, record, records
 
-from actlab import factorial
+from actlab.records import ablation
 
 
 def test_sentences_carry_numbers() -> None:
     """Effects with intervals and n, how many survive Holm, and the protocol's optimism."""
-    found = factorial.sentences(made_up())
+    found = ablation.sentences(made_up())
     assert "16 of the 16 arms have records; 48 trials, 0 diverged" in found["ablation_extent"]
     assert "307,200 tokens (novels)" in found["ablation_extent"]
-    assert re.search(r"below 0 is better, is -0\.(19|20)\d \[-0\.2\d\d, -0\.1\d\d\] nats averaged over all arms, n = 3", found["ablation_gain"])
+    assert re.search(
+        r"below 0 is better, is -0\.(19|20)\d \[-0\.2\d\d, -0\.1\d\d\] nats averaged over all arms, n = 3",
+        found["ablation_gain"],
+    )
     assert re.search(r"the largest is -0\.(29|30)\d .*random PReLU", found["ablation_gain"])
     assert "8 of 8 such differences stay apart" in found["ablation_gain"]
     assert re.search(r"is \+0\.(19|20)\d \[\+0\.1\d\d, \+0\.2\d\d\] nats", found["ablation_interaction"])
@@ -25,19 +28,22 @@ def test_sentences_carry_numbers() -> None:
 
 def test_a_better_rate_is_named() -> None:
     """Three times the published rate is 0.2 nats lower for the made-up ECD; AdamW has no other rate."""
-    f = factorial.read([*records(("ecd", "adamw")), record("ecd", "symmetric", "gelu", 3.0)])
-    found = factorial.sentences(f)
-    assert found["ablation_rates"].endswith("arms: ECD at 3 times its published rate (n = 3, 0.20 nats lower, the largest tried)")
+    f = ablation.read([*records(("ecd", "adamw")), record("ecd", "symmetric", "gelu", 3.0)])
+    found = ablation.sentences(f)
+    assert found["ablation_rates"].endswith(
+        "arms: ECD at 3 times its published rate (n = 3, 0.20 nats lower, the largest tried)"
+    )
     assert "27 trials, 3 of them at other learning rates, 0 diverged" in found["ablation_extent"]
 
 
 def test_every_optimizer_whose_rate_was_varied_is_named() -> None:
-    """At a tenth and at ten times the published rate the made-up losses are those of the published one, but for a luck of less than 0.01."""
+    """At a tenth and at ten times the published rate the made-up losses are those of the published one, but for a luck
+    of less than 0.01."""
     varied = [record(o, "symmetric", "gelu", factor) for o in ("ecd", "sgdm") for factor in (0.333, 3.0, 10.0)]
-    said = factorial.sentences(factorial.read([*records(("ecd", "sgdm")), *varied]))["ablation_rates"]
+    said = ablation.sentences(ablation.read([*records(("ecd", "sgdm")), *varied]))["ablation_rates"]
     assert said.count("at 3 times its published rate") == 2
     assert "tried" not in said  # 3 is neither the largest nor the smallest
-    assert [factorial.times(factor) for factor in (0.333, 1.0, 3.0, 10.0)] == ["1/3", "1", "3", "10"]
+    assert [ablation.times(factor) for factor in (0.333, 1.0, 3.0, 10.0)] == ["1/3", "1", "3", "10"]
 
 
 def test_the_published_rate_may_be_the_best() -> None:
@@ -45,13 +51,13 @@ def test_the_published_rate_may_be_the_best() -> None:
     wild = record("ecd", "symmetric", "gelu", 3.0)
     for trial in wild["trials"]:
         trial["status"] = "diverged"
-    said = factorial.sentences(factorial.read([*records(("ecd",)), wild]))["ablation_rates"]
+    said = ablation.sentences(ablation.read([*records(("ecd",)), wild]))["ablation_rates"]
     assert said.endswith("ECD at its published rate")
 
 
 def test_no_records_no_numbers() -> None:
     """Missing shows as missing, in part and as a whole."""
-    assert set(factorial.sentences(factorial.read([])).values()) == {"No record yet"}
-    partly = factorial.sentences(factorial.read([record("ecd", "symmetric", "gelu")]))
+    assert set(ablation.sentences(ablation.read([])).values()) == {"No record yet"}
+    partly = ablation.sentences(ablation.read([record("ecd", "symmetric", "gelu")]))
     assert partly["ablation_gain"].startswith("No arm and its bQ+bV partner")
     assert "cannot be said" in partly["ablation_interaction"]

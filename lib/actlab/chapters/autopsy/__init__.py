@@ -1,6 +1,8 @@
-"""The autopsy of the published numbers: each anomaly beside the defect that causes it, with our number under the defect and without it.
+"""The autopsy of the published numbers: each anomaly beside the defect that causes it, with our number under the defect
+and without it.
 
-Read from records (``results/autopsy-*``, ``results/repro-lite``) and from the published numbers (``claims/published.py``); trains and draws nothing.
+Read from records (``results/autopsy-*``, ``results/repro-lite``) and from the published numbers
+(``claims/published.py``); trains and draws nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ WAITING = "no record yet"
 
 @dataclass(frozen=True)
 class Anomaly:
-    """One published anomaly. ``on`` and ``off``: our number with the defect switched on and off, in words; ``WAITING`` where records are missing."""
+    """One published anomaly. ``on`` and ``off``: our number with the defect switched on and off, in words; ``WAITING``
+    where records are missing."""
 
     title: str
     published: str
@@ -45,8 +48,12 @@ def shown(anomaly: Anomaly) -> pd.DataFrame:
 
 
 def overview(anomalies: list[Anomaly]) -> pd.DataFrame:
-    """One row an anomaly: what was published, and the first of our numbers with the defect and without; the anomaly's own table has them all."""
-    rows = {a.title: {ROWS["published"]: a.published, ROWS["on"]: headline(a.on), ROWS["off"]: headline(a.off)} for a in anomalies}
+    """One row an anomaly: what was published, and the first of our numbers with the defect and without; the anomaly's
+    own table has them all."""
+    rows = {
+        a.title: {ROWS["published"]: a.published, ROWS["on"]: headline(a.on), ROWS["off"]: headline(a.off)}
+        for a in anomalies
+    }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

@@ -1,4 +1,5 @@
-"""The anomalies that the published texts show by themselves: their own numbers again; where it takes a run of ours, that beside them."""
+"""The anomalies that the published texts show by themselves: their own numbers again; where it takes a run of ours,
+that beside them."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy import special
 
-from actlab.autopsy import WAITING, Anomaly, or_waiting
+from actlab.chapters.autopsy import WAITING, Anomaly, or_waiting
 from actlab.claims import published as p
 from actlab.claims.sizes import parameters
-from actlab.grid import Grid
-from actlab.readings import Evidence
+from actlab.records.autopsy import Evidence
+from actlab.records.repro import Grid
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.permutation import permutation_f
 from actlab.statistics.tests import Comparison, Outcome, one_way_anova, tukey
@@ -64,7 +65,8 @@ def _p(value: float) -> str:
 
 
 def ranked(grid: Grid, metric: str) -> str:
-    """charlm's activations by one loss of our own runs: order of the means, one-way ANOVA, and every difference from relu.
+    """charlm's activations by one loss of our own runs: order of the means, one-way ANOVA, and every difference from
+    relu.
 
     Raises:
         KeyError: relu, or all others, have no record.
@@ -73,7 +75,11 @@ def ranked(grid: Grid, metric: str) -> str:
     if len(losses) < 2:
         raise KeyError("an activation beside relu")
     found = one_way_anova(losses)
-    apart = [f"{arm.activation} less relu {measured(arm.minus(relu, metric))}" for arm in grid.of_model("charlm") if arm is not relu]
+    apart = [
+        f"{arm.activation} less relu {measured(arm.minus(relu, metric))}"
+        for arm in grid.of_model("charlm")
+        if arm is not relu
+    ]
     return f"{order(_means(losses))}, F = {found.statistic:.2f}, {_p(found.p_value)}; {'; '.join(apart)}"
 
 
@@ -127,7 +133,11 @@ def significance(evidence: Evidence) -> Anomaly:
 
 def sizes() -> dict[str, tuple[float, float]]:
     """``model, scale`` -> (parameters as printed, as counted)."""
-    return {f"{m}, {scale}": (stated, parameters(m, scale)) for scale, stated in p.REPORT_PARAMETERS.items() for m in p.README_PARAMETERS}
+    return {
+        f"{m}, {scale}": (stated, parameters(m, scale))
+        for scale, stated in p.REPORT_PARAMETERS.items()
+        for m in p.README_PARAMETERS
+    }
 
 
 def _fitting(scale: str) -> int:
@@ -146,7 +156,9 @@ def minutes() -> dict[str, tuple[float, float]]:
 
 def counted(evidence: Evidence) -> Anomaly:
     """Parameter counts that no model has."""
-    scales = {scale: ", ".join(f"{m} {parameters(m, scale):,}" for m in p.README_PARAMETERS) for scale in p.REPORT_PARAMETERS}
+    scales = {
+        scale: ", ".join(f"{m} {parameters(m, scale):,}" for m in p.README_PARAMETERS) for scale in p.REPORT_PARAMETERS
+    }
     recorded = {m: evidence.off.of_model(m)[0].n_parameters for m in evidence.off.models if evidence.off.of_model(m)}
     return Anomaly(
         "Parameter counts",

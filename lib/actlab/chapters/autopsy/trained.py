@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab.autopsy import Anomaly, or_waiting
+from actlab.chapters.autopsy import Anomaly, or_waiting
 from actlab.claims import published as p
-from actlab.grid import ArmResults
-from actlab.readings import IGNORED, Evidence, Reading, at
+from actlab.records.autopsy import IGNORED, Evidence, Reading, at
+from actlab.records.repro import ArmResults
 from actlab.statistics.intervals import mean_interval, pair_mean
 from actlab.statistics.summaries import coefficient_of_variation, rank_correlation
 from actlab.wording import measured as said
@@ -27,7 +27,8 @@ FIVE = tuple(("charlm", activation) for activation in (*COARSE, *FINE))
 
 
 def same_losses(arm: ArmResults, corrected: ArmResults) -> tuple[int, int]:
-    """(evaluations that agree to the last digit, evaluations compared) of an arm under defects with a corrected one, by seed and iteration."""
+    """(evaluations that agree to the last digit, evaluations compared) of an arm under defects with a corrected one, by
+    seed and iteration."""
     recorded = {t["label"]: {e["iteration"]: e["val_loss"] for e in t["history"]} for t in corrected.record["trials"]}
     pairs = [
         (entry["val_loss"], recorded[trial["label"]][entry["iteration"]])
@@ -40,13 +41,15 @@ def same_losses(arm: ArmResults, corrected: ArmResults) -> tuple[int, int]:
 
 def same_weights(evidence: Evidence, model: str = LEAKY) -> tuple[int, int]:
     """(seeds whose weights are equal bit for bit under relu and gelu, seeds) of a model that ignored its activation."""
-    hashes = [{t["label"]: t["weights_sha256"] for t in evidence.on[model, a].arm.record["trials"]} for a in ("relu", "gelu")]
+    hashes = [
+        {t["label"]: t["weights_sha256"] for t in evidence.on[model, a].arm.record["trials"]} for a in ("relu", "gelu")
+    ]
     return sum(hashes[0][label] == hashes[1].get(label) for label in hashes[0]), len(hashes[0])
 
 
 def ignoring(evidence: Evidence) -> list[ArmResults]:
-    """One arm a model, named after another activation than the relu that it got, whose corrected relu arm is recorded; the one without other defects
-    where there is one."""
+    """One arm a model, named after another activation than the relu that it got, whose corrected relu arm is recorded;
+    the one without other defects where there is one."""
     found = {m: r.arm for (m, a), r in evidence.on.items() if IGNORED in r.defects and a != "relu" and m != LEAKY}
     found |= {m: arm for (m, a), arm in evidence.ignored.arms.items() if a != "relu"}
     return [arm for model, arm in found.items() if (model, "relu") in evidence.off.arms]
@@ -60,11 +63,17 @@ def identical(evidence: Evidence) -> Anomaly:
         parts = [f"{LEAKY}: relu and gelu end in the same weights, bit for bit, in {equal} of {seeds} seeds"]
         for arm in ignoring(evidence):
             agree, compared = same_losses(arm, evidence.off.arms[arm.model, "relu"])
-            parts.append(f"{arm.model}: the losses of {arm.activation} are relu's to the last digit in {agree} of {compared} evaluations")
+            parts.append(
+                f"{arm.model}: the losses of {arm.activation} are relu's to the last digit in {agree} of {compared} evaluations"
+            )
         return "; ".join(parts)
 
     def off() -> str:
-        models = [m for m in ("nanotransformer", "minigpt", "hybridlm", "convlm", UNIGRAM) if {(m, "relu"), (m, "gelu")} <= set(evidence.off.arms)]
+        models = [
+            m
+            for m in ("nanotransformer", "minigpt", "hybridlm", "convlm", UNIGRAM)
+            if {(m, "relu"), (m, "gelu")} <= set(evidence.off.arms)
+        ]
         differences = {m: evidence.off.arms[m, "gelu"].minus(evidence.off.arms[m, "relu"], "val_loss") for m in models}
         if not differences:
             raise KeyError("no pair of arms")
@@ -110,7 +119,10 @@ def itself(evidence: Evidence) -> Anomaly:
     """A prediction difference that a model has from itself."""
 
     def on() -> str:
-        return "; ".join(f"{m} {a}: two seeds {said(r.between())}, one model {said(r.itself())}" for (m, a), r in _known(evidence.on).items())
+        return "; ".join(
+            f"{m} {a}: two seeds {said(r.between())}, one model {said(r.itself())}"
+            for (m, a), r in _known(evidence.on).items()
+        )
 
     def off() -> str:
         return "the same trials on the same inputs (one model: 0): " + "; ".join(
@@ -138,7 +150,8 @@ Point = dict[str, float | str | int]
 
 
 def points(evidence: Evidence) -> list[Point]:
-    """One point an arm and snapshot: training loss, two seeds and one model as published, two seeds on the same inputs. Not convlm, which leaks."""
+    """One point an arm and snapshot: training loss, two seeds and one model as published, two seeds on the same inputs.
+    Not convlm, which leaks."""
     return [
         {
             "model": model,
@@ -158,7 +171,9 @@ def points(evidence: Evidence) -> list[Point]:
 def correlations(found: list[Point]) -> dict[str, float]:
     """Spearman's correlation of each reading with the training loss, over ``points``."""
     loss = np.array([float(point["train_loss"]) for point in found])
-    return {name: _rank(loss, np.array([float(point[name]) for point in found])) for name in ("between", "itself", "paired")}
+    return {
+        name: _rank(loss, np.array([float(point[name]) for point in found])) for name in ("between", "itself", "paired")
+    }
 
 
 def _rank(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
@@ -176,7 +191,10 @@ def trade_off(evidence: Evidence) -> Anomaly:
         parts = []
         for found, which in ((everything, ""), (learned, f" without {UNIGRAM}")):
             rho = correlations(found)
-            parts.append(f"over {len(found)} points{which} " + ", ".join(f"{label} {rho[name]:+.2f}" for name, label in names.items()))
+            parts.append(
+                f"over {len(found)} points{which} "
+                + ", ".join(f"{label} {rho[name]:+.2f}" for name, label in names.items())
+            )
         return "rank correlation with training loss: " + "; ".join(parts)
 
     return Anomaly(
@@ -203,7 +221,11 @@ def plateau(evidence: Evidence) -> Anomaly:
         level = evidence.off.baseline["unigram"]["val_loss"]
         arm = evidence.off.arms[UNIGRAM, "relu"]
         first = next((s for s in evidence.longer.of_model(UNIGRAM)), None)
-        later = "" if first is None else f"; trained on to iteration {_last(first)}, {said(first.estimate('val_loss'), 3, ' nats')}"
+        later = (
+            ""
+            if first is None
+            else f"; trained on to iteration {_last(first)}, {said(first.estimate('val_loss'), 3, ' nats')}"
+        )
         return (
             f"after {_last(arm)} iterations {said(arm.estimate('val_loss'), 3, ' nats')}, two seeds {said(arm.estimate('total_variation'))}; "
             f"the table of character frequencies has {level:.3f} nats{later}"
@@ -270,7 +292,8 @@ def swiglu(evidence: Evidence) -> Anomaly:
 
 
 def sensitivity(evidence: Evidence) -> dict[str, float]:
-    """CV% over charlm's activations: measures mixed as in the published table, and each measure alone. ``KeyError`` where an arm is missing."""
+    """CV% over charlm's activations: measures mixed as in the published table, and each measure alone. ``KeyError``
+    where an arm is missing."""
     arms = {a: evidence.off.arms[m, a] for m, a in FIVE}
     metrics: dict[str, Callable[[str], str]] = {
         "mixed": lambda a: "total_variation" if a in COARSE else "relative_pd",
@@ -318,17 +341,26 @@ def drawn(evidence: Evidence) -> Anomaly:
     def on() -> str:
         parts = []
         for (model, activation), reading in _known(evidence.on).items():
-            accuracy, gap = reading.published("val_accuracy"), reading.published("val_loss").value - reading.value("val_loss").value
+            accuracy, gap = (
+                reading.published("val_accuracy"),
+                reading.published("val_loss").value - reading.value("val_loss").value,
+            )
             error = own_error(accuracy.value)
-            parts.append(f"{model} {activation} {said(accuracy, 1, '%')}, own error {error:.1f} points a trial, loss off by {gap:+.4f} nats")
+            parts.append(
+                f"{model} {activation} {said(accuracy, 1, '%')}, own error {error:.1f} points a trial, loss off by {gap:+.4f} nats"
+            )
         return "; ".join(parts)
 
     def off() -> str:
-        return "; ".join(f"{model} {activation} {said(r.value('val_accuracy'), 1, '%')}" for (model, activation), r in _known(evidence.on).items())
+        return "; ".join(
+            f"{model} {activation} {said(r.value('val_accuracy'), 1, '%')}"
+            for (model, activation), r in _known(evidence.on).items()
+        )
 
     return Anomaly(
         "Accuracies to a hundredth of a percent",
-        "; ".join(f"{name} {value}%" for name, value in p.AVERAGE_ACCURACY.items()) + f": {spread:.2f} points from first to last",
+        "; ".join(f"{name} {value}%" for name, value in p.AVERAGE_ACCURACY.items())
+        + f": {spread:.2f} points from first to last",
         "report, 3",
         f"Each accuracy is read once, at the last positions of {DRAWN:,} random windows; the error of that reading alone exceeds the differences.",
         or_waiting(on),

@@ -1,6 +1,7 @@
-"""The optimizer x symmetry x activation ablation as read from records, in seconds and without torch. Draws nothing, trains nothing."""
+"""The optimizer x symmetry x activation ablation as read from records, in seconds and without torch. Draws nothing,
+trains nothing."""
 
-from actlab.factorial.effects import (
+from actlab.records.ablation.effects import (
     arms,
     arms_table,
     curves,
@@ -12,8 +13,8 @@ from actlab.factorial.effects import (
     published_table,
     rates,
 )
-from actlab.factorial.findings import listed, sentences
-from actlab.factorial.probes import (
+from actlab.records.ablation.findings import listed, sentences
+from actlab.records.ablation.probes import (
     Alignment,
     Batches,
     Protocol,
@@ -26,7 +27,17 @@ from actlab.factorial.probes import (
     outside_null,
     protocol,
 )
-from actlab.factorial.reading import BASE, BROKEN, LOSS_LABEL, PUBLISHED, PUBLISHED_EVALUATIONS, Factorial, read, times, words
+from actlab.records.ablation.reading import (
+    BASE,
+    BROKEN,
+    LOSS_LABEL,
+    PUBLISHED,
+    PUBLISHED_EVALUATIONS,
+    Factorial,
+    read,
+    times,
+    words,
+)
 
 __all__ = [
     "BASE",

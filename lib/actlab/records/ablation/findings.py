@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from actlab.factorial.effects import gains, interactions, main_effects, rates
-from actlab.factorial.probes import protocol
-from actlab.factorial.reading import BASE, Factorial, times, words
+from actlab.records.ablation.effects import gains, interactions, main_effects, rates
+from actlab.records.ablation.probes import protocol
+from actlab.records.ablation.reading import BASE, Factorial, times, words
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
 from actlab.wording import bullets
@@ -17,7 +17,10 @@ from actlab.wording import bullets
 def sentences(f: Factorial) -> dict[str, str]:
     """Name -> sentence with numbers from the records."""
     if not len(f.trials):
-        return dict.fromkeys(("ablation_extent", "ablation_gain", "ablation_interaction", "ablation_rates", "ablation_protocol"), "No record yet")
+        return dict.fromkeys(
+            ("ablation_extent", "ablation_gain", "ablation_interaction", "ablation_rates", "ablation_protocol"),
+            "No record yet",
+        )
     return {
         "ablation_extent": _extent(f),
         "ablation_gain": _gain(f),
@@ -51,7 +54,9 @@ def _gain(f: Factorial) -> str:
     sure = sum(p < 0.05 for p in adjusted)
     best = max(found.items(), key=lambda item: abs(item[1].value))
     whole = _turned(main_effects(f)["symmetry"])
-    averaged = f"{_shown(whole)} nats averaged over all arms, n = {whole.n}; the largest is " if whole.n else "at its largest "
+    averaged = (
+        f"{_shown(whole)} nats averaged over all arms, n = {whole.n}; the largest is " if whole.n else "at its largest "
+    )
     return (
         "The loss with bQ+bV (random vectors added to queries and values, which break attention's symmetry) less the loss without it, "
         f"so that below 0 is better, is {averaged}{_shown(best[1])} nats ({words(best[0][0])}, {words(best[0][1])}), n = {best[1].n}; "
@@ -68,7 +73,11 @@ def _interaction(f: Factorial) -> str:
     found = interactions(f)["all"]
     if not found.n:
         return "Whether the gain depends on the activation cannot be said before all arms are recorded"
-    said = "no interval" if math.isnan(found.low) else f"the interval {'excludes' if found.excludes(0) else 'does not exclude'} 0"
+    said = (
+        "no interval"
+        if math.isnan(found.low)
+        else f"the interval {'excludes' if found.excludes(0) else 'does not exclude'} 0"
+    )
     return (
         "The gain from bQ+bV (the loss without it less the loss with it) under random PReLU, less that under GELU, "
         f"is {_shown(found)} nats (all optimizers, n = {found.n}): {said}"

@@ -1,4 +1,5 @@
-"""What the ablation measured on trained models beside the loss: single batches, keys along bQ, copying. Reads records, trains nothing."""
+"""What the ablation measured on trained models beside the loss: single batches, keys along bQ, copying. Reads records,
+trains nothing."""
 
 from __future__ import annotations
 
@@ -8,17 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from actlab.factorial.effects import arms
-from actlab.factorial.reading import BASE, BROKEN, PUBLISHED_EVALUATIONS, Factorial, Values, words
+from actlab.records.ablation.effects import arms
+from actlab.records.ablation.reading import BASE, BROKEN, PUBLISHED_EVALUATIONS, Factorial, Values, words
+from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.intervals import mean_interval, paired_difference
 from actlab.statistics.ranking import best_of_k_curve
-from actlab.store import Record
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """What the published way to validate would have said of one real trained run: the lowest of k single-batch losses."""
+    """What the published way to validate would have said of one real trained run: the lowest of k single-batch
+    losses."""
 
     arm: str
     """In words."""
@@ -45,14 +47,19 @@ class Protocol:
         return self.mean - self.reported[k].value
 
 
-def protocol(f: Factorial, optimizer: str = "adamw", symmetry: str = BASE, activation: str = "gelu", seed: int = 0) -> Protocol | None:
-    """The published protocol applied to the first recorded trial of an arm; ``None`` without a trial that measured at least two batches.
+def protocol(
+    f: Factorial, optimizer: str = "adamw", symmetry: str = BASE, activation: str = "gelu", seed: int = 0
+) -> Protocol | None:
+    """The published protocol applied to the first recorded trial of an arm; ``None`` without a trial that measured at
+    least two batches.
 
-    The model is the trained one at every draw, so this is the part of the optimism that has nothing to do with training.
-    ``seed`` makes the resamples of the intervals.
+    The model is the trained one at every draw, so this is the part of the optimism that has nothing to do with
+    training. ``seed`` makes the resamples of the intervals.
     """
     record = f.record(optimizer, symmetry, activation)
-    trial = next((t for t in f.done(record) if len(t["analyses"].get("batch_losses", ())) > 1), None) if record else None
+    trial = (
+        next((t for t in f.done(record) if len(t["analyses"].get("batch_losses", ())) > 1), None) if record else None
+    )
     if record is None or trial is None:
         return None
     losses = np.array(trial["analyses"]["batch_losses"])
@@ -73,7 +80,8 @@ class Batches:
     paired_spread: float
     """The same of the difference of two arms on the same batch: symmetric less bQ+bV, seed by seed."""
     same_easiest: int
-    """Trials whose lowest batch is the one that is lowest most often: then "the best evaluation" is a property of the text."""
+    """Trials whose lowest batch is the one that is lowest most often: then "the best evaluation" is a property of the
+    text."""
 
 
 def batches(f: Factorial) -> Batches | None:
@@ -82,7 +90,10 @@ def batches(f: Factorial) -> Batches | None:
     for record in (r for r in f.records if r["rate_factor"] == 1.0):
         mine = _batch_losses(f, record)
         rows += list(mine.values())
-        if record["symmetry"] == BASE and (other := f.record(record["optimizer"], BROKEN, record["activation"])) is not None:
+        if (
+            record["symmetry"] == BASE
+            and (other := f.record(record["optimizer"], BROKEN, record["activation"])) is not None
+        ):
             theirs = _batch_losses(f, other)
             differences += [mine[seed] - theirs[seed] for seed in mine if seed in theirs]
     if not rows:
@@ -114,7 +125,8 @@ def batches_table(f: Factorial) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Alignment:
-    """Mean cosine of keys with the mean of bQ in one head of one arm, over seeds, and the same with random directions."""
+    """Mean cosine of keys with the mean of bQ in one head of one arm, over seeds, and the same with random
+    directions."""
 
     layer: int
     head: int
@@ -127,46 +139,74 @@ class Alignment:
 
 
 def alignments(f: Factorial, optimizer: str, symmetry: str, activation: str, what: str = "keys") -> list[Alignment]:
-    """Layer by layer, head by head; ``what`` is ``keys`` (as they enter the softmax) or ``embeddings`` (as published). Empty without a record."""
+    """Layer by layer, head by head; ``what`` is ``keys`` (as they enter the softmax) or ``embeddings`` (as published).
+    Empty without a record."""
     record = f.record(optimizer, symmetry, activation)
     trials = [trial["analyses"]["alignment"][what] for trial in f.done(record)] if record else []
     if not trials:
         return []
-    cosine, low, high = (np.array([t[name] for t in trials]) for name in ("cosine", "low", "high"))  # (seeds, layers, heads)
+    cosine, low, high = (
+        np.array([t[name] for t in trials]) for name in ("cosine", "low", "high")
+    )  # (seeds, layers, heads)
     outside = (cosine < low) | (cosine > high)
     _, layers, heads = cosine.shape
     return [
-        Alignment(i, j, mean_interval(cosine[:, i, j]), float(low[:, i, j].mean()), float(high[:, i, j].mean()), int(outside[:, i, j].sum()))
+        Alignment(
+            i,
+            j,
+            mean_interval(cosine[:, i, j]),
+            float(low[:, i, j].mean()),
+            float(high[:, i, j].mean()),
+            int(outside[:, i, j].sum()),
+        )
         for i in range(layers)
         for j in range(heads)
     ]
 
 
 def outside_null(f: Factorial, what: str = "keys") -> pd.DataFrame:
-    """By optimizer and symmetry: in how many heads (layers x heads x seeds x activations) the cosine leaves the middle 95% of random directions.
+    """By optimizer and symmetry: in how many heads (layers x heads x seeds x activations) the cosine leaves the middle
+    95% of random directions.
 
-    The last column is the standard deviation over keys of bQ . k / sqrt(hs): what bQ does to attention, for a part that all keys share cancels.
+    The last column is the standard deviation over keys of bQ . k / sqrt(hs): what bQ does to attention, for a part that
+    all keys share cancels.
     """
     rows = {}
     for optimizer in f.levels("optimizer"):
         for mode in f.levels("symmetry"):
-            found = [head for activation in f.levels("activation") for head in alignments(f, optimizer, mode, activation, what)]
+            found = [
+                head
+                for activation in f.levels("activation")
+                for head in alignments(f, optimizer, mode, activation, what)
+            ]
             if found:
                 heads, away = sum(head.cosine.n for head in found), sum(head.outside for head in found)
                 mean = float(np.mean([head.cosine.value for head in found]))
-                shown = (str(heads), f"{away} ({100 * away / heads:.0f}%)", f"{mean:+.3f}", f"{_logit_spread(f, optimizer, mode, what):.3f}")
-                rows[words(optimizer), words(mode)] = dict(zip(("heads", "outside the null", "mean cosine", "spread of logits"), shown, strict=True))
+                shown = (
+                    str(heads),
+                    f"{away} ({100 * away / heads:.0f}%)",
+                    f"{mean:+.3f}",
+                    f"{_logit_spread(f, optimizer, mode, what):.3f}",
+                )
+                rows[words(optimizer), words(mode)] = dict(
+                    zip(("heads", "outside the null", "mean cosine", "spread of logits"), shown, strict=True)
+                )
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def _logit_spread(f: Factorial, optimizer: str, symmetry: str, what: str) -> float:
     """Mean over heads, seeds and activations of the spread over keys of the logit that bQ adds."""
     records = [r for r in f.records if (r["optimizer"], r["symmetry"], r["rate_factor"]) == (optimizer, symmetry, 1.0)]
-    return float(np.mean([trial["analyses"]["alignment"][what]["logit_spread"] for record in records for trial in f.done(record)]))
+    return float(
+        np.mean(
+            [trial["analyses"]["alignment"][what]["logit_spread"] for record in records for trial in f.done(record)]
+        )
+    )
 
 
 def copying(f: Factorial, kind: str = "repeated", score: str = "top1") -> dict[tuple[str, str, str], Estimate]:
-    """Arm -> share of items completed (or ``loss``, nats), with a t interval over seeds; ``kind``: ``repeated`` or ``changed``."""
+    """Arm -> share of items completed (or ``loss``, nats), with a t interval over seeds; ``kind``: ``repeated`` or
+    ``changed``."""
     return {cell: mean_interval(_scores(f, cell, kind, score)) for cell in arms(f)}
 
 
@@ -183,7 +223,8 @@ def copying_items(f: Factorial, kind: str = "repeated") -> int:
 
 
 def copying_gains(f: Factorial) -> dict[tuple[str, str], Estimate]:
-    """(optimizer, activation) -> symmetric less bQ+bV loss on the repeated items (nats), paired by seed. Positive: bQ+bV copies better."""
+    """(optimizer, activation) -> symmetric less bQ+bV loss on the repeated items (nats), paired by seed. Positive:
+    bQ+bV copies better."""
     found = {}
     for optimizer in f.levels("optimizer"):
         for activation in f.levels("activation"):

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from actlab import shapes
 from actlab.errors import BadInput
-from actlab.store import Record
+from actlab.records import shapes
+from actlab.records.store import Record
 
 Values = NDArray[np.float64]
 
@@ -23,7 +23,8 @@ PUBLISHED: dict[str, tuple[float, float]] = {
     "sgdm": (3.6534, 3.66),
     "soap": (3.3673, 3.51),
 }
-"""Optimizer -> published validation loss (nats a token) with PReLU, (symmetric, bQ+bV); the latter are quoted with two digits and a tilde."""
+"""Optimizer -> published validation loss (nats a token) with PReLU, (symmetric, bQ+bV); the latter are quoted with two
+digits and a tilde."""
 PUBLISHED_EVALUATIONS = 122
 """Evaluations of a published run: one 4,096-token batch each, of which the lowest was reported."""
 BASE, BROKEN = "symmetric", "bQbV"
@@ -46,7 +47,18 @@ LOSS_LABEL = "validation loss (nats per token)"
 ARM = ("optimizer", "symmetry", "activation", "rate_factor")
 SETTING = ("dataset", "vocab_size", "scale", "batch_size", "context", "iterations")
 """What every arm of one reading shares."""
-COLUMNS = (*ARM, "seed", "status", LOSS, "val_standard_error", "val_accuracy", "n_parameters", "tokens", "tokens_per_second", *SETTING)
+COLUMNS = (
+    *ARM,
+    "seed",
+    "status",
+    LOSS,
+    "val_standard_error",
+    "val_accuracy",
+    "n_parameters",
+    "tokens",
+    "tokens_per_second",
+    *SETTING,
+)
 
 
 def words(name: str) -> str:
@@ -69,9 +81,14 @@ class Factorial:
     def levels(self, factor: str) -> list[Any]:
         """The values of a factor that are recorded, in the study's order (numbers rising)."""
         found = self.trials[factor].unique().tolist()
-        return sorted(found, key=lambda v: (ORDER.index(v) if v in ORDER else len(ORDER), v if isinstance(v, int | float) else str(v)))
+        return sorted(
+            found,
+            key=lambda v: (ORDER.index(v) if v in ORDER else len(ORDER), v if isinstance(v, int | float) else str(v)),
+        )
 
-    def values(self, optimizer: str, symmetry: str, activation: str, rate_factor: float = 1.0, metric: str = LOSS) -> Values:
+    def values(
+        self, optimizer: str, symmetry: str, activation: str, rate_factor: float = 1.0, metric: str = LOSS
+    ) -> Values:
         """(seeds,) a metric in the order of the reading's seeds; NaN for a trial that diverged or is not recorded."""
         rows = self.trials
         for factor, level in zip(ARM, (optimizer, symmetry, activation, rate_factor), strict=True):
@@ -89,7 +106,8 @@ class Factorial:
 
     @property
     def missing(self) -> list[tuple[str, str, str]]:
-        """Cells of the published factorial (optimizer, symmetry, activation) without a record at the published rates."""
+        """Cells of the published factorial (optimizer, symmetry, activation) without a record at the published
+        rates."""
         cells = [(o, s, a) for o in PUBLISHED for s in (BASE, BROKEN) for a in ("gelu", "random_prelu")]
         return [cell for cell in cells if self.record(*cell) is None]
 
@@ -102,7 +120,13 @@ SHAPE: dict[str, Any] = {
     "activation": str,
     "rate_factor": float,
     "n_parameters": int,
-    "config": {"dataset": str, "scale": str, "batch_size": int, "model_size": {"block_size": int}, "recipe": {"iterations": int}},
+    "config": {
+        "dataset": str,
+        "scale": str,
+        "batch_size": int,
+        "model_size": {"block_size": int},
+        "recipe": {"iterations": int},
+    },
     "provenance": {"data": {"vocab_size": int}},
     "trials": [TRIAL],
 }
@@ -131,14 +155,20 @@ def _rows(record: Record) -> Iterator[dict[str, object]]:
     shapes.check(record, SHAPE, where)
     config = record["config"]
     shared: dict[str, object] = {factor: record[factor] for factor in ARM}
-    shared |= {"n_parameters": record["n_parameters"], "context": config["model_size"]["block_size"], "iterations": config["recipe"]["iterations"]}
+    shared |= {
+        "n_parameters": record["n_parameters"],
+        "context": config["model_size"]["block_size"],
+        "iterations": config["recipe"]["iterations"],
+    }
     shared |= {name: config[name] for name in ("dataset", "scale", "batch_size")}
     shared["vocab_size"] = record["provenance"]["data"]["vocab_size"]
     for place, trial in enumerate(record["trials"]):
         ended = trial["status"] == "done"
         if ended:
             shapes.check(trial, DONE, f"{where}.trials[{place}]")
-        final = {name: trial["final"][name] if ended else math.nan for name in (LOSS, "val_standard_error", "val_accuracy")}
+        final = {
+            name: trial["final"][name] if ended else math.nan for name in (LOSS, "val_standard_error", "val_accuracy")
+        }
         yield (
             shared
             | final

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from actlab.grid import ArmResults
 from actlab.records.estimates import MARGIN, REFERENCE, at_equal_loss
+from actlab.records.repro import ArmResults
 from actlab.statistics.equal_loss import Decision, EqualLoss, decide
 from actlab.wording import signed
 
@@ -23,13 +23,15 @@ def levels(arms: Arms) -> dict[str, EqualLoss]:
 
 
 def outcomes(arms: Arms) -> dict[tuple[str, str], Decision]:
-    """(model, activation) -> its difference from relu at equal loss: Holm over all of them, equivalence within ``MARGIN``."""
+    """(model, activation) -> its difference from relu at equal loss: Holm over all of them, equivalence within
+    ``MARGIN``."""
     cells = {(model, a): e for model, at in levels(arms).items() for a, e in at.differences.items()}
     return dict(zip(cells, decide(list(cells.values()), MARGIN), strict=True))
 
 
 def table(arms: Arms) -> pd.DataFrame:
-    """A row a model and activation: its difference from relu at the last step and at equal loss, with the outcome there."""
+    """A row a model and activation: its difference from relu at the last step and at equal loss, with the outcome
+    there."""
     losses = {model: at.loss for model, at in levels(arms).items()}
     rows = {
         f"{model}, {a} minus {REFERENCE}": {
