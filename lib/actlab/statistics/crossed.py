@@ -44,7 +44,8 @@ def crossed_shares(values: ArrayLike, level: float = 0.95) -> CrossedShares:
 
     Args:
         values: (architectures, activations, seeds), one value per trial, at least 2 x 2 arms; a seed that misses an arm
-        (NaN) is left out. level: coverage claimed, approximately.
+            (NaN) is left out.
+        level: coverage claimed, approximately.
 
     Returns:
         Estimates whose ``n`` counts seeds; a share estimated below 0 counts as 0; no value below two seeds, no

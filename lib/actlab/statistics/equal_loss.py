@@ -91,7 +91,8 @@ def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0,
         arms: name -> curves, of the same M seeds in the same order; evaluations may differ from arm to arm.
         reference: name of the arm with which the others are compared.
         earlier: share of the way from that loss (0) up to the lowest of the arms' mean first losses (1): another
-        moment. level: coverage claimed, in (0, 1).
+            moment.
+        level: coverage claimed, in (0, 1).
 
     Returns:
         Estimates in the unit of the pairs; no value below two seeds that every arm has, no interval below three.

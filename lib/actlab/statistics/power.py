@@ -20,7 +20,8 @@ def power_two_sample(effect: float, n: int, alpha: float = 0.05) -> float:
 
     Args:
         effect: true difference of the means, in standard deviations within an arm (Cohen's d); its sign does not
-        matter. n: trials per arm, at least 2.
+            matter.
+        n: trials per arm, at least 2.
         alpha: chance of a false alarm; divide by the number of comparisons for Bonferroni.
 
     Returns:

@@ -31,7 +31,8 @@ def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Map
     Args:
         namespace: the notebook's globals.
         cls: the parameters that the notebook declares (of language models unless given); one that it leaves out has its
-        default. extra: further parameters of this notebook only, each with its type or its allowed values.
+            default.
+        extra: further parameters of this notebook only, each with its type or its allowed values.
 
     Raises:
         BadInput: an injected name that is not declared, or a wrong value; the message says what is allowed.

@@ -26,7 +26,8 @@ def load_model(record: Path | str | store.Record, seed: int | None = None) -> La
 
     Raises:
         BadInput: no such trial (the message lists the labels), one that is not done, or a kind of record that keeps no
-        weights. RecordError: trained again here it has other weights than recorded: another machine, other versions or
+            weights.
+        RecordError: trained again here it has other weights than recorded: another machine, other versions or
         other code.
     """
     found = store.load(Path(record)) if isinstance(record, Path | str) else record
