@@ -23,12 +23,12 @@ MAY = {
     "models": ({"activations", "errors"}, {"torch"}),
     "optimizers": ({"activations", "errors"}, {"torch"}),
     "data": ({"errors", "paths", "files"}, NUMERIC | {"pooch", "sklearn", "tokenizers"}),
-    "training": (  # objects of all, names of none
+    "trainers": (  # objects of all, names of none
         {"models", "metrics", "activations", "optimizers", "data", "errors", "files"},
         NUMERIC | {"safetensors"},
     ),
     "study": (
-        {"models", "optimizers", "activations", "data", "metrics", "training", "records", "errors", "paths", "files"},
+        {"models", "optimizers", "activations", "data", "metrics", "trainers", "records", "errors", "paths", "files"},
         None,
     ),
     "statistics": ({"errors"}, {"numpy", "scipy"}),
@@ -99,10 +99,10 @@ def test_a_wrong_import_is_caught(subtests: pytest.Subtests) -> None:
         ("statistics", "import torch"),
         ("statistics", "from actlab.metrics import churn"),
         ("files", "import numpy as np"),
-        ("training", "from actlab.study.arms import Arm"),
-        ("training", "def f():\n    from actlab import study"),
+        ("trainers", "from actlab.study.arms import Arm"),
+        ("trainers", "def f():\n    from actlab import study"),
         ("models", "from ..data import text"),
-        ("figures", "from actlab import training"),
+        ("figures", "from actlab import trainers"),
         ("chapters", "import torch.nn"),
         ("errors", "from actlab import paths"),
         ("study", "from actlab.cli import app"),
@@ -116,7 +116,7 @@ def test_a_right_import_passes(subtests: pytest.Subtests) -> None:
     """The check does not cry wolf."""
     for room, source in [
         ("statistics", "import math\nfrom scipy import stats"),
-        ("training", "from .streams import derive"),
+        ("trainers", "from .streams import derive"),
         ("study", "import yaml\nfrom actlab import records, paths"),
     ]:
         with subtests.test(room=room, source=source):
@@ -125,8 +125,8 @@ def test_a_right_import_passes(subtests: pytest.Subtests) -> None:
 
 def test_names_become_objects_in_the_study_only() -> None:
     """Training never looks a model or an activation up by name."""
-    for file in files_of("training"):
-        found = {name.rsplit(".", 1)[-1] for name in imports(file.read_text(encoding="utf-8"), "actlab.training")}
+    for file in files_of("trainers"):
+        found = {name.rsplit(".", 1)[-1] for name in imports(file.read_text(encoding="utf-8"), "actlab.trainers")}
         assert not found & NAMES_TO_OBJECTS, file.name
 
 

@@ -15,7 +15,7 @@ from actlab.data.text import TEXTS
 from actlab.data.tokenize import END_OF_TEXT, documents_of, load_tokenizer, tokenize_dataset, train_bpe
 from actlab.data.tokens import HEADER, TokenStream, check_range, find_shards, load_tokens, read_shard, write_shard
 from actlab.errors import BadInput, DataError, UnknownName
-from actlab.training.streams import generator
+from actlab.trainers.streams import generator
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from actlab.errors import DamagedFile
 from actlab.files import mending
-from actlab.training import checkpoint
-from actlab.training.checkpoint import read_tensors, write_tensors
+from actlab.trainers import checkpoint
+from actlab.trainers.checkpoint import read_tensors, write_tensors
 
 DOOR = "checkpoints"
 TENSORS = {

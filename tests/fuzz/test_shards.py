@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.data.tokens import HEADER, MAGIC, TokenStream, check_range, load_tokens, read_shard, write_shard
-from actlab.training.windows import cover, spread
+from actlab.trainers.windows import cover, spread
 
 DOOR = "token shards"
 WHOLE = 4 * HEADER

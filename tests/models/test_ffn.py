@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from actlab.activations import ACTIVATIONS
 from actlab.errors import UnknownName
 from actlab.models.ffn import FFN, INITS, count, equal_parameters, equal_width
-from actlab.training.streams import init_streams
+from actlab.trainers.streams import init_streams
 
 K, C = 784, 10
 

@@ -13,7 +13,7 @@ from actlab.errors import BadInput, UnknownName
 from actlab.models import count_parameters
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config, SymmetryBreakingAttention, build_gpt2, flops_per_token
 from actlab.models.symmetry import MODES, distributions
-from actlab.training.streams import init_streams
+from actlab.trainers.streams import init_streams
 
 TINY = GPT2Config(vocab_size=11, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.0)
 

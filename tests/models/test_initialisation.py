@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from actlab.models import MODELS, ModelConfig, build_model
-from actlab.training.streams import generator
+from actlab.trainers.streams import generator
 
 WIDE = ModelConfig(vocab_size=65, n_layer=2, n_embd=64, n_head=4, block_size=32, dropout=0.2)
 

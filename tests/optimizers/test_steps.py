@@ -17,8 +17,8 @@ TRAINED = """
 import sys, torch
 from actlab.data.text import corpus_of
 from actlab.models import SCALES, build_model
-from actlab.training.loop import Recipe, train
-from actlab.training.windows import spread
+from actlab.trainers.loop import Recipe, train
+from actlab.trainers.windows import spread
 text = corpus_of("abc", "abc " * 300)
 windows = spread(text.validation, SCALES["quick"].block_size, 1)
 train(build_model("charlm", SCALES["quick"], "gelu"), text.train, windows, windows, Recipe(2, 1, 2), 0)

@@ -19,7 +19,7 @@ from actlab.models import SCALES, ModelConfig, build_model
 from actlab.optimizers.steps import step
 from actlab.study import process
 from actlab.study.run import compare
-from actlab.training.streams import generator, init_streams
+from actlab.trainers.streams import generator, init_streams
 
 BATCH = 8
 LEVELS: dict[str, tuple[int, ...]] = {

@@ -20,8 +20,8 @@ from torch.nn import functional as F
 from actlab.activations import find_activation
 from actlab.data.images import CLASSES, load_images
 from actlab.models.ffn import FFN, equal_parameters, equal_width
-from actlab.training.stacked import Stack, denormals_flushed
-from actlab.training.streams import init_streams
+from actlab.trainers.stacked import Stack, denormals_flushed
+from actlab.trainers.streams import init_streams
 
 HIDDEN, RATES, EPOCH = (2, 4, 8, 16), (1e-1, 1e-2, 1e-3, 1e-4), 55_000
 ADAM_ARRAYS = 7

@@ -24,9 +24,9 @@ from torch.nn import functional as F
 from actlab.data.text import Corpus, load_text
 from actlab.models import MODELS, SCALES, LanguageModel, build_model
 from actlab.study import process
-from actlab.training.loop import Recipe, evaluate, train
-from actlab.training.streams import init_streams
-from actlab.training.windows import SKIP, cover, spread
+from actlab.trainers.loop import Recipe, evaluate, train
+from actlab.trainers.streams import init_streams
+from actlab.trainers.windows import SKIP, cover, spread
 
 RECIPE = Recipe(iterations=500, evaluate_every=50, batch_size=32)
 """The published recipe at lite scale."""

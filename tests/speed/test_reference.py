@@ -12,7 +12,7 @@ from actlab.chapters import performance
 from actlab.data.text import corpus_of
 from actlab.models import MODELS, build_model
 from actlab.records import store
-from actlab.training.loop import Recipe
+from actlab.trainers.loop import Recipe
 
 
 def test_naive_models_compute_the_same_function(subtests: pytest.Subtests) -> None:

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from actlab.activations import find_activation
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config, build_gpt2
 from actlab.optimizers import OPTIMIZERS, build_optimizer
-from actlab.training.streams import generator
+from actlab.trainers.streams import generator
 
 SMALL = replace(GPT2_SCALES["mini"], n_layer=2)
 """Two layers of the mini scale: SOAP's overhead lies in the width of a layer, not in their number."""

@@ -19,8 +19,8 @@ from tests.speed.peers import RECIPE, Setting
 
 from actlab.study import pool, process
 from actlab.study.pool import Report, run_tasks
-from actlab.training.loop import train
-from actlab.training.windows import spread
+from actlab.trainers.loop import train
+from actlab.trainers.windows import spread
 
 WORKERS = (1, 2)
 

@@ -22,8 +22,8 @@ from actlab.records import store
 from actlab.study import kinds
 from actlab.study.mnist import MnistParams, Program, arms_of, networks, programs_of
 from actlab.study.mnist_run import load_mnist, network_of, run_mnist, train_program
-from actlab.training.stacked import batches
-from actlab.training.streams import generator
+from actlab.trainers.stacked import batches
+from actlab.trainers.streams import generator
 
 TINY = {"study": "tiny", "hidden": [2, 4], "learning_rates": [1e-1, 1e-3], "batch_sizes": [64], "trials": 2}
 

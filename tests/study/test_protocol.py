@@ -18,7 +18,7 @@ from actlab.study import protocol, run
 from actlab.study.arms import arm
 from actlab.study.params import Params
 from actlab.study.replay import replay, specification
-from actlab.training.streams import generator, init_streams
+from actlab.trainers.streams import generator, init_streams
 
 MEASURED = {"pairing": "unpaired", "accuracy": "last_1000", "selection": "final", "evaluation": "200 random batches"}
 

@@ -21,7 +21,7 @@ from actlab.study.mnist import MnistParams
 from actlab.study.mnist_run import run_mnist
 from actlab.study.params import Params
 from actlab.study.replay import keep, replay, specification
-from actlab.training.loop import nudge
+from actlab.trainers.loop import nudge
 
 SETTINGS: dict[str, Any] = {
     "study": "tiny-quick",

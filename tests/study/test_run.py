@@ -18,7 +18,7 @@ from actlab.records import store
 from actlab.study import run
 from actlab.study.arms import TrialSpec, arm, arms_of
 from actlab.study.params import Params
-from actlab.training.loop import weights_sha256
+from actlab.trainers.loop import weights_sha256
 
 AVERAGES = ["avg_relative_pd", "avg_total_variation", "avg_churn", "avg_val_loss", "avg_val_accuracy"]
 KEYS = ["model_name", "activation", *AVERAGES, "trials", "reproducibility_metrics", "config"]
@@ -110,7 +110,7 @@ def test_an_interrupted_trial_goes_on(spec: TrialSpec, monkeypatch: pytest.Monke
 
     ticks: Iterator[float] = iter(range(1000))
     with monkeypatch.context() as patch:
-        patch.setattr("actlab.training.loop.time.perf_counter", lambda: float(next(ticks)))
+        patch.setattr("actlab.trainers.loop.time.perf_counter", lambda: float(next(ticks)))
         with pytest.raises(KeyboardInterrupt):
             run.run_trial(spec, stop)
     assert run.cached(spec).with_suffix(".checkpoint").exists()

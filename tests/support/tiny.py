@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from actlab.models import LanguageModel, ModelConfig, build_model
-from actlab.training.loop import Recipe, Trial, train
-from actlab.training.streams import init_streams
-from actlab.training.windows import cover, spread
+from actlab.trainers.loop import Recipe, Trial, train
+from actlab.trainers.streams import init_streams
+from actlab.trainers.windows import cover, spread
 
 CONFIG = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.2)
 RECIPE = Recipe(iterations=9, evaluate_every=3, batch_size=4)

@@ -31,7 +31,7 @@ from actlab.data.text import TEXTS
 from actlab.models import SCALES
 from actlab.models.gpt2 import GPT2_SCALES
 from actlab.study import kinds, provenance, run  # noqa: F401  # kinds: loaded before the fork
-from actlab.training import checkpoint
+from actlab.trainers import checkpoint
 
 TOY = "the quick brown fox jumps over the lazy dog; " * 30
 
@@ -153,7 +153,7 @@ def serve() -> None:
 
 shrink()
 if (
-    run.train.__module__ == "actlab.training.loop"
+    run.train.__module__ == "actlab.trainers.loop"
 ):  # a worker that Dask spawns loads this file as its main module and as a preload
     listen()
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import torch
 
 from actlab.data.tokens import TokenStream, write_shard
 from actlab.errors import BadInput
-from actlab.training.distributed import ALONE, Group, group
+from actlab.trainers.distributed import ALONE, Group, group
 
 STUDY = """
 kind: ablation

@@ -16,10 +16,10 @@ from torch.nn import functional as F
 from actlab.errors import BadInput
 from actlab.models import MODELS
 from actlab.study import process
-from actlab.training import loop
-from actlab.training.loop import Recipe, evaluate, nudge, predict, reproducible, weights_sha256
-from actlab.training.streams import derive, generator
-from actlab.training.windows import SKIP, batch_starts, cover, spread
+from actlab.trainers import loop
+from actlab.trainers.loop import Recipe, evaluate, nudge, predict, reproducible, weights_sha256
+from actlab.trainers.streams import derive, generator
+from actlab.trainers.windows import SKIP, batch_starts, cover, spread
 
 NO_DROPOUT = replace(tiny.CONFIG, dropout=0.0)
 

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from actlab.errors import DataError
 from actlab.models import MODELS
 from actlab.optimizers import ECD
-from actlab.training import checkpoint
-from actlab.training.checkpoint import read_tensors, write_tensors
+from actlab.trainers import checkpoint
+from actlab.trainers.checkpoint import read_tensors, write_tensors
 
 
 class Interrupted(BaseException):

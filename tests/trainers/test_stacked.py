@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models.ffn import FFN
-from actlab.training.stacked import Stack, batches, evaluate, train
-from actlab.training.streams import generator, init_streams
+from actlab.trainers.stacked import Stack, batches, evaluate, train
+from actlab.trainers.streams import generator, init_streams
 
 K, C = 48, 10
 RATES = (1e-1, 1e-2, 1e-3)

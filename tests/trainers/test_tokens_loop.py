@@ -18,11 +18,11 @@ from actlab.data.tokens import TokenStream, write_shard
 from actlab.errors import BadInput, UnknownName
 from actlab.models.gpt2 import GPT2, GPT2Config, build_gpt2
 from actlab.optimizers import OPTIMIZERS, build_optimizer
-from actlab.training.loop import evaluate
-from actlab.training.measure import measure
-from actlab.training.streams import generator, init_streams
-from actlab.training.tokens_loop import TokenRecipe, TokenTrial, train_tokens
-from actlab.training.windows import Windows, cover
+from actlab.trainers.loop import evaluate
+from actlab.trainers.measure import measure
+from actlab.trainers.streams import generator, init_streams
+from actlab.trainers.tokens_loop import TokenRecipe, TokenTrial, train_tokens
+from actlab.trainers.windows import Windows, cover
 
 CONFIG = GPT2Config(
     vocab_size=29, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.1, symmetry="bQbV", evaluation="mean"
@@ -95,7 +95,7 @@ def interrupting(at: int) -> Callable[[int, float], None]:
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
 def test_resumes_bit_equal(shard, name, tmp_path, monkeypatch):
     """Optimizer, symmetry-breaking streams, dropout, order and schedule all go on; accumulation too."""
-    monkeypatch.setattr("actlab.training.tokens_loop._Clock.report", lambda self: True)
+    monkeypatch.setattr("actlab.trainers.tokens_loop._Clock.report", lambda self: True)
     recipe = replace(RECIPE, micro_batches=2, schedule="cosine", warmup=3)
     whole = run(shard, name, recipe)
     saved_at = tmp_path / "trial.checkpoint"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.errors import BadInput
-from actlab.training.streams import derive, generator, init_streams
-from actlab.training.windows import SKIP, Windows, batch_starts, cover, spread
+from actlab.trainers.streams import derive, generator, init_streams
+from actlab.trainers.windows import SKIP, Windows, batch_starts, cover, spread
 
 
 @given(block_size=st.integers(1, 40), extra=st.integers(1, 400))

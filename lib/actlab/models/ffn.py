@@ -1,4 +1,4 @@
-"""One-hidden-layer image classifiers without biases, plain or gated. Not a language model; how it is trained stands in `training/stacked.py`.
+"""One-hidden-layer image classifiers without biases, plain or gated. Not a language model; how it is trained stands in `trainers/stacked.py`.
 
 Shapes: N images of K pixels, w hidden units, C classes.
 """

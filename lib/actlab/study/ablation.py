@@ -21,8 +21,8 @@ from actlab.study.parts import Parts, parts_of
 from actlab.study.plan import Plan
 from actlab.study.records import recorded
 from actlab.study.tuning import Tuning, tuned
-from actlab.training.loop import DTYPES
-from actlab.training.tokens_loop import SCHEDULES, TokenRecipe
+from actlab.trainers.loop import DTYPES
+from actlab.trainers.tokens_loop import SCHEDULES, TokenRecipe
 
 FACTORS = ("optimizers", "symmetry", "activations", "rate_factors")
 

@@ -12,9 +12,9 @@ from torch.nn import functional as F
 
 from actlab.models.gpt2 import GPT2, SymmetryBreakingAttention
 from actlab.models.symmetry import distributions
-from actlab.training.loop import Placed, logits_of
-from actlab.training.streams import generator
-from actlab.training.windows import Windows, spread
+from actlab.trainers.loop import Placed, logits_of
+from actlab.trainers.streams import generator
+from actlab.trainers.windows import Windows, spread
 
 BATCH_TOKENS = 4096
 """Tokens of one published validation batch: 8 x 512, side by side in the text."""

@@ -34,12 +34,12 @@ from actlab.study.parts import check_parts, sources
 from actlab.study.pool import Report
 from actlab.study.records import Outcome, in_stages, keep, load_arms, run_arms, trial_by_trial
 from actlab.study.utilisation import utilisation
-from actlab.training import checkpoint
-from actlab.training.distributed import ALONE, Group
-from actlab.training.distributed import group as joined_group
-from actlab.training.streams import generator, init_streams
-from actlab.training.tokens_loop import train_tokens
-from actlab.training.windows import Windows, cover, spread
+from actlab.trainers import checkpoint
+from actlab.trainers.distributed import ALONE, Group
+from actlab.trainers.distributed import group as joined_group
+from actlab.trainers.streams import generator, init_streams
+from actlab.trainers.tokens_loop import train_tokens
+from actlab.trainers.windows import Windows, cover, spread
 
 Results = dict[str, Any]
 """What a trial leaves for the record: plain values."""

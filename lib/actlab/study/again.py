@@ -22,10 +22,10 @@ from actlab.study.mnist import Program
 from actlab.study.pool import Report
 from actlab.study.protocol import DEFECTS
 from actlab.study.run import Results
-from actlab.training import checkpoint
-from actlab.training.loop import Placed, Recipe, logits_of
-from actlab.training.tokens_loop import TokenRecipe
-from actlab.training.windows import Windows
+from actlab.trainers import checkpoint
+from actlab.trainers.loop import Placed, Recipe, logits_of
+from actlab.trainers.tokens_loop import TokenRecipe
+from actlab.trainers.windows import Windows
 
 Record = Mapping[str, Any]
 AT_ONCE = 64

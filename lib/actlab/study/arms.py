@@ -16,7 +16,7 @@ from actlab.study.parts import Parts, own_metrics, parts_of
 from actlab.study.protocol import DEFECTS, DOUBLED, defects_of
 from actlab.study.records import recorded
 from actlab.study.tuning import tuned
-from actlab.training.loop import Recipe
+from actlab.trainers.loop import Recipe
 
 PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16 = (
     "",

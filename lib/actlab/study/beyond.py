@@ -14,8 +14,8 @@ from actlab.data.text import Corpus
 from actlab.models import LanguageModel
 from actlab.study import ensembles, protocol
 from actlab.study.arms import Arm, TrialSpec
-from actlab.training.loop import predict
-from actlab.training.windows import Windows
+from actlab.trainers.loop import predict
+from actlab.trainers.windows import Windows
 
 Load = Callable[[TrialSpec, int | None], LanguageModel]
 """The model of a finished trial, at the end or at one of its snapshots."""

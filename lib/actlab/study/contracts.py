@@ -23,7 +23,7 @@ from actlab.study import parts, plugins
 from actlab.study.arms import arms_of
 from actlab.study.params import Params
 from actlab.study.parts import PARTS, Part
-from actlab.training.streams import generator, init_streams
+from actlab.trainers.streams import generator, init_streams
 
 TINY = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.0)
 COUNTED = "lite"

@@ -17,7 +17,7 @@ from actlab.data.text import Corpus
 from actlab.models import LanguageModel
 from actlab.study.arms import TrialSpec
 from actlab.study.run import fresh_model, windows_of
-from actlab.training.streams import generator
+from actlab.trainers.streams import generator
 
 Array = NDArray[np.float64]
 ADJUSTABLE = tuple(name for name in ACTIVATIONS if isinstance(get_activation(name), SmeLU | Swish))

@@ -27,8 +27,8 @@ from actlab.study.mnist import MnistArm, MnistParams, Program, arms_of, networks
 from actlab.study.parts import check_parts, sources
 from actlab.study.pool import Report
 from actlab.study.records import Outcome, Plan, keep, load_arms, run_arms
-from actlab.training.stacked import Stack, evaluate, train
-from actlab.training.streams import generator, init_streams
+from actlab.trainers.stacked import Stack, evaluate, train
+from actlab.trainers.streams import generator, init_streams
 
 Results = dict[str, Any]
 """What a trial leaves for the record: plain values."""

@@ -20,7 +20,7 @@ from actlab.study import plugins
 from actlab.study import protocol as protocols
 from actlab.study.plan import Checked, Plan
 from actlab.study.tuning import Tuning
-from actlab.training.loop import DTYPES
+from actlab.trainers.loop import DTYPES
 
 LARGEST_FILE = 100_000
 """Bytes of a params file."""

@@ -22,9 +22,9 @@ from actlab.errors import BadInput, UnknownName
 from actlab.models import LanguageModel, build_model
 from actlab.models.convlm import ConvBlock
 from actlab.models.layers import ModelConfig
-from actlab.training.loop import Recipe, evaluate, logits_of
-from actlab.training.streams import generator
-from actlab.training.windows import SKIP, Windows
+from actlab.trainers.loop import Recipe, evaluate, logits_of
+from actlab.trainers.streams import generator
+from actlab.trainers.windows import SKIP, Windows
 
 CORRECTED, AS_PUBLISHED = "corrected", "as_published"
 DRAWN_WINDOWS, DRAWN_BATCHES = 1000, 200

@@ -15,7 +15,7 @@ import torch
 
 from actlab import paths
 
-CODE_OF_A_TRIAL = ("activations.py", "models", "optimizers", "data", "training")
+CODE_OF_A_TRIAL = ("activations.py", "models", "optimizers", "data", "trainers")
 """The part of the package that decides a trial's bits: a cached trial of other code is not used."""
 
 

@@ -26,10 +26,10 @@ from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPE
 from actlab.study.params import Params
 from actlab.study.parts import check_parts, said_of, sources
 from actlab.study.records import keep, recorded
-from actlab.training import checkpoint
-from actlab.training.loop import evaluate, nudge, predict, train
-from actlab.training.streams import init_streams
-from actlab.training.windows import Windows, cover, spread
+from actlab.trainers import checkpoint
+from actlab.trainers.loop import evaluate, nudge, predict, train
+from actlab.trainers.streams import init_streams
+from actlab.trainers.windows import Windows, cover, spread
 
 BLOCKS = 20
 """Stretches of the frozen evaluation text for which a pair's metrics are also kept: the second level of resampling."""

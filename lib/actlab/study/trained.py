@@ -13,8 +13,8 @@ from actlab.records import store
 from actlab.study import ablation_run, again, kinds, laboratory, replay, run
 from actlab.study.ablation import AblationTrial
 from actlab.study.arms import TrialSpec
-from actlab.training import checkpoint
-from actlab.training.loop import weights_sha256
+from actlab.trainers import checkpoint
+from actlab.trainers.loop import weights_sha256
 
 
 def load_model(record: Path | str | store.Record, seed: int | None = None) -> LanguageModel | GPT2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from actlab.models.gpt2 import GPT2Config, flops_per_token
-from actlab.training.loop import Placed
+from actlab.trainers.loop import Placed
 
 PEAK_FLOPS: dict[str, float] = {
     "NVIDIA A100-SXM4-40GB": 312e12,

@@ -20,9 +20,9 @@ from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from actlab.optimizers.steps import step
-from actlab.training import checkpoint
-from actlab.training.streams import derive, generator
-from actlab.training.windows import SKIP, Windows, batch_starts
+from actlab.trainers import checkpoint
+from actlab.trainers.streams import derive, generator
+from actlab.trainers.windows import SKIP, Windows, batch_starts
 
 DTYPES = ("float32", "bfloat16")
 EVALUATION_POSITIONS = {"cpu": 4096, "cuda": 131072}

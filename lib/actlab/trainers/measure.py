@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from actlab.training.loop import EVALUATION_POSITIONS, Placed, logits_of
-from actlab.training.windows import SKIP, Windows
+from actlab.trainers.loop import EVALUATION_POSITIONS, Placed, logits_of
+from actlab.trainers.windows import SKIP, Windows
 
 EVALUATION_NUMBERS = {"cpu": 2**26, "cuda": 2**30}
 """Logits held at once in an evaluation (float32: 256 MiB and 4 GiB). Part of the bits of a result, so fixed."""

@@ -19,12 +19,12 @@ from actlab.errors import BadInput, UnknownName
 from actlab.models.layers import LanguageModel
 from actlab.optimizers import check_complete
 from actlab.optimizers.steps import step
-from actlab.training import checkpoint
-from actlab.training.distributed import ALONE, Group, without_exchange
-from actlab.training.loop import DTYPES, Progress, autocast, reproducible, weights_sha256
-from actlab.training.measure import measure
-from actlab.training.streams import derive
-from actlab.training.windows import Windows
+from actlab.trainers import checkpoint
+from actlab.trainers.distributed import ALONE, Group, without_exchange
+from actlab.trainers.loop import DTYPES, Progress, autocast, reproducible, weights_sha256
+from actlab.trainers.measure import measure
+from actlab.trainers.streams import derive
+from actlab.trainers.windows import Windows
 
 SCHEDULES = ("constant", "cosine")
 
