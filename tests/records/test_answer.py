@@ -12,8 +12,10 @@ import yaml
 from scipy import stats
 
 from actlab import paths
-from actlab.chapters.answer import RULES, Answer
+from actlab.chapters import answer as chapter
+from actlab.figures import answer as figures
 from actlab.records import repro
+from actlab.records.answer import RULES, Answer
 
 PLAN = yaml.safe_load((paths.ROOT / "params" / "answer.yaml").read_text())["plan"]
 SEEDS, STEPS = 10, (50, 100, 150, 200, 250)
@@ -156,3 +158,22 @@ def test_false_alarms_of_the_whole_family() -> None:
         for seed in range(repeats)
     )
     assert alarms / repeats <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / repeats)
+
+
+def test_the_page_says_what_the_comparisons_say() -> None:
+    """Sentences and tables name the planted differences; figures are drawn; without a record both say so."""
+    found = answer(records({"gelu": 0.0, "smelu_1": -0.02, "swiglu": 0.02}))
+    told = chapter.sentences(found)
+    assert "more reproducible: smelu_1 in charlm and minigpt and convlm" in told["answer"]
+    assert "swiglu in" in told["answer_largest"] or "smelu_1 in" in told["answer_largest"]
+    table = chapter.comparison_table(found)
+    assert set(table.loc[[f"{m}, swiglu" for m in found.grid.models], "outcome"]) == {"less reproducible"}
+    sensitive = chapter.sensitivity_table(found)
+    assert sensitive.loc["charlm, smelu_1", "total variation at equal loss"].endswith("*")
+    assert chapter.hypothesis_table(found).shape == (4, 3)
+    drawn = figures.differences(chapter.primary(found), "TV", found.margin)
+    assert [len(axes.get_yticklabels()) for axes in drawn.axes] == [3, 3, 3]
+    assert len(figures.against_loss(found.arms(), found.levels()).axes[0].lines) == 5  # four arms and the level
+    nothing = answer([])
+    assert set(chapter.sentences(nothing).values()) == {chapter.NOT_YET}
+    assert chapter.comparison_table(nothing).index.tolist() == [chapter.NOT_YET]

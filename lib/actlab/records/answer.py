@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from actlab.records.estimates import against
 from actlab.records.repro import ArmResults, Grid
-from actlab.statistics.equal_loss import Curves, Decision, decide, equal_loss, equivalence_p, read_at
+from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, equivalence_p, read_at
 from actlab.statistics.estimate import Estimate, t_interval
 from actlab.statistics.pairs import jackknife_variance
 from actlab.statistics.tests import holm
@@ -79,12 +79,16 @@ class Answer:
         }
         return {model: arms for model, arms in found.items() if self.reference in arms and len(arms) > 1}
 
+    def levels(self, metric: str = METRIC, earlier: float = 0.0) -> dict[str, EqualLoss]:
+        """model -> its arms at the loss that all of them reach."""
+        return {model: equal_loss(arms, self.reference, earlier) for model, arms in self.arms(metric).items()}
+
     def comparisons(self, metric: str = METRIC, earlier: float = 0.0) -> dict[tuple[str, str], Decision]:
         """(model, activation) -> its difference from the reference at equal loss, one family over all of them."""
         cells = {
             (model, activation): difference
-            for model, arms in self.arms(metric).items()
-            for activation, difference in equal_loss(arms, self.reference, earlier).differences.items()
+            for model, found in self.levels(metric, earlier).items()
+            for activation, difference in found.differences.items()
         }
         return dict(zip(cells, decide(list(cells.values()), self.margin, self.alpha), strict=True))
 

@@ -46,6 +46,10 @@ class Curves:
         """(M,) whether a trial has its loss at every evaluation."""
         return np.asarray(~np.isnan(self.losses).any(axis=0))
 
+    def means(self) -> tuple[Array, Array]:
+        """(E,) mean loss over the complete trials and (E,) mean metric over their pairs."""
+        return _means(self, np.flatnonzero(self.complete))
+
 
 @dataclass(frozen=True)
 class EqualLoss:

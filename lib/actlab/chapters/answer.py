@@ -1,0 +1,149 @@
+"""The page of the confirmatory study (params/answer.yaml): its sentences and tables, from the registered comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from actlab.records import repro, store
+from actlab.records.answer import Answer
+from actlab.records.registration import plan_of, registrations
+from actlab.records.repro import Grid
+from actlab.statistics.estimate import Estimate
+from actlab.wording import moment, signed
+
+STUDY, TUNING, COMMON = "answer", "answer-tuning", "repro-lite"
+"""The confirmatory study, the one that chose its rates, and the same arms at one untuned rate (300 steps fewer)."""
+OUTCOMES = ("more reproducible", "less reproducible", "equivalent", "undecided")
+NOT_YET = "no record yet: `actlab run params/answer-tuning.yaml`, then `actlab run params/answer.yaml`"
+
+
+def read(study: str = STUDY) -> Answer:
+    """The recorded arms of a confirmatory study and the plan of its params file."""
+    return Answer(repro.read(store.load_study(study)), plan_of(study))
+
+
+def sentences(answer: Answer) -> dict[str, str]:
+    """The page's findings: at equal loss, in the final loss, and whether the ranking at the common rate survives."""
+    found, losses = answer.comparisons(), answer.at_the_end("val_loss")
+    if not found:
+        return dict.fromkeys(("answer", "answer_largest", "answer_loss", "answer_ranking"), NOT_YET)
+    words = {word: [cell for cell, d in found.items() if d.outcome == word] for word in OUTCOMES}
+    told = "; ".join(f"{word}: {_cells(cells)}" for word, cells in words.items() if cells)
+    (model, activation), largest = max(found.items(), key=lambda item: abs(item[1].difference.value))
+    lower, higher = ([c for c, (e, p) in losses.items() if p < answer.alpha and s * e.value > 0] for s in (-1, 1))
+    return {
+        "answer": f"total variation between seeds at equal validation loss, against {answer.reference}: {told}",
+        "answer_largest": f"the largest difference is that of {activation} in {model}: {signed(largest.difference, 4)}, "
+        f"n = {largest.difference.n} seeds",
+        "answer_loss": f"at its own best rate the final loss is significantly below {answer.reference}'s for "
+        f"{_cells(lower) or 'no activation'}, and significantly above it for {_cells(higher) or 'none'}",
+        "answer_ranking": _ranking(answer, repro.read(store.load_study(COMMON))),
+    }
+
+
+def _cells(cells: list[tuple[str, str]]) -> str:
+    """Comparisons in words, by activation: ``swiglu in charlm and convlm, smelu_1 in convlm``."""
+    models: dict[str, list[str]] = {}
+    for model, activation in cells:
+        models.setdefault(activation, []).append(model)
+    return ", ".join(f"{activation} in {' and '.join(found)}" for activation, found in models.items())
+
+
+def _ranking(answer: Answer, common: Grid) -> str:
+    """Rank correlation, in each model, of the activations' final losses at tuned rates and at the common one."""
+    told = []
+    for model in answer.grid.models:
+        shared = [cell for cell in answer.grid.arms if cell[0] == model and cell in common.arms]
+        if len(shared) > 2:
+            ranks = [[grid.arms[c].estimate("val_loss").value for c in shared] for grid in (answer.grid, common)]
+            told.append(f"{stats.spearmanr(*ranks).statistic:+.2f} in {model}")
+    return (
+        "the ranking of the activations by final loss, at tuned rates against one common rate, "
+        f"has a rank correlation of {', '.join(told) or 'no model yet'}"
+    )
+
+
+def primary(answer: Answer) -> dict[tuple[str, str], tuple[Estimate, float]]:
+    """(model, activation) -> its difference from the reference at equal loss, and its adjusted p-value."""
+    return {cell: (d.difference, d.adjusted) for cell, d in answer.comparisons().items()}
+
+
+def registration_table(study: str = STUDY) -> pd.DataFrame:
+    """A row a version of the plan under which records were made: its commit and date, and when the first run began."""
+    rows = {
+        f"version {r.version}": {
+            "commit": r.commit[:10] or "not in this history",
+            "committed": moment(r.committed) if r.committed else "",
+            "first run began": moment(r.first_run) if r.first_run else "",
+            "records": r.records,
+        }
+        for r in registrations(store.load_study(study))
+    }
+    return _frame(rows)
+
+
+def comparison_table(answer: Answer) -> pd.DataFrame:
+    """A row a comparison at equal loss, with its family's adjusted p-values and its outcome."""
+    rows = {
+        f"{model}, {activation}": {
+            f"TV minus {answer.reference}'s": signed(d.difference, 4),
+            "p of no difference (Holm)": d.adjusted,
+            f"p of {answer.margin:g} or more (Holm)": d.equivalence_adjusted,
+            "outcome": d.outcome,
+        }
+        for (model, activation), d in answer.comparisons().items()
+    }
+    return _frame(rows)
+
+
+def hypothesis_table(answer: Answer) -> pd.DataFrame:
+    """A row a hypothesis of the plan: what it says, its outcome by its rule, the numbers on which that rests."""
+    says = {entry["name"]: entry["says"] for entry in answer.plan["hypotheses"]}
+    judged = answer.hypotheses() if answer.arms() else []
+    return _frame({h.name: {"says": says[h.name], "outcome": h.outcome, "detail": h.detail} for h in judged})
+
+
+def sensitivity_table(answer: Answer) -> pd.DataFrame:
+    """A row a comparison: its difference at every outcome of the plan about pairs, an asterisk where significant."""
+    columns: dict[str, dict[tuple[str, str], tuple[Estimate, float]]] = {}
+    for outcome in answer.plan["outcomes"]:
+        if outcome["at"] == "end":
+            columns[outcome["name"]] = answer.at_the_end(outcome["metric"])
+            continue
+        for share in outcome.get("levels") or [0.0]:
+            name = outcome["name"] if not share else f"{outcome['name']}: {share:.0%} of the way up"
+            decided = answer.comparisons(outcome["metric"], share)
+            columns[name] = {cell: (d.difference, d.adjusted) for cell, d in decided.items()}
+    rows: dict[str, dict[str, Any]] = {}
+    for name, cells in columns.items():
+        for (model, activation), (found, p) in cells.items():
+            mark = "*" if p < answer.alpha else ""
+            rows.setdefault(f"{model}, {activation}", {})[name] = f"{found.value:+.4f}{mark}"
+    return _frame(rows)
+
+
+def rate_table(answer: Answer) -> pd.DataFrame:
+    """A row a model and activation: the learning rate that tuning chose, and the mean loss of each rate that it tried."""
+    tried: dict[str, dict[float, list[float]]] = {}
+    for record in store.load_study(TUNING):
+        if record.get("kind") == "trials":
+            by_rate = tried.setdefault(f"{record['model_name']}, {record['activation']}", {})
+            losses = by_rate.setdefault(float(record["config"]["recipe"]["learning_rate"]), [])
+            losses += [float(t["final"]["val_loss"]) for t in record["trials"] if t["status"] == "done"]
+    chosen = {f"{m}, {a}": arm.record["config"]["recipe"]["learning_rate"] for (m, a), arm in answer.grid.arms.items()}
+    rates = sorted({rate for by_rate in tried.values() for rate in by_rate})
+    rows = {
+        name: {"chosen": f"{chosen[name]:g}" if name in chosen else "not yet"}
+        | {f"{r:g}": f"{np.mean(by_rate[r]):.4f} (n = {len(by_rate[r])})" for r in rates if by_rate.get(r)}
+        for name, by_rate in tried.items()
+    }
+    return _frame(rows)
+
+
+def _frame(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    return pd.DataFrame.from_dict(dict(rows) or {NOT_YET: {"": ""}}, orient="index").fillna("")
