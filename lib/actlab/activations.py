@@ -20,7 +20,8 @@ from actlab.errors import BadInput, Table
 
 
 class _SmeLU(torch.autograd.Function):
-    """With the slope t = clip((x + beta) / (2 beta), 0, 1): value beta t^2 + max(0, x - beta), derivative t. Half the memory traffic of autograd."""
+    """With the slope t = clip((x + beta) / (2 beta), 0, 1): value beta t^2 + max(0, x - beta), derivative t. Half the
+    memory traffic of autograd."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, beta: float) -> Tensor:
@@ -56,7 +57,8 @@ class SmeLU(nn.Module):
 
 
 class Swish(nn.Module):
-    """x * sigmoid(beta x): beta = 0 is x / 2, beta = 1 is SiLU, beta -> infinity is ReLU. Ramachandran et al. 2017, arXiv 1710.05941."""
+    """x * sigmoid(beta x): beta = 0 is x / 2, beta = 1 is SiLU, beta -> infinity is ReLU. Ramachandran et al. 2017,
+    arXiv 1710.05941."""
 
     def __init__(self, beta: float) -> None:
         super().__init__()
@@ -77,7 +79,8 @@ class SquaredReLU(nn.Module):
 
 
 class Sine(nn.Module):
-    """sin(omega x): periodic, so that no sign of the input says the sign of the output. Sitzmann et al. 2020, arXiv 2006.09661 (omega = 30 there)."""
+    """sin(omega x): periodic, so that no sign of the input says the sign of the output. Sitzmann et al. 2020, arXiv
+    2006.09661 (omega = 30 there)."""
 
     def __init__(self, omega: float) -> None:
         super().__init__()
@@ -91,7 +94,8 @@ class Sine(nn.Module):
 
 
 class _Step(torch.autograd.Function):
-    """Value 1[x > 0] (NaN stays NaN), "derivative" 1[|x| <= 1]: the straight-through estimator, cut off where the input is far from the step."""
+    """Value 1[x > 0] (NaN stays NaN), "derivative" 1[|x| <= 1]: the straight-through estimator, cut off where the input
+    is far from the step."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -106,8 +110,9 @@ class _Step(torch.autograd.Function):
 
 
 class Step(nn.Module):
-    """1 where x > 0, else 0. Its true derivative is 0, so training uses the straight-through estimator of Bengio, Leonard & Courville 2013
-    (arXiv 1308.3432) with the window |x| <= 1 of Courbariaux et al. 2016 (arXiv 1602.02830)."""
+    """1 where x > 0, else 0. Its true derivative is 0, so training uses the straight-through estimator of Bengio,
+    Leonard & Courville 2013 (arXiv 1308.3432) with the window |x| <= 1 of Courbariaux et al. 2016 (arXiv
+    1602.02830)."""
 
     def forward(self, x: Tensor) -> Tensor:
         return _Step.apply(x)  # type: ignore[no-untyped-call]
@@ -117,8 +122,8 @@ class PReLU(nn.Module):
     """max(0, x) + slope * min(0, x), one learned slope per feature of the **last** axis.
 
     ``torch.nn.PReLU`` takes its slopes along axis 1, which is time in a (B, T, C) tensor: with C == T it would silently
-    tie the slopes to positions.  The slopes start from N(``mean``, ``std``^2); ``std = 0`` is the constant of He et al. 2015
-    (arXiv 1502.01852).  ``features = 1`` shares one slope over all features.
+    tie the slopes to positions.  The slopes start from N(``mean``, ``std``^2); ``std = 0`` is the constant of He et al.
+    2015 (arXiv 1502.01852).  ``features = 1`` shares one slope over all features.
     """
 
     def __init__(self, features: int = 1, mean: float = 0.25, std: float = 0.0) -> None:
@@ -199,7 +204,9 @@ _ROWS = (
         _GELU,
     ),
     Activation("swish", lambda: Swish(1.0), r"x\,\sigma(x)", _SWISH),
-    Activation("swish_beta", lambda beta=1.702: Swish(beta), r"x\,\sigma(\beta x),\ \beta = 1.702\ \text{unless given}", _SWISH),
+    Activation(
+        "swish_beta", lambda beta=1.702: Swish(beta), r"x\,\sigma(\beta x),\ \beta = 1.702\ \text{unless given}", _SWISH
+    ),
     Activation("smelu_05", lambda: SmeLU(0.5), r"\mathrm{SmeLU}_{\beta=0.5}(x)", _SHAMIR),
     Activation("smelu_1", lambda: SmeLU(1.0), r"\mathrm{SmeLU}_{\beta=1}(x)", _SHAMIR),
     Activation(
@@ -208,7 +215,9 @@ _ROWS = (
         r"0\ (x \le -\beta);\ (x + \beta)^2 / (4\beta)\ (|x| < \beta);\ x\ (x \ge \beta)",
         _SHAMIR,
     ),
-    Activation("prelu", PReLU, r"\max(0, x) + w \min(0, x),\ w_0 = 0.25", "He et al. 2015, arXiv 1502.01852", per_feature=True),
+    Activation(
+        "prelu", PReLU, r"\max(0, x) + w \min(0, x),\ w_0 = 0.25", "He et al. 2015, arXiv 1502.01852", per_feature=True
+    ),
     Activation(
         "random_prelu",
         lambda features=1, mean=0.2, std=1.0: PReLU(features, mean, std),
@@ -219,8 +228,15 @@ _ROWS = (
     Activation("squared_relu", SquaredReLU, r"\max(0, x)^2", "So et al. 2021, arXiv 2109.08668"),
     Activation("mish", nn.Mish, r"x \tanh(\log(1 + e^x))", "Misra 2019, arXiv 1908.08681"),
     Activation("identity", nn.Identity, r"x", "the linear control"),
-    Activation("sine", lambda omega=1.0: Sine(omega), r"\sin(\omega x),\ \omega = 1\ \text{unless given}", "Sitzmann et al. 2020, arXiv 2006.09661"),
-    Activation("step", Step, r"1\ (x > 0);\ 0\ (x \le 0)", "straight-through gradient: Bengio et al. 2013, arXiv 1308.3432"),
+    Activation(
+        "sine",
+        lambda omega=1.0: Sine(omega),
+        r"\sin(\omega x),\ \omega = 1\ \text{unless given}",
+        "Sitzmann et al. 2020, arXiv 2006.09661",
+    ),
+    Activation(
+        "step", Step, r"1\ (x > 0);\ 0\ (x \le 0)", "straight-through gradient: Bengio et al. 2013, arXiv 1308.3432"
+    ),
     Activation("swiglu", _gated(nn.SiLU), r"(g\,\sigma(g)) \odot v", _SHAZEER, gated=True),
     Activation("geglu", _gated(nn.GELU), r"\mathrm{GELU}(g) \odot v", _SHAZEER, gated=True),
     Activation("reglu", _gated(nn.ReLU), r"\max(0, g) \odot v", _SHAZEER, gated=True),

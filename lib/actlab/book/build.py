@@ -64,9 +64,21 @@ def build_book(workers: int = os.cpu_count() or 1, root: Path = paths.ROOT) -> P
 
 
 def _jupyter_book(root: Path, *more: str) -> None:
-    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "book", "-W", "--keep-going", "--quiet", *more]
+    command = [
+        sys.executable,
+        "-c",
+        "from jupyter_book.cli.main import main; main()",
+        "build",
+        "book",
+        "-W",
+        "--keep-going",
+        "--quiet",
+        *more,
+    ]
     if subprocess.run(command, cwd=root, check=False).returncode:
-        raise BookError("jupyter-book found the faults above; nothing of the book is to be trusted until they are mended")
+        raise BookError(
+            "jupyter-book found the faults above; nothing of the book is to be trusted until they are mended"
+        )
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -85,7 +97,9 @@ def print_book(root: Path = paths.ROOT) -> Path:
     _jupyter_book(root, "--builder", "singlehtml")
     page, printed = root / "book" / BUILT / "singlehtml" / "index.html", root / "book" / BUILT / "book.pdf"
     printed.unlink(missing_ok=True)
-    done = subprocess.run([browser, *PRINTING, f"--print-to-pdf={printed}", page.as_uri()], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [browser, *PRINTING, f"--print-to-pdf={printed}", page.as_uri()], capture_output=True, text=True, check=False
+    )
     if not printed.exists():
         raise BookError(f"{browser} printed nothing: {done.stderr.strip()[-500:]}")
     return printed

@@ -73,7 +73,9 @@ def table(judged: pd.DataFrame) -> Any:
 
 def _row(id: str, claim: pd.Series[str]) -> str:
     cells = {str(name): escape(str(value)) for name, value in claim.items()}
-    cells["defect"] = f' (<span title="{cells["defect"]}">{escape(in_words(claim["defect"]))}</span>)' if cells["defect"] else ""
+    cells["defect"] = (
+        f' (<span title="{cells["defect"]}">{escape(in_words(claim["defect"]))}</span>)' if cells["defect"] else ""
+    )
     cells["basis"] += ": " if cells["basis"] else ""
     links = ", ".join(f'<a href="#{other}">{other}</a>' for other in cells["twins"].split(", ") if other)
     cells["twins"] = f"; the same claim: {links}" if links else ""
@@ -90,4 +92,6 @@ def _link(page: str) -> str:
 def _titles() -> dict[str, str]:
     """Page -> its title in the table of contents, where it has one of its own there."""
     contents = yaml.safe_load((paths.ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    return {entry["file"]: entry["title"] for part in contents["parts"] for entry in part["chapters"] if "title" in entry}
+    return {
+        entry["file"]: entry["title"] for part in contents["parts"] for entry in part["chapters"] if "title" in entry
+    }

@@ -20,7 +20,9 @@ from actlab.book.keys import Key
 from actlab.book.pages import Page, replaced
 from actlab.errors import ActlabError, BadInput
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
 TIMEOUT = 1200
 """Seconds for one cell."""
 
@@ -58,7 +60,10 @@ def _execute(page: Page, work: Path) -> Any:
     import papermill
     from traitlets.config import Config
 
-    with _reading(page), tempfile.TemporaryDirectory(prefix="actlab-") as sockets:  # of its own: kernels in one folder would share them
+    with (
+        _reading(page),
+        tempfile.TemporaryDirectory(prefix="actlab-") as sockets,
+    ):  # of its own: kernels in one folder would share them
         private = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
         return papermill.execute_notebook(
             str(page.notebook),
@@ -90,8 +95,14 @@ def declared(notebook: Path) -> dict[str, Any]:
     read: Any = nbformat.read  # has no types
     cells = [cell for cell in read(notebook, as_version=4).cells if "parameters" in cell.metadata.get("tags", [])]
     statements = ast.parse("\n".join(cell.source for cell in cells)).body
-    named = [(t.id, s.value) for s in statements if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
-    named += [(s.target.id, s.value) for s in statements if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and s.value]
+    named = [
+        (t.id, s.value) for s in statements if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)
+    ]
+    named += [
+        (s.target.id, s.value)
+        for s in statements
+        if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and s.value
+    ]
     try:
         return {name: ast.literal_eval(value) for name, value in named}
     except ValueError:
@@ -102,7 +113,9 @@ def check_names(page: Page) -> None:
     """Refuse a parameter that the notebook does not declare; papermill alone would only log it."""
     known = declared(page.notebook)
     if unknown := sorted(set(page.params) - set(known)):
-        raise BadInput(f"{page.name}: {page.notebook.name} declares no parameter {', '.join(unknown)}: known are {', '.join(sorted(known))}")
+        raise BadInput(
+            f"{page.name}: {page.notebook.name} declares no parameter {', '.join(unknown)}: known are {', '.join(sorted(known))}"
+        )
 
 
 def _clean(notebook: Any, page: Page, key: Key) -> None:

@@ -53,7 +53,9 @@ def plain_citations(app: Any, page: str, template: str, context: dict[str, Any],
     """docutils calls a bibliography a list (ARIA) and its entries no list items, which a screen reader cannot follow:
     it is a plain part of the page."""
     if "body" in context:
-        context["body"] = context["body"].replace('<div role="list" class="citation-list">', '<div class="citation-list">')
+        context["body"] = context["body"].replace(
+            '<div role="list" class="citation-list">', '<div class="citation-list">'
+        )
 
 
 def forget_faults(app: Any, error: Exception | None) -> None:

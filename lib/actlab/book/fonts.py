@@ -35,7 +35,9 @@ def write_math_font(path: Path) -> None:
     if path.exists():
         return
     with resources.as_file(resources.files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf") as source:
-        _cut(source, [code for first, last in RANGES for code in range(first, last + 1)], path, ["ssty", "dtls", "flac"])
+        _cut(
+            source, [code for first, last in RANGES for code in range(first, last + 1)], path, ["ssty", "dtls", "flac"]
+        )
 
 
 def _cut(source: Path, codes: list[int], path: Path, features: list[str]) -> None:
@@ -65,10 +67,18 @@ def replace_icons(html: Path) -> None:
     """In a built book: ``_static/icons.woff`` with the icons that pages and scripts use, and no script in their
     place."""
     static = html / "_static"
-    script, font = static / "scripts" / "fontawesome.js", static / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.ttf"
+    script, font = (
+        static / "scripts" / "fontawesome.js",
+        static / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.ttf",
+    )
     if not (script.exists() and font.exists()):
         return  # another theme
     sources = [*html.rglob("*.html"), *(path for path in (static / "scripts").glob("*.js") if path != script)]
     text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
-    _cut(font, icon_codes((static / "styles" / "pydata-sphinx-theme.css").read_text(encoding="utf-8"), text), static / "icons.woff", [])
+    _cut(
+        font,
+        icon_codes((static / "styles" / "pydata-sphinx-theme.css").read_text(encoding="utf-8"), text),
+        static / "icons.woff",
+        [],
+    )
     script.write_text("/* The icons are a font: see book.css. */\n", encoding="utf-8")

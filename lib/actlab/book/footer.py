@@ -26,7 +26,10 @@ def commit() -> str:
     git."""
     try:
         found = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=10", "--dirty= and changes since"], cwd=paths.ROOT, capture_output=True, text=True
+            ["git", "describe", "--always", "--abbrev=10", "--dirty= and changes since"],
+            cwd=paths.ROOT,
+            capture_output=True,
+            text=True,
         )
     except OSError:
         return "no commit"
@@ -48,14 +51,20 @@ def records_of(pages: Iterable[Page]) -> str:
     days = sorted(found for path in files if (found := day(path)))
     if not days:
         return "no record"
-    return f"{len(days)} record{'' if len(days) == 1 else 's'} of {days[0]}" + (f" to {days[-1]}" if days[-1] != days[0] else "")
+    return f"{len(days)} record{'' if len(days) == 1 else 's'} of {days[0]}" + (
+        f" to {days[-1]}" if days[-1] != days[0] else ""
+    )
 
 
 def text(pages: Iterable[Page]) -> str:
     """The whole line, for a page that reads what ``pages`` read; it says nothing of records where they read none."""
-    versions = ", ".join([f"Python {platform.python_version()}", *(f"{name} {metadata.version(name)}" for name in VERSIONS)])
+    versions = ", ".join(
+        [f"Python {platform.python_version()}", *(f"{name} {metadata.version(name)}" for name in VERSIONS)]
+    )
     reading = [page for page in pages if page.reads]
-    return f"Written by actlab {__version__} from {commit()}; {versions}" + (f"; {records_of(reading)}." if reading else ".")
+    return f"Written by actlab {__version__} from {commit()}; {versions}" + (
+        f"; {records_of(reading)}." if reading else "."
+    )
 
 
 def add(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:

@@ -80,7 +80,14 @@ def sources_key(root: Path) -> str:
     book = root / "book"
     written = sorted(path for path in book.rglob("*") if path.is_file() and path.relative_to(book).parts[0] != BUILT)
     installed = sorted(f"{package.name}=={package.version}" for package in metadata.distributions())
-    return store.digest([digest((path.relative_to(book).as_posix(), path) for path in written), code_key(), platform.python_version(), installed])
+    return store.digest(
+        [
+            digest((path.relative_to(book).as_posix(), path) for path in written),
+            code_key(),
+            platform.python_version(),
+            installed,
+        ]
+    )
 
 
 def outputs_key(folder: Path) -> str:

@@ -20,7 +20,12 @@ def activations() -> Any:
     from IPython.display import HTML
 
     rows = [
-        ROW.format(name=a.name, formula=to_mathml(a.formula, "inline"), kind="gated" if a.gated else "plain", source=escape(a.source))
+        ROW.format(
+            name=a.name,
+            formula=to_mathml(a.formula, "inline"),
+            kind="gated" if a.gated else "plain",
+            source=escape(a.source),
+        )
         for a in ACTIVATIONS.values()
     ]
     return HTML(TABLE.format(rows="".join(rows)))

@@ -58,7 +58,11 @@ class Page:
         for read in self.reads:
             place = located(read, self.root)
             found = sorted(place.rglob("*")) if place.is_dir() else [place]
-            yield from ((f"{read}/{f.relative_to(place).as_posix()}", f) for f in found if f.is_file() and not f.name.startswith("."))
+            yield from (
+                (f"{read}/{f.relative_to(place).as_posix()}", f)
+                for f in found
+                if f.is_file() and not f.name.startswith(".")
+            )
 
 
 def located(read: str, root: Path) -> Path:
@@ -98,9 +102,15 @@ def _pages(values: object, where: str, root: Path) -> Iterator[Page]:
     try:
         entry = Entry.model_validate(values)
     except ValidationError as error:
-        raise BadInput("; ".join(f"{where}: {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())) from None
+        raise BadInput(
+            "; ".join(f"{where}: {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        ) from None
     notebook = root / "notebooks" / f"{entry.notebook}.ipynb"
-    needed = [notebook, *([root / entry.file] if entry.file else []), *(located(r, root) for r in entry.reads if Path(r).parts[0] != "results")]
+    needed = [
+        notebook,
+        *([root / entry.file] if entry.file else []),
+        *(located(r, root) for r in entry.reads if Path(r).parts[0] != "results"),
+    ]
     for path in needed:
         if not path.exists():
             raise BadInput(f"{where}: there is no {path.relative_to(root)}")

@@ -32,7 +32,16 @@ def headline(grid: Grid) -> str:
     """The block between the README's markers."""
     found = repro.sentences(grid)
     lines = [f"- {found[name][0].upper()}{found[name][1:]}." for name in SENTENCES if found[name]]
-    return "\n".join([f"![{CAPTION}]({FIGURE})", "", f"**{CAPTION}** (lite scale, tiny Shakespeare; lower is more reproducible).", "", *lines, ""])
+    return "\n".join(
+        [
+            f"![{CAPTION}]({FIGURE})",
+            "",
+            f"**{CAPTION}** (lite scale, tiny Shakespeare; lower is more reproducible).",
+            "",
+            *lines,
+            "",
+        ]
+    )
 
 
 def picture(grid: Grid) -> str:

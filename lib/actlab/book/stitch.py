@@ -49,7 +49,9 @@ def find_stale(root: Path = paths.ROOT) -> list[Stale]:
     return [Stale(page, key, reasons) for page, key, reasons in found if reasons]
 
 
-def execute_stale(workers: int = os.cpu_count() or 1, watch: Watch | None = None, root: Path = paths.ROOT) -> list[Path]:
+def execute_stale(
+    workers: int = os.cpu_count() or 1, watch: Watch | None = None, root: Path = paths.ROOT
+) -> list[Path]:
     """Execute what is stale, ``workers`` notebooks at once on one thread each; returns the pages written.
 
     Raises:

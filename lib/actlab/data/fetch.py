@@ -1,4 +1,5 @@
-"""Where each data set comes from, and how its file gets here: checked against a sha256, never half-written. Parses nothing."""
+"""Where each data set comes from, and how its file gets here: checked against a sha256, never half-written. Parses
+nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from actlab.errors import DataError, UnknownName
 class Source:
     """One downloadable file.
 
-    ``sha256`` is of its content: of the uncompressed bytes where it is a gzip file, since mirrors wrap the same bytes differently.
+    ``sha256`` is of its content: of the uncompressed bytes where it is a gzip file, since mirrors wrap the same bytes
+    differently.
     """
 
     dataset: str
@@ -61,14 +63,17 @@ def _open(path: Path) -> BinaryIO:
 
 
 def sha256(path: Path, largest: int = 0) -> str:
-    """Hex digest of a file's content (uncompressed where it is a gzip file); ``OSError`` where this has more than ``largest`` bytes (0: any)."""
+    """Hex digest of a file's content (uncompressed where it is a gzip file); ``OSError`` where this has more than
+    ``largest`` bytes (0: any)."""
     digest, size = hashlib.sha256(), 0
     with _open(path) as file:
         while block := file.read(1 << 20):
             digest.update(block)
             size += len(block)
             if 0 < largest < size:
-                raise OSError(f"it holds more than {largest:,} bytes")  # a megabyte of gzip can hold a gigabyte of zeros
+                raise OSError(
+                    f"it holds more than {largest:,} bytes"
+                )  # a megabyte of gzip can hold a gigabyte of zeros
     return digest.hexdigest()
 
 
@@ -118,7 +123,11 @@ def missing(source: Source, folder: Path, error: object) -> str:
 DATASETS: dict[str, Dataset] = {
     row.name: row
     for row in (
-        Dataset("pydoc", "English text of Python's own help topics (465 thousand characters with CPython 3.11)", embedded=True),
+        Dataset(
+            "pydoc",
+            "English text of Python's own help topics (465 thousand characters with CPython 3.11)",
+            embedded=True,
+        ),
         Dataset("shakespeare", "tiny Shakespeare, 1,115,394 characters, 65 of them distinct"),
         Dataset("novels", "100 English novels, 78 MB, of the public domain"),
         Dataset("digits", "scikit-learn's 1,797 handwritten digits of 8 x 8", embedded=True),

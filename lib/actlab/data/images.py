@@ -1,4 +1,5 @@
-"""Images of handwritten digits: MNIST from its idx files, and scikit-learn's small digits. Makes tensors and fixed splits; knows no models."""
+"""Images of handwritten digits: MNIST from its idx files, and scikit-learn's small digits. Makes tensors and fixed
+splits; knows no models."""
 
 from __future__ import annotations
 
@@ -20,15 +21,21 @@ CLASSES = 10
 
 _URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 _ROWS = (
-    ("train-images-idx3-ubyte.gz", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db", (60_000, 28, 28)),
+    (
+        "train-images-idx3-ubyte.gz",
+        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+        (60_000, 28, 28),
+    ),
     ("train-labels-idx1-ubyte.gz", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5", (60_000,)),
     ("t10k-images-idx3-ubyte.gz", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7", (10_000, 28, 28)),
     ("t10k-labels-idx1-ubyte.gz", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2", (10_000,)),
 )
 MNIST: dict[Source, tuple[int, ...]] = {
-    Source("mnist", f"mnist/{file}", _URL + file, digest, 4 + 4 * len(shape) + math.prod(shape)): shape for file, digest, shape in _ROWS
+    Source("mnist", f"mnist/{file}", _URL + file, digest, 4 + 4 * len(shape) + math.prod(shape)): shape
+    for file, digest, shape in _ROWS
 }
-"""The four files (training images and labels, test images and labels) and the shape that each must have. LeCun, Cortes & Burges."""
+"""The four files (training images and labels, test images and labels) and the shape that each must have. LeCun, Cortes
+& Burges."""
 
 HELD_OUT = {"mnist": (5_000, 0), "digits": (200, 300)}
 """(validation, test) images held out of those that come without a split; MNIST brings its own 10,000 test images."""
@@ -55,7 +62,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Images:
-    """A data set split for training, selection and the report. ``as_published`` selects on the test images: ``validation`` is ``test``."""
+    """A data set split for training, selection and the report. ``as_published`` selects on the test images:
+    ``validation`` is ``test``."""
 
     name: str
     protocol: str
@@ -75,10 +83,12 @@ class Images:
 
 
 def parse_idx(raw: bytes, shape: tuple[int, ...], name: str) -> Tensor:
-    """The uint8 tensor in an idx file: two zero bytes, the type (8), the number of dimensions, each size as a big-endian int32, the values.
+    """The uint8 tensor in an idx file: two zero bytes, the type (8), the number of dimensions, each size as a
+    big-endian int32, the values.
 
     Raises:
-        DataError: it is no idx file, or not of ``shape``. The message names the file, what was expected and what was found.
+        DataError: it is no idx file, or not of ``shape``. The message names the file, what was expected and what was
+        found.
     """
     way_out = "; delete it and run `actlab data get mnist`"
     header = 4 + 4 * len(shape)
@@ -93,12 +103,16 @@ def parse_idx(raw: bytes, shape: tuple[int, ...], name: str) -> Tensor:
     if found != shape:
         raise DataError(f"{name} holds other data: expected dimensions {shape}, found {found}{way_out}")
     if len(raw) - header != math.prod(shape):
-        raise DataError(f"{name} is truncated or too long: expected {math.prod(shape):,} values, found {len(raw) - header:,}{way_out}")
+        raise DataError(
+            f"{name} is truncated or too long: expected {math.prod(shape):,} values, found {len(raw) - header:,}{way_out}"
+        )
     return torch.frombuffer(bytearray(raw), dtype=torch.uint8, offset=header).view(shape)
 
 
 def _mnist() -> tuple[Part, Part]:
-    pixels, labels, test_pixels, test_labels = (parse_idx(content(source), shape, source.file) for source, shape in MNIST.items())
+    pixels, labels, test_pixels, test_labels = (
+        parse_idx(content(source), shape, source.file) for source, shape in MNIST.items()
+    )
     return _part(pixels, labels, 255), _part(test_pixels, test_labels, 255)
 
 
@@ -117,7 +131,8 @@ IMAGES: dict[str, Callable[[], tuple[Part, Part | None]]] = {"mnist": _mnist, "d
 
 
 def scattered(name: str, n: int) -> Tensor:
-    """A fixed permutation of ``n`` places, by the sha256 of each place's name: the same on every machine and in every version."""
+    """A fixed permutation of ``n`` places, by the sha256 of each place's name: the same on every machine and in every
+    version."""
     return torch.tensor(sorted(range(n), key=lambda i: hashlib.sha256(f"{name}/{i}".encode()).digest()))
 
 
@@ -126,8 +141,10 @@ def load_images(name: str, protocol: str = "corrected") -> Images:
     """The named data set, split.
 
     Args:
-        name: ``mnist`` (55,000 / 5,000 / 10,000 images of 784 pixels) or ``digits`` (1,297 / 200 / 300 images of 64 pixels).
-        protocol: ``corrected`` holds validation images out of the training ones; ``as_published`` trains on all of these and takes
+        name: ``mnist`` (55,000 / 5,000 / 10,000 images of 784 pixels) or ``digits`` (1,297 / 200 / 300 images of 64
+        pixels).
+        protocol: ``corrected`` holds validation images out of the training ones; ``as_published`` trains on all of these
+            and takes
             the test images for validation too.
 
     Raises:
@@ -144,7 +161,13 @@ def load_images(name: str, protocol: str = "corrected") -> Images:
         test, order = _take(rest, order[:held_out]), order[held_out:]
     if protocol == "as_published":
         return Images(name, protocol, _take(rest, order.sort().values), test, test)
-    return Images(name, protocol, _take(rest, order[validation:].sort().values), _take(rest, order[:validation].sort().values), test)
+    return Images(
+        name,
+        protocol,
+        _take(rest, order[validation:].sort().values),
+        _take(rest, order[:validation].sort().values),
+        test,
+    )
 
 
 def _take(part: Part, places: Tensor) -> Part:

@@ -11,7 +11,11 @@ from actlab.data.fetch import SHAKESPEARE, Source, fetch, find_dataset
 from actlab.data.images import MNIST
 from actlab.errors import BadInput
 
-SOURCES: dict[str, Callable[[], list[Source]]] = {"shakespeare": lambda: [SHAKESPEARE], "novels": novels.sources, "mnist": lambda: list(MNIST)}
+SOURCES: dict[str, Callable[[], list[Source]]] = {
+    "shakespeare": lambda: [SHAKESPEARE],
+    "novels": novels.sources,
+    "mnist": lambda: list(MNIST),
+}
 
 
 def sources_of(name: str) -> list[Source]:

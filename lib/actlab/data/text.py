@@ -1,4 +1,5 @@
-"""Character text: built-in corpora, a user's own file (UTF-8) or registered text; vocabulary, hash, split by position. Knows nothing of models."""
+"""Character text: built-in corpora, a user's own file (UTF-8) or registered text; vocabulary, hash, split by position.
+Knows nothing of models."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ class Corpus:
         return replace(self, train=self.train[len(self.train) - round(fraction * len(self.train)) :])
 
     def part(self, name: str) -> Self:
-        """The same with ``all`` of its validation text, or its ``first`` or ``second`` half; ``UnknownName`` otherwise."""
+        """The same with ``all`` of its validation text, or its ``first`` or ``second`` half; ``UnknownName``
+        otherwise."""
         half = len(self.validation) // 2
         parts = {"all": self.validation, "first": self.validation[:half], "second": self.validation[half:]}
         if name not in parts:
@@ -82,12 +84,15 @@ def _shakespeare() -> str:
     return fetch(SHAKESPEARE).read_text(encoding="utf-8")
 
 
-TEXTS: Table[Callable[[], str]] = Table("dataset", (("pydoc", _pydoc), ("shakespeare", _shakespeare), ("novels", novels.read_all)))
+TEXTS: Table[Callable[[], str]] = Table(
+    "dataset", (("pydoc", _pydoc), ("shakespeare", _shakespeare), ("novels", novels.read_all))
+)
 """Name -> the text; ``actlab.register_text`` adds a user's own. Every other text is a file, named by its path."""
 
 
 def is_file(name: str) -> bool:
-    """Whether a dataset's name is the path of a user's file, seen from the current folder: it has a dot or a slash, as no name of a table has."""
+    """Whether a dataset's name is the path of a user's file, seen from the current folder: it has a dot or a slash, as
+    no name of a table has."""
     return any(sign in name for sign in "./\\")
 
 
@@ -130,13 +135,17 @@ def _own_file(name: str) -> tuple[str, str]:
     path = Path(name).expanduser()
     try:
         if not path.is_file():
-            raise BadInput(f"the text {name} is not a file: a dataset is one of {', '.join(TEXTS)}, or the path of a text from the current folder")
+            raise BadInput(
+                f"the text {name} is not a file: a dataset is one of {', '.join(TEXTS)}, or the path of a text from the current folder"
+            )
         status = path.stat()
         return _read_file(path.resolve(), status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise BadInput(f"the text {name} cannot be read: {error}") from None
     except UnicodeDecodeError as error:
-        raise BadInput(f"{name} is not a text in UTF-8: byte {error.start} is {error.object[error.start]:#04x} ({error.reason})") from None
+        raise BadInput(
+            f"{name} is not a text in UTF-8: byte {error.start} is {error.object[error.start]:#04x} ({error.reason})"
+        ) from None
 
 
 @lru_cache(maxsize=2)
@@ -157,7 +166,9 @@ def load_text(name: str, sha256: str = "") -> Corpus:
     """
     found = own_sha256(name)
     if sha256 and found != sha256:
-        raise BadInput(f"the text {name} is not the one that was planned: its sha256 was {sha256[:10]}..., now it is {found[:10] or 'built in'}...")
+        raise BadInput(
+            f"the text {name} is not the one that was planned: its sha256 was {sha256[:10]}..., now it is {found[:10] or 'built in'}..."
+        )
     return _load(name, found)
 
 
@@ -167,12 +178,17 @@ def _load(name: str, sha256: str) -> Corpus:
 
 
 def corpus_of(name: str, text: str) -> Corpus:
-    """A corpus from any text of at least 100 characters, two of them distinct, and none of them NUL (which only binary files have)."""
+    """A corpus from any text of at least 100 characters, two of them distinct, and none of them NUL (which only binary
+    files have)."""
     if len(text) < SHORTEST:
         raise BadInput(f"{name}: a corpus needs at least {SHORTEST} characters, got {len(text)}")
     vocabulary = "".join(sorted(set(text)))
     if "\0" in vocabulary or len(vocabulary) < 2:
-        why = f"character {text.index(chr(0))} is NUL" if vocabulary[0] == "\0" else f"its {len(text):,} characters are all {vocabulary!r}"
+        why = (
+            f"character {text.index(chr(0))} is NUL"
+            if vocabulary[0] == "\0"
+            else f"its {len(text):,} characters are all {vocabulary!r}"
+        )
         raise BadInput(f"{name} is not a text: {why}")
     codes = torch.frombuffer(bytearray(text.encode("utf-32-le")), dtype=torch.int32)
     table = torch.zeros(int(codes.max()) + 1, dtype=torch.uint8 if len(vocabulary) <= 256 else torch.int16)

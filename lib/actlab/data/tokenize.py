@@ -1,4 +1,5 @@
-"""From a text to token shards: a byte-level BPE trained on its training part, and the split. Reads no shards and trains no model."""
+"""From a text to token shards: a byte-level BPE trained on its training part, and the split. Reads no shards and trains
+no model."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ SMALLEST_VOCABULARY = 257
 """256 bytes and the end of text."""
 SHARD_TOKENS = 100_000_000
 VALIDATION_EVERY = 10
-"""Of the novels in the order of their file names (author, title), the 5th, 15th, ... 95th are for validation: ten books that training never sees."""
+"""Of the novels in the order of their file names (author, title), the 5th, 15th, ... 95th are for validation: ten books
+that training never sees."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,17 @@ def documents_of(name: str) -> Documents:
     if name == "novels":
         books = [novels.read(source) for source in novels.sources()]
         unseen = set(range(VALIDATION_EVERY // 2 - 1, len(books), VALIDATION_EVERY))
-        return Documents(tuple(b for i, b in enumerate(books) if i not in unseen), tuple(books[i] for i in sorted(unseen)))
+        return Documents(
+            tuple(b for i, b in enumerate(books) if i not in unseen), tuple(books[i] for i in sorted(unseen))
+        )
     text = read_text(name)
     cut = int(len(text) * TRAIN_SHARE)
     return Documents((text[:cut],), (text[cut:],))
 
 
 def train_bpe(documents: Iterable[str], vocab_size: int) -> Tokenizer:
-    """A byte-level byte-pair encoding (Sennrich et al. 2016; bytes: Radford et al. 2019), of at most ``vocab_size`` tokens.
+    """A byte-level byte-pair encoding (Sennrich et al. 2016; bytes: Radford et al. 2019), of at most ``vocab_size``
+    tokens.
 
     The same documents give the same tokenizer, and every text goes through it and back unchanged.
     """
@@ -86,20 +91,26 @@ def load_tokenizer(path: Path) -> Tokenizer:
 def encode(tokenizer: Tokenizer, documents: Iterable[str]) -> np.ndarray[Any, np.dtype[np.uint16]]:
     """All documents as tokens, (n,) uint16, each after an end-of-text token."""
     end = tokenizer.token_to_id(END_OF_TEXT)
-    parts = [np.array([end, *tokenizer.encode(document, add_special_tokens=False).ids], dtype=np.uint16) for document in documents]
+    parts = [
+        np.array([end, *tokenizer.encode(document, add_special_tokens=False).ids], dtype=np.uint16)
+        for document in documents
+    ]
     return np.concatenate(parts)
 
 
 def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
-    """Train a tokenizer on the training part of a text and write its shards; what is there already, of the same text and size, is kept.
+    """Train a tokenizer on the training part of a text and write its shards; what is there already, of the same text
+    and size, is kept.
 
     Args:
         name: a text: ``novels``, ``shakespeare``, ``pydoc``, a registered one, or the path of a file.
         vocab_size: at most so many tokens (257 to 65,536); a short text may give fewer.
-        out: folder for ``tokenizer.json``, ``train_000.bin`` ..., ``val_000.bin`` and ``manifest.json``, which is written last.
+        out: folder for ``tokenizer.json``, ``train_000.bin`` ..., ``val_000.bin`` and ``manifest.json``, which is
+        written last.
 
     Returns:
-        The manifest: name, vocab_size (actual), requested, text_sha256, characters, and for each split its files with tokens and sha256.
+        The manifest: name, vocab_size (actual), requested, text_sha256, characters, and for each split its files with
+        tokens and sha256.
     """
     documents = documents_of(name)
     about = {"name": name, "requested": vocab_size, "text_sha256": documents.sha256}
@@ -109,7 +120,8 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / "tokenizer.json", tokenizer.to_str())
     splits = {
-        split: _write_split(out, split, encode(tokenizer, texts)) for split, texts in (("train", documents.train), ("val", documents.validation))
+        split: _write_split(out, split, encode(tokenizer, texts))
+        for split, texts in (("train", documents.train), ("val", documents.validation))
     }
     manifest = {
         **about,
@@ -124,7 +136,8 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
 
 def _write_split(out: Path, split: str, tokens: np.ndarray[Any, np.dtype[np.uint16]]) -> list[dict[str, Any]]:
     paths = [
-        write_shard(out / f"{split}_{i:03d}.bin", tokens[start : start + SHARD_TOKENS]) for i, start in enumerate(range(0, len(tokens), SHARD_TOKENS))
+        write_shard(out / f"{split}_{i:03d}.bin", tokens[start : start + SHARD_TOKENS])
+        for i, start in enumerate(range(0, len(tokens), SHARD_TOKENS))
     ]
     return [{"file": path.name, "tokens": (path.stat().st_size - 1024) // 2, "sha256": sha256(path)} for path in paths]
 

@@ -1,4 +1,5 @@
-"""Token shards: ``.bin`` files as of llm.c and modded-nanogpt, and a stream of training batches over them. Knows no tokenizer.
+"""Token shards: ``.bin`` files as of llm.c and modded-nanogpt, and a stream of training batches over them. Knows no
+tokenizer.
 
 A shard is 256 int32 (magic 20240520, version 1, number of tokens, zeros), then that many uint16 tokens, little-endian.
 """
@@ -57,7 +58,9 @@ def read_shard(path: Path) -> Tokens:
         raise DataError(f"{path} has version {header[1]}, known is {VERSION}")
     count, expected = int(header[2]), 4 * HEADER + 2 * int(header[2])
     if count < 0 or size != expected:
-        raise DataError(f"{path} is damaged: its header says {count:,} tokens ({expected:,} bytes), it has {size:,} bytes")
+        raise DataError(
+            f"{path} is damaged: its header says {count:,} tokens ({expected:,} bytes), it has {size:,} bytes"
+        )
     if count == 0:
         return np.empty(0, dtype=np.uint16)
     return np.memmap(path, dtype="<u2", mode="r", offset=4 * HEADER, shape=(count,))
@@ -66,16 +69,23 @@ def read_shard(path: Path) -> Tokens:
 def check_range(path: Path, vocab_size: int) -> None:
     """``DataError`` if the shard holds a token that a model of ``vocab_size`` has no embedding for."""
     tokens = read_shard(path)
-    largest = max((int(part.max()) for part in np.array_split(tokens, len(tokens) // 2**24 + 1) if len(part)), default=0)
+    largest = max(
+        (int(part.max()) for part in np.array_split(tokens, len(tokens) // 2**24 + 1) if len(part)), default=0
+    )
     if largest >= vocab_size:
-        raise DataError(f"{path} holds token {largest}, but the vocabulary has {vocab_size}: it was made with another tokenizer")
+        raise DataError(
+            f"{path} holds token {largest}, but the vocabulary has {vocab_size}: it was made with another tokenizer"
+        )
 
 
 def find_shards(folder: Path, split: str) -> list[Path]:
-    """The shards of a split, in the order of their names: ``*train*.bin`` or ``*val*.bin`` (FineWeb's names fit too)."""
+    """The shards of a split, in the order of their names: ``*train*.bin`` or ``*val*.bin`` (FineWeb's names fit
+    too)."""
     found = sorted(folder.glob(f"*{split}*.bin"))
     if not found:
-        raise DataError(f"no *{split}*.bin in {folder}: make shards with `actlab data tokenize`, or put FineWeb's there")
+        raise DataError(
+            f"no *{split}*.bin in {folder}: make shards with `actlab data tokenize`, or put FineWeb's there"
+        )
     return found
 
 
@@ -85,16 +95,19 @@ def load_tokens(files: Sequence[Path]) -> Tensor:
 
 
 class TokenStream:
-    """Batches over shards, window after window, epoch after epoch; its whole state is ``cursor``, the number of windows given out.
+    """Batches over shards, window after window, epoch after epoch; its whole state is ``cursor``, the number of windows
+    given out.
 
-    A window is T + 1 tokens, of which the next one repeats the last; none crosses the end of a shard. An epoch is every window once.
+    A window is T + 1 tokens, of which the next one repeats the last; none crosses the end of a shard. An epoch is every
+    window once.
 
     Args:
         files: the shards.
         block_size: T.
         batch_size: B.
         order: epoch -> the generator that shuffles its windows; ``None`` keeps the order of the files (as published).
-        part: (i, n): ``next_batch`` gives the i-th of n equal parts of each batch, for a process that trains with n - 1 others.
+        part: (i, n): ``next_batch`` gives the i-th of n equal parts of each batch, for a process that trains with n - 1
+        others.
     """
 
     def __init__(
@@ -113,7 +126,9 @@ class TokenStream:
         self.windows = int(self.ends[-1]) if len(self.ends) else 0
         """Windows of an epoch."""
         if not self.windows:
-            raise BadInput(f"no window of {block_size + 1} tokens in {len(self.shards)} shards of {sum(map(len, self.shards)):,} tokens")
+            raise BadInput(
+                f"no window of {block_size + 1} tokens in {len(self.shards)} shards of {sum(map(len, self.shards)):,} tokens"
+            )
         self.cursor = 0
         self._permutation = lru_cache(maxsize=2)(self._shuffled)
 

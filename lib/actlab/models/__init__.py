@@ -32,8 +32,15 @@ class Model:
 
 _ROWS = (
     Model("charlm", CharLM, "GPT with separate projections and dropout", "the feed-forward layer of each block"),
-    Model("minigpt", MiniGPT, "GPT with packed projections and embedding dropout", "the feed-forward layer of each block"),
-    Model("nanotransformer", NanoTransformer, "GPT without dropout or attention biases", "the feed-forward layer of each block"),
+    Model(
+        "minigpt", MiniGPT, "GPT with packed projections and embedding dropout", "the feed-forward layer of each block"
+    ),
+    Model(
+        "nanotransformer",
+        NanoTransformer,
+        "GPT without dropout or attention biases",
+        "the feed-forward layer of each block",
+    ),
     Model("convlm", ConvLM, "six dilated causal convolutions", "after each convolution's LayerNorm"),
     Model("hybridlm", HybridLM, "LSTM, then one attention and one feed-forward layer", "the feed-forward layer"),
     Model("tinylstm", TinyLSTM, "LSTM and a linear head", "between the LSTM and the head"),
@@ -52,7 +59,8 @@ SCALES: dict[str, ModelConfig] = {
     "39m": ModelConfig(vocab_size=65, n_layer=8, n_embd=640, n_head=10, block_size=256, dropout=0.2),
     "101m": ModelConfig(vocab_size=65, n_layer=8, n_embd=1024, n_head=16, block_size=256, dropout=0.2),
 }
-"""The published scales, ``quick`` for trying things out, and steps between and beyond them, named after charlm's parameters.
+"""The published scales, ``quick`` for trying things out, and steps between and beyond them, named after charlm's
+parameters.
 
 65 is tiny Shakespeare's vocabulary; a study puts its own text's there."""
 
@@ -76,8 +84,10 @@ def build_model(
         name: a key of ``MODELS``.
         config: its size; see ``SCALES``.
         activation: a key of ``ACTIVATIONS``.
-        gated_width: ``matched`` (a gated arm has the plain arm's parameter count within 1%) or ``doubled`` (as published).
-        generator_for: parameter name -> generator that fills it; without one, each is seeded from torch's global stream.
+        gated_width: ``matched`` (a gated arm has the plain arm's parameter count within 1%) or ``doubled`` (as
+        published).
+        generator_for: parameter name -> generator that fills it; without one, each is seeded from torch's
+        global stream.
 
     Raises:
         UnknownName: no such model or activation.

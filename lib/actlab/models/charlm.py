@@ -32,7 +32,12 @@ class CharLM(Transformer):
         super().__init__(
             c,
             [
-                Block(SeparateAttention(c), FeedForward(c.n_embd, 4 * c.n_embd, activation, gated_width), c.n_embd, (c.dropout, c.dropout))
+                Block(
+                    SeparateAttention(c),
+                    FeedForward(c.n_embd, 4 * c.n_embd, activation, gated_width),
+                    c.n_embd,
+                    (c.dropout, c.dropout),
+                )
                 for _ in range(c.n_layer)
             ],
         )

@@ -1,4 +1,5 @@
-"""convlm: six residual blocks of a causal dilated convolution, LayerNorm over channels, and the activation. No positions."""
+"""convlm: six residual blocks of a causal dilated convolution, LayerNorm over channels, and the activation. No
+positions."""
 
 from __future__ import annotations
 
@@ -18,13 +19,17 @@ DILATIONS = (1, 2, 4, 8, 16, 1)
 class ConvBlock(nn.Module):
     """x + act(norm(conv(x))) on (B, T, C); the input is padded on the left only, so that position t sees t and before.
 
-    Gated (Dauphin et al. 2017, arXiv 1612.08083): the convolution makes gate and value. ``doubled`` makes C of each, twice the parameters of
-    the plain block; ``matched`` makes fewer and projects the product back to C, at the plain block's parameter count.
+    Gated (Dauphin et al. 2017, arXiv 1612.08083): the convolution makes gate and value. ``doubled`` makes C of each,
+    twice the parameters of the plain block; ``matched`` makes fewer and projects the product back to C, at the plain
+    block's parameter count.
     """
 
     def __init__(self, n_embd: int, dilation: int, activation: Activation, gated_width: str) -> None:
         super().__init__()
-        self.padding = (dilation * (KERNEL - 1), 0)  # left, right: the one place that decides whether the block is causal
+        self.padding = (
+            dilation * (KERNEL - 1),
+            0,
+        )  # left, right: the one place that decides whether the block is causal
         width, out = n_embd, n_embd
         self.project: nn.Module = nn.Identity()
         if activation.gated:

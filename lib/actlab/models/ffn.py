@@ -1,4 +1,5 @@
-"""One-hidden-layer image classifiers without biases, plain or gated. Not a language model; how it is trained stands in `trainers/stacked.py`.
+"""One-hidden-layer image classifiers without biases, plain or gated. Not a language model; how it is trained stands in
+`trainers/stacked.py`.
 
 Shapes: N images of K pixels, w hidden units, C classes.
 """
@@ -20,9 +21,11 @@ PUBLISHED_STD = 0.02
 
 
 class FFN(nn.Module):
-    """(N, K) -> logits (N, C): ``f(x W_in) W_out``, or ``(f(x W_gate) * (x W_in)) W_out`` where the activation is gated.
+    """(N, K) -> logits (N, C): ``f(x W_in) W_out``, or ``(f(x W_gate) * (x W_in)) W_out`` where the activation is
+    gated.
 
-    The published pair of networks has ``f = ReLU`` plain and ``f = GELU`` gated (Shazeer 2020, arXiv 2002.05202, eqs. 2 and 5).
+    The published pair of networks has ``f = ReLU`` plain and ``f = GELU`` gated (Shazeer 2020, arXiv 2002.05202, eqs. 2
+    and 5).
 
     Args:
         features: K, pixels of an image.
@@ -46,15 +49,20 @@ class FFN(nn.Module):
         return self.act(hidden) @ self.w_out
 
     @torch.no_grad()
-    def initialise(self, generator_for: Callable[[str], torch.Generator], init: str = "published", pixel_power: float = 1.0) -> None:
+    def initialise(
+        self, generator_for: Callable[[str], torch.Generator], init: str = "published", pixel_power: float = 1.0
+    ) -> None:
         """Fill every parameter from a generator of its own, made from its name.
 
-        Plain and gated networks of one width therefore share ``w_in`` and ``w_out`` where they share a seed (with ``variance``, up to scale).
+        Plain and gated networks of one width therefore share ``w_in`` and ``w_out`` where they share a seed (with
+        ``variance``, up to scale).
 
         Args:
             generator_for: parameter name -> generator.
-            init: ``published``: every matrix from N(0, 0.02^2), so that a gated network's hidden units start of second order in 0.02.
-                ``variance``: pre-activations and logits start with variance 1, plain or gated, whatever the activation (as He et al. 2015).
+            init: ``published``: every matrix from N(0, 0.02^2), so that a gated network's hidden units start of second
+            order in 0.02.
+                ``variance``: pre-activations and logits start with variance 1, plain or gated, whatever the activation
+                (as He et al. 2015).
             pixel_power: mean square of a pixel, which ``variance`` divides by.
         """
         if init not in INITS:
@@ -73,7 +81,8 @@ class FFN(nn.Module):
 
 
 def hidden_power(act: nn.Module, width: int, gated: bool, points: int = 4001) -> float:
-    """E f(z)^2 for z ~ N(0, 1), the mean over ``width`` units: what a hidden unit's square is where pre-activations are standard normal.
+    """E f(z)^2 for z ~ N(0, 1), the mean over ``width`` units: what a hidden unit's square is where pre-activations are
+    standard normal.
 
     A gated unit multiplies by a second, independent standard normal, whose mean square is 1.
     """
@@ -95,5 +104,8 @@ def equal_width(features: int, hidden: int, classes: int) -> int:
 
 
 def equal_parameters(features: int, hidden: int, classes: int) -> int:
-    """The gated width whose parameter count is nearest to that of a plain network of ``hidden`` units (about half of it)."""
-    return nearest_width(lambda width: count(features, width, classes, gated=True), count(features, hidden, classes, gated=False))
+    """The gated width whose parameter count is nearest to that of a plain network of ``hidden`` units (about half of
+    it)."""
+    return nearest_width(
+        lambda width: count(features, width, classes, gated=True), count(features, hidden, classes, gated=False)
+    )

@@ -1,4 +1,5 @@
-"""gpt2: pre-norm GPT-2 with a tied head, learned or rotary positions, and symmetry-breaking attention. The ablation's model, not the grid's.
+"""gpt2: pre-norm GPT-2 with a tied head, learned or rotary positions, and symmetry-breaking attention. The ablation's
+model, not the grid's.
 
 Radford et al. 2019; the ablation: Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
 Shapes: B sequences, T positions, C features (``n_embd``), V tokens, nh heads of size hs.
@@ -28,7 +29,8 @@ _disabled = cache(torch.compiler.disable)
 
 
 def eager(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep a method out of ``torch.compile``. ``torch.compiler.disable`` itself imports the compiler where it decorates, which takes 2 s."""
+    """Keep a method out of ``torch.compile``. ``torch.compiler.disable`` itself imports the compiler where it
+    decorates, which takes 2 s."""
 
     @wraps(method)
     def call(*args: Any) -> Any:
@@ -45,7 +47,8 @@ class GPT2Config(ModelConfig):
     rope_share: float = 0.5
     """Share of each head's features that rotate."""
     qkv_bias: bool = True
-    """Whether the qkv projection has a learned bias, which can cancel the mean of bQ; without it only the attention biases break the symmetry."""
+    """Whether the qkv projection has a learned bias, which can cancel the mean of bQ; without it only the attention
+    biases break the symmetry."""
     symmetry: str = "symmetric"
     value_mean: float = 0.0
     evaluation: str = "mean"
@@ -58,7 +61,9 @@ class GPT2Config(ModelConfig):
         if self.positions not in POSITIONS:
             raise UnknownName("positions", self.positions, POSITIONS)
         if self.positions == "rope" and not (0 < self.rope_share <= 1 and self.rotated % 2 == 0 and self.rotated > 0):
-            raise BadInput(f"rope_share {self.rope_share} of a head of {self.head_size} features is not an even number of them")
+            raise BadInput(
+                f"rope_share {self.rope_share} of a head of {self.head_size} features is not an even number of them"
+            )
         check_policy(self.evaluation, self.evaluation_draws)
 
     @property
@@ -74,7 +79,9 @@ class GPT2Config(ModelConfig):
 GPT2_SCALES: dict[str, GPT2Config] = {
     "quick": GPT2Config(vocab_size=512, n_layer=2, n_embd=64, n_head=4, block_size=64, dropout=0.0),  # 0.14M parameters
     "mini": GPT2Config(vocab_size=4096, n_layer=7, n_embd=320, n_head=5, block_size=256, dropout=0.0),  # 10.02M
-    "124m": GPT2Config(vocab_size=50304, n_layer=12, n_embd=768, n_head=12, block_size=512, dropout=0.0),  # 124,082,688, as published
+    "124m": GPT2Config(
+        vocab_size=50304, n_layer=12, n_embd=768, n_head=12, block_size=512, dropout=0.0
+    ),  # 124,082,688, as published
     "355m": GPT2Config(vocab_size=50304, n_layer=24, n_embd=1024, n_head=16, block_size=512, dropout=0.0),
     "774m": GPT2Config(vocab_size=50304, n_layer=36, n_embd=1280, n_head=20, block_size=512, dropout=0.0),
     "1.3b": GPT2Config(vocab_size=50304, n_layer=24, n_embd=2048, n_head=16, block_size=512, dropout=0.0),
@@ -83,7 +90,8 @@ GPT2_SCALES: dict[str, GPT2Config] = {
 
 
 class SymmetryBreakingAttention(nn.Module):
-    """Causal attention; after the qkv projection and after rotation, the layer's vectors are added to q, k and v of every head."""
+    """Causal attention; after the qkv projection and after rotation, the layer's vectors are added to q, k and v of
+    every head."""
 
     def __init__(self, config: GPT2Config) -> None:
         super().__init__()
@@ -100,11 +108,15 @@ class SymmetryBreakingAttention(nn.Module):
         if self.rotary is not None:
             q, k = self.rotary(q), self.rotary(k)
         added = self.symmetry.vectors()
-        q, k, v = (p + added[role].to(p.dtype) if role in added else p for role, p in (("query", q), ("key", k), ("value", v)))
+        q, k, v = (
+            p + added[role].to(p.dtype) if role in added else p for role, p in (("query", q), ("key", k), ("value", v))
+        )
         return q, k, v
 
     def forward(self, x: Tensor) -> Tensor:
-        mixed = F.scaled_dot_product_attention(*self.heads(x), dropout_p=self.dropout if self.training else 0.0, is_causal=True)
+        mixed = F.scaled_dot_product_attention(
+            *self.heads(x), dropout_p=self.dropout if self.training else 0.0, is_causal=True
+        )
         return self.out(mixed.transpose(1, 2).reshape(x.shape))
 
 
@@ -112,9 +124,10 @@ class SymmetryBreakingAttention(nn.Module):
 class GPT2(LanguageModel):
     """124,082,688 parameters at the published size with GELU; ``random_prelu`` adds 36,864 slopes.
 
-    Every forward in training mode draws each layer's vectors anew. In evaluation mode ``config.evaluation`` decides: ``last`` leaves
-    the last draw, ``mean`` uses the expectation, ``resample`` averages the probabilities over ``evaluation_draws`` draws, which are the
-    same at every call and take nothing from the training streams (its output is then the logarithm of the mean probability).
+    Every forward in training mode draws each layer's vectors anew. In evaluation mode ``config.evaluation`` decides:
+    ``last`` leaves the last draw, ``mean`` uses the expectation, ``resample`` averages the probabilities over
+    ``evaluation_draws`` draws, which are the same at every call and take nothing from the training streams (its output
+    is then the logarithm of the mean probability).
     """
 
     def __init__(self, config: GPT2Config, activation: Activation, gated_width: str = "matched") -> None:
@@ -124,7 +137,12 @@ class GPT2(LanguageModel):
         self.positions = nn.Embedding(c.block_size, c.n_embd) if c.positions == "learned" else None
         self.drop = Dropout(c.dropout)
         self.blocks = nn.ModuleList(
-            Block(SymmetryBreakingAttention(c), FeedForward(c.n_embd, 4 * c.n_embd, activation, gated_width), c.n_embd, (c.dropout, c.dropout))
+            Block(
+                SymmetryBreakingAttention(c),
+                FeedForward(c.n_embd, 4 * c.n_embd, activation, gated_width),
+                c.n_embd,
+                (c.dropout, c.dropout),
+            )
             for _ in range(c.n_layer)
         )
         self.norm = nn.LayerNorm(c.n_embd)
@@ -186,7 +204,9 @@ class GPT2(LanguageModel):
 
     @eager
     def _vectors(self) -> list[dict[str, Tensor]]:
-        return [{role: vector.clone() for role, vector in layer.vectors().items()} for _, layer in self.symmetry_layers()]
+        return [
+            {role: vector.clone() for role, vector in layer.vectors().items()} for _, layer in self.symmetry_layers()
+        ]
 
     @eager
     def _put(self, vectors: list[dict[str, Tensor]]) -> None:
@@ -207,7 +227,8 @@ def build_gpt2(
         config: its size and variant; see ``GPT2_SCALES``.
         activation: a key of ``ACTIVATIONS``.
         gated_width: as in ``build_model``.
-        generator_for: name of a parameter, or of a layer's symmetry breaking -> its random stream; else each is seeded from torch's global one.
+        generator_for: name of a parameter, or of a layer's symmetry breaking -> its random stream; else each is seeded
+        from torch's global one.
     """
     model = GPT2(config, find_activation(activation), gated_width)
     model.initialise(generator_for or (lambda _: torch.Generator().manual_seed(int(torch.randint(2**62, ())))))
@@ -215,6 +236,7 @@ def build_gpt2(
 
 
 def flops_per_token(config: GPT2Config, parameters: int) -> int:
-    """Floating-point operations a token of one training step: 6 N + 12 L C T, N without positions (Chowdhery et al. 2022, appendix B)."""
+    """Floating-point operations a token of one training step: 6 N + 12 L C T, N without positions (Chowdhery et al.
+    2022, appendix B)."""
     positions = config.block_size * config.n_embd if config.positions == "learned" else 0
     return 6 * (parameters - positions) + 12 * config.n_layer * config.n_embd * config.block_size

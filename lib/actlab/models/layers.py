@@ -1,4 +1,5 @@
-"""What the language models share: their base class, initialisation by parameter name, attention, the feed-forward layer.
+"""What the language models share: their base class, initialisation by parameter name, attention, the feed-forward
+layer.
 
 Shapes: B sequences, T positions, C features (``n_embd``), V characters, nh heads of size hs.
 """
@@ -78,7 +79,8 @@ class LanguageModel(nn.Module, ABC):
     """
 
     special: ClassVar[Mapping[str, Initialiser]] = {}
-    """Parameter-name endings that depart from the common rule: biases 0, LayerNorm 1, LSTM orthogonal, the rest N(0, 0.02^2)."""
+    """Parameter-name endings that depart from the common rule: biases 0, LayerNorm 1, LSTM orthogonal, the rest N(0,
+    0.02^2)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -92,7 +94,9 @@ class LanguageModel(nn.Module, ABC):
         with torch.no_grad():
             for module_name, module in self.named_modules():
                 own = [name for name, _ in module.named_parameters(recurse=False)]
-                if own and module is not self and hasattr(module, "initialise"):  # the PReLUs, and a user's activation that learns
+                if (
+                    own and module is not self and hasattr(module, "initialise")
+                ):  # the PReLUs, and a user's activation that learns
                     module.initialise(generator_for(f"{module_name}.{own[0]}"))
                     continue
                 for short, parameter in module.named_parameters(recurse=False):
@@ -128,11 +132,14 @@ def check_gated_width(gated_width: str) -> None:
 class FeedForward(nn.Module):
     """C -> hidden -> activation -> C with biases; gated arms pack both projections in ``up``.
 
-    A gated arm has three matrices instead of two. ``matched`` gives it the width whose parameter count is nearest to the plain
-    arm's (about 2/3 of ``hidden``, Shazeer 2020); ``doubled`` keeps ``hidden``, 1.5 times the parameters, as the reference study did.
+    A gated arm has three matrices instead of two. ``matched`` gives it the width whose parameter count is nearest to
+    the plain arm's (about 2/3 of ``hidden``, Shazeer 2020); ``doubled`` keeps ``hidden``, 1.5 times the parameters, as
+    the reference study did.
     """
 
-    def __init__(self, n_embd: int, hidden: int, activation: Activation, gated_width: str = "matched", dropout: float = 0.0) -> None:
+    def __init__(
+        self, n_embd: int, hidden: int, activation: Activation, gated_width: str = "matched", dropout: float = 0.0
+    ) -> None:
         super().__init__()
         width = hidden
         if activation.gated and gated_width == "matched":
@@ -156,14 +163,18 @@ class CausalSelfAttention(nn.Module):
         self.out = nn.Linear(n_embd, n_embd, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.out(attend(self.qkv(x).chunk(3, dim=-1), self.n_head, self.attention_dropout if self.training else 0.0))
+        return self.out(
+            attend(self.qkv(x).chunk(3, dim=-1), self.n_head, self.attention_dropout if self.training else 0.0)
+        )
 
 
 def attend(projections: tuple[Tensor, ...], n_head: int, dropout: float) -> Tensor:
     """Causal scaled dot-product attention of q, k, v, each (B, T, C), split in ``n_head`` heads -> (B, T, C)."""
     batch, time, width = projections[0].shape
     q, k, v = (p.view(batch, time, n_head, width // n_head).transpose(1, 2) for p in projections)  # (B, nh, T, hs)
-    if q.device.type == "cpu" and (dropout or q.dtype == torch.bfloat16):  # the fused kernel has no fast bfloat16 on CPUs
+    if q.device.type == "cpu" and (
+        dropout or q.dtype == torch.bfloat16
+    ):  # the fused kernel has no fast bfloat16 on CPUs
         mixed = _attend_openly(q, k, v, dropout)
     else:
         mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)
@@ -171,7 +182,8 @@ def attend(projections: tuple[Tensor, ...], n_head: int, dropout: float) -> Tens
 
 
 def _attend_openly(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> Tensor:
-    """What PyTorch's own CPU attention does when it drops weights, with the cheap mask of ``keep_mask``; without a mask where dropout is 0."""
+    """What PyTorch's own CPU attention does when it drops weights, with the cheap mask of ``keep_mask``; without a mask
+    where dropout is 0."""
     time = q.shape[-2]
     future = torch.full((time, time), float("-inf"), dtype=q.dtype).triu_(1)
     weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) + future, dim=-1)  # (B, nh, T, T)
@@ -179,7 +191,8 @@ def _attend_openly(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> Tensor:
 
 
 def keep_mask(like: Tensor, dropout: float) -> Tensor:
-    """A tensor of ``like``'s shape (CPU): 0 with probability ``dropout``, else 1 / (1 - dropout), from the global stream.
+    """A tensor of ``like``'s shape (CPU): 0 with probability ``dropout``, else 1 / (1 - dropout), from the global
+    stream.
 
     Four 16-bit draws from each 64-bit word: a quarter of the generator's work, and of most of dropout's time on a CPU.
     The probability is rounded to a multiple of 2^-16, and the scale is exact for the rounded value.
@@ -211,7 +224,9 @@ class Dropout(nn.Module):
 class Block(nn.Module):
     """Pre-norm transformer block: x + attention(norm(x)), then x + feed-forward(norm(x))."""
 
-    def __init__(self, attention: nn.Module, feed_forward: nn.Module, n_embd: int, residual_dropout: tuple[float, float]) -> None:
+    def __init__(
+        self, attention: nn.Module, feed_forward: nn.Module, n_embd: int, residual_dropout: tuple[float, float]
+    ) -> None:
         super().__init__()
         self.norm_1, self.attention = nn.LayerNorm(n_embd), attention
         self.norm_2, self.feed_forward = nn.LayerNorm(n_embd), feed_forward
@@ -244,12 +259,15 @@ class Transformer(LanguageModel):
 class LSTMStack(nn.Module):
     """An ``n_layer`` LSTM of width C, dropout between its layers, (B, T, C) -> (B, T, hidden).
 
-    One ``nn.LSTM`` a layer: its built-in dropout would fall back to a slow path on the CPU and draw from no stream that we name.
+    One ``nn.LSTM`` a layer: its built-in dropout would fall back to a slow path on the CPU and draw from no stream that
+    we name.
     """
 
     def __init__(self, n_embd: int, hidden: int, n_layer: int, dropout: float) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(nn.LSTM(n_embd if i == 0 else hidden, hidden, batch_first=True) for i in range(n_layer))
+        self.layers = nn.ModuleList(
+            nn.LSTM(n_embd if i == 0 else hidden, hidden, batch_first=True) for i in range(n_layer)
+        )
         self.drop = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -1,4 +1,5 @@
-"""minigpt: charlm's shape with a packed qkv projection, dropout on the embedding sum and none after the attention output."""
+"""minigpt: charlm's shape with a packed qkv projection, dropout on the embedding sum and none after the attention
+output."""
 
 from __future__ import annotations
 

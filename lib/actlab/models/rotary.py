@@ -7,9 +7,11 @@ from torch import Tensor, nn
 
 
 class RotaryPositions(nn.Module):
-    """Rotates the first ``rotated`` features of each head by angles that grow with the position; feature i pairs with i + rotated / 2.
+    """Rotates the first ``rotated`` features of each head by angles that grow with the position; feature i pairs with i
+    + rotated / 2.
 
-    Su et al. 2021, arXiv 2104.09864 (base 10,000). The product of a query and a key then depends on their distance only.
+    Su et al. 2021, arXiv 2104.09864 (base 10,000). The product of a query and a key then depends on their distance
+    only.
     """
 
     cosine: Tensor

@@ -1,4 +1,5 @@
-"""Symmetry breaking in attention: random, unlearned vectors added to queries, keys and values. Knows nothing of attention itself.
+"""Symmetry breaking in attention: random, unlearned vectors added to queries, keys and values. Knows nothing of
+attention itself.
 
 Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
 """
@@ -12,7 +13,12 @@ from torch import Tensor, nn
 
 from actlab.errors import BadInput, UnknownName
 
-MODES: dict[str, tuple[str, ...]] = {"symmetric": (), "bQ": ("query",), "bQbV": ("query", "value"), "bQbKbV": ("query", "key", "value")}
+MODES: dict[str, tuple[str, ...]] = {
+    "symmetric": (),
+    "bQ": ("query",),
+    "bQbV": ("query", "value"),
+    "bQbKbV": ("query", "key", "value"),
+}
 """What each mode adds to. A vector on the keys cancels in the softmax; it is there to show that."""
 
 POLICIES = ("last", "mean", "resample")
@@ -32,8 +38,9 @@ def distributions(head_size: int, value_mean: float) -> dict[str, tuple[Tensor, 
 class SymmetryBreaking(nn.Module):
     """The vectors of one layer, one a role, shared by its heads and by all sequences of a batch; never learned.
 
-    ``draw`` replaces them from the layer's own generator; the last draw and the generator's place go through ``state_dict``,
-    so a resumed run draws what an uninterrupted one would have. Before the first draw the vectors are their means.
+    ``draw`` replaces them from the layer's own generator; the last draw and the generator's place go through
+    ``state_dict``, so a resumed run draws what an uninterrupted one would have. Before the first draw the vectors are
+    their means.
 
     Args:
         mode: a key of ``MODES``.

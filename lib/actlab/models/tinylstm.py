@@ -19,8 +19,8 @@ def lstm_parameters(n_embd: int, hidden: int, n_layer: int) -> int:
 class TinyLSTM(LanguageModel):
     """280,897 parameters at lite scale. The activation stands between the LSTM and the head.
 
-    Gated: a packed projection makes gate and value of 2C/3 features each before the head. ``matched`` pays for it with a slightly narrower
-    LSTM (the head keeps a rank above V), ``doubled`` keeps the LSTM and makes C features of each.
+    Gated: a packed projection makes gate and value of 2C/3 features each before the head. ``matched`` pays for it with
+    a slightly narrower LSTM (the head keeps a rank above V), ``doubled`` keeps the LSTM and makes C features of each.
     """
 
     def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
@@ -33,7 +33,10 @@ class TinyLSTM(LanguageModel):
                 features = round(2 * c.n_embd / 3)
                 plain = lstm_parameters(c.n_embd, c.n_embd, c.n_layer) + c.n_embd * c.vocab_size
                 hidden = nearest_width(
-                    lambda w: lstm_parameters(c.n_embd, w, c.n_layer) + 2 * features * (w + 1) + features * c.vocab_size, plain
+                    lambda w: (
+                        lstm_parameters(c.n_embd, w, c.n_layer) + 2 * features * (w + 1) + features * c.vocab_size
+                    ),
+                    plain,
                 )
             self.gate_and_value = nn.Linear(hidden, 2 * features)
         self.tokens = nn.Embedding(c.vocab_size, c.n_embd)

@@ -1,4 +1,5 @@
-"""The optimizers of the ablation: one table of frozen entries, and ``build_optimizer``. ECD and SOAP are ours, AdamW and SGD are torch's."""
+"""The optimizers of the ablation: one table of frozen entries, and ``build_optimizer``. ECD and SOAP are ours, AdamW
+and SGD are torch's."""
 
 from __future__ import annotations
 
@@ -14,12 +15,24 @@ from actlab.errors import BadInput, UnknownName
 from actlab.optimizers.ecd import ECD
 from actlab.optimizers.soap import SOAP, preconditioned_sides
 
-__all__ = ["ECD", "OPTIMIZERS", "SOAP", "Optimizer", "adamw", "build_optimizer", "check_complete", "find_optimizer", "sgdm"]
+__all__ = [
+    "ECD",
+    "OPTIMIZERS",
+    "SOAP",
+    "Optimizer",
+    "adamw",
+    "build_optimizer",
+    "check_complete",
+    "find_optimizer",
+    "sgdm",
+]
 
 Parameters = Iterable[nn.Parameter] | Iterable[dict[str, Any]]
 
 
-def adamw(params: Parameters, lr: float = 1e-4, betas: tuple[float, float] = (0.9, 0.999), **settings: Any) -> torch.optim.AdamW:
+def adamw(
+    params: Parameters, lr: float = 1e-4, betas: tuple[float, float] = (0.9, 0.999), **settings: Any
+) -> torch.optim.AdamW:
     """torch's fused AdamW, without weight decay unless it is given (then it is Adam)."""
     return torch.optim.AdamW(params, lr=lr, betas=betas, **{"weight_decay": 0.0, "fused": True, **settings})
 
@@ -36,8 +49,8 @@ def sgdm(
 ) -> torch.optim.SGD:
     """torch's SGD with Nesterov momentum, and a random velocity v_0 ~ N(0, ``init_velocity_std``^2) from ``generator``.
 
-    Of the start alone the parameters move by -lr mu^2 / (1 - mu) v_0 in the end: 0.54 v_0 with the defaults, sd 0.054 a weight,
-    2.7 times the 0.02 of the initialisation. A ``generator`` at the same place gives every arm the same v_0.
+    Of the start alone the parameters move by -lr mu^2 / (1 - mu) v_0 in the end: 0.54 v_0 with the defaults, sd 0.054 a
+    weight, 2.7 times the 0.02 of the initialisation. A ``generator`` at the same place gives every arm the same v_0.
     """
     optimizer = torch.optim.SGD(params, lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay)
     if init_velocity_std < 0:
@@ -57,12 +70,15 @@ def _numbers(shapes: Shapes, each: int) -> int:
 
 def _soap_bytes(shapes: Shapes, settings: Mapping[str, Any]) -> int:
     group = {"precondition_1d": False, "max_precondition_dim": 10_000, **settings}
-    return sum(8 * shape.numel() + sum(8 * n * n for n in preconditioned_sides(shape, group).values()) for shape in shapes)
+    return sum(
+        8 * shape.numel() + sum(8 * n * n for n in preconditioned_sides(shape, group).values()) for shape in shapes
+    )
 
 
 @dataclass(frozen=True)
 class Optimizer:
-    """One row of the table: how to make it, one update in a formula, who defined it, its published settings and its memory."""
+    """One row of the table: how to make it, one update in a formula, who defined it, its published settings and its
+    memory."""
 
     name: str
     factory: Callable[..., torch.optim.Optimizer]
@@ -79,7 +95,9 @@ class Optimizer:
 _ROWS = (
     Optimizer(
         "ecd",
-        lambda params, generator, **settings: ECD(params, seed=int(torch.randint(2**62, (), generator=generator)), **settings),
+        lambda params, generator, **settings: ECD(
+            params, seed=int(torch.randint(2**62, (), generator=generator)), **settings
+        ),
         r"p \leftarrow p - \tfrac{dt}{2} \tfrac{\eta d}{d - 1} \tfrac{g - p (p \cdot g)}{F - F_0},\ \Theta \leftarrow \Theta + dt\, p,\ |p| = 1",
         "De Luca, Nachman, Silverstein & Zheng 2025, arXiv 2501.18419",
         MappingProxyType({"lr": 1.0, "eta": 100.0, "F0": 2.0, "weight_decay": 0.0}),
@@ -99,7 +117,9 @@ _ROWS = (
         lambda params, generator, **settings: sgdm(params, generator=generator, **settings),
         r"v \leftarrow \mu v + g,\ W \leftarrow W - lr\, (g + \mu v),\ v_0 \sim N(0, 0.1^2)",
         "Sutskever et al. 2013; the random start: Silverstein, Kunin & Shyam 2026, arXiv 2601.22257",
-        MappingProxyType({"lr": 0.03, "momentum": 0.95, "nesterov": True, "weight_decay": 0.0, "init_velocity_std": 0.1}),
+        MappingProxyType(
+            {"lr": 0.03, "momentum": 0.95, "nesterov": True, "weight_decay": 0.0, "init_velocity_std": 0.1}
+        ),
         lambda shapes, settings: _numbers(shapes, 4),
     ),
     Optimizer(
@@ -123,7 +143,9 @@ def find_optimizer(name: str, where: str = "") -> Optimizer:
     return OPTIMIZERS[name]
 
 
-def build_optimizer(name: str, params: Parameters, generator: torch.Generator, **settings: Any) -> torch.optim.Optimizer:
+def build_optimizer(
+    name: str, params: Parameters, generator: torch.Generator, **settings: Any
+) -> torch.optim.Optimizer:
     """A fresh optimizer with the published settings, changed by ``settings``.
 
     Args:
@@ -153,4 +175,6 @@ def check_complete(optimizer: torch.optim.Optimizer, model: nn.Module) -> None:
     forgotten = sorted(name for p, name in named.items() if p not in optimised)
     strangers = len(optimised - set(named))
     if forgotten or strangers:
-        raise BadInput(f"the optimizer misses {', '.join(forgotten) or 'nothing'} and holds {strangers} tensors that are not the model's")
+        raise BadInput(
+            f"the optimizer misses {', '.join(forgotten) or 'nothing'} and holds {strangers} tensors that are not the model's"
+        )

@@ -1,7 +1,8 @@
-"""ECD: energy-conserving descent at q = 1, a particle of constant speed whose path bends downhill. No learning-rate schedule is built in.
+"""ECD: energy-conserving descent at q = 1, a particle of constant speed whose path bends downhill. No learning-rate
+schedule is built in.
 
-De Luca, Nachman, Silverstein & Zheng 2025, arXiv 2501.18419; the scaled form and its per-tensor inner product as in the code of
-Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
+De Luca, Nachman, Silverstein & Zheng 2025, arXiv 2501.18419; the scaled form and its per-tensor inner product as in the
+code of Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ INNER_PRODUCTS = ("per_tensor", "global")
 SMALLEST_POTENTIAL = 1e-40
 SMALLEST_UNIT = 1e-20
 SHARED = ("eta", "F0", "nu", "conserve_energy", "inner_product")
-"""Settings of the whole system: every parameter group has to agree on them. ``lr`` and ``weight_decay`` are a group's own."""
+"""Settings of the whole system: every parameter group has to agree on them. ``lr`` and ``weight_decay`` are a group's
+own."""
 
 
 @final
 class ECD(torch.optim.Optimizer):
-    r"""One call of ``step``, with F the loss, Theta all d parameters, p their momentum, w the weight decay, dt = lr / sqrt(eta):
+    r"""One call of ``step``, with F the loss, Theta all d parameters, p their momentum, w the weight decay, dt = lr /
+    sqrt(eta):
 
     .. math::
         V &= F + \tfrac{w}{2} |\Theta|^2 - F_0, \qquad \text{no move where } V \le 10^{-40} \\
@@ -36,18 +39,20 @@ class ECD(torch.optim.Optimizer):
         \Theta &\leftarrow \Theta + dt\, p \\
         p &\leftarrow |p|\, u / |u|, \quad u = p / |p| + \tfrac{\nu}{\sqrt d} z, \quad z \sim N(0, I)
 
-    The first call sets p = -grad F / |grad F|. Norms run over all groups. A parameter without a gradient takes no part in the step.
-    With d = 1 there is nowhere to bend to: the particle goes straight on.
+    The first call sets p = -grad F / |grad F|. Norms run over all groups. A parameter without a gradient takes no part
+    in the step. With d = 1 there is nowhere to bend to: the particle goes straight on.
 
     Args:
-        params: tensors or parameter groups; a group may have its own ``lr`` and ``weight_decay``, and schedulers may change them.
+        params: tensors or parameter groups; a group may have its own ``lr`` and ``weight_decay``, and schedulers may
+        change them.
         lr: length of a step times sqrt(eta), in units of the parameters.
         eta: how strongly the path concentrates at low loss (stationary density (F - F0)^(-eta d / 2)).
         F0: a loss below any that can be reached, in the loss's unit; near it the force diverges.
         nu: angle of the random turn after each step (before division by sqrt(d)); 0 for none.
         weight_decay: w >= 0, part of the potential (not decoupled).
         conserve_energy: keep |p| = 1; without it the discretisation is unstable.
-        inner_product: ``per_tensor`` takes p . g within each tensor, as published, which is no projection and depends on how the
+        inner_product: ``per_tensor`` takes p . g within each tensor, as published, which is no projection and depends
+        on how the
             parameters are cut into tensors; ``global`` takes it over all parameters, as derived.
         seed: of the turns.
 
@@ -93,7 +98,9 @@ class ECD(torch.optim.Optimizer):
             raise BadInput(f"inner_product must be one of {', '.join(INNER_PRODUCTS)}, got {group['inner_product']!r}")
         for name in SHARED:
             if group[name] != self.defaults[name]:
-                raise BadInput(f"{name} concerns all parameters at once: a group has {group[name]!r} where the others have {self.defaults[name]!r}")
+                raise BadInput(
+                    f"{name} concerns all parameters at once: a group has {group[name]!r} where the others have {self.defaults[name]!r}"
+                )
         super().add_param_group(param_group)
         self._units.append(1.0)
         if self._dimensions:
@@ -101,13 +108,16 @@ class ECD(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step. ``closure`` clears the gradients, computes the loss, calls backward and returns the loss: ECD needs its value.
+        """One step. ``closure`` clears the gradients, computes the loss, calls backward and returns the loss: ECD needs
+        its value.
 
         Raises:
             BadInput: no closure.
         """
         if closure is None:
-            raise BadInput("ECD.step needs a closure that returns the loss: its force depends on the loss's value, not only on its gradient")
+            raise BadInput(
+                "ECD.step needs a closure that returns the loss: its force depends on the loss's value, not only on its gradient"
+            )
         with torch.enable_grad():
             loss = closure()
         active = [p for group in self.param_groups for p in group["params"] if p.grad is not None]
@@ -133,7 +143,9 @@ class ECD(torch.optim.Optimizer):
             self.state[parameter]["momentum"] = (-gradient / norm if norm else torch.zeros_like(parameter)).contiguous()
 
     def _decay_energy(self) -> float:
-        decayed = [(group["weight_decay"], [p for p in group["params"] if p.grad is not None]) for group in self.param_groups]
+        decayed = [
+            (group["weight_decay"], [p for p in group["params"] if p.grad is not None]) for group in self.param_groups
+        ]
         return sum(0.5 * decay * _norm(params) ** 2 for decay, params in decayed if decay and params)
 
     def _move(self, potential: float) -> None:
@@ -161,7 +173,8 @@ class ECD(torch.optim.Optimizer):
             self._turn()
 
     def _overlaps(self, conserve_energy: bool, inner_product: str) -> tuple[dict[Tensor, float], float]:
-        """For every tensor the p . g of its projection (its own, or for ``global`` the sum of all), and the factor that makes |p| = 1."""
+        """For every tensor the p . g of its projection (its own, or for ``global`` the sum of all), and the factor that
+        makes |p| = 1."""
         owners, products, squares = [], [], []
         for unit, group in zip(self._units, self.param_groups, strict=True):
             for p in (p for p in group["params"] if p.grad is not None):
@@ -179,7 +192,9 @@ class ECD(torch.optim.Optimizer):
         return (sums if inner_product == "per_tensor" else dict.fromkeys(sums, math.fsum(sums.values()))), scale
 
     def _turn(self) -> None:
-        momenta = [self.state[p]["momentum"] for group in self.param_groups for p in group["params"] if p.grad is not None]
+        momenta = [
+            self.state[p]["momentum"] for group in self.param_groups for p in group["params"] if p.grad is not None
+        ]
         for index, group in enumerate(self.param_groups):
             for momentum in (self.state[p]["momentum"] for p in group["params"] if "momentum" in self.state[p]):
                 momentum.mul_(self._units[index])
@@ -208,10 +223,17 @@ class ECD(torch.optim.Optimizer):
         return self._units[index] * self.state[parameter]["momentum"]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_dimensions": self._dimensions, "_units": self._units, "_turns": self._turns, "_stream": self._stream}
+        return {
+            **super().__getstate__(),
+            "_dimensions": self._dimensions,
+            "_units": self._units,
+            "_turns": self._turns,
+            "_stream": self._stream,
+        }
 
     def state_dict(self) -> dict[str, Any]:
-        """As torch's, with what belongs to no single parameter under ``global``: tensors ``dimensions``, ``units`` and ``turns``."""
+        """As torch's, with what belongs to no single parameter under ``global``: tensors ``dimensions``, ``units`` and
+        ``turns``."""
         turns = self._turns.get_state() if self._turns is not None else self._stream
         system = {
             "dimensions": torch.tensor(self._dimensions),

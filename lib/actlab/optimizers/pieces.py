@@ -1,4 +1,5 @@
-"""Two passes over many tensors that stay in the cache: inner products, and p <- a p + g with theta <- theta + b p. No optimizer's mathematics."""
+"""Two passes over many tensors that stay in the cache: inner products, and p <- a p + g with theta <- theta + b p. No
+optimizer's mathematics."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ import torch
 from torch import Tensor
 
 CACHED = 131072
-"""Elements of a piece on a CPU: 512 KiB of float32. Two products over one pair of pieces then read the memory about once."""
+"""Elements of a piece on a CPU: 512 KiB of float32. Two products over one pair of pieces then read the memory about
+once."""
 
 
 def pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
@@ -24,8 +26,11 @@ def numbers(tensors: list[Tensor]) -> list[float]:
     return torch.stack(tensors).tolist() if tensors else []
 
 
-def accumulate_and_move(theta: Tensor, gradient: Tensor, momentum: Tensor, weight_decay: float, keep: float, advance: float) -> None:
-    """momentum <- ``keep`` momentum + gradient + ``weight_decay`` theta, then theta <- theta + ``advance`` momentum: one fused pass."""
+def accumulate_and_move(
+    theta: Tensor, gradient: Tensor, momentum: Tensor, weight_decay: float, keep: float, advance: float
+) -> None:
+    """momentum <- ``keep`` momentum + gradient + ``weight_decay`` theta, then theta <- theta + ``advance`` momentum:
+    one fused pass."""
     if theta.is_contiguous() and gradient.is_contiguous() and gradient.dtype == theta.dtype:
         torch._fused_sgd_(
             [theta],

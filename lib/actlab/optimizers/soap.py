@@ -1,6 +1,7 @@
 """SOAP: Adam in the slowly moving eigenbasis of Shampoo's preconditioner.
 
-Vyas et al. 2024, arXiv 2409.11321. A tensor of more than two axes is treated as the matrix of its first axis and the rest.
+Vyas et al. 2024, arXiv 2409.11321. A tensor of more than two axes is treated as the matrix of its first axis and the
+rest.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ class SOAP(torch.optim.Optimizer):
         W &\leftarrow W - lr\, w\, W \\
         L &\leftarrow \beta L + (1 - \beta) G G^T, \qquad R \leftarrow \beta R + (1 - \beta) G^T G
 
-    Every ``precondition_frequency`` updates Q_L and Q_R follow the eigenvectors of L and R by one power iteration and a QR decomposition.
-    The first call builds L, R and their eigenvectors from the first gradient and leaves the parameters as they are.
-    A vector, and a side longer than ``max_precondition_dim``, keeps the identity as its basis.
+    Every ``precondition_frequency`` updates Q_L and Q_R follow the eigenvectors of L and R by one power iteration and a
+    QR decomposition. The first call builds L, R and their eigenvectors from the first gradient and leaves the
+    parameters as they are. A vector, and a side longer than ``max_precondition_dim``, keeps the identity as its basis.
 
     Args:
         params: tensors or parameter groups; every setting is a group's own.
@@ -60,7 +61,12 @@ class SOAP(torch.optim.Optimizer):
         correct_bias: bool = True,
         shampoo_beta: float = -1.0,
     ) -> None:
-        for name, value in (("lr", lr), ("eps", eps), ("weight_decay", weight_decay), ("max_precondition_dim", max_precondition_dim)):
+        for name, value in (
+            ("lr", lr),
+            ("eps", eps),
+            ("weight_decay", weight_decay),
+            ("max_precondition_dim", max_precondition_dim),
+        ):
             if not value >= 0:
                 raise BadInput(f"SOAP needs {name} >= 0, got {value}")
         if not all(0 <= beta < 1 for beta in betas):
@@ -112,7 +118,9 @@ def preconditioned_sides(shape: torch.Size, group: dict[str, Any]) -> dict[str, 
     if len(shape) < 2 and not (group["precondition_1d"] and len(shape) == 1):
         return {}
     lengths = (shape[0], shape[1:].numel())
-    return {side: n for side, n in zip(SIDES[: len(shape)], lengths, strict=False) if n <= group["max_precondition_dim"]}
+    return {
+        side: n for side, n in zip(SIDES[: len(shape)], lengths, strict=False) if n <= group["max_precondition_dim"]
+    }
 
 
 def _start(parameter: Tensor, gradient: Tensor, state: State, group: dict[str, Any]) -> None:
@@ -163,7 +171,8 @@ def _update_grams(gradient: Tensor, state: State, group: dict[str, Any]) -> None
 
 
 def _refresh(state: State) -> None:
-    """Sort the bases by estimated eigenvalue and turn them towards the eigenvectors. V' is sorted along, not rotated; M' is rotated."""
+    """Sort the bases by estimated eigenvalue and turn them towards the eigenvectors. V' is sorted along, not rotated;
+    M' is rotated."""
     mean = _out_of_basis(state["mean"], state)
     for axis, side in enumerate(SIDES):
         if f"basis_{side}" not in state:

@@ -1,4 +1,5 @@
-"""One step of any torch optimizer without ``torch._dynamo``, which torch's own methods load for the sake of ``torch.compile``: 2 s a process."""
+"""One step of any torch optimizer without ``torch._dynamo``, which torch's own methods load for the sake of
+``torch.compile``: 2 s a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One file that holds everything a trial needs to go on: weights, optimizer, random streams, progress. Atomic, with a checksum; no pickle."""
+"""One file that holds everything a trial needs to go on: weights, optimizer, random streams, progress. Atomic, with a
+checksum; no pickle."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from actlab.errors import DamagedFile, DataError
 from actlab.files import replacing
 
 WHOLE = "global"
-"""Key of what an optimizer's state holds beside that of single parameters (ECD's number of dimensions, its random stream)."""
+"""Key of what an optimizer's state holds beside that of single parameters (ECD's number of dimensions, its random
+stream)."""
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
@@ -31,7 +33,8 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, Any])
 
 
 def _crc32(tensors: dict[str, Tensor], words: str) -> str:
-    """Of names, types, shapes, bits and the metadata: bits that flip on a disk show, and a checkpoint of gigabytes costs a second."""
+    """Of names, types, shapes, bits and the metadata: bits that flip on a disk show, and a checkpoint of gigabytes
+    costs a second."""
     found = zlib.crc32(words.encode())
     for name, tensor in sorted(tensors.items()):
         found = zlib.crc32(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode(), found)
@@ -51,7 +54,9 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             tensors, said = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
             about, expected = json.loads(said["about"]), said["crc32"]
     except FileNotFoundError as error:
-        raise DataError(f"{path} is not there: its trial was trained elsewhere, by other code, or not at all; run its study") from error
+        raise DataError(
+            f"{path} is not there: its trial was trained elsewhere, by other code, or not at all; run its study"
+        ) from error
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise DamagedFile(path, error) from error
     if (found := _crc32(tensors, said["about"])) != expected:
@@ -92,7 +97,9 @@ def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.opti
         if name.startswith("optimizer/"):
             _, index, key = name.split("/")
             place = state[WHOLE] if index == WHOLE else state["state"].setdefault(int(index), {})
-            place[key] = value.clone()  # in the file it may begin at any multiple of 8 bytes, and MKL's dot rounds by alignment
+            place[key] = (
+                value.clone()
+            )  # in the file it may begin at any multiple of 8 bytes, and MKL's dot rounds by alignment
     optimizer.load_state_dict(state)
     torch.set_rng_state(tensors["random/cpu"])
     if "random/cuda" in tensors and torch.cuda.is_available():

@@ -1,4 +1,5 @@
-"""One trial on several processes (``torchrun``): who does what, what they agree on. Each holds the whole model and a share of each batch."""
+"""One trial on several processes (``torchrun``): who does what, what they agree on. Each holds the whole model and a
+share of each batch."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ ALONE = Group()
 
 
 def group() -> Group:
-    """The group that ``torchrun`` started this process in, joined at the first call: NCCL with GPUs, one each, else gloo."""
+    """The group that ``torchrun`` started this process in, joined at the first call: NCCL with GPUs, one each, else
+    gloo."""
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world == 1:
         return ALONE

@@ -1,4 +1,5 @@
-"""The training loop: one trial of one model, from its seed to its predictions. It knows no names, files of records or studies."""
+"""The training loop: one trial of one model, from its seed to its predictions. It knows no names, files of records or
+studies."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ from actlab.trainers.windows import SKIP, Windows, batch_starts
 
 DTYPES = ("float32", "bfloat16")
 EVALUATION_POSITIONS = {"cpu": 4096, "cuda": 131072}
-"""Positions evaluated at once: what fits the cache of a CPU, what fills a GPU. Part of the bits of a result, so fixed."""
+"""Positions evaluated at once: what fits the cache of a CPU, what fills a GPU. Part of the bits of a result, so
+fixed."""
 
 
 class Placed(Protocol):
@@ -49,7 +51,8 @@ class Recipe:
     weight_decay: float = 0.01
     device: str = "cpu"
     dtype: str = "float32"
-    """``bfloat16``: autocast in forward and backward; weights, optimizer state, loss and every evaluation stay float32."""
+    """``bfloat16``: autocast in forward and backward; weights, optimizer state, loss and every evaluation stay
+    float32."""
     compiled: bool = False
     schedule: str = "constant"
     """Of the learning rate: ``constant``, or ``linear``, which falls in equal steps to 0 at the end."""
@@ -67,7 +70,8 @@ class Progress:
 
     iteration: int = 0
     history: list[dict[str, float]] = field(default_factory=list)
-    """One entry an evaluation: iteration, train_loss (mean over the batches since the last one, dropout on), val_loss, val_accuracy (%)."""
+    """One entry an evaluation: iteration, train_loss (mean over the batches since the last one, dropout on), val_loss,
+    val_accuracy (%)."""
     seconds: dict[str, float] = field(default_factory=lambda: {"training": 0.0, "evaluation": 0.0})
     started: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     """When its training began; a resumed trial keeps the first moment."""
@@ -75,7 +79,8 @@ class Progress:
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial. ``probabilities`` is (N, V) float32 on the CPU, in the order of the frozen evaluation windows."""
+    """A finished trial. ``probabilities`` is (N, V) float32 on the CPU, in the order of the frozen evaluation
+    windows."""
 
     status: str
     """``done`` or ``diverged`` (a loss was not finite)."""
@@ -93,7 +98,9 @@ class Trial:
     @property
     def best(self) -> dict[str, float]:
         """The evaluation with the lowest validation loss (the first of them; NaN is never lowest)."""
-        return min(self.progress.history, key=lambda entry: math.inf if math.isnan(entry["val_loss"]) else entry["val_loss"])
+        return min(
+            self.progress.history, key=lambda entry: math.inf if math.isnan(entry["val_loss"]) else entry["val_loss"]
+        )
 
 
 def train(
@@ -121,12 +128,16 @@ def train(
         seed: makes the streams ``order`` and ``dropout`` (``init`` made the model).
         dropout_seed: makes ``dropout`` instead, where one stream is to vary without the other.
         also: further iterations at which to evaluate.
-        saved_at: checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit that of an uninterrupted run.
+        saved_at: checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit
+        that of an uninterrupted run.
         on_progress: called with (iteration, last training loss) about ten times a second.
-        on_evaluation: called with (iteration, model) at every evaluation; it may read the model, and must draw no random number.
+        on_evaluation: called with (iteration, model) at every evaluation; it may read the model, and must draw no
+        random number.
     """
     block_size = validation.inputs.shape[1]
-    starts = batch_starts(len(text), block_size, recipe.batch_size, recipe.iterations, generator(seed, "order")).to(recipe.device)
+    starts = batch_starts(len(text), block_size, recipe.batch_size, recipe.iterations, generator(seed, "order")).to(
+        recipe.device
+    )
     text, validation, frozen, model = (
         text.to(recipe.device),
         validation.to(recipe.device),
@@ -134,7 +145,9 @@ def train(
         model.to(recipe.device).train(),
     )
     span = torch.arange(block_size + 1, device=recipe.device)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True
+    )
     forward = torch.compile(model) if recipe.compiled else model
     average = _average_of(model, recipe.average) if recipe.average else None
     held = model if average is None else nn.ModuleDict({"model": model, "average": average})
@@ -157,7 +170,9 @@ def train(
                 since = time.perf_counter()
                 progress.seconds["evaluation"] += since - now
                 progress.iteration = iteration
-                progress.history.append({"iteration": iteration, "train_loss": train_loss, "val_loss": loss, "val_accuracy": accuracy})
+                progress.history.append(
+                    {"iteration": iteration, "train_loss": train_loss, "val_loss": loss, "val_accuracy": accuracy}
+                )
                 if not math.isfinite(loss) or (batches and not math.isfinite(train_loss)):
                     status = "diverged"
                     break
@@ -208,8 +223,11 @@ def predict(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Recipe)
     return torch.cat([torch.softmax(logits, dim=1).cpu() for logits, _ in logits_of(model, windows, recipe)])
 
 
-def logits_of(model: Callable[[Tensor], Tensor], windows: Windows, recipe: Placed, positions: int | None = None) -> Iterator[tuple[Tensor, Tensor]]:
-    """Float32 logits (n, V) and targets (n,) of successive batches of about ``positions`` positions, in evaluation mode, without autocast."""
+def logits_of(
+    model: Callable[[Tensor], Tensor], windows: Windows, recipe: Placed, positions: int | None = None
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Float32 logits (n, V) and targets (n,) of successive batches of about ``positions`` positions, in evaluation
+    mode, without autocast."""
     rows = max(1, (positions or EVALUATION_POSITIONS[torch.device(recipe.device).type]) // windows.inputs.shape[1])
     module = model if isinstance(model, nn.Module) else None
     was_training = module is not None and module.training
@@ -231,7 +249,8 @@ def autocast(recipe: Placed) -> AbstractContextManager[Any]:
 
 @contextmanager
 def reproducible(seed: int) -> Iterator[None]:
-    """Global streams seeded (dropout reads them), deterministic algorithms on; the caller's state comes back at the end."""
+    """Global streams seeded (dropout reads them), deterministic algorithms on; the caller's state comes back at the
+    end."""
     was, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     fills = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
     devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
@@ -265,7 +284,8 @@ def weights_sha256(model: nn.Module) -> str:
 
 
 def nudge(model: nn.Module) -> None:
-    """Move one weight, the first of the last matrix, by one unit in the last place: the smallest change of a model that there is."""
+    """Move one weight, the first of the last matrix, by one unit in the last place: the smallest change of a model that
+    there is."""
     weight = [p for p in model.parameters() if p.dim() > 1][-1]
     with torch.no_grad():
         first = weight.view(-1)[:1]

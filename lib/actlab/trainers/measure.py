@@ -19,11 +19,13 @@ EVALUATION_NUMBERS = {"cpu": 2**26, "cuda": 2**30}
 
 @dataclass(frozen=True)
 class Measured:
-    """The loss on fixed windows: mean cross-entropy a token (nats, lower is better), its standard error, accuracy (%)."""
+    """The loss on fixed windows: mean cross-entropy a token (nats, lower is better), its standard error, accuracy
+    (%)."""
 
     loss: float
     standard_error: float
-    """Of the mean, from the spread between windows. Windows of one book resemble each other, so between books it is larger."""
+    """Of the mean, from the spread between windows. Windows of one book resemble each other, so between books it is
+    larger."""
     accuracy: float
 
 

@@ -1,15 +1,18 @@
-"""Many small networks trained in one program on the same batches. Knows no names, studies or files; a slow reference stands in its test.
+"""Many small networks trained in one program on the same batches. Knows no names, studies or files; a slow reference
+stands in its test.
 
-Networks of one seed and batch size see the same images in the same order, so one matrix product serves all first layers, one all gradients
-of them, and one call of fused Adam a learning rate all weights.  The forward and backward pass of the thin rest is written out below: at
-batch 8 it would cost autograd more than the arithmetic.  No compiler is needed.
+Networks of one seed and batch size see the same images in the same order, so one matrix product serves all first
+layers, one all gradients of them, and one call of fused Adam a learning rate all weights.  The forward and backward
+pass of the thin rest is written out below: at batch 8 it would cost autograd more than the arithmetic.  No compiler is
+needed.
 
-What bounds it at batch 8 is Adam (a square root and two divisions for every weight at every step), then the two products.
-A network's bits do not depend on which others share the program (tested): no sum runs across networks, and sizes are rounded up so that the
-size of the stack chooses no other kernel. It rests on the BLAS library adding each column of a product in an order of its own, as MKL does
-from 2 columns on (Intel) or from 16 on (AMD, Zen 5).
+What bounds it at batch 8 is Adam (a square root and two divisions for every weight at every step), then the two
+products. A network's bits do not depend on which others share the program (tested): no sum runs across networks, and
+sizes are rounded up so that the size of the stack chooses no other kernel. It rests on the BLAS library adding each
+column of a product in an order of its own, as MKL does from 2 columns on (Intel) or from 16 on (AMD, Zen 5).
 
-Shapes: R learning rates, S networks, B images of K pixels, C classes, E hidden units in all, H hidden units of the widest network, rounded up.
+Shapes: R learning rates, S networks, B images of K pixels, C classes, E hidden units in all, H hidden units of the
+widest network, rounded up.
 """
 
 from __future__ import annotations
@@ -30,13 +33,15 @@ BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 """Adam's defaults (Kingma & Ba 2015, arXiv 1412.6980), as the reference study used them."""
 
 COLUMNS, UNITS, RUN = 16, 16, 32
-"""Columns of the first layer, hidden units of a network, and numbers in a row of activations are rounded up to these: never a narrow product,
-and whole vector registers, since what is left over goes through scalar code that rounds differently."""
+"""Columns of the first layer, hidden units of a network, and numbers in a row of activations are rounded up to these:
+never a narrow product, and whole vector registers, since what is left over goes through scalar code that rounds
+differently."""
 
 
 @dataclass(frozen=True)
 class _Block:
-    """Networks of one activation: their columns in the first layer (gates first, then values) and their hidden units."""
+    """Networks of one activation: their columns in the first layer (gates first, then values) and their hidden
+    units."""
 
     activation: Activation
     columns: slice
@@ -53,7 +58,9 @@ def _blocks(networks: Sequence[FFN]) -> list[_Block]:
             if network.activation.name == activation.name:
                 members.append((index, slice(width, width + network.width)))
                 width += network.width
-        width = max(width, 2)  # one unit alone would take another code path of GELU; the spare one is read by no network
+        width = max(
+            width, 2
+        )  # one unit alone would take another code path of GELU; the spare one is read by no network
         columns = width * (2 if activation.gated else 1)
         blocks.append(_Block(activation, slice(column, column + columns), slice(unit, unit + width), tuple(members)))
         column, unit = column + columns, unit + width
@@ -72,7 +79,8 @@ class Stack:
         learning_rates: one a copy.
 
     Raises:
-        BadInput: nothing to train, shapes that differ, or an activation with parameters of its own (train that network alone).
+        BadInput: nothing to train, shapes that differ, or an activation with parameters of its own (train that network
+        alone).
     """
 
     def __init__(self, networks: Sequence[FFN], learning_rates: Sequence[float]) -> None:
@@ -87,8 +95,13 @@ class Stack:
         height = _round_up(max(self._widths), UNITS)
         self.first = torch.zeros(rates, self.features, columns)  # (R, K, columns)
         self.last = torch.zeros(rates, count, self.classes, height)  # (R, S, C, H)
-        self._gradients = torch.zeros_like(self.first[0]), torch.zeros_like(self.last)  # of one learning rate at a time: stays in the cache
-        self._slots = torch.full((count, height), units)  # the unit in each place of a network; `units` is a row of zeros
+        self._gradients = (
+            torch.zeros_like(self.first[0]),
+            torch.zeros_like(self.last),
+        )  # of one learning rate at a time: stays in the cache
+        self._slots = torch.full(
+            (count, height), units
+        )  # the unit in each place of a network; `units` is a row of zeros
         self._places = torch.zeros(units, dtype=torch.int64)
         for index, network in enumerate(networks):
             self._load(index, network)
@@ -121,7 +134,8 @@ class Stack:
         moments = [[torch.zeros_like(w) for w in weights] for _ in range(2)]
         first, last = self._gradients
         self._adam = [
-            ([w[r] for w in weights], [first, last[r]], *([m[r] for m in tensors] for tensors in moments)) for r in range(len(self.learning_rates))
+            ([w[r] for w in weights], [first, last[r]], *([m[r] for m in tensors] for tensors in moments))
+            for r in range(len(self.learning_rates))
         ]
 
     def weights(self, index: int, rate: int) -> dict[str, Tensor]:
@@ -133,7 +147,8 @@ class Stack:
 
     @torch.no_grad()
     def step(self, x: Tensor, labels: Tensor) -> Tensor:
-        """One step of Adam on the batch x: (B, K), labels: (B,) int64. Returns the losses before it: (R, S), mean nats an image."""
+        """One step of Adam on the batch x: (B, K), labels: (B,) int64. Returns the losses before it: (R, S), mean nats
+        an image."""
         rates, count, _, height = self.last.shape
         batch = len(x)
         images = x.expand(rates, batch, self.features)
@@ -144,14 +159,18 @@ class Stack:
         losses = -scores.log_softmax(1).gather(1, labels.expand(rates * count, 1, batch)).mean(2)
         delta = scores.softmax(1).sub_(F.one_hot(labels, self.classes).T).mul_(1 / batch)  # d loss / d logits
         torch.bmm(delta, filled.transpose(1, 2), out=self._gradients[1].view_as(last))
-        back = torch.bmm(last.transpose(1, 2), delta).view(rates, count * height, batch).index_select(1, self._places)  # (R, E, B)
+        back = (
+            torch.bmm(last.transpose(1, 2), delta).view(rates, count * height, batch).index_select(1, self._places)
+        )  # (R, E, B)
         self._update(x, self._through(leaves, units, back))
         return losses.view(rates, count)
 
     def _units(self, pre: Tensor, gradient: bool) -> tuple[list[Tensor], list[Tensor]]:
-        """Pre-activations (R, B, columns) -> each block's, as a leaf (R B, columns of the block), and its units (R B, units of the block).
+        """Pre-activations (R, B, columns) -> each block's, as a leaf (R B, columns of the block), and its units (R B,
+        units of the block).
 
-        Columns lie contiguous in memory, so that a block is one flat stretch for the activation; R B is rounded up to whole registers.
+        Columns lie contiguous in memory, so that a block is one flat stretch for the activation; R B is rounded up to
+        whole registers.
         """
         columns = pre.permute(2, 0, 1).contiguous().flatten(1)  # (columns, R B)
         columns = F.pad(columns, (0, -columns.shape[1] % RUN))
@@ -176,12 +195,16 @@ class Stack:
         return rows[:, : rates * batch].view(-1, rates, batch).permute(1, 2, 0).contiguous()
 
     def _update(self, x: Tensor, delta: Tensor) -> None:
-        """Gradients of the first layers from those of their outputs, delta: (R, B, columns), and one step of Adam, a learning rate at a time.
+        """Gradients of the first layers from those of their outputs, delta: (R, B, columns), and one step of Adam, a
+        learning rate at a time.
 
-        The fused operation is that of ``torch.optim.Adam(fused=True)``: one pass over weights, gradients and both moments.
+        The fused operation is that of ``torch.optim.Adam(fused=True)``: one pass over weights, gradients and both
+        moments.
         """
         self._step += 1
-        for rate, part, (weights, gradients, means, squares) in zip(self.learning_rates, delta, self._adam, strict=True):
+        for rate, part, (weights, gradients, means, squares) in zip(
+            self.learning_rates, delta, self._adam, strict=True
+        ):
             torch.mm(x.T, part, out=gradients[0])
             torch._fused_adam_(
                 weights,
@@ -215,11 +238,14 @@ def _check(networks: Sequence[FFN], learning_rates: Sequence[float]) -> None:
         raise BadInput("the networks of a stack must share the sizes of input and output")
     for network in networks:
         if next(network.act.parameters(), None) is not None:
-            raise BadInput(f"activation {network.activation.name!r} learns parameters of its own; a stack cannot train it")
+            raise BadInput(
+                f"activation {network.activation.name!r} learns parameters of its own; a stack cannot train it"
+            )
 
 
 def batches(n: int, batch_size: int, epochs: int, generator: torch.Generator) -> Iterator[Tensor]:
-    """Places of the images of each batch: every epoch a fresh permutation of all ``n``; its last batch may be smaller."""
+    """Places of the images of each batch: every epoch a fresh permutation of all ``n``; its last batch may be
+    smaller."""
     for _ in range(epochs):
         yield from torch.split(torch.randperm(n, generator=generator), batch_size)
 
@@ -259,7 +285,8 @@ def train(
 
 @contextmanager
 def denormals_flushed() -> Iterator[None]:
-    """Numbers below 1.2e-38 become 0: Adam's moments of pixels that are black for long decay into that range, where arithmetic is far slower."""
+    """Numbers below 1.2e-38 become 0: Adam's moments of pixels that are black for long decay into that range, where
+    arithmetic is far slower."""
     torch.set_flush_denormal(True)
     try:
         yield
@@ -271,8 +298,8 @@ def evaluate(stack: Stack, images: Tensor, labels: Tensor, rows: int = 1000) -> 
     """Every network on (n, K) images, ``rows`` at a time.
 
     Returns:
-        (R, S) float64 tensors: ``loss`` (nats), ``accuracy`` (%), ``largest_class_share`` (share of the predictions that name the most
-        frequent predicted class: 1 says that the network has collapsed to one class).
+        (R, S) float64 tensors: ``loss`` (nats), ``accuracy`` (%), ``largest_class_share`` (share of the predictions
+        that name the most frequent predicted class: 1 says that the network has collapsed to one class).
     """
     loss, right, named = (torch.zeros((), dtype=torch.float64) for _ in range(3))
     classes = torch.arange(stack.classes)

@@ -1,4 +1,5 @@
-"""Named random streams: every use of randomness has a seed of its own, derived from (seed, stream name). Nothing else is random."""
+"""Named random streams: every use of randomness has a seed of its own, derived from (seed, stream name). Nothing else
+is random."""
 
 from __future__ import annotations
 

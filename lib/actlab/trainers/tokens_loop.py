@@ -1,4 +1,5 @@
-"""The training loop over token shards: any optimizer of the table, gradient accumulation, a schedule. It knows no names, records or studies."""
+"""The training loop over token shards: any optimizer of the table, gradient accumulation, a schedule. It knows no
+names, records or studies."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ class TokenRecipe:
     """Of the rate, at the end of the cosine."""
     device: str = "cpu"
     dtype: str = "float32"
-    """``bfloat16``: autocast in forward and backward; weights, optimizer state, loss and every evaluation stay float32."""
+    """``bfloat16``: autocast in forward and backward; weights, optimizer state, loss and every evaluation stay
+    float32."""
     compiled: bool = False
 
     def __post_init__(self) -> None:
@@ -71,7 +73,8 @@ class TokenRecipe:
 
 @dataclass(frozen=True)
 class TokenTrial:
-    """A finished trial. An entry of ``progress.history``: iteration, tokens, train_loss, val_loss, val_standard_error, val_accuracy."""
+    """A finished trial. An entry of ``progress.history``: iteration, tokens, train_loss, val_loss, val_standard_error,
+    val_accuracy."""
 
     status: str
     """``done`` or ``diverged`` (a loss was not finite)."""
@@ -111,9 +114,11 @@ def train_tokens(
         validation: all of the validation shard (``cover``), or a large fixed part of it (``spread``).
         recipe: iterations, accumulation, schedule, device.
         seed: of the stream ``dropout``; model, optimizer and stream bring their own randomness.
-        saved_at: checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit that of an uninterrupted run.
+        saved_at: checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit
+        that of an uninterrupted run.
         on_progress: called with (iteration, last training loss) about ten times a second.
-        group: the processes that train this trial together, each with its part of the stream's batches: up to rounding the losses of one process.
+        group: the processes that train this trial together, each with its part of the stream's batches: up to rounding
+        the losses of one process.
             Dropout must be off, for a checkpoint keeps one process's random stream.
     """
     check_complete(optimizer, model)
@@ -151,9 +156,14 @@ def train_tokens(
 
 
 def _closure(
-    forward: Callable[[Tensor], Tensor], optimizer: torch.optim.Optimizer, stream: TokenStream, recipe: TokenRecipe, group: Group
+    forward: Callable[[Tensor], Tensor],
+    optimizer: torch.optim.Optimizer,
+    stream: TokenStream,
+    recipe: TokenRecipe,
+    group: Group,
 ) -> Callable[[], Tensor]:
-    """Clears the gradients, accumulates those of the step's micro-batches, returns their mean loss over all processes."""
+    """Clears the gradients, accumulates those of the step's micro-batches, returns their mean loss over all
+    processes."""
     batches = [stream.next_batch() for _ in range(recipe.micro_batches)]
 
     def closure() -> Tensor:
@@ -202,7 +212,9 @@ def _finite(progress: Progress) -> bool:
     return math.isfinite(last["val_loss"]) and (len(progress.history) == 1 or math.isfinite(last["train_loss"]))
 
 
-def _resume(saved_at: Path | None, model: LanguageModel, optimizer: torch.optim.Optimizer, stream: TokenStream) -> Progress:
+def _resume(
+    saved_at: Path | None, model: LanguageModel, optimizer: torch.optim.Optimizer, stream: TokenStream
+) -> Progress:
     if saved_at is None or not saved_at.exists():
         return Progress()
     saved: dict[str, Any] = checkpoint.load(saved_at, model, optimizer)

@@ -46,7 +46,9 @@ def cover(text: Tensor, block_size: int) -> Windows:
     """
     n = len(text) - 1
     if n < block_size:
-        raise BadInput(f"the text has {len(text)} characters; a context of {block_size} needs at least {block_size + 1}")
+        raise BadInput(
+            f"the text has {len(text)} characters; a context of {block_size} needs at least {block_size + 1}"
+        )
     starts = torch.arange(0, n - block_size + 1, block_size)
     repeated = 0
     if starts[-1] + block_size < n:
@@ -62,7 +64,9 @@ def spread(text: Tensor, block_size: int, count: int) -> Windows:
     """``count`` windows evenly spread over ``text``, none overlapping; all of them where the text has fewer."""
     available = (len(text) - 1) // block_size
     if available < 1:
-        raise BadInput(f"the text has {len(text)} characters; a context of {block_size} needs at least {block_size + 1}")
+        raise BadInput(
+            f"the text has {len(text)} characters; a context of {block_size} needs at least {block_size + 1}"
+        )
     starts = torch.linspace(0, available - 1, min(count, available), dtype=torch.float64).round().long() * block_size
     index = starts[:, None] + torch.arange(block_size)
     return Windows(text[index].long(), text[index + 1].long())
@@ -71,5 +75,7 @@ def spread(text: Tensor, block_size: int, count: int) -> Windows:
 def batch_starts(length: int, block_size: int, batch_size: int, iterations: int, generator: torch.Generator) -> Tensor:
     """(iterations, batch_size) random places in a training text of ``length`` characters."""
     if length < block_size + 1:
-        raise BadInput(f"the training text has {length} characters; a context of {block_size} needs at least {block_size + 1}")
+        raise BadInput(
+            f"the training text has {length} characters; a context of {block_size} needs at least {block_size + 1}"
+        )
     return torch.randint(length - block_size, (iterations, batch_size), generator=generator)
