@@ -11,7 +11,7 @@ import torch
 from actlab import paths
 from actlab.data.text import TEXTS
 from actlab.data.tokens import write_shard
-from actlab.errors import BadInput, DataError, UnknownName
+from actlab.errors import DataError
 from actlab.records import store
 from actlab.study import ablation_run, kinds
 from actlab.study.ablation import AblationParams, arms_of
@@ -124,23 +124,6 @@ def test_own_shards_are_checked_against_the_vocabulary(monkeypatch, tmp_path):
     write_shard(tmp_path / "foreign" / "val.bin", [1] * 200)
     with pytest.raises(DataError, match="token 600, but the vocabulary has 512"):
         shards_of(arms_of(params(shards="foreign"))[0].trials[0])
-
-
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"optimizers": ["adam"]}, BadInput, "unknown optimizer 'adam'.*known are adamw, ecd, sgdm, soap"),
-        ({"symmetry": ["bqbv"]}, BadInput, "known are bQ, bQbKbV, bQbV, symmetric"),
-        ({"activations": ["gleu"]}, BadInput, "did you mean 'gelu'"),
-        ({"scale": "large"}, BadInput, "known are 1.3b, 124m, 355m, 774m, mini, quick"),
-        ({"optimizers": ["ecd", "ecd"]}, BadInput, "optimizers names one thing twice: ecd, ecd"),
-        ({"rate_factors": [0.0]}, BadInput, "positive and finite"),
-        ({"optimiser": "ecd"}, UnknownName, "did you mean 'optimizers'"),
-    ],
-)
-def test_mistakes_are_named(changes, error, message):
-    with pytest.raises(error, match=message):
-        params(**changes)
 
 
 def test_a_notebook_loads_or_trains():

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 
 import pytest
 
-from actlab import paths
 from actlab.models import SCALES
 from actlab.records import store
-from actlab.study import kinds
-from actlab.study.arms import Arm, arm, arms_of
+from actlab.records.settings import DEFAULTS
+from actlab.study.arms import LATER_OF_RECIPE, TrialSpec, arm, arms_of
 from actlab.study.params import Params
 
 PUBLISHED = Params(
@@ -29,17 +28,12 @@ PUBLISHED = Params(
 )
 
 
-def test_ids_of_committed_records_stay() -> None:
-    """Records are found by these names: a change of ``Arm.config`` would orphan every published result."""
-    assert [a.id for a in arms_of(PUBLISHED)] == ["charlm-gelu-a336a0a884", "charlm-gelu-floor-478c95d266"]
+PUBLISHED_IDS = ["charlm-gelu-a336a0a884", "charlm-gelu-floor-478c95d266"]
+"""Of the committed records of params/repro-lite.yaml (``test_recorded_ids`` asks for all of them)."""
 
 
-def test_the_params_file_makes_the_published_arms() -> None:
-    """params/repro-lite.yaml is that study: 36 arms and 36 noise floors, the pinned id among them."""
-    arms = arms_of(kinds.load_repro(paths.ROOT / "params" / "repro-lite.yaml"))
-    assert [a.kind for a in arms] == ["trials"] * 36 + ["floor"] * 36
-    assert "charlm-gelu-a336a0a884" in [a.id for a in arms]
-    assert len({a.id for a in arms}) == 72
+def ids(**changes: object) -> list[str]:
+    return [arm.id for arm in arms_of(PUBLISHED.replace(**changes))]
 
 
 CHANGES = {
@@ -79,33 +73,31 @@ ELSEWHERE = {"equal_compute", "rates", "tuning", "plan"}
 
 
 def test_every_setting_that_matters_is_in_the_id(subtests: pytest.Subtests) -> None:
-    """Results made under different settings never share a file."""
-    for field in CHANGES:
+    """Results made under different settings never share a file; the study's name, what else it runs and in which order
+    change no id. These are all settings."""
+    assert ids() == PUBLISHED_IDS
+    for field, value in CHANGES.items():
         with subtests.test(field=field):
-            assert arms_of(PUBLISHED.replace(**{field: CHANGES[field]}))[0].id != arms_of(PUBLISHED)[0].id
-
-
-def test_settings_that_do_not_matter_are_not_in_the_id() -> None:
-    """The study's name, what else it runs and in which order change no id; these and ``CHANGES`` are all settings."""
-    changes = {
-        "study": "other",
-        "order": "activation",
-        "noise_floor": False,
-        "perturbations": ("nudge",),
-        "plugins": (),
-    }
-    changes |= {"activations": ("gelu", "relu")}
-    for change in ({key: value} for key, value in changes.items()):
-        assert arms_of(PUBLISHED.replace(**change))[0].id == "charlm-gelu-a336a0a884"
-    assert set(CHANGES) | {"study", "plugins", "order", "noise_floor", "perturbations", *ELSEWHERE} == set(
-        Params.model_fields
-    )
+            assert ids(**{field: value})[0] != PUBLISHED_IDS[0]
+    same = {"study": "other", "order": "activation", "noise_floor": False, "perturbations": ("nudge",), "plugins": ()}
+    for field, value in (*same.items(), ("activations", ("gelu", "relu")), ("scales", ("lite",))):
+        assert ids(**{field: value})[0] == PUBLISHED_IDS[0]
+    assert {*CHANGES, *same, *ELSEWHERE} == set(Params.model_fields)
 
 
 def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were a scale ever redefined, old records would not be taken for new ones."""
     monkeypatch.setitem(SCALES, "lite", replace(SCALES["lite"], n_layer=3))
-    assert arms_of(PUBLISHED)[0].id != "charlm-gelu-a336a0a884"
+    assert ids()[0] != PUBLISHED_IDS[0]
+
+
+def test_readers_know_every_default_that_is_in_no_id() -> None:
+    """A record that does not name such a setting is read as having its default."""
+    later = {field.name: field.default for field in fields(TrialSpec) if field.default is not MISSING}
+    for name in ("fixed", "defects"):  # the first seed, where one stream varies; the protocol says the other
+        del later[name]
+    planned = {name: list(v) if isinstance(v, tuple) else v for name, v in (later | LATER_OF_RECIPE).items()}
+    assert planned | {"parts": {}} == {name: DEFAULTS[name] for name in planned}
 
 
 def names(params: Params) -> list[tuple[str, str, str]]:
@@ -131,15 +123,6 @@ def test_trials_follow_the_seed() -> None:
     assert [(spec.seed, spec.variant) for spec in ordinary.trials] == [(seed, "") for seed in range(42, 47)]
     assert [spec.label for spec in floor.trials] == ["42", "42-repeat", "42-nudge"]
     assert floor.trials[0] == ordinary.trials[0]
-
-
-def test_fields_at_their_defaults_are_in_no_id() -> None:
-    """What came after the first records is not in their hash: written out as it is by default, it changes nothing."""
-    said = PUBLISHED.replace(
-        protocol="corrected", varies=("all",), snapshots=(), ensembles=(), scales=("lite",), perturbations=()
-    )
-    assert [a.id for a in arms_of(said)] == ["charlm-gelu-a336a0a884", "charlm-gelu-floor-478c95d266"]
-    assert not {"protocol", "defects", "varies", "fixed", "snapshots", "ensembles"} & set(arms_of(said)[0].config)
 
 
 def test_one_stream_at_a_time() -> None:
@@ -169,13 +152,6 @@ def test_perturbed_arms_hold_every_seed_plain_and_changed() -> None:
     assert [spec.threads for spec in one.trials] == [1, 1, 2] * 2
 
 
-def test_scales_are_swept() -> None:
-    """One arm a size, the sizes in the order given; ``scale`` alone where no list is."""
-    arms = arms_of(PUBLISHED.replace(scales=("33k", "lite"), noise_floor=False))
-    assert [a.trials[0].scale for a in arms] == ["33k", "lite"]
-    assert arms[1].id == "charlm-gelu-a336a0a884"
-
-
 def test_config_is_plain_and_complete() -> None:
     """``Arm.config`` survives JSON, and holds the recipe, the trials' labels and the size."""
     config = arms_of(PUBLISHED)[0].config
@@ -185,13 +161,9 @@ def test_config_is_plain_and_complete() -> None:
     assert config["model_size"] == {"n_layer": 2, "n_embd": 128, "n_head": 4, "block_size": 128, "dropout": 0.2}
 
 
-def test_one_arm_alone_is_the_studys() -> None:
-    """``arm`` gives what ``arms_of`` lists."""
-    assert [arm(PUBLISHED, "charlm", "gelu", kind) for kind in ("trials", "floor")] == arms_of(PUBLISHED)
-    assert isinstance(arm(PUBLISHED, "charlm", "gelu"), Arm)
-
-
-def test_vocabulary_comes_from_the_text() -> None:
-    """A spec's model has its scale's size over the text's own vocabulary."""
-    config = arms_of(PUBLISHED)[0].trials[0].model_config(99)
-    assert config == replace(SCALES["lite"], vocab_size=99)
+def test_a_recorded_arm_gives_its_trials_back() -> None:
+    """``TrialSpec.read`` is the inverse of what the record's settings say."""
+    one = arm(PUBLISHED.replace(snapshots=(100,), train_fraction=0.5), "charlm", "gelu")
+    config = json.loads(store.canonical(one.config))
+    own = {"recipe": one.trials[0].recipe, "seed": 42, "variant": ""}
+    assert TrialSpec.read(config, **own) == one.trials[0]

@@ -2,107 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Literal
+from typing import Annotated, Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field
 
-from actlab import paths
-from actlab.activations import find_activation
-from actlab.data.text import located, short_name
-from actlab.errors import BadInput, UnknownName
+from actlab.data.text import located
 from actlab.models.gpt2 import GPT2_SCALES, POSITIONS, GPT2Config
 from actlab.models.symmetry import MODES, POLICIES
-from actlab.optimizers import OPTIMIZERS, find_optimizer
+from actlab.optimizers import OPTIMIZERS
 from actlab.records import store
-from actlab.study.params import Rates, StudyParams, check_text
+from actlab.study.arms import Specified, taken, without_vocabulary
+from actlab.study.params import (
+    ActivationName,
+    Count,
+    CountOrNone,
+    LanguageParams,
+    Positive,
+    Several,
+    StudyName,
+    TextName,
+    Trials,
+    one_of,
+)
 from actlab.study.parts import Parts, parts_of
-from actlab.study.plan import Plan
-from actlab.study.records import recorded
-from actlab.study.tuning import Tuning, tuned
-from actlab.trainers.loop import DTYPES
+from actlab.study.tuning import chosen, tuned
 from actlab.trainers.tokens_loop import SCHEDULES, TokenRecipe
 
-FACTORS = ("optimizers", "symmetry", "activations", "rate_factors")
 
-
-class AblationParams(StudyParams):
+class AblationParams(LanguageParams):
     """One ablation: every optimizer x symmetry mode x activation x rate factor, ``trials`` seeds each. Lists make the
     factors."""
 
-    study: str = Field(
-        "ablation-quick", pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/"
-    )
-    optimizers: tuple[str, ...] = Field(
-        ("ecd", "adamw", "sgdm", "soap"), min_length=1, description="optimizers, with their published settings"
-    )
-    symmetry: tuple[str, ...] = Field(("symmetric", "bQbV"), min_length=1, description="what is added in attention")
-    activations: tuple[str, ...] = Field(
-        ("gelu", "random_prelu"), min_length=1, description="activations of the feed-forward layers"
-    )
-    rate_factors: tuple[float, ...] = Field(
-        (1.0,), min_length=1, description="multiples of each optimizer's published learning rate"
-    )
-    trials: int = Field(1, ge=1, le=1000, description="independently seeded training runs of each arm")
-    seed: int = Field(42, ge=0, lt=2**31, description="seed of the first trial; the others follow it")
-    dataset: str = Field("pydoc", description="text to be tokenized")
-    vocab_size: int = Field(512, ge=257, le=65536, description="largest vocabulary of its byte-pair encoding")
-    shards: str = Field(
-        "", description="folder of *train*.bin and *val*.bin below the data folder, in place of the text"
-    )
-    scale: str = Field("quick", description="size of the model")
-    positions: str = Field("learned")
-    qkv_bias: bool = Field(
-        True, description="whether the qkv projection has a learned bias, which can cancel the mean of bQ"
-    )
-    evaluation: str = Field(
-        "mean", description="the random vectors in evaluation: the last draw, their mean, or several draws averaged"
-    )
-    iterations: int = Field(60, ge=1, description="optimizer steps of a trial")
-    evaluate_every: int = Field(30, ge=1, description="steps between evaluations")
-    batch_size: int = Field(8, ge=1, description="sequences in a batch")
-    micro_batches: int = Field(1, ge=1, description="batches whose gradients make one step")
-    schedule: str = Field("constant")
-    warmup: int = Field(0, ge=0)
-    validation: Literal["all", "first", "second"] = Field(
-        "all", description="the part of the validation text that is measured on"
-    )
-    validation_windows: int = Field(0, ge=0, description="evenly spread windows of the validation shard; 0: all of it")
-    soap_max_dim: int = Field(10_000, ge=0, description="longest side that SOAP gives a basis")
-    rates: Rates | None = Field(None, description="take each optimizer's rate factor that another study has chosen")
-    tuning: Tuning | None = Field(None, description="choose a rate factor for each combination of the other factors")
-    plan: Plan | None = Field(None, description="what was decided before the runs")
-    device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?)$")
-    dtype: str = Field("float32")
-    compiled: bool = Field(False, description="run through torch.compile")
-
-    @field_validator(*FACTORS, mode="before")
-    @classmethod
-    def _one_or_many(cls, value: object) -> object:
-        values = tuple(value) if isinstance(value, list | tuple) else (value,)
-        return tuple(float(v) if isinstance(v, int) and not isinstance(v, bool) else v for v in values)
-
-    @model_validator(mode="after")
-    def _known(self) -> AblationParams:
-        for optimizer in self.optimizers:
-            find_optimizer(optimizer)
-        for activation in self.activations:
-            find_activation(activation)
-        check_text(self.dataset)
-        for name, value, known in (
-            *(("symmetry mode", mode, tuple(MODES)) for mode in self.symmetry),
-            ("scale", self.scale, tuple(GPT2_SCALES)),
-            ("positions", self.positions, POSITIONS),
-            ("evaluation policy", self.evaluation, POLICIES),
-            ("schedule", self.schedule, SCHEDULES),
-            ("dtype", self.dtype, DTYPES),
-        ):
-            if value not in known:
-                raise UnknownName(name, value, known)
-        if not all(0 < factor < float("inf") for factor in self.rate_factors):
-            raise BadInput(f"every rate factor must be positive and finite, got {self.rate_factors}")
-        return self
+    study: StudyName = "ablation-quick"
+    trials: Trials = 1
+    optimizers: Several[Annotated[str, one_of("optimizer", OPTIMIZERS)]] = ("ecd", "adamw", "sgdm", "soap")
+    """With their published settings."""
+    symmetry: Several[Annotated[str, one_of("symmetry mode", MODES)]] = ("symmetric", "bQbV")
+    """What is added in attention."""
+    activations: Several[ActivationName] = ("gelu", "random_prelu")
+    """Of the feed-forward layers."""
+    rate_factors: Several[Positive] = (1.0,)
+    """Multiples of each optimizer's published learning rate."""
+    dataset: TextName = "pydoc"
+    """Text to be tokenized."""
+    vocab_size: Annotated[int, Field(ge=257, le=65536)] = 512
+    """Largest vocabulary of its byte-pair encoding."""
+    shards: str = ""
+    """Folder of *train*.bin and *val*.bin below the data folder, in place of the text."""
+    scale: Annotated[str, one_of("scale", GPT2_SCALES)] = "quick"
+    """Size of the model."""
+    positions: Annotated[str, one_of("positions", POSITIONS)] = "learned"
+    qkv_bias: bool = True
+    """Whether the qkv projection has a learned bias, which can cancel the mean of bQ."""
+    evaluation: Annotated[str, one_of("evaluation policy", POLICIES)] = "mean"
+    """The random vectors in evaluation: the last draw, their mean, or several draws averaged."""
+    batch_size: Count = 8
+    """Sequences in a batch."""
+    micro_batches: Count = 1
+    """Batches whose gradients make one step."""
+    schedule: Annotated[str, one_of("schedule", SCHEDULES)] = "constant"
+    warmup: CountOrNone = 0
+    soap_max_dim: CountOrNone = 10_000
+    """Longest side that SOAP gives a basis."""
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
@@ -111,7 +74,7 @@ class AblationParams(StudyParams):
 
 
 @dataclass(frozen=True)
-class AblationTrial:
+class AblationTrial(Specified):
     """Everything that a trial's result depends on, but for data, code and machine."""
 
     optimizer: str
@@ -141,19 +104,10 @@ class AblationTrial:
         """Names the trial within its arm."""
         return str(self.seed)
 
-    @property
-    def known_by(self) -> dict[str, Any]:
-        """What identifies the trial, as plain values (``arms.known_by``)."""
-        own = {"dataset": short_name(self.dataset), "parts": dict(self.parts)}
-        return {key: own.get(key, value) for key, value in asdict(self).items() if key != "parts" or value}
-
     def model_config(self, vocab_size: int) -> GPT2Config:
         """Size and variant of the model over the shards' own vocabulary."""
         variant: dict[str, Any] = {
-            "positions": self.positions,
-            "qkv_bias": self.qkv_bias,
-            "evaluation": self.evaluation,
-            "symmetry": self.symmetry,
+            name: getattr(self, name) for name in ("positions", "qkv_bias", "evaluation", "symmetry")
         }
         return replace(GPT2_SCALES[self.scale], vocab_size=vocab_size, **variant)
 
@@ -177,20 +131,12 @@ class AblationArm:
     def config(self) -> dict[str, Any]:
         """What the arm's hash covers, as plain values."""
         first = self.trials[0]
-        shared = {
-            key: value
-            for key, value in first.known_by.items()
-            if key != "seed" and (key, value) != ("validation", "all")
-        }
-        size = {key: value for key, value in asdict(GPT2_SCALES[first.scale]).items() if key != "vocab_size"}
-        published = {
-            key: list(v) if isinstance(v, tuple) else v for key, v in OPTIMIZERS[first.optimizer].defaults.items()
-        }
+        settings = {**OPTIMIZERS[first.optimizer].defaults, **first.optimizer_settings}
         return {
-            **shared,
-            "trials": [t.label for t in self.trials],
-            "model_size": size,
-            "optimizer_settings": {**published, **first.optimizer_settings},
+            **{key: value for key, value in first.named_by.items() if key != "seed"},
+            "trials": [trial.label for trial in self.trials],
+            "model_size": without_vocabulary(GPT2_SCALES[first.scale]),
+            "optimizer_settings": {key: list(v) if isinstance(v, tuple) else v for key, v in settings.items()},
         }
 
     @property
@@ -207,27 +153,25 @@ def arms_of(params: AblationParams) -> list[AblationArm]:
     cells = list(product(params.optimizers, params.symmetry, params.activations))
     if params.tuning is not None:
         return [each for cell in cells for each in candidates(params, *cell)[0]]
-    if params.rates is not None:
-        chosen = {optimizer: chosen_factor(params.rates.study, optimizer) for optimizer in params.optimizers}
-        return [arm(params, *cell, chosen[cell[0]]) for cell in cells]
-    return [arm(params, *cell, factor) for factor in params.rate_factors for cell in cells]
+    if params.rates is None:
+        return [arm(params, *cell, factor) for factor in params.rate_factors for cell in cells]
+    factors = {name: chosen_factor(params.rates.study, name) for name in params.optimizers}
+    return [arm(params, *cell, factors[cell[0]]) for cell in cells]
 
 
 def arm(params: AblationParams, optimizer: str, symmetry: str, activation: str, factor: float) -> AblationArm:
     """One arm of an ablation."""
-    recipe = TokenRecipe(
-        **{name: getattr(params, name) for name in TokenRecipe.__dataclass_fields__ if hasattr(params, name)}
-    )
-    own = {"optimizer", "symmetry", "activation", "rate_factor", "seed", "recipe", "parts"}
     common: dict[str, Any] = {
-        name: getattr(params, name) for name in AblationTrial.__dataclass_fields__ if name not in own
+        "optimizer": optimizer,
+        "symmetry": symmetry,
+        "activation": activation,
+        "rate_factor": factor,
+        "recipe": taken(TokenRecipe, params),
+        "dataset": located(params.dataset),
+        "parts": parts_of(activation=activation, **({} if params.shards else {"dataset": params.dataset})),
     }
-    parts = parts_of(activation=activation, **({} if params.shards else {"dataset": params.dataset}))
-    common |= {"dataset": located(params.dataset), "parts": parts}
     seeds = range(params.seed, params.seed + params.trials)
-    trials = tuple(
-        AblationTrial(optimizer, symmetry, activation, factor, seed, recipe=recipe, **common) for seed in seeds
-    )
+    trials = tuple(taken(AblationTrial, params, seed=seed, **common) for seed in seeds)
     return AblationArm(params.study, trials, params.plan.mark if params.plan else None)
 
 
@@ -236,21 +180,17 @@ def candidates(
 ) -> tuple[list[AblationArm], float | None]:
     """Of a study that chooses rate factors: one cell's arms that are recorded or wanted next; the chosen factor, once
     none is wanted."""
-    if params.tuning is None:
-        raise BadInput(f"{params.study} chooses no rate factors: its params file has no `tuning`")
+    assert params.tuning is not None
     return tuned(
         params.tuning,
         lambda factor, seed: arm(params.replace(seed=seed, trials=1), optimizer, symmetry, activation, factor),
-        recorded,
     )
 
 
 def chosen_factor(study: str, optimizer: str) -> float:
-    """The multiple of an optimizer's published rate that the study ``params/<study>.yaml`` chose; ``BadInput`` as long
-    as it has not."""
-    path = paths.ROOT / "params" / f"{study}.yaml"
-    params = AblationParams.load(path)
-    arms, factor = candidates(params, optimizer, params.symmetry[0], params.activations[0])
-    if factor is None:
-        raise BadInput(f"{study} has chosen no rate for {optimizer} yet ({len(arms)} trials are planned): run {path}")
-    return factor
+    """The multiple of an optimizer's published rate that the study ``params/<study>.yaml`` chose."""
+    return chosen(
+        study,
+        AblationParams.load,
+        lambda tuning: candidates(tuning, optimizer, tuning.symmetry[0], tuning.activations[0]),
+    )

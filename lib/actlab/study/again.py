@@ -17,7 +17,7 @@ from actlab.errors import RecordError
 from actlab.models import LanguageModel
 from actlab.study import ablation_run, mnist_run, run
 from actlab.study.ablation import AblationTrial
-from actlab.study.arms import LATER, VARIANTS, TrialSpec
+from actlab.study.arms import VARIANTS, TrialSpec
 from actlab.study.mnist import Program
 from actlab.study.pool import Report
 from actlab.study.protocol import DEFECTS
@@ -54,18 +54,9 @@ def language_trial(record: Record, label: str) -> TrialSpec:
     seed, _, variant = label.partition("-")
     if variant not in VARIANTS:
         raise RecordError(f"{record['arm']}: trial {label!r} is not one that replay knows")
-    names = ("model", "activation", "scale", "dataset", "gated_width", "prediction_windows")
-    later: dict[str, Any] = {
-        name: tuple(config[name]) if isinstance(config[name], list) else config[name]
-        for name in LATER
-        if name in config
-    }
     defects = tuple(name for name in config.get("protocol", ()) if DEFECTS[name].trains)
-    recipe = Recipe(**config["recipe"])
-    later |= {"parts": tuple(sorted(config["parts"].items()))} if "parts" in config else {}
-    own = {"dataset": dataset_of(record)}
-    values = {name: own.get(name, config[name]) for name in names} | later
-    return TrialSpec(seed=int(seed), variant=variant, recipe=recipe, defects=defects, **values)
+    own = {"recipe": Recipe(**config["recipe"]), "dataset": dataset_of(record), "defects": defects}
+    return TrialSpec.read(config, seed=int(seed), variant=variant, **own)
 
 
 def language(spec: TrialSpec, record: Record, report: Report | None = None) -> Again:
@@ -84,10 +75,8 @@ def language(spec: TrialSpec, record: Record, report: Report | None = None) -> A
 def ablation_trial(record: Record, label: str) -> AblationTrial:
     """The specification of an ablation's trial."""
     config = record["config"]
-    names = [name for name in AblationTrial.__dataclass_fields__ if name in config and name != "recipe"]
-    own = {"dataset": dataset_of(record), "parts": tuple(sorted(config.get("parts", {}).items()))}
-    values = {name: own.get(name, config[name]) for name in names}
-    return AblationTrial(**values, seed=int(label), recipe=TokenRecipe(**config["recipe"]))
+    recipe = TokenRecipe(**config["recipe"])
+    return AblationTrial.read(config, seed=int(label), dataset=dataset_of(record), recipe=recipe)
 
 
 def ablation(trial: AblationTrial, record: Record, report: Report | None = None) -> Again:

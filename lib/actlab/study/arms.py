@@ -1,24 +1,22 @@
-"""Arms and trials as data: Params -> arms, each with an id that says what it is and a hash of everything that it
-depends on."""
+"""Arms and trials of language models as data: Params -> arms, each with an id that says what it is and a hash of
+everything that it depends on."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Self, TypeVar
 
-from actlab import paths
 from actlab.data.text import located, short_name
-from actlab.errors import BadInput
 from actlab.models import SCALES, ModelConfig
 from actlab.records import store
-from actlab.study.params import Params
+from actlab.study.params import Params, StudyParams
 from actlab.study.parts import Parts, own_metrics, parts_of
 from actlab.study.protocol import DEFECTS, DOUBLED, defects_of
-from actlab.study.records import recorded
-from actlab.study.tuning import tuned
+from actlab.study.tuning import chosen, tuned
 from actlab.trainers.loop import Recipe
 
-PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16 = (
+VARIANTS = PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16 = (
     "",
     "repeat",
     "nudge",
@@ -28,12 +26,37 @@ PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16 = (
 )
 """Variants of a trial: as it is; the same seed once more; with one weight moved by one unit in the last place; on two
 threads, and so once more; with bfloat16 autocast."""
-VARIANTS = (PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16)
 ALL = "all"
+D = TypeVar("D")
+
+
+class Specified:
+    """A dataclass of settings that a result depends on."""
+
+    @property
+    def known_by(self) -> dict[str, Any]:
+        """What identifies the result, as plain values: a file of text by its name and hash, not by its folder; no
+        ``parts`` where all are built in."""
+        values: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
+        values |= {"dataset": short_name(values["dataset"]), "parts": dict(values["parts"])}
+        return {key: value for key, value in values.items() if key != "parts" or value}
+
+    @property
+    def named_by(self) -> dict[str, Any]:
+        """The same without fields at their defaults: those came after the first records, whose ids stay."""
+        usual = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
+        return {key: value for key, value in self.known_by.items() if usual[key] != value}
+
+    @classmethod
+    def read(cls, config: Mapping[str, Any], **own: Any) -> Self:
+        """The settings that a recorded arm's ``config`` names, beside ``own`` ones."""
+        found = {name: config[name] for name in cls.__dataclass_fields__ if name in config}  # type: ignore[attr-defined]
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
+        return cls(**values | {"parts": tuple(sorted(config.get("parts", {}).items()))} | own)
 
 
 @dataclass(frozen=True)
-class TrialSpec:
+class TrialSpec(Specified):
     """Everything that a trial's result depends on, but for data, code and machine."""
 
     model: str
@@ -88,27 +111,8 @@ class TrialSpec:
         return replace(SCALES[self.scale], vocab_size=vocab_size)
 
 
-LATER = {
-    "varies": ALL,
-    "fixed": 0,
-    "snapshots": (),
-    "train_fraction": 1.0,
-    "validation": "all",
-    "validation_windows": 0,
-    "training_windows": 0,
-}
-LATER |= {"parts": {}}
-"""Fields that came after the first records, with their defaults: left out of an arm's hash where they have them, so
-that its id stays."""
 LATER_OF_RECIPE = {"schedule": "constant", "average": 0.0}
-"""The same for those of the recipe."""
-
-
-def known_by(spec: TrialSpec) -> dict[str, Any]:
-    """What identifies a trial, as plain values: a file of text by its name and hash, not by its folder; no ``parts``
-    where all are built in."""
-    own = {"dataset": short_name(spec.dataset), "parts": dict(spec.parts)}
-    return {key: own.get(key, value) for key, value in asdict(spec).items() if key != "parts" or value}
+"""Fields of the recipe that came after the first records: left out of an arm's hash where they have these values."""
 
 
 @dataclass(frozen=True)
@@ -139,27 +143,18 @@ class Arm:
     @property
     def config(self) -> dict[str, Any]:
         """What the arm's hash covers, as plain values."""
-        first = known_by(self.trials[0])
-        shared = {
-            key: value
-            for key, value in first.items()
-            if key not in ("seed", "variant", "defects") and LATER.get(key, self) != value
-        }
-        shared["recipe"] = {
-            key: value for key, value in first["recipe"].items() if LATER_OF_RECIPE.get(key, self) != value
-        }
-        own: dict[str, Any] = {
-            "protocol": list(self.protocol),
-            "ensembles": list(self.ensembles),
-            "equal_compute": list(self.equal_compute),
-        }
-        own["metrics"] = dict(self.metrics)
-        about = {
+        named = self.trials[0].named_by
+        recipe = {key: value for key, value in named["recipe"].items() if LATER_OF_RECIPE.get(key, self) != value}
+        asked: dict[str, Any] = {name: list(getattr(self, name)) for name in ("protocol", "ensembles", "equal_compute")}
+        asked["metrics"] = dict(self.metrics)
+        return {
+            **{key: value for key, value in named.items() if key not in ("seed", "variant", "defects")},
+            "recipe": recipe,
             "kind": self.kind,
             "trials": [spec.label for spec in self.trials],
-            "model_size": size_of(self.trials[0].scale),
+            "model_size": without_vocabulary(SCALES[self.trials[0].scale]),
+            **{key: value for key, value in asked.items() if value},
         }
-        return {**shared, **about, **{key: value for key, value in own.items() if value}}
 
     @property
     def id(self) -> str:
@@ -168,9 +163,15 @@ class Arm:
         return f"{'-'.join([self.model, self.activation, *extra])}-{store.digest(self.config)[:10]}"
 
 
-def size_of(scale: str) -> dict[str, Any]:
+def without_vocabulary(size: Any) -> dict[str, Any]:
     """The numbers behind a scale's name, without the vocabulary, which the text decides."""
-    return {key: value for key, value in asdict(SCALES[scale]).items() if key != "vocab_size"}
+    return {key: value for key, value in asdict(size).items() if key != "vocab_size"}
+
+
+def taken(kind: type[D], params: StudyParams, **own: Any) -> D:
+    """A dataclass of the parameters that bear its fields' names, and of ``own`` values."""
+    names: Iterable[str] = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    return kind(**{name: getattr(params, name) for name in names if hasattr(params, name)} | own)
 
 
 def arms_of(params: Params) -> list[Arm]:
@@ -178,23 +179,17 @@ def arms_of(params: Params) -> list[Arm]:
 
     Those of a study that chooses learning rates, or takes the chosen ones, depend on what is recorded.
     """
-    if params.order == "model":
-        cells = [(m, a) for m in params.model for a in params.activations]
-    else:
-        cells = [(m, a) for a in params.activations for m in params.model]
+    cells = [(m, a) for m in params.model for a in params.activations]
+    if params.order == "activation":
+        cells.sort(key=lambda cell: params.activations.index(cell[1]))
     if params.tuning is not None:
         return [each for cell in cells for each in candidates(params, *cell)[0]]
     own = {cell: settings_of(params, *cell) for cell in cells}
     scales = params.scales or (params.scale,)
-    arms = [
-        arm(own[cell].replace(scale=scale), *cell, varies=varies)
-        for scale in scales
-        for cell in cells
-        for varies in params.varies
-    ]
-    for kind, wanted in (("floor", params.noise_floor), ("perturbed", params.perturbations)):
-        arms += [arm(own[cell].replace(scale=scale), *cell, kind) for scale in scales for cell in cells if wanted]
-    return arms
+    sized = [(own[cell].replace(scale=scale), cell) for scale in scales for cell in cells]
+    kinds = [kind for kind, on in (("floor", params.noise_floor), ("perturbed", params.perturbations)) if on]
+    ordinary = [arm(settings, *cell, varies=varies) for settings, cell in sized for varies in params.varies]
+    return ordinary + [arm(settings, *cell, kind) for kind in kinds for settings, cell in sized]
 
 
 def settings_of(params: Params, model: str, activation: str) -> Params:
@@ -202,71 +197,53 @@ def settings_of(params: Params, model: str, activation: str) -> Params:
     learning rate."""
     own: dict[str, Any] = {**params.per_arm.get(model, {}), **params.per_arm.get(f"{model}/{activation}", {})}
     if params.rates is not None:
-        own["learning_rate"] = chosen_rate(params.rates.study, model, params.rates.of or activation)
+        cell = model, params.rates.of or activation
+        own["learning_rate"] = chosen(params.rates.study, Params.load, lambda tuning: candidates(tuning, *cell))
     return params.replace(**own) if own else params
 
 
 def candidates(params: Params, model: str, activation: str) -> tuple[list[Arm], float | None]:
     """Of a study that chooses learning rates: one cell's arms that are recorded or wanted next; the chosen rate, once
     none is wanted."""
-    if params.tuning is None:
-        raise BadInput(f"{params.study} chooses no learning rates: its params file has no `tuning`")
+    assert params.tuning is not None
     own = settings_of(params, model, activation)
     return tuned(
         params.tuning,
         lambda rate, seed: arm(own.replace(learning_rate=rate, seed=seed, trials=1), model, activation),
-        recorded,
     )
-
-
-def chosen_rate(study: str, model: str, activation: str) -> float:
-    """The learning rate that the study ``params/<study>.yaml`` chose for an arm; ``BadInput`` as long as it has not."""
-    path = paths.ROOT / "params" / f"{study}.yaml"
-    arms, rate = candidates(Params.load(path), model, activation)
-    if rate is None:
-        raise BadInput(
-            f"{study} has chosen no learning rate for {model} under {activation} yet ({len(arms)} trials are planned): run {path}"
-        )
-    return rate
 
 
 def arm(params: Params, model: str, activation: str, kind: str = "trials", varies: str = ALL) -> Arm:
     """One arm of a study, at the size ``params.scale``."""
-    seeds = [params.seed + i for i in range(params.trials)]
+    seeds = range(params.seed, params.seed + params.trials)
     labels = {
         "trials": [(seed, PLAIN) for seed in seeds],
         "floor": [(params.seed, variant) for variant in (PLAIN, REPEAT, NUDGE)],
         "perturbed": [(seed, variant) for seed in seeds for variant in (PLAIN, *params.perturbations)],
     }[kind]
     ordinary = kind == "trials"
-    protocol = tuple(
-        name for name in defects_of(params.protocol, model, activation) if ordinary or DEFECTS[name].trains
-    )
-    names = (
-        "scale",
-        "dataset",
-        "train_fraction",
-        "validation",
-        "validation_windows",
-        "training_windows",
-        "gated_width",
-        "prediction_windows",
-    )
-    shared = {name: getattr(params, name) for name in names}
-    shared |= {"recipe": Recipe(**{name: getattr(params, name) for name in Recipe.__dataclass_fields__})}
-    shared |= {
+    protocol = tuple(n for n in defects_of(params.protocol, model, activation) if ordinary or DEFECTS[n].trains)
+    common = {
+        "model": model,
+        "activation": activation,
+        "recipe": taken(Recipe, params),
         "defects": tuple(name for name in protocol if DEFECTS[name].trains),
         "varies": varies,
         "fixed": 0 if varies == ALL else params.seed,
+        "snapshots": params.snapshots if ordinary else (),
+        "gated_width": "doubled" if DOUBLED in protocol else params.gated_width,
+        "dataset": located(params.dataset),
+        "parts": parts_of(activation=activation, model=model, dataset=params.dataset),
     }
-    if DOUBLED in protocol:
-        shared["gated_width"] = "doubled"
-    shared["dataset"] = located(params.dataset)
-    shared["parts"] = parts_of(activation=activation, model=model, dataset=params.dataset)
-    trials = tuple(
-        TrialSpec(model, activation, seed, variant, **shared, snapshots=params.snapshots if ordinary else ())
-        for seed, variant in labels
+    return Arm(
+        params.study,
+        model,
+        activation,
+        kind,
+        tuple(taken(TrialSpec, params, seed=seed, variant=variant, **common) for seed, variant in labels),
+        protocol,
+        params.ensembles if ordinary else (),
+        params.equal_compute if ordinary else (),
+        params.plan.mark if params.plan else None,
+        own_metrics(params.plugins),
     )
-    plan = params.plan.mark if params.plan else None
-    groups = (params.ensembles, params.equal_compute) if ordinary else ((), ())
-    return Arm(params.study, model, activation, kind, trials, protocol, *groups, plan, own_metrics(params.plugins))

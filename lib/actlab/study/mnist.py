@@ -4,19 +4,16 @@ Trains nothing."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
-from typing import Any
-
-from pydantic import Field, field_validator, model_validator
+from typing import Annotated, Any
 
 from actlab.activations import ACTIVATIONS
-from actlab.data.fetch import find_dataset
 from actlab.data.images import CLASSES, IMAGES, PROTOCOLS
-from actlab.errors import BadInput, UnknownName
 from actlab.models.ffn import INITS, equal_parameters, equal_width
 from actlab.records import store
-from actlab.study.params import StudyParams
+from actlab.study.arms import Specified, taken
+from actlab.study.params import Count, Positive, Several, StudyName, StudyParams, Trials, one_of
 from actlab.study.parts import Parts, parts_of
 
 
@@ -40,59 +37,27 @@ def networks() -> dict[str, Network]:
     return {row.name: row for row in plain + gated}
 
 
-FACTORS = ("arms", "hidden", "learning_rates", "batch_sizes", "epochs")
-
-
 class MnistParams(StudyParams):
     """One sweep: every arm x hidden x learning rate x batch size x epochs, ``trials`` seeds each. Lists make the
     factors."""
 
-    study: str = Field(
-        "mnist-quick", pattern=r"^[a-z0-9][a-z0-9-]{0,60}$", description="folder of the records below results/"
-    )
-    arms: tuple[str, ...] = Field(
-        ("relu", "geglu_equal_width", "geglu_equal_parameters"), min_length=1, description="networks"
-    )
-    hidden: tuple[int, ...] = Field((2, 4, 8, 16), min_length=1, description="hidden units of the plain network")
-    learning_rates: tuple[float, ...] = Field((1e-1, 1e-2, 1e-3, 1e-4), min_length=1, description="Adam's rates")
-    batch_sizes: tuple[int, ...] = Field((8, 64), min_length=1, description="images in a batch")
-    trials: int = Field(10, ge=1, le=1000, description="independently seeded training runs of each arm")
-    seed: int = Field(42, ge=0, lt=2**31, description="seed of the first trial; the others follow it")
-    epochs: tuple[int, ...] = Field(
-        (1,), min_length=1, description="passes over the training images; several make arms of their own"
-    )
-    dataset: str = Field("digits", description="images")
-    protocol: str = Field(
-        "corrected", description="corrected: validation images held out of training; as_published: the test images"
-    )
-    init: str = Field(
-        "published",
-        description="published: N(0, 0.02^2) everywhere; variance: every layer's output starts with variance 1",
-    )
-
-    @field_validator(*FACTORS, mode="before")
-    @classmethod
-    def _one_or_many(cls, value: object) -> object:
-        return tuple(value) if isinstance(value, list) else value if isinstance(value, tuple) else (value,)
-
-    @field_validator("hidden", "learning_rates", "batch_sizes", "epochs")
-    @classmethod
-    def _positive(cls, values: tuple[float, ...]) -> tuple[float, ...]:
-        if not all(0 < value < float("inf") for value in values):
-            raise BadInput("every value must be positive and finite")
-        return values
-
-    @model_validator(mode="after")
-    def _known(self) -> MnistParams:
-        find_dataset(self.dataset, tuple(IMAGES))
-        for name, value, known in (
-            ("protocol", self.protocol, PROTOCOLS),
-            ("init", self.init, INITS),
-            *(("arm", arm, tuple(networks())) for arm in self.arms),
-        ):
-            if value not in known:
-                raise UnknownName(name, value, known)
-        return self
+    study: StudyName = "mnist-quick"
+    trials: Trials = 10
+    arms: Several[Annotated[str, one_of("arm", networks)]] = ("relu", "geglu_equal_width", "geglu_equal_parameters")
+    """Networks."""
+    hidden: Several[Count] = (2, 4, 8, 16)
+    """Hidden units of the plain network."""
+    learning_rates: Several[Positive] = (1e-1, 1e-2, 1e-3, 1e-4)
+    """Adam's."""
+    batch_sizes: Several[Count] = (8, 64)
+    """Images in a batch."""
+    epochs: Several[Count] = (1,)
+    """Passes over the training images; several make arms of their own."""
+    dataset: Annotated[str, one_of("dataset", IMAGES)] = "digits"
+    protocol: Annotated[str, one_of("protocol", PROTOCOLS)] = "corrected"
+    """corrected: validation images held out of training; as_published: the test images."""
+    init: Annotated[str, one_of("init", INITS)] = "published"
+    """published: N(0, 0.02^2) everywhere; variance: every layer's output starts with variance 1."""
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
@@ -101,7 +66,7 @@ class MnistParams(StudyParams):
 
 
 @dataclass(frozen=True)
-class MnistArm:
+class MnistArm(Specified):
     """One network at one width, learning rate and batch size, and the seeds of its trials: what one record holds."""
 
     study: str
@@ -129,14 +94,15 @@ class MnistArm:
     @property
     def config(self) -> dict[str, Any]:
         """What the arm's hash covers, as plain values."""
-        values = asdict(self) | {"parts": dict(self.parts), "seeds": list(self.seeds), "optimizer": "adam"}
-        return {key: value for key, value in values.items() if key != "study" and (key != "parts" or value)}
+        values = self.known_by | {"seeds": list(self.seeds), "optimizer": "adam"}
+        return {key: value for key, value in values.items() if key != "study"}
 
     @property
     def id(self) -> str:
         """``geglu_equal_width-h8-lr0.001-b64-<hash>``, with ``-e3`` where it is trained for three epochs."""
         epochs = "" if self.epochs == 1 else f"-e{self.epochs}"
-        return f"{self.network}-h{self.hidden}-lr{self.learning_rate:g}-b{self.batch_size}{epochs}-{store.digest(self.config)[:10]}"
+        name = f"{self.network}-h{self.hidden}-lr{self.learning_rate:g}-b{self.batch_size}{epochs}"
+        return f"{name}-{store.digest(self.config)[:10]}"
 
 
 @dataclass(frozen=True)
@@ -164,23 +130,34 @@ class Program:
 def arms_of(params: MnistParams) -> list[MnistArm]:
     """The arms of a sweep, epochs slowest, network fastest."""
     seeds = tuple(range(params.seed, params.seed + params.trials))
-    common = (seeds, params.dataset, params.protocol, params.init)
+    parts = {name: parts_of(activation=networks()[name].activation) for name in params.arms}
     cells = product(params.epochs, params.batch_sizes, params.learning_rates, params.hidden, params.arms)
-    own = {
-        network: parts_of(activation=row.activation) for network, row in networks().items() if network in params.arms
-    }
     return [
-        MnistArm(params.study, net, hidden, rate, batch, *common, epochs, own[net])
-        for epochs, batch, rate, hidden, net in cells
+        MnistArm(
+            params.study,
+            network,
+            hidden,
+            rate,
+            batch,
+            seeds,
+            params.dataset,
+            params.protocol,
+            params.init,
+            epochs,
+            parts[network],
+        )
+        for epochs, batch, rate, hidden, network in cells
     ]
 
 
 def programs_of(params: MnistParams) -> list[Program]:
     """The programs that train a sweep, the longest (most epochs, smallest batches) first."""
     cells = tuple((network, hidden) for hidden in params.hidden for network in params.arms)
-    common = (cells, params.learning_rates, params.dataset, params.protocol, params.init)
     seeds = range(params.seed, params.seed + params.trials)
-    longest_first = product(sorted(params.epochs, reverse=True), sorted(params.batch_sizes), seeds)
     used = sorted(set(params.names["activation"]))
-    own = tuple((name, found) for name in used for _, found in parts_of(activation=name))
-    return [Program(seed, batch, *common, epochs, own) for epochs, batch, seed in longest_first]
+    parts = tuple((name, found) for name in used for _, found in parts_of(activation=name))
+    longest_first = product(sorted(params.epochs, reverse=True), sorted(params.batch_sizes), seeds)
+    return [
+        taken(Program, params, seed=seed, batch_size=batch, cells=cells, epochs=epochs, parts=parts)
+        for epochs, batch, seed in longest_first
+    ]

@@ -22,7 +22,7 @@ from actlab.files import mending
 from actlab.models import LanguageModel, count_parameters
 from actlab.records import store
 from actlab.study import before, beyond, process, protocol, provenance
-from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec, arm, known_by
+from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec, arm
 from actlab.study.params import Params
 from actlab.study.parts import check_parts, said_of, sources
 from actlab.study.records import keep, recorded
@@ -82,7 +82,7 @@ def trial_key(spec: TrialSpec, origin: Mapping[str, Any] | None = None) -> str:
         replace(spec, varies=ALL, fixed=0) if spec.seed == spec.fixed else spec
     )  # one stream at the seed of all others is no variation
     about = {
-        **known_by(same),
+        **same.known_by,
         "data": load_text(spec.dataset, spec.text_sha256).sha256,
         "code": origin["trial_code_sha256"],
         "machine": origin["machine"],

@@ -1,5 +1,5 @@
-"""The choice of a learning rate for each arm: which rates and seeds to try next, and which rate the recorded losses
-choose.
+"""Tuning of learning rates: the rule that says which rates and seeds to try next and which rate is chosen, and the arms
+that follow from it.
 
 The rule, fixed before any run: every rate of the grid with the first seed; while the lowest loss lies at an edge of
 what was tried, the grid is extended there by ``factor``; the ``keep`` best rates also with the other seeds; of those
@@ -10,14 +10,18 @@ has an infinite loss.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import Field
 
+from actlab import paths
+from actlab.errors import BadInput
 from actlab.study.plan import Checked
+from actlab.study.records import Named, recorded
 
-A = TypeVar("A")
+A = TypeVar("A", bound=Named)
 Losses = Mapping[tuple[float, int], float]
 """(rate, seed) -> the loss at the end, in nats; lower is better."""
 
@@ -42,32 +46,30 @@ def step(losses: Losses, rule: Tuning) -> tuple[list[tuple[float, int]], float |
     rates = sorted({*rule.rates, *(rate for rate, seed in losses if seed == first)})
     if missing := [(rate, first) for rate in rates if (rate, first) not in losses]:
         return missing, None
-    ranked = sorted(
-        (rate for rate in rates if math.isfinite(losses[rate, first])), key=lambda rate: losses[rate, first]
-    )
+    ranked = sorted((r for r in rates if math.isfinite(losses[r, first])), key=lambda rate: losses[rate, first])
     if not ranked:
         return [], None
     if beyond := _beyond(ranked[0], rates, rule):
         return [(beyond, first)], None
     if missing := [(rate, seed) for rate in ranked[: rule.keep] for seed in others if (rate, seed) not in losses]:
         return missing, None
-    means = {
-        rate: sum(losses[rate, seed] for seed in rule.seeds) / len(rule.seeds)
-        for rate in ranked
-        if all((rate, s) in losses for s in others)
-    }
-    best = min(means, key=lambda rate: means[rate])
+    tried = [rate for rate in ranked if all((rate, seed) in losses for seed in others)]
+    best = min(tried, key=lambda rate: statistics.fmean(losses[rate, seed] for seed in rule.seeds))
     if beyond := _beyond(best, rates, rule):
         return [(beyond, first)], None
     return [], best
 
 
-def tuned(
-    rule: Tuning, arm_of: Callable[[float, int], A], recorded: Callable[[A], Mapping[str, Any] | None]
-) -> tuple[list[A], float | None]:
+def _beyond(rate: float, rates: list[float], rule: Tuning) -> float | None:
+    """The next rate outside the tried ones, where ``rate`` lies at their edge and the limits allow it."""
+    further = rate * rule.factor if rate == rates[-1] else rate / rule.factor if rate == rates[0] else math.nan
+    return further if rule.least <= further <= rule.most else None
+
+
+def tuned(rule: Tuning, arm_of: Callable[[float, int], A]) -> tuple[list[A], float | None]:
     """(the arms of one choice that are recorded or wanted next; the chosen rate, once none is wanted).
 
-    ``arm_of(rate, seed)`` makes an arm of one trial, ``recorded`` gives its record, if it has one.
+    ``arm_of(rate, seed)`` makes an arm of one trial.
     """
     arms: list[A] = []
     losses: dict[tuple[float, int], float] = {}
@@ -85,7 +87,19 @@ def _loss(trial: Mapping[str, Any]) -> float:
     return float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
 
 
-def _beyond(rate: float, rates: list[float], rule: Tuning) -> float | None:
-    """The next rate outside the tried ones, where ``rate`` lies at their edge and the limits allow it."""
-    further = rate * rule.factor if rate == rates[-1] else rate / rule.factor if rate == rates[0] else math.nan
-    return further if rule.least <= further <= rule.most else None
+def chosen(study: str, load: Callable[..., Any], choice: Callable[[Any], tuple[list[A], float | None]]) -> float:
+    """The rate that a cell of the study ``params/<study>.yaml`` chose; ``BadInput`` as long as it has not.
+
+    ``load(path)`` gives the study's parameters, ``choice`` of them what ``tuned`` says of the cell.
+    """
+    path = paths.ROOT / "params" / f"{study}.yaml"
+    params = load(path)
+    if params.tuning is None:
+        raise BadInput(f"{study} chooses no learning rates: {path} has no `tuning`")
+    arms, rate = choice(params)
+    if rate is None:
+        cell = arms[0].id.rpartition("-")[0]
+        raise BadInput(
+            f"{study} has chosen no learning rate for {cell} yet ({len(arms)} trials are planned): run {path}"
+        )
+    return rate
