@@ -1,68 +1,51 @@
-"""The README's headline, sentences and figure, from the records: `python -m actlab.book.readme` writes them, a test
-sees that they are not stale."""
+"""The top of the README and of the book's front page: `python -m actlab.book.readme` writes both, a test sees that they
+are not stale."""
 
 from __future__ import annotations
 
 from actlab import files, paths
-from actlab.chapters import repro
-from actlab.records import store
+from actlab.chapters import intro
+from actlab.chapters.intro import Front
 from actlab.errors import BadInput
-from actlab.figures import repro as figures
+from actlab.figures import answer as figures
 from actlab.figures.style import show
-from actlab.records.repro import Grid, read
-from actlab.study import kinds
-from actlab.study.arms import arms_of
 
-PARAMS = "params/repro-lite.yaml"
-FIGURE = "book/_static/headline.svg"
+PICTURE = "_static/headline.svg"
+PAGES = {
+    "README.md": ("book/" + PICTURE, "notebooks"),
+    "book/intro.md": (PICTURE, "studies"),
+}
+"""File -> where the figure and the pages lie, as seen from it."""
 BEGIN, END = "<!-- headline: begin -->\n", "<!-- headline: end -->"
-SENTENCES = ("seeds", "models", "activations", "losses", "progress", "baselines", "extent")
-CAPTION = "How far two runs of one recipe differ: total variation between seeds, with 95% intervals"
 
 
-def lite() -> Grid:
-    """The recorded grid at lite scale, of all arms that its params file plans."""
-    params = kinds.load_repro(paths.ROOT / PARAMS)
-    planned = {arm.id for arm in arms_of(params)}
-    records = [r for r in store.load_study(params.study) if r["kind"] == "baseline" or r["arm"] in planned]
-    return read(records, params.model, params.activations)
+def headline(front: Front, figure: str, pages: str) -> str:
+    """The block between the markers of a page."""
+    image = f"![{intro.ALT}]({figure})\n\n*{intro.CAPTION}*"
+    return intro.LINES.format(**intro.sentences(front), figure=image, pages=pages)
 
 
-def headline(grid: Grid) -> str:
-    """The block between the README's markers."""
-    found = repro.sentences(grid)
-    lines = [f"- {found[name][0].upper()}{found[name][1:]}." for name in SENTENCES if found[name]]
-    return "\n".join(
-        [
-            f"![{CAPTION}]({FIGURE})",
-            "",
-            f"**{CAPTION}** (lite scale, tiny Shakespeare; lower is more reproducible).",
-            "",
-            *lines,
-            "",
-        ]
-    )
-
-
-def picture(grid: Grid) -> str:
+def picture(front: Front) -> str:
     """The headline figure as SVG."""
-    return str(show(figures.bars(grid, "total_variation")).data) + "\n"
+    return str(show(figures.lead(*front.lead, front.floors)).data) + "\n"
 
 
 def replaced(text: str, block: str) -> str:
-    """A README with another block between its markers."""
+    """A page with another block between its markers."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
-        raise BadInput(f"README.md must hold {BEGIN.strip()} and {END}")
+        raise BadInput(f"the page must hold {BEGIN.strip()} and {END}")
     return before + begin + block + end + after
 
 
 def main() -> None:
-    """Write figure and block."""
-    grid, readme = lite(), paths.ROOT / "README.md"
-    files.write_text(paths.ROOT / FIGURE, picture(grid))
-    files.write_text(readme, replaced(readme.read_text(encoding="utf-8"), headline(grid)))
+    """Write the figure and the blocks."""
+    front = intro.read()
+    files.write_text(paths.ROOT / "book" / PICTURE, picture(front))
+    for name, places in PAGES.items():
+        page = paths.ROOT / name
+        files.write_text(page, replaced(page.read_text(encoding="utf-8"), headline(front, *places)))
 
 
 if __name__ == "__main__":

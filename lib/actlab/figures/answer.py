@@ -64,6 +64,24 @@ def against_loss(arms: Mapping[str, Mapping[str, Curves]], levels: Mapping[str, 
     return figure
 
 
+def lead(model: str, curves: Mapping[str, Curves], floors: Mapping[str, tuple[float, float]]) -> Figure:
+    """The front page's: total variation between seeds while they learn, and after a perturbation of 1 ULP."""
+    with styled():
+        figure, (left, right) = canvas(1, 2, width=8.4, height=3.4)
+        if curves:
+            _panel(left, curves)
+        left.set_title(f"another seed{f' ({model})' if model else ''}", loc="left")
+        left.set_xlabel("validation loss (nats); training goes to the right")
+        left.set_ylabel("total variation (lower: more reproducible)")
+        for x, (activation, (floor, seeds)) in enumerate(floors.items()):
+            right.plot(x, floor, marker(activation), color=colour(activation), markersize=7)
+            right.hlines(seeds, x - 0.3, x + 0.3, color=colour(activation), linestyle="--", linewidth=1.2)
+        right.set_yscale("log")
+        right.set_xticks(range(len(floors)), list(floors), rotation=25, fontsize=8)
+        right.set_title("the same seed, one weight moved by 1 ULP", loc="left")
+    return figure
+
+
 def _panel(axes: Axes, arms: Mapping[str, Curves]) -> None:
     ends: list[tuple[float, str]] = []
     for activation, curves in arms.items():

@@ -1,0 +1,149 @@
+"""The front page and the top of the README: the answer in sentences, and its figure, from the records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from actlab.chapters import answer as chapter
+from actlab.claims import ledger
+from actlab.records import repro, store
+from actlab.records.answer import METRIC, Answer, ensemble_sizes
+from actlab.records.repro import Grid
+from actlab.statistics.equal_loss import Curves
+from actlab.wording import small
+
+PERTURBED = "extreme"
+"""The study whose every arm was also run with one weight moved by one unit in the last place (1 ULP)."""
+EXPLORATORY = "sources"
+"""Where equal loss was first looked at: one common learning rate, five seeds, no plan."""
+KINKED, SMOOTH = "relu", "gelu"
+LINES = """\
+{between}.
+{perturbed}.
+
+{figure}
+
+{extent}.
+
+- Choosing an activation: {choosing} ([at equal loss]({pages}/answer.ipynb)).
+- Repeating a run on another machine: {repeating} ([the same seed]({pages}/processors.ipynb)).
+- Needing agreement: {agreement} ([ensembles]({pages}/sources.ipynb)).
+- Having read it elsewhere: {elsewhere} ([the ledger]({pages}/claims.ipynb)).
+
+Limits: a tenth of a million parameters, one text, short training.
+"""
+ALT = (
+    "Activations lie close together between seeds; after the smallest perturbation kinked and smooth ones lie far apart"
+)
+CAPTION = (
+    "Left: total variation between two seeds while they learn. Right: the same seed after one weight was moved by one "
+    "unit in the last place (1 ULP; dashes: another seed). Lower is more reproducible."
+)
+
+
+@dataclass(frozen=True)
+class Front:
+    """What the front page says and draws."""
+
+    answer: Answer
+    floors: dict[str, tuple[float, float]]
+    """activation -> mean total variation after a perturbation of 1 ULP, and between seeds."""
+    verdicts: Mapping[str, int]
+    """verdict -> how many published claims about outcomes (settings and counts are told apart)."""
+
+    @property
+    def lead(self) -> tuple[str, dict[str, Curves]]:
+        """The architecture that the left panel shows, the first of the study, and its curves."""
+        return next(iter(self.answer.arms().items()), ("", {}))
+
+
+def read() -> Front:
+    """From all records."""
+    judged = ledger.judge()
+    outcomes = Counter(map(str, judged.loc[judged["kind"] == "outcome", "verdict"]))
+    return Front(_answer(), floors(repro.read(store.load_study(PERTURBED))), outcomes)
+
+
+def _answer() -> Answer:
+    """The confirmatory study once it has a comparison; until then the snapshots of an earlier one."""
+    found = chapter.read()
+    if found.arms():
+        return found
+    records = [
+        r for r in store.load_study(EXPLORATORY) if "varies" not in r.get("config", {}) and r["kind"] != "perturbed"
+    ]
+    return Answer(repro.read(records), found.plan)
+
+
+def floors(grid: Grid) -> dict[str, tuple[float, float]]:
+    """activation -> its 1-ULP floor and its total variation between seeds, the largest floor first."""
+    found = {
+        arm.activation: (arm.floor_of(METRIC, "nudge"), arm.estimate(METRIC).value)
+        for arm in grid.arms.values()
+        if arm.floor
+    }
+    return dict(sorted(found.items(), key=lambda item: -item[1][0]))
+
+
+def sentences(front: Front) -> dict[str, str]:
+    """The parts of ``LINES``."""
+    answer, found = front.answer, front.answer.comparisons()
+    if not found:
+        told = dict.fromkeys(("between", "extent", "choosing", "agreement"), chapter.NOT_YET)
+    else:
+        (model, activation), largest = max(found.items(), key=lambda item: abs(item[1].difference.value))
+        base = answer.levels()[model].values[answer.reference]
+        told = {
+            "between": f"Between two seeds at equal validation loss, no activation moves the total variation by more than "
+            f"{small(abs(largest.difference.value))} ({activation} in {model}, where {answer.reference} has {small(base.value)})",
+            "extent": f"{_standing(answer)}: {len(answer.grid.arms)} configurations of {len(answer.arms())} architectures, "
+            f"{base.n} seeds each",
+            "choosing": _choosing(answer),
+            "agreement": _agreement(answer),
+        }
+    if {KINKED, SMOOTH} <= set(front.floors):
+        high, low = (small(front.floors[name][0]) for name in (KINKED, SMOOTH))
+        told["perturbed"] = (
+            f"From the same seed, with one weight moved by one unit in the last place, two {KINKED} runs end {high} "
+            f"apart and two {SMOOTH} runs {low}"
+        )
+    counts = front.verdicts
+    told["elsewhere"] = (
+        f"{counts.get('replicated', 0)} of {sum(counts.values())} published claims about outcomes are replicated, "
+        f"{counts.get('not yet tested', 0)} wait for records"
+    )
+    smooth = [name for name, (floor, _) in front.floors.items() if floor < 1e-4]
+    told["repeating"] = f"{', '.join(smooth) or 'no activation'} keep all but the last digits"
+    return {"perturbed": "No perturbed run has a record yet", **told}
+
+
+def _standing(answer: Answer) -> str:
+    """Whether these are the registered comparisons, and at which learning rates."""
+    if answer.grid.study == EXPLORATORY:
+        return "Exploratory, at one learning rate for all, while the registered study runs"
+    return "By a plan registered before the runs, each learning rate tuned"
+
+
+def _choosing(answer: Answer) -> str:
+    """Which activation ends with the lowest loss, in how many architectures."""
+    best = [
+        min(answer.grid.of_model(model), key=lambda arm: arm.estimate("val_loss").value).activation
+        for model in answer.arms()
+    ]
+    counts = {name: best.count(name) for name in dict.fromkeys(best)}
+    told = ", ".join(f"{name} in {count} of {len(best)}" for name, count in counts.items())
+    return f"the lowest loss is that of {told} architectures"
+
+
+def _agreement(answer: Answer) -> str:
+    """What an ensemble of two does at equal training compute, under the reference activation."""
+    equal = all(arm.record.get("equal_compute") for arm in answer.grid.arms.values())
+    one, two = np.mean([ensemble_sizes(answer, model) for model in answer.arms()], axis=0)
+    return (
+        f"averaging two networks{' of half the training each' * equal} takes {answer.reference}'s total variation from "
+        f"{small(float(one))} to {small(float(two))}"
+    )

@@ -1,0 +1,31 @@
+"""The front page says what the confirmatory study, the perturbed runs and the ledger say."""
+
+from __future__ import annotations
+
+from tests.records.test_answer import answer, records
+
+from actlab.chapters import intro
+from actlab.chapters.answer import NOT_YET
+from actlab.figures import answer as figures
+
+FLOORS = {"relu": (0.0078, 0.12), "gelu": (1.6e-7, 0.1)}
+
+
+def test_the_front_page_says_what_the_records_say() -> None:
+    """The planted difference leads; the perturbation, the ensembles and the ledger follow, at most three numbers each."""
+    front = intro.Front(answer(records({"gelu": 0.0, "swiglu": 0.03})), FLOORS, {"replicated": 3, "artefact": 4})
+    told = intro.sentences(front)
+    assert "swiglu in" in told["between"]
+    assert "relu runs end 0.0078 apart and two gelu runs 1.6e-07" in told["perturbed"]
+    assert told["elsewhere"].startswith("3 of 7 published")
+    assert "gelu keep" in told["repeating"]
+    one, two = (float(word) for word in told["agreement"].rsplit("from ", 1)[1].split(" to "))
+    assert two < 0.6 * one
+    assert len(intro.LINES.format(**told, figure="", pages="studies").split()) < 220
+    assert [len(axes.lines) for axes in figures.lead(*front.lead, front.floors).axes] == [3, 2]
+
+
+def test_without_records_it_says_so() -> None:
+    told = intro.sentences(intro.Front(answer([]), {}, {}))
+    assert told["between"] == NOT_YET
+    assert told["perturbed"] == "No perturbed run has a record yet"
