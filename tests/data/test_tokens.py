@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from actlab.data import tokenize
 from actlab.data.text import TEXTS
@@ -99,17 +97,17 @@ def test_windows_follow_each_other_within_shards(shards):
     """Five windows of 4 + 1 in the first shard, none in the second, ten in the third."""
     stream = TokenStream(shards, block_size=4, batch_size=5)
     assert stream.windows == 15
-    inputs, targets = stream.next_batch()
+    inputs, targets = stream.batch(0)
     assert inputs[:, 0].tolist() == [0, 4, 8, 12, 16]
     assert targets.equal(inputs + 1)
     assert inputs.dtype == torch.int64
-    assert stream.next_batch()[0][:, 0].tolist() == [27, 31, 35, 39, 43]
+    assert stream.batch(1)[0][:, 0].tolist() == [27, 31, 35, 39, 43]
 
 
 @pytest.mark.parametrize("shuffled", [True, False])
 def test_an_epoch_is_every_window_once(shards, shuffled):
     stream = TokenStream(shards, 4, 5, (lambda epoch: generator(1, f"order/{epoch}")) if shuffled else None)
-    epochs = [torch.cat([stream.next_batch()[0][:, 0] for _ in range(3)]) for _ in range(2)]
+    epochs = [torch.cat([stream.batch(3 * epoch + i)[0][:, 0] for i in range(3)]) for epoch in range(2)]
     assert epochs[0].sort().values.equal(epochs[1].sort().values)
     assert len(set(epochs[0].tolist())) == 15
     assert epochs[0].equal(epochs[1]) != shuffled
@@ -117,25 +115,10 @@ def test_an_epoch_is_every_window_once(shards, shuffled):
 
 def test_the_seed_decides_the_order(shards):
     firsts = [
-        TokenStream(shards, 4, 15, lambda epoch, s=s: generator(s, f"order/{epoch}")).next_batch()[0] for s in (1, 1, 2)
+        TokenStream(shards, 4, 15, lambda epoch, s=s: generator(s, f"order/{epoch}")).batch(0)[0] for s in (1, 1, 2)
     ]
     assert firsts[0].equal(firsts[1])
     assert not firsts[0].equal(firsts[2])
-
-
-@given(stop=st.integers(0, 12), batch=st.integers(1, 20))
-def test_a_stream_goes_on_from_its_cursor(tmp_path_factory, stop, batch):
-    path = write_shard(tmp_path_factory.mktemp("stream") / "train.bin", np.arange(60))
-
-    def fresh() -> TokenStream:
-        return TokenStream([path], 4, batch, lambda epoch: generator(3, f"order/{epoch}"))
-
-    whole, resumed = fresh(), fresh()
-    for _ in range(stop):
-        whole.next_batch()
-    resumed.cursor = whole.cursor
-    for _ in range(3):
-        assert whole.next_batch()[0].equal(resumed.next_batch()[0])
 
 
 def test_a_stream_needs_one_window(tmp_path):

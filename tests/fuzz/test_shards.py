@@ -27,7 +27,7 @@ def use(path: Path, block: int) -> None:
     tokens = read_shard(path)
     assert tokens.shape == (int(np.fromfile(path, "<i4", 3)[2]),)
     check_range(path, 65536)
-    TokenStream([path], block, 2).next_batch()
+    TokenStream([path], block, 2).batch(0)
     cover(load_tokens([path]), block)
     spread(load_tokens([path]), block, 3)
 

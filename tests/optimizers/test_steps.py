@@ -17,11 +17,12 @@ TRAINED = """
 import sys, torch
 from actlab.data.text import corpus_of
 from actlab.models import SCALES, build_model
-from actlab.trainers.loop import Recipe, train
+from actlab.trainers.loop import train
+from actlab.trainers.recipes import Recipe
 from actlab.trainers.windows import spread
 text = corpus_of("abc", "abc " * 300)
 windows = spread(text.validation, SCALES["quick"].block_size, 1)
-train(build_model("charlm", SCALES["quick"], "gelu"), text.train, windows, windows, Recipe(2, 1, 2), 0)
+train(build_model("charlm", SCALES["quick"], "gelu"), text.train, windows, windows, Recipe(2, 1, batch_size=2), 0)
 print([name for name in ("torch._dynamo", "torch._inductor", "pandas", "scipy", "sklearn", "matplotlib") if name in sys.modules])
 """
 

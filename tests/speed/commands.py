@@ -16,7 +16,7 @@ import yaml
 
 from actlab import paths
 from actlab.models import MODELS
-from actlab.study import process
+from actlab.trainers import process
 
 TRIALS = {
     "activations": ["gelu"],

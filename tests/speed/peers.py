@@ -23,8 +23,10 @@ from torch.nn import functional as F
 
 from actlab.data.text import Corpus, load_text
 from actlab.models import MODELS, SCALES, LanguageModel, build_model
-from actlab.study import process
-from actlab.trainers.loop import Recipe, evaluate, train
+from actlab.trainers import process
+from actlab.trainers.evaluation import evaluate
+from actlab.trainers.loop import train
+from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import init_streams
 from actlab.trainers.windows import SKIP, cover, spread
 

@@ -19,7 +19,7 @@ from actlab.data.text import Corpus, load_text
 from actlab.models import SCALES, LanguageModel, build_model
 from actlab.models.charlm import SeparateAttention
 from actlab.models.layers import CausalSelfAttention, Dropout, LSTMStack
-from actlab.trainers.loop import Recipe
+from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import init_streams
 
 EVALUATION_BATCHES = 50

@@ -12,7 +12,7 @@ from actlab.chapters import performance
 from actlab.data.text import corpus_of
 from actlab.models import MODELS, build_model
 from actlab.records import store
-from actlab.trainers.loop import Recipe
+from actlab.trainers.recipes import Recipe
 
 
 def test_naive_models_compute_the_same_function(subtests: pytest.Subtests) -> None:
@@ -40,7 +40,7 @@ def test_reference_dropout_is_on_in_training() -> None:
 
 def test_the_published_protocol() -> None:
     """50 batches an evaluation; a step changes the weights, an evaluation does not."""
-    learner = reference.Learner(tiny.model("charlm"), corpus_of("abc", "abcdefg " * 60), Recipe(1, 1, 2))
+    learner = reference.Learner(tiny.model("charlm"), corpus_of("abc", "abcdefg " * 60), Recipe(1, 1, batch_size=2))
     asked: list[int] = []
     learner.net.register_forward_hook(lambda *_: asked.append(1))
     before = torch.cat([p.detach().flatten() for p in learner.net.parameters()])

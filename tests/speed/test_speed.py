@@ -8,8 +8,8 @@ from tests.speed.__main__ import MEASUREMENTS, main
 from torch.optim import adam
 
 from actlab.chapters import performance
-from actlab.study import process
 from actlab.study.params import Params
+from actlab.trainers import process
 
 TINY = peers.Setting(dataset="pydoc", scale="quick", steps=2)
 

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from tests.speed.peers import RECIPE, Setting
 
-from actlab.study import pool, process
+from actlab.study import pool
 from actlab.study.pool import Report, run_tasks
+from actlab.trainers import process
 from actlab.trainers.loop import train
 from actlab.trainers.windows import spread
 

@@ -16,7 +16,7 @@ from actlab.records import store
 from actlab.study import ablation_run, kinds
 from actlab.study.ablation import AblationParams, arms_of
 from actlab.study.ablation_run import fresh_model, load_ablation, run_ablation, shards_of, trained_model
-from actlab.trainers.tokens_loop import train_tokens
+from actlab.trainers.loop import train_tokens
 
 TINY = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
 

@@ -14,8 +14,8 @@ from actlab.errors import BadInput
 from actlab.models.gpt2 import GPT2, GPT2Config, build_gpt2
 from actlab.models.symmetry import distributions
 from actlab.study import ablation_analyses as analyses
+from actlab.trainers.recipes import TokenRecipe
 from actlab.trainers.streams import init_streams
-from actlab.trainers.tokens_loop import TokenRecipe
 from actlab.trainers.windows import Windows
 
 CONFIG = GPT2Config(vocab_size=29, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.1, symmetry="bQbV")

@@ -11,7 +11,7 @@ from actlab.study.arms import arm, arms_of
 from actlab.study.engine import run_study
 from actlab.study.params import Params
 from actlab.study.replay import specification
-from actlab.trainers.loop import weights_sha256
+from actlab.trainers.determinism import weights_sha256
 
 
 def test_an_ordinary_record_has_none_of_them(toy: Params) -> None:

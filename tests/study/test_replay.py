@@ -21,7 +21,7 @@ from actlab.study.mnist import MnistParams
 from actlab.study.mnist_run import run_mnist
 from actlab.study.params import Params
 from actlab.study.replay import keep, replay, specification
-from actlab.trainers.loop import nudge
+from actlab.trainers.determinism import perturb
 
 SETTINGS: dict[str, Any] = {
     "study": "tiny-quick",
@@ -112,7 +112,7 @@ def test_a_nudged_replay_is_as_far_away_as_the_noise_floor(
 
     def nudged(spec: Any) -> Any:
         model = fresh_model(spec)
-        nudge(model)
+        perturb(model)
         return model
 
     monkeypatch.setattr(run, "fresh_model", nudged)
@@ -183,7 +183,7 @@ def test_an_ablation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def shaken(trial: Any, report: Any = None) -> Any:
         results, model = first(trial, report)
-        nudge(model)
+        perturb(model)
         return {**results, "weights_sha256": "0"}, model
 
     monkeypatch.setattr(ablation_run, "train_afresh", shaken)

@@ -18,7 +18,7 @@ from actlab.records import store
 from actlab.study import run
 from actlab.study.arms import TrialSpec, arm, arms_of
 from actlab.study.params import Params
-from actlab.trainers.loop import weights_sha256
+from actlab.trainers.determinism import weights_sha256
 
 AVERAGES = ["avg_relative_pd", "avg_total_variation", "avg_churn", "avg_val_loss", "avg_val_accuracy"]
 KEYS = ["model_name", "activation", *AVERAGES, "trials", "reproducibility_metrics", "config"]

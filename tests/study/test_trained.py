@@ -15,7 +15,7 @@ from actlab.records import store
 from actlab.study import kinds, trained
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params
-from actlab.trainers.loop import weights_sha256
+from actlab.trainers.determinism import weights_sha256
 
 TINY = {
     "model": "nanotransformer",

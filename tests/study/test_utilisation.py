@@ -6,7 +6,7 @@ import pytest
 
 from actlab.models.gpt2 import GPT2_SCALES
 from actlab.study.utilisation import PEAK_FLOPS, share_of_peak, utilisation
-from actlab.trainers.tokens_loop import TokenRecipe
+from actlab.trainers.recipes import TokenRecipe
 
 
 def test_the_formula_by_hand() -> None:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from actlab.models import LanguageModel, ModelConfig, build_model
-from actlab.trainers.loop import Recipe, Trial, train
+from actlab.trainers.loop import Trial, train
+from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import init_streams
 from actlab.trainers.windows import cover, spread
 

@@ -42,15 +42,14 @@ def test_alone_nothing_is_exchanged(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_parts_make_the_batch(tmp_path: Path) -> None:
-    """The parts of all processes, side by side, are the whole batch; cursors agree."""
+    """The parts of all processes, side by side, are the whole batch."""
     shard = write_shard(tmp_path / "train_000.bin", np.arange(1000) % 251)
     whole, *parts = (TokenStream([shard], 8, 4, None, part) for part in ((0, 1), (0, 2), (1, 2)))
-    for _ in range(3):
-        inputs, targets = whole.next_batch()
-        halves = [part.next_batch() for part in parts]
+    for number in range(3):
+        inputs, targets = whole.batch(number)
+        halves = [part.batch(number) for part in parts]
         assert torch.cat([half[0] for half in halves]).equal(inputs)
         assert torch.cat([half[1] for half in halves]).equal(targets)
-        assert {part.cursor for part in parts} == {whole.cursor}
 
 
 def test_a_batch_that_cannot_be_shared_is_refused() -> None:

@@ -15,9 +15,10 @@ from torch.nn import functional as F
 
 from actlab.errors import BadInput
 from actlab.models import MODELS
-from actlab.study import process
-from actlab.trainers import loop
-from actlab.trainers.loop import Recipe, evaluate, nudge, predict, reproducible, weights_sha256
+from actlab.trainers import evaluation, loop, process
+from actlab.trainers.determinism import perturb, reproducible, weights_sha256
+from actlab.trainers.evaluation import evaluate, predict
+from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import derive, generator
 from actlab.trainers.windows import SKIP, batch_starts, cover, spread
 
@@ -163,7 +164,7 @@ def test_evaluation_does_not_depend_on_how_windows_are_batched(monkeypatch: pyte
     """One window at a time or all at once: the same numbers to rounding."""
     model, windows = tiny.model(), cover(tiny.text(200), 8)
     whole = evaluate(model, windows, tiny.RECIPE)
-    monkeypatch.setitem(loop.EVALUATION_POSITIONS, "cpu", 1)
+    monkeypatch.setitem(evaluation.EVALUATION_POSITIONS, "cpu", 1)
     assert evaluate(model, windows, tiny.RECIPE) == pytest.approx(whole, rel=1e-6)
 
 
@@ -203,7 +204,7 @@ def test_best_is_the_first_lowest_and_never_nan() -> None:
     """Best and final are two things: the lowest validation loss (first of equals), and the last one."""
     losses = [3.0, 2.0, 2.5, 2.0, math.nan]
     history = [{"iteration": i, "val_loss": loss} for i, loss in enumerate(losses)]
-    trial = loop.Trial("diverged", loop.Progress(4, history), torch.empty(0), "")
+    trial = loop.Trial("diverged", loop.Progress(4, history), "", torch.empty(0))
     assert trial.best["iteration"] == 1
     assert trial.final["iteration"] == 4
 
@@ -242,7 +243,7 @@ def test_every_model_learns_a_simple_text(name: str) -> None:
 def test_weights_hash_sees_every_bit() -> None:
     """One unit in the last place of one weight, or one renamed parameter, gives another hash."""
     model, nudged = tiny.model(), tiny.model()
-    nudge(nudged)
+    perturb(nudged)
     assert weights_sha256(model) == weights_sha256(tiny.model()) != weights_sha256(nudged)
     assert weights_sha256(nn.ModuleDict({"a": nn.Identity()})) == weights_sha256(nn.Identity())
     layer = nn.Linear(2, 2)
@@ -253,7 +254,7 @@ def test_weights_hash_sees_every_bit() -> None:
 def test_a_nudge_is_one_ulp_of_one_weight(name: str) -> None:
     """It moves a single number of the last matrix to its float neighbour."""
     before, after = tiny.model(name), tiny.model(name)
-    nudge(after)
+    perturb(after)
     pairs = [(key, a, b) for (key, a), b in zip(before.named_parameters(), after.parameters(), strict=True)]
     moved = [(key, a[a != b], b[a != b]) for key, a, b in pairs if not torch.equal(a, b)]
     assert [(k, len(a)) for k, a, _ in moved] == [("head.weight", 1)]

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from actlab.study import process
+from actlab.trainers import process
 
 FAULTS = """
 import resource, sys, torch
-from actlab.study import process
+from actlab.trainers import process
 if sys.argv[1] == "kept":
     assert process.keep_freed_memory()
 count = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -95,8 +95,7 @@ def load_tokens(files: Sequence[Path]) -> Tensor:
 
 
 class TokenStream:
-    """Batches over shards, window after window, epoch after epoch; its whole state is ``cursor``, the number of windows
-    given out.
+    """Batches over shards, window after window, epoch after epoch, each by its number: a stream has no state.
 
     A window is T + 1 tokens, of which the next one repeats the last; none crosses the end of a shard. An epoch is every
     window once.
@@ -106,8 +105,7 @@ class TokenStream:
         block_size: T.
         batch_size: B.
         order: epoch -> the generator that shuffles its windows; ``None`` keeps the order of the files (as published).
-        part: (i, n): ``next_batch`` gives the i-th of n equal parts of each batch, for a process that trains with n - 1
-        others.
+        part: (i, n): ``batch`` gives the i-th of n equal parts of each, for a process that trains with n - 1 others.
     """
 
     def __init__(
@@ -126,17 +124,14 @@ class TokenStream:
         self.windows = int(self.ends[-1]) if len(self.ends) else 0
         """Windows of an epoch."""
         if not self.windows:
-            raise BadInput(
-                f"no window of {block_size + 1} tokens in {len(self.shards)} shards of {sum(map(len, self.shards)):,} tokens"
-            )
-        self.cursor = 0
+            found = f"{len(self.shards)} shards of {sum(map(len, self.shards)):,} tokens"
+            raise BadInput(f"no window of {block_size + 1} tokens in {found}")
         self._permutation = lru_cache(maxsize=2)(self._shuffled)
 
-    def next_batch(self) -> tuple[Tensor, Tensor]:
-        """(inputs, targets), both (B / n, T) int64, targets one token ahead; the cursor moves on by B."""
-        rows = np.stack([self._window(self.cursor + i) for i in self.rows]).astype(np.int64)
-        self.cursor += self.batch_size
-        tokens = torch.from_numpy(rows)
+    def batch(self, number: int) -> tuple[Tensor, Tensor]:
+        """(inputs, targets) of batch ``number`` (from 0), both (B / n, T) int64, targets one token ahead."""
+        rows = [self._window(number * self.batch_size + row) for row in self.rows]
+        tokens = torch.from_numpy(np.stack(rows).astype(np.int64))
         return tokens[:, :-1], tokens[:, 1:]
 
     def _window(self, number: int) -> Tokens:

@@ -28,7 +28,7 @@ from actlab.study.params import (
 )
 from actlab.study.parts import Parts, parts_of
 from actlab.study.tuning import chosen, tuned
-from actlab.trainers.tokens_loop import SCHEDULES, TokenRecipe
+from actlab.trainers.recipes import SCHEDULES, TokenRecipe
 
 
 class AblationParams(LanguageParams):

@@ -12,7 +12,8 @@ from torch.nn import functional as F
 
 from actlab.models.gpt2 import GPT2, SymmetryBreakingAttention
 from actlab.models.symmetry import distributions
-from actlab.trainers.loop import Placed, logits_of
+from actlab.trainers.evaluation import logits_of
+from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.streams import generator
 from actlab.trainers.windows import Windows, spread
 
@@ -26,7 +27,7 @@ DIRECTIONS = 2000
 """Random directions of the alignment's null distribution."""
 
 
-def analyse(model: GPT2, tokens: Tensor, recipe: Placed) -> dict[str, Any]:
+def analyse(model: GPT2, tokens: Tensor, recipe: BaseRecipe) -> dict[str, Any]:
     """Plain values for the record of a trained model; ``tokens`` (n,) is the whole validation split.
 
     ``batch_losses``: nats a token, of up to ``BATCHES`` spans of about ``BATCH_TOKENS`` tokens (``batch_tokens``)
@@ -54,7 +55,7 @@ def batches(tokens: Tensor, block_size: int) -> tuple[Windows, int]:
     return Windows(whole.inputs.reshape(-1, block_size), whole.targets.reshape(-1, block_size)), batch_tokens
 
 
-def per_token(model: GPT2, windows: Windows, recipe: Placed) -> tuple[Tensor, Tensor]:
+def per_token(model: GPT2, windows: Windows, recipe: BaseRecipe) -> tuple[Tensor, Tensor]:
     """Of every position, (W, T) each: cross-entropy in nats, and how many tokens the model holds more probable than the
     right one."""
     losses, ranks = [], []

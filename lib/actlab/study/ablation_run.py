@@ -26,7 +26,7 @@ from actlab.models import count_parameters
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, build_gpt2
 from actlab.optimizers import build_optimizer
 from actlab.records import store
-from actlab.study import before, process, provenance
+from actlab.study import before, provenance
 from actlab.study.ablation import AblationArm, AblationParams, AblationTrial, arms_of
 from actlab.study.ablation_analyses import analyse
 from actlab.study.events import Watch
@@ -34,11 +34,11 @@ from actlab.study.parts import check_parts, sources
 from actlab.study.pool import Report
 from actlab.study.records import Outcome, in_stages, keep, load_arms, run_arms, trial_by_trial
 from actlab.study.utilisation import utilisation
-from actlab.trainers import checkpoint
+from actlab.trainers import checkpoint, process
 from actlab.trainers.distributed import ALONE, Group
 from actlab.trainers.distributed import group as joined_group
+from actlab.trainers.loop import train_tokens
 from actlab.trainers.streams import generator, init_streams
-from actlab.trainers.tokens_loop import train_tokens
 from actlab.trainers.windows import Windows, cover, spread
 
 Results = dict[str, Any]

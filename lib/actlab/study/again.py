@@ -23,8 +23,8 @@ from actlab.study.pool import Report
 from actlab.study.protocol import DEFECTS
 from actlab.study.run import Results
 from actlab.trainers import checkpoint
-from actlab.trainers.loop import Placed, Recipe, logits_of
-from actlab.trainers.tokens_loop import TokenRecipe
+from actlab.trainers.evaluation import logits_of
+from actlab.trainers.recipes import BaseRecipe, Recipe, TokenRecipe
 from actlab.trainers.windows import Windows
 
 Record = Mapping[str, Any]
@@ -114,7 +114,7 @@ def mnist(program: Program, record: Record, report: Report | None = None) -> Aga
     return Again(results)
 
 
-def _apart(model: LanguageModel, other: LanguageModel, windows: Windows, recipe: Placed) -> float:
+def _apart(model: LanguageModel, other: LanguageModel, windows: Windows, recipe: BaseRecipe) -> float:
     """Mean total variation of two models over every position; a few windows at a time, for a large vocabulary's
     sake."""
     rows = []

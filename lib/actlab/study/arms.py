@@ -14,7 +14,7 @@ from actlab.study.params import Params, StudyParams
 from actlab.study.parts import Parts, own_metrics, parts_of
 from actlab.study.protocol import DEFECTS, DOUBLED, defects_of
 from actlab.study.tuning import chosen, tuned
-from actlab.trainers.loop import Recipe
+from actlab.trainers.recipes import Recipe
 
 VARIANTS = PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16 = (
     "",

@@ -14,7 +14,7 @@ from actlab.data.text import Corpus
 from actlab.models import LanguageModel
 from actlab.study import ensembles, protocol
 from actlab.study.arms import Arm, TrialSpec
-from actlab.trainers.loop import predict
+from actlab.trainers.evaluation import predict
 from actlab.trainers.windows import Windows
 
 Load = Callable[[TrialSpec, int | None], LanguageModel]

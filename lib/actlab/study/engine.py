@@ -3,13 +3,14 @@ the rest is trained."""
 
 from __future__ import annotations
 
-from actlab.study import baselines, before, process, provenance
+from actlab.study import baselines, before, provenance
 from actlab.study.arms import Arm, TrialSpec, arms_of
 from actlab.study.events import Event, Watch
 from actlab.study.params import Params
 from actlab.study.pool import Report
 from actlab.study.records import Outcome, in_stages, load_arms, run_arms, trial_by_trial
 from actlab.study.run import Results, finish, fresh_model, run_trial
+from actlab.trainers import process
 
 
 def load_study(params: Params) -> Outcome[Arm]:

@@ -21,12 +21,13 @@ from actlab.errors import ActlabError
 from actlab.files import mending
 from actlab.models.ffn import FFN, count
 from actlab.records import store
-from actlab.study import before, process, provenance
+from actlab.study import before, provenance
 from actlab.study.events import Watch
 from actlab.study.mnist import MnistArm, MnistParams, Program, arms_of, networks, programs_of
 from actlab.study.parts import check_parts, sources
 from actlab.study.pool import Report
 from actlab.study.records import Outcome, Plan, keep, load_arms, run_arms
+from actlab.trainers import process
 from actlab.trainers.stacked import Stack, evaluate, train
 from actlab.trainers.streams import generator, init_streams
 

@@ -22,7 +22,7 @@ from actlab.study import plugins
 from actlab.study import protocol as protocols
 from actlab.study.plan import Checked, Plan
 from actlab.study.tuning import Tuning
-from actlab.trainers.loop import DTYPES
+from actlab.trainers.recipes import DTYPES
 
 LARGEST_FILE = 100_000
 """Bytes of a params file."""

@@ -20,9 +20,10 @@ from actlab import metrics
 from actlab.activations import find_activation
 from actlab.errors import BadInput, UnknownName
 from actlab.models import LanguageModel, build_model
-from actlab.models.convlm import ConvBlock
 from actlab.models.layers import ModelConfig
-from actlab.trainers.loop import Recipe, evaluate, logits_of
+from actlab.models.published import build_published
+from actlab.trainers.evaluation import evaluate, logits_of
+from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import generator
 from actlab.trainers.windows import SKIP, Windows
 
@@ -129,14 +130,17 @@ def build(
     defects: tuple[str, ...],
 ) -> LanguageModel:
     """``build_model`` with the defects of training on (``gated_width`` is the caller's)."""
-    used = "relu" if IGNORED in defects else activation
-    net = build_model(model, config, used, gated_width=gated_width, generator_for=init)
-    if BOTH in defects:
-        for block in net.modules():
-            if isinstance(block, ConvBlock):
-                reach = sum(block.padding)
-                block.padding = (reach // 2, reach // 2)
-    return net
+    if not defects:
+        return build_model(model, config, activation, gated_width=gated_width, generator_for=init)
+    return build_published(
+        model,
+        config,
+        activation,
+        activation_ignored=IGNORED in defects,
+        padded_both=BOTH in defects,
+        gated_width=gated_width,
+        generator_for=init,
+    )
 
 
 def coded_pd(p: Tensor, q: Tensor) -> float:

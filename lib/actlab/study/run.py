@@ -21,13 +21,15 @@ from actlab.errors import ActlabError, BadInput
 from actlab.files import mending
 from actlab.models import LanguageModel, count_parameters
 from actlab.records import store
-from actlab.study import before, beyond, process, protocol, provenance
+from actlab.study import before, beyond, protocol, provenance
 from actlab.study.arms import ALL, BFLOAT16, NUDGE, PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec, arm
 from actlab.study.params import Params
 from actlab.study.parts import check_parts, said_of, sources
 from actlab.study.records import keep, recorded
-from actlab.trainers import checkpoint
-from actlab.trainers.loop import evaluate, nudge, predict, train
+from actlab.trainers import checkpoint, process
+from actlab.trainers.determinism import perturb
+from actlab.trainers.evaluation import evaluate, predict
+from actlab.trainers.loop import train
 from actlab.trainers.streams import init_streams
 from actlab.trainers.windows import Windows, cover, spread
 
@@ -70,7 +72,7 @@ def fresh_model(spec: TrialSpec) -> LanguageModel:
     init = init_streams(spec.seed_of("init"))
     model = protocol.build(spec.model, config, spec.activation, spec.gated_width, init, spec.defects)
     if spec.variant == NUDGE:
-        nudge(model)
+        perturb(model)
     return model
 
 

@@ -14,7 +14,7 @@ from actlab.study import ablation_run, again, kinds, laboratory, replay, run
 from actlab.study.ablation import AblationTrial
 from actlab.study.arms import TrialSpec
 from actlab.trainers import checkpoint
-from actlab.trainers.loop import weights_sha256
+from actlab.trainers.determinism import weights_sha256
 
 
 def load_model(record: Path | str | store.Record, seed: int | None = None) -> LanguageModel | GPT2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from actlab.models.gpt2 import GPT2Config, flops_per_token
-from actlab.trainers.loop import Placed
+from actlab.trainers.recipes import BaseRecipe
 
 PEAK_FLOPS: dict[str, float] = {
     "NVIDIA A100-SXM4-40GB": 312e12,
@@ -23,7 +23,7 @@ is not here has no MFU."""
 
 
 def utilisation(
-    config: GPT2Config, parameters: int, tokens_per_second: float, recipe: Placed, processes: int = 1
+    config: GPT2Config, parameters: int, tokens_per_second: float, recipe: BaseRecipe, processes: int = 1
 ) -> dict[str, float]:
     """``{"mfu": share}`` of the peak of ``processes`` GPUs (Chowdhery et al. 2022, appendix B); empty off a known GPU
     and in float32."""

@@ -1,41 +1,63 @@
-"""The loss of a language model on fixed windows, with its standard error. Trains nothing."""
+"""Evaluation of language models on fixed windows: loss, its standard error, accuracy, predictions. Trains nothing."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from actlab.trainers.loop import EVALUATION_POSITIONS, Placed, logits_of
+from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.windows import SKIP, Windows
 
+EVALUATION_POSITIONS = {"cpu": 4096, "cuda": 131072}
+"""Positions evaluated at once: what fits the cache of a CPU, what fills a GPU. Part of the bits of a result: fixed."""
 EVALUATION_NUMBERS = {"cpu": 2**26, "cuda": 2**30}
-"""Logits held at once in an evaluation (float32: 256 MiB and 4 GiB). Part of the bits of a result, so fixed."""
+"""Logits held at once by ``measure`` (float32: 256 MiB and 4 GiB). Part of the bits of a result, so fixed."""
+
+Forward = Callable[[Tensor], Tensor]
+"""(B, T) int64 tokens -> (B, T, V) logits: a model, compiled or not."""
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The loss on fixed windows: mean cross-entropy a token (nats, lower is better), its standard error, accuracy
-    (%)."""
+def logits_of(
+    model: Forward, windows: Windows, recipe: BaseRecipe, positions: int | None = None
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Float32 logits (n, V) and targets (n,) of successive batches of about ``positions`` positions, in evaluation
+    mode, without autocast."""
+    rows = max(1, (positions or EVALUATION_POSITIONS[torch.device(recipe.device).type]) // windows.inputs.shape[1])
+    module = model if isinstance(model, nn.Module) else None
+    was_training = module is not None and module.training
+    if module is not None:
+        module.eval()
+    with torch.inference_mode():
+        for inputs, targets in zip(torch.split(windows.inputs, rows), torch.split(windows.targets, rows), strict=True):
+            yield model(inputs).flatten(0, 1), targets.flatten()
+    if module is not None:
+        module.train(was_training)
 
-    loss: float
-    standard_error: float
-    """Of the mean, from the spread between windows. Windows of one book resemble each other, so between books it is
-    larger."""
-    accuracy: float
+
+def evaluate(model: Forward, windows: Windows, recipe: BaseRecipe) -> tuple[float, float]:
+    """(mean cross-entropy in nats, accuracy in %) over every counted position of ``windows``."""
+    loss = torch.zeros((), dtype=torch.float64, device=recipe.device)
+    right = torch.zeros((), dtype=torch.int64, device=recipe.device)
+    for logits, targets in logits_of(model, windows, recipe):
+        loss += F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="sum").double()
+        right += (logits.argmax(dim=1) == targets).sum()
+    return (loss / windows.positions).item(), 100 * right.item() / windows.positions
 
 
-def measure(forward: Callable[[Tensor], Tensor], windows: Windows, recipe: Placed, vocab_size: int) -> Measured:
-    """Loss, its standard error and accuracy over every counted position of ``windows`` (on the recipe's device)."""
-    kind = torch.device(recipe.device).type
-    positions = min(EVALUATION_POSITIONS[kind], EVALUATION_NUMBERS[kind] // vocab_size)
-    width = windows.inputs.shape[1]
+def measure(model: Forward, windows: Windows, recipe: BaseRecipe, vocab_size: int) -> dict[str, float]:
+    """The same with a standard error, for large vocabularies: ``val_loss``, ``val_standard_error``, ``val_accuracy``.
+
+    The standard error is of the mean, from the spread between windows. Windows of one book resemble each other, so
+    between books it is larger.
+    """
+    kind, width = torch.device(recipe.device).type, windows.inputs.shape[1]
     sums, right = [], torch.zeros((), dtype=torch.int64, device=recipe.device)
-    for logits, targets in logits_of(forward, windows, recipe, positions):
+    at_once = min(EVALUATION_POSITIONS[kind], EVALUATION_NUMBERS[kind] // vocab_size)
+    for logits, targets in logits_of(model, windows, recipe, at_once):
         losses = F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="none").double()
         sums.append(losses.view(-1, width).sum(dim=1))
         right += (logits.argmax(dim=1) == targets).sum()
@@ -43,5 +65,14 @@ def measure(forward: Callable[[Tensor], Tensor], windows: Windows, recipe: Place
     per_window = torch.cat(sums)  # (W,)
     mean = (per_window.sum() / counts.sum()).item()
     spread = per_window / counts - mean
-    error = math.sqrt((spread.square().mean() / max(1, len(counts) - 1)).item()) if len(counts) > 1 else math.nan
-    return Measured(mean, error, 100 * right.item() / windows.positions)
+    error = math.sqrt((spread.square().mean() / (len(counts) - 1)).item()) if len(counts) > 1 else math.nan
+    return {
+        "val_loss": mean,
+        "val_standard_error": error,
+        "val_accuracy": 100 * right.item() / windows.positions,
+    }
+
+
+def predict(model: Forward, windows: Windows, recipe: BaseRecipe) -> Tensor:
+    """Probabilities at every position of ``windows``: (W * T, V) float32 on the CPU."""
+    return torch.cat([torch.softmax(logits, dim=1).cpu() for logits, _ in logits_of(model, windows, recipe)])

@@ -1,0 +1,57 @@
+"""Determinism: seeded global streams and deterministic kernels, the hash of weights, and the 1-ULP perturbation."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+
+@contextmanager
+def reproducible(seed: int) -> Iterator[None]:
+    """Global streams seeded (dropout reads them), deterministic algorithms on; the caller's state comes back at the
+    end."""
+    was, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    fills = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+    devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS refuses to be deterministic
+    with torch.random.fork_rng(devices):
+        torch.manual_seed(seed)
+        _deterministic(True)
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # changes no result
+        try:
+            yield
+        finally:
+            _deterministic(was, warned)
+            torch.utils.deterministic.fill_uninitialized_memory = fills  # type: ignore[attr-defined]
+
+
+def _deterministic(mode: bool, warn_only: bool = False) -> None:
+    """``torch.use_deterministic_algorithms``, which would load ``torch._inductor`` (2 s) only to tell it too."""
+    if "torch._inductor.config" in sys.modules:
+        torch.use_deterministic_algorithms(mode, warn_only=warn_only)
+    else:
+        torch._C._set_deterministic_algorithms(mode, warn_only=warn_only)
+
+
+def weights_sha256(model: nn.Module) -> str:
+    """Of every parameter's and buffer's name and bytes: equal if and only if two models are equal bit for bit."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def perturb(model: nn.Module) -> None:
+    """The 1-ULP perturbation: the first weight of the last matrix moves by one unit in the last place."""
+    weight = [p for p in model.parameters() if p.dim() > 1][-1]
+    with torch.no_grad():
+        first = weight.view(-1)[:1]
+        first.copy_(torch.nextafter(first, torch.full_like(first, math.inf)))
