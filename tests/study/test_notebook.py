@@ -18,11 +18,11 @@ from tests.support import grids
 from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
-from actlab.study.inject import checked, injected, known
+from actlab.study.notebook import checked, injected, known
 from actlab.study.params import Params
 
 PARAMETERS = 'model = "charlm"\ntrials = 3\nlearning_rate = 1e-3\nshow = "all"'
-CHECK = """from actlab.study.inject import checked
+CHECK = """from actlab.study.notebook import checked
 params = checked(globals(), extra={"show": ("all", "best")})
 print(params.model, params.trials, show)"""
 
