@@ -185,8 +185,7 @@ def arms_of(params: Params) -> list[Arm]:
     if params.tuning is not None:
         return [each for cell in cells for each in candidates(params, *cell)[0]]
     own = {cell: settings_of(params, *cell) for cell in cells}
-    scales = params.scales or (params.scale,)
-    sized = [(own[cell].replace(scale=scale), cell) for scale in scales for cell in cells]
+    sized = [(own[cell].replace(scale=scale), cell) for scale in params.sizes for cell in cells]
     kinds = [kind for kind, on in (("floor", params.noise_floor), ("perturbed", params.perturbations)) if on]
     ordinary = [arm(settings, *cell, varies=varies) for settings, cell in sized for varies in params.varies]
     return ordinary + [arm(settings, *cell, kind) for kind in kinds for settings, cell in sized]

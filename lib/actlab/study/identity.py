@@ -23,19 +23,8 @@ from actlab.records import store
 
 WAY_OUT = "write it into a file and name that in `plugins` (or with --plugin)"
 PLAIN = (int, float, complex, str, bytes, type(None), type(Ellipsis), range, torch.dtype, torch.device)
-HIDDEN = {
-    *(
-        "__module__",
-        "__qualname__",
-        "__doc__",
-        "__dict__",
-        "__weakref__",
-        "__annotations__",
-        "__firstlineno__",
-        "__static_attributes__",
-    ),
-    *("_abc_impl", "__abstractmethods__", "__parameters__"),
-}
+HIDDEN = {"__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__firstlineno__"}
+HIDDEN |= {"__static_attributes__", "_abc_impl", "__abstractmethods__", "__parameters__"}
 """Of a class: what says nothing about what it computes."""
 
 
@@ -55,17 +44,19 @@ def fingerprint(thing: Any, what: str) -> str:
     return store.digest(found)
 
 
-def from_package(module: str) -> bool:
-    """Whether a module belongs to Python, to actlab or to an installed package, whose versions are in every record."""
+def from_package(module: str) -> bool | None:
+    """Whether a module belongs to Python, to actlab or to an installed package, whose versions are in every record;
+    ``None`` where it is not found."""
     root = module.split(".")[0]
     if root in sys.stdlib_module_names | {"builtins", "actlab"}:
         return True
     try:
         spec = find_spec(root)
     except (ValueError, ImportError):
-        return False
+        spec = None
     places = [spec.origin or "", *(spec.submodule_search_locations or [])] if spec else []
-    return any({"site-packages", "dist-packages"} & set(Path(place).parts) for place in places)
+    inside = any({"site-packages", "dist-packages"} & set(Path(place).parts) for place in places)
+    return inside if spec else None
 
 
 def _visit(thing: Any, what: str, found: list[str], seen: set[int]) -> None:

@@ -1,5 +1,5 @@
-"""Checks what papermill injected into a notebook against the parameters that a study declares. Papermill itself only
-logs a mistake."""
+"""Parameters of a notebook: what papermill injected, checked against what a study declares (papermill itself only logs a
+mistake), and the settings as a sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from actlab.records.settings import differing, kind_of
 from actlab.study.startup import start_fork_server
 
 if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
-    from actlab.study.params import StudyParams
+    from actlab.study.params import Params, StudyParams
 
 WHERE = "the notebook's parameters"
 HEADING = "# Parameters"
@@ -39,17 +39,15 @@ def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Map
     """
     if namespace.get("train_missing") is True and namespace.get("workers") != 1:
         start_fork_server()  # it loads its libraries while this process loads its own
-    if cls is None:
-        from actlab.study.params import Params
+    from actlab.study import kinds
+    from actlab.study.params import Params
 
-        cls = Params  # type: ignore[assignment]
-    assert cls is not None
-    extra = extra or {}
-    _check_names(namespace, {*cls.model_fields, *extra}, {"kind"})
-    _check_kind(namespace, cls)
-    for name, allowed in extra.items():
-        _check_extra(name, namespace.get(name), allowed)
-    return cls.parse({name: namespace[name] for name in cls.model_fields if name in namespace}, WHERE)
+    found: type[Any] = cls or Params
+    _check(namespace, extra or {}, {*found.model_fields})
+    (own,) = [name for name, row in kinds.KINDS.items() if row.params is found]
+    if (kind := namespace.get("kind", own)) != own:  # of a params file given whole, ``papermill -f``
+        raise BadInput(f"{WHERE}: kind={kind!r}: this notebook is for {own}")
+    return found.parse({name: namespace[name] for name in found.model_fields if name in namespace}, WHERE)
 
 
 def given(namespace: Mapping[str, Any], **declared: Allowed) -> None:
@@ -58,9 +56,29 @@ def given(namespace: Mapping[str, Any], **declared: Allowed) -> None:
     Raises:
         BadInput: an injected name that is not declared, or a wrong value.
     """
-    _check_names(namespace, set(declared))
+    _check(namespace, declared)
+
+
+def _check(namespace: Mapping[str, Any], declared: Mapping[str, Allowed], fields: Collection[str] = ()) -> None:
+    for name in injected(namespace):
+        if name not in {*declared, *fields, *(["kind"] if fields else [])}:
+            raise UnknownName("parameter", name, {*declared, *fields}, WHERE)
     for name, allowed in declared.items():
-        _check_extra(name, namespace.get(name), allowed)
+        value = namespace.get(name)
+        if isinstance(allowed, type):
+            fits, wanted = type(value) in ((float, int) if allowed is float else (allowed,)), allowed.__name__
+        else:
+            fits, wanted = value in allowed, f"one of {', '.join(map(repr, allowed))}"
+        if not fits:
+            raise BadInput(f"{WHERE}: {name}={value!r}: expected {wanted}")
+
+
+def injected(namespace: Mapping[str, Any]) -> list[str]:
+    """Names that the last injected cell assigned, read from IPython's history; none where papermill injected
+    nothing."""
+    cells = [cell for cell in namespace.get("In", []) if cell.startswith(HEADING)]
+    assigned = [s for s in ast.parse(cells[-1]).body if isinstance(s, ast.Assign)] if cells else []
+    return [target.id for s in assigned for target in s.targets if isinstance(target, ast.Name)]
 
 
 def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
@@ -77,52 +95,33 @@ def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
     """
     names = [name for name in studies if name]
     for name in names:
-        records = store.load_study(name) if name not in ("", ".", "..") and "/" not in name else []
+        records = store.load_study(name) if name not in (".", "..") and "/" not in name else []
         if not records and not (paths.ROOT / "params" / f"{name}.yaml").exists():
             raise UnknownName("study", name, tables.studies(), WHERE)
         found = [record for record in records if kind in ("", kind_of(record))]
         if records and (not found or (differs and differs not in differing(found))):
-            wanted = f"of kind {kind}" if not found else f"that differ in {differs}"
+            wanted = f"that differ in {differs}" if found else f"of kind {kind}"
             raise BadInput(f"{WHERE}: results/{name} has no records {wanted}, which this page is about")
     return names
 
 
-def _check_names(namespace: Mapping[str, Any], declared: set[str], silent: Collection[str] = ()) -> None:
-    for name in injected(namespace):
-        if name not in {*declared, *silent}:
-            raise UnknownName("parameter", name, declared, WHERE)
+def settings_in_words(params: Params) -> str:
+    """The settings of a study of language models in one sentence."""
+    from actlab.data.text import load_text, own_sha256
+    from actlab.models import SCALES
 
-
-def injected(namespace: Mapping[str, Any]) -> list[str]:
-    """Names that the last injected cell assigned, read from IPython's history; none where papermill injected
-    nothing."""
-    cells = [cell for cell in namespace.get("In", []) if cell.startswith(HEADING)]
-    statements = ast.parse(cells[-1]).body if cells else []
-    return [
-        target.id
-        for s in statements
-        if isinstance(s, ast.Assign)
-        for target in s.targets
-        if isinstance(target, ast.Name)
-    ]
-
-
-def _check_kind(namespace: Mapping[str, Any], cls: type[StudyParams]) -> None:
-    """A params file given whole (``papermill -f``) may say its kind."""
-    from actlab.study import kinds
-
-    kind = namespace.get("kind")
-    own = [name for name, row in kinds.KINDS.items() if row.params is cls]
-    if kind is not None and kind not in own:
-        raise BadInput(f"{WHERE}: kind={kind!r}: this notebook is for {', '.join(own)}")
-
-
-def _check_extra(name: str, value: object, allowed: Allowed) -> None:
-    if isinstance(allowed, type):
-        fits = type(value) in ((float, int) if allowed is float else (allowed,))
-        wanted = allowed.__name__
-    else:
-        fits = value in allowed
-        wanted = f"one of {', '.join(map(repr, allowed))}"
-    if not fits:
-        raise BadInput(f"{WHERE}: {name}={value!r}: expected {wanted}")
+    scales = [f"{name} (width {SCALES[name].n_embd}, context {SCALES[name].block_size})" for name in params.sizes]
+    text = load_text(params.dataset).in_words if own_sha256(params.dataset) else params.dataset
+    share = "" if params.train_fraction == 1 else f" ({100 * params.train_fraction:g}% of the training text)"
+    seeds = f"{params.trials} trials of each arm (seeds {params.seed} to {params.seed + params.trials - 1})"
+    switches = params.protocol if isinstance(params.protocol, dict) else {}
+    protocol = " + ".join(f"{name}: {value}" for name, value in switches.items()) or params.protocol
+    streams = " or ".join("every stream" if name == "all" else f"{name} alone" for name in params.varies)
+    return (
+        f"The settings of this page: {', '.join(params.model)} under {', '.join(params.activations)}, "
+        f"at scale {', '.join(scales)}, on the text {text}{share}; "
+        f"{f'seed {params.seed}' if params.trials == 1 else seeds}, "
+        f"each of {params.iterations:,} iterations of {params.batch_size} windows; AdamW at a constant rate of "
+        f"{params.learning_rate:g} with weight decay {params.weight_decay:g}; {params.device}, {params.dtype}; "
+        f"protocol {protocol}, gated width {params.gated_width}, the trials' seeds feed {streams}"
+    )

@@ -244,9 +244,14 @@ class Params(LanguageParams):
         """Kind of part -> the names that the study uses."""
         return {"activation": self.activations, "model": self.model, "dataset": (self.dataset,)}
 
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The scales of the arms."""
+        return self.scales or (self.scale,)
+
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
-        longest = max(SCALES[scale].block_size for scale in self.scales or (self.scale,))
+        longest = max(SCALES[scale].block_size for scale in self.sizes)
         if own_sha256(self.dataset) and len((corpus := load_text(self.dataset)).validation) <= longest:
             raise BadInput(
                 f"the text {corpus.in_words} is too short: "

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import nn
@@ -25,12 +25,13 @@ from actlab.errors import BadInput, Table
 from actlab.models import MODELS, LanguageModel, Model
 from actlab.study.identity import fingerprint
 
-T = TypeVar("T")
 Parts = tuple[tuple[str, str], ...]
 """(kind, sha256) of the parts that are not built in, sorted."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-RESERVED = {"between", "blocks", "label_pd", "coded_pd", "val_loss", "val_accuracy", "best_val_loss"}
-RESERVED |= {"relative_pd", "churn_win", "churn_loss", "churn_neutral"}
+RESERVED = {
+    *("between", "blocks", "label_pd", "coded_pd", "val_loss", "val_accuracy", "best_val_loss"),
+    *("relative_pd", "churn_win", "churn_loss", "churn_neutral"),
+}
 """What pairs and trials of a record call their own numbers."""
 TABLES: dict[str, Table[Any]] = {
     "activation": ACTIVATIONS,
@@ -38,6 +39,7 @@ TABLES: dict[str, Table[Any]] = {
     "dataset": texts.TEXTS,
     "metric": metrics.ROWS,
 }
+SESSION = "this session"
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,6 @@ class PluginFile:
     place: Path
     """Where it lay when it was read."""
     text: str
-
-    @property
-    def sha256(self) -> str:
-        """Of the text, whose line ends count as one character."""
-        return sha256(self.text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -70,56 +67,55 @@ class Part:
     about: Mapping[str, str]
     """What a reader is told of it: ``label`` and ``note`` of a metric."""
 
-    @property
-    def origin(self) -> str:
-        """The plug-in file, as it was named, or the session."""
-        return self.file.name if self.file else SESSION
 
-
-SESSION = "this session"
 PARTS: dict[tuple[str, str], Part] = {}
 """By (kind, name)."""
-LOADING: list[PluginFile] = []
+RUNNING: list[PluginFile] = []
 """The plug-in file that is being run, if one is (``plugins.execute``)."""
 
 
-def _register(kind: str, name: str, thing: Any, row: Any, **about: str) -> None:
+def _also_as_decorator(register: Callable[..., None]) -> Callable[..., Any]:
+    """Without a thing, ``register(name)`` gives a decorator that registers what it decorates and returns it."""
+
+    @functools.wraps(register)
+    def either(name: str, thing: Any = None, **about: Any) -> Any:
+        if thing is None:
+            return functools.partial(either, name, **about)
+        register(name, thing, **about)
+        return thing
+
+    return either
+
+
+def _add(kind: str, name: str, thing: Any, row: Any, **about: str) -> None:
     what = f"the {kind} {name!r}"
     if not NAME.fullmatch(name):
         raise BadInput(f"{what}: a name is a small letter and up to 39 small letters, digits and _")
-    file = LOADING[-1] if LOADING else None
-    other = PARTS.get((kind, name))
-    if other and other.origin != (file.name if file else SESSION):
-        raise BadInput(f"{what} is already registered by {other.origin}: choose another name")
-    whole = (
-        file is not None and kind != "metric"
-    )  # a metric trains nothing: a change elsewhere in the file is not its own
-    hashed = file.sha256 if file and whole else "" if kind == "dataset" else fingerprint(thing, what)
+    file = RUNNING[-1] if RUNNING else None
+    before, origin = PARTS.get((kind, name)), file.name if file else SESSION
+    if before and (other := before.file.name if before.file else SESSION) != origin:
+        raise BadInput(f"{what} is already registered by {other}: choose another name")
+    if file and kind != "metric":  # a metric trains nothing: a change elsewhere in the file is not its own
+        hashed = sha256(file.text.encode()).hexdigest()
+    elif kind == "dataset":
+        hashed = ""  # ``data.text`` hashes its characters
+    else:
+        hashed = fingerprint(thing, what)
     TABLES[kind].add(name, row)
     PARTS[kind, name] = Part(kind, name, thing, file, hashed, about)
 
 
-def _decorator(register: Callable[[Any], None], thing: T | None) -> Any:
-    """``register(thing)``; without a thing a decorator that registers what it decorates and returns it."""
-
-    def decorated(given: T) -> T:
-        register(given)
-        return given
-
-    return decorated if thing is None else decorated(thing)
-
-
+@_also_as_decorator
 def register_activation(
-    name: str, class_or_factory: Any = None, *, gated: bool = False, formula: str = "", source: str = ""
-) -> Any:
+    name: str, class_or_factory: Any, *, gated: bool = False, formula: str = "", source: str = ""
+) -> None:
     """Add an activation to the table; also as a decorator, ``@actlab.register_activation("mine")``.
 
     Args:
         name: by which params files, notebooks and the command line call it; a built-in name is refused.
         class_or_factory: without arguments makes an ``nn.Module`` that maps (..., n) to (..., n), a gated one (...,
-        2n),
-            the gate first, to (..., n). If it takes ``features``, it is given n. A module that learns parameters has a
-            method ``initialise(generator)`` that sets their start.
+            2n), the gate first, to (..., n). If it takes ``features``, it is given n. A module that learns parameters
+            has a method ``initialise(generator)`` that sets their start.
         gated: whether it multiplies two projections; models then give it both, at the plain arm's parameter count.
         formula: LaTeX.
         source: who defined it.
@@ -127,18 +123,9 @@ def register_activation(
     Raises:
         BadInput: a name that is taken, a module of another shape, or a source that cannot be read.
     """
-
-    def add(factory: Any) -> None:
-        takes = callable(factory) and "features" in inspect.signature(factory).parameters
-        row = Activation(name, factory, formula, source, gated, takes)
-        _try_activation(row)
-        _register("activation", name, (factory, gated), row)
-
-    return _decorator(add, class_or_factory)
-
-
-def _try_activation(row: Activation) -> None:
-    what = f"the activation {row.name!r}"
+    takes = callable(class_or_factory) and "features" in inspect.signature(class_or_factory).parameters
+    row = Activation(name, class_or_factory, formula, source, gated, takes)
+    what = f"the activation {name!r}"
     try:
         module: object = row.make(features=4)
     except Exception as error:
@@ -146,20 +133,20 @@ def _try_activation(row: Activation) -> None:
     if not isinstance(module, nn.Module):
         made = type(module).__name__
         raise BadInput(f"{what} needs a class or function that makes an nn.Module, this one makes {made}")
+    size = 8 if gated else 4
     with torch.no_grad():
-        out = module(torch.linspace(-2, 2, 48 if row.gated else 24).view(2, 3, -1))
-    if out.shape != (2, 3, 4):
-        hint = " (one that halves its input needs gated=True)" if out.shape == (2, 3, 2) else ""
-        size = 8 if row.gated else 4
-        raise BadInput(f"{what} must map (2, 3, {size}) to (2, 3, 4), but gives {tuple(out.shape)}{hint}")
-    learned = [key for key, _ in module.named_parameters()]
+        shape = module(torch.linspace(-2, 2, 6 * size).view(2, 3, size)).shape
+    if shape != (2, 3, 4):
+        hint = " (one that halves its input needs gated=True)" if shape == (2, 3, 2) else ""
+        raise BadInput(f"{what} must map (2, 3, {size}) to (2, 3, 4), but gives {tuple(shape)}{hint}")
+    learned = ", ".join(key for key, _ in module.named_parameters())
     if learned and not hasattr(module, "initialise"):
-        raise BadInput(
-            f"{what} learns {', '.join(learned)}: give it a method initialise(generator) that sets their start"
-        )
+        raise BadInput(f"{what} learns {learned}: give it a method initialise(generator) that sets their start")
+    _add("activation", name, (class_or_factory, gated), row)
 
 
-def register_model(name: str, class_or_factory: Any = None, *, description: str = "", acts_in: str = "") -> Any:
+@_also_as_decorator
+def register_model(name: str, class_or_factory: Any, *, description: str = "", acts_in: str = "") -> None:
     """Add a language model to the table; also as a decorator.
 
     Args:
@@ -170,16 +157,14 @@ def register_model(name: str, class_or_factory: Any = None, *, description: str 
         description: what it is.
         acts_in: where its activation acts.
     """
-
-    def add(factory: Any) -> None:
-        if isinstance(factory, type) and not issubclass(factory, LanguageModel):
-            raise BadInput(f"the model {name!r} must be an actlab.models.LanguageModel, {factory.__name__} is not")
-        _register("model", name, factory, Model(name, factory, description, acts_in))
-
-    return _decorator(add, class_or_factory)
+    if isinstance(class_or_factory, type) and not issubclass(class_or_factory, LanguageModel):
+        given = class_or_factory.__name__
+        raise BadInput(f"the model {name!r} must be an actlab.models.LanguageModel, {given} is not")
+    _add("model", name, class_or_factory, Model(name, class_or_factory, description, acts_in))
 
 
-def register_text(name: str, function: Any = None, *, description: str = "") -> Any:
+@_also_as_decorator
+def register_text(name: str, function: Callable[[], str], *, description: str = "") -> None:
     """Add a character text to the table; also as a decorator. A file of text needs none of this: its path is its name.
 
     Args:
@@ -187,14 +172,11 @@ def register_text(name: str, function: Any = None, *, description: str = "") -> 
         function: without arguments gives the text, each time the same; called once in a process.
         description: what it is.
     """
-
-    def add(made: Callable[[], str]) -> None:
-        _register("dataset", name, made, functools.cache(made), note=description)
-
-    return _decorator(add, function)
+    _add("dataset", name, function, functools.cache(function), note=description)
 
 
-def register_metric(name: str, function: Any = None, *, label: str = "", note: str = "") -> Any:
+@_also_as_decorator
+def register_metric(name: str, function: Any, *, label: str = "", note: str = "") -> None:
     """Add a metric, which enters every pair of the records written from now on, and the tables; also as a decorator.
 
     Args:
@@ -203,20 +185,18 @@ def register_metric(name: str, function: Any = None, *, label: str = "", note: s
         label: with unit and range, as tables and axes have it; the name unless given.
         note: what it means, and which direction is better.
     """
+    if name in RESERVED:
+        raise BadInput(f"the metric {name!r} would hide a number that records hold already: choose another name")
+    found = function(*(torch.linspace(-1, end, 3 * 64).sin().view(3, 64).softmax(1) for end in (1, 20)))
+    shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
+    if shape != (3,):
+        raise BadInput(f"the metric {name!r} must give (3,) for two (3, 64) tensors, one value an input, not {shape}")
+    _add("metric", name, function, function, label=label or name, note=note)
 
-    def add(rows: Any) -> None:
-        if name in RESERVED:
-            raise BadInput(f"the metric {name!r} would hide a number that records hold already: choose another name")
-        p, q = (torch.linspace(-1, end, 3 * 64).sin().view(3, 64).softmax(1) for end in (1, 20))
-        found = rows(p, q)
-        if not isinstance(found, torch.Tensor) or found.shape != (3,):
-            shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
-            raise BadInput(
-                f"the metric {name!r} must give (3,) for two (3, 64) tensors, one value an input, not {shape}"
-            )
-        _register("metric", name, rows, rows, label=label or name, note=note)
 
-    return _decorator(add, function)
+def parts_in(place: Path) -> list[Part]:
+    """The parts that the plug-in file at a place has registered."""
+    return [part for part in PARTS.values() if part.file and part.file.place == place]
 
 
 def hash_of(kind: str, name: str) -> str:
@@ -229,10 +209,9 @@ def hash_of(kind: str, name: str) -> str:
         return texts.own_sha256(name)
     if name not in TABLES[kind] or name in TABLES[kind].built_in:
         return ""
-    own = PARTS.get((kind, name))
-    if own is None:
-        raise BadInput(f"the {kind} {name!r} was put into its table by hand: use actlab.register_{kind}")
     what = f"the {kind} {name!r}"
+    if (own := PARTS.get((kind, name))) is None:
+        raise BadInput(f"{what} was put into its table by hand: use actlab.register_{kind}")
     if own.file is None and fingerprint(own.thing, what) != own.hash:
         raise BadInput(
             f"{what}, or something that it refers to, has changed since it was registered: register it again"
@@ -247,25 +226,22 @@ def parts_of(**named: str) -> Parts:
 
 def check_parts(planned: Parts, **named: str) -> None:
     """``BadInput`` unless the named parts are still those that were planned (or recorded)."""
-    now = parts_of(**named)
     for kind, name in named.items():
-        if kind in dict(planned) and kind != "dataset" and name not in TABLES[kind]:
+        was = dict(planned).get(kind, "")
+        if was and kind != "dataset" and name not in TABLES[kind]:
             raise BadInput(
                 f"the {kind} {name!r} is not known here: load its plug-in file (--plugin; actlab.load_plugins)"
             )
-        was, found = dict(planned).get(kind, ""), dict(now).get(kind, "")
-        if was != found:
+        if was != (found := hash_of(kind, name)):
             before, here = (f"hash {each[:10]}" if each else "built in" for each in (was, found))
             raise BadInput(f"the {kind} {name!r} is not the one that was planned ({before}), but another ({here})")
 
 
 def own_metrics(files: Iterable[str]) -> Parts:
     """A user's own metrics for a study that names these plug-in files, and those of the session: (name, sha256)."""
-    wanted = {Path(file).expanduser().resolve() for file in files}
-    found = [
-        part for part in PARTS.values() if part.kind == "metric" and (part.file is None or part.file.place in wanted)
-    ]
-    return tuple(sorted((part.name, hash_of("metric", part.name)) for part in found))
+    wanted = {None, *(Path(file).expanduser().resolve() for file in files)}
+    names = [n for (kind, n), p in PARTS.items() if kind == "metric" and (p.file and p.file.place) in wanted]
+    return tuple(sorted((name, hash_of("metric", name)) for name in names))
 
 
 def of_session(kind: str, names: Iterable[str]) -> list[str]:
@@ -286,11 +262,11 @@ def sources(parts: Parts) -> dict[str, Any]:
     for part in PARTS.values():
         if part.hash in used:
             where = part.file.name if part.file else f"session: {part.kind} {part.name}"
-            found[where] = {"sha256": part.hash, "source": part.file.text if part.file else _shown(part.thing)}
+            found[where] = {"sha256": part.hash, "source": part.file.text if part.file else _source(part.thing)}
     return {"plugins": found} if found else {}
 
 
-def _shown(thing: Any) -> str:
+def _source(thing: Any) -> str:
     try:
         return inspect.getsource(thing[0] if isinstance(thing, tuple) else thing)
     except (OSError, TypeError):

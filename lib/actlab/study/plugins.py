@@ -8,13 +8,12 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
 from actlab.errors import ActlabError, BadInput
 from actlab.study.identity import from_package
-from actlab.study.parts import LOADING, PARTS, TABLES, PluginFile
+from actlab.study.parts import PARTS, RUNNING, TABLES, PluginFile, parts_in
 
 FILES: dict[Path, PluginFile] = {}
 """The plug-in files that are loaded, by their place."""
@@ -38,10 +37,9 @@ def execute(file: PluginFile) -> None:
     """Run a plug-in and register its parts, in place of those that an earlier version of the file registered."""
     if FILES.get(file.place) == file:
         return
-    for key, part in list(PARTS.items()):
-        if part.file and part.file.place == file.place:
-            del PARTS[key]
-            TABLES[part.kind].remove(part.name)
+    for part in parts_in(file.place):
+        del PARTS[part.kind, part.name]
+        TABLES[part.kind].remove(part.name)
     FILES.pop(file.place, None)
     module = ModuleType(f"actlab_plugin_{file.place.stem}")
     module.__file__ = str(file.place)
@@ -49,7 +47,7 @@ def execute(file: PluginFile) -> None:
     linecache.cache[file.name] = len(file.text), None, file.text.splitlines(keepends=True), file.name  # for inspect
     with _running(file):
         exec(compile(_checked(file), file.name, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  # the user's own file
-    if not any(part.file is file for part in PARTS.values()):
+    if not parts_in(file.place):
         allowed = ", ".join(f"actlab.register_{kind}" for kind in ("activation", "model", "text", "metric"))
         raise BadInput(f"the plug-in {file.name} registers nothing: it may call {allowed}")
     FILES[file.place] = file
@@ -57,7 +55,7 @@ def execute(file: PluginFile) -> None:
 
 @contextmanager
 def _running(file: PluginFile) -> Iterator[None]:
-    LOADING.append(file)
+    RUNNING.append(file)
     try:
         yield
     except ActlabError as error:
@@ -67,7 +65,7 @@ def _running(file: PluginFile) -> Iterator[None]:
         line = lines[-1] if lines else getattr(error, "lineno", None)
         raise BadInput(f"plug-in {file.name}, line {line or '?'}: {type(error).__name__}: {error}") from error
     finally:
-        LOADING.pop()
+        RUNNING.pop()
 
 
 def _checked(file: PluginFile) -> ast.Module:
@@ -75,19 +73,11 @@ def _checked(file: PluginFile) -> ast.Module:
     tree = ast.parse(file.text, file.name)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-            local = [name for name in names if getattr(node, "level", 0) or _is_local(name)]
-            if local:
-                raise BadInput(
-                    f"line {node.lineno} imports {local[0]}, a file that no hash follows: put all into one file"
-                )
+            relative = isinstance(node, ast.ImportFrom) and node.level
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            for name in names:
+                if relative or from_package(name) is False:
+                    raise BadInput(
+                        f"line {node.lineno} imports {name}, a file that no hash follows: put all into one file"
+                    )
     return tree
-
-
-def _is_local(module: str) -> bool:
-    """Whether it would be found, and not among the installed packages; what is not found raises an error of its own."""
-    try:
-        found = find_spec(module.split(".")[0]) is not None
-    except (ValueError, ImportError):
-        found = False
-    return found and not from_package(module)
