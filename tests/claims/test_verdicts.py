@@ -25,7 +25,7 @@ from actlab.claims.verdicts import (
     unexplained,
     within,
 )
-from actlab.statistics.intervals import mean_interval
+from actlab.statistics.means import mean_interval
 
 
 @pytest.mark.parametrize(

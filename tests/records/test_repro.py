@@ -7,7 +7,7 @@ import pytest
 from tests.support import grids
 
 from actlab.records.repro import METRICS, PAIR_METRICS, apart, association, read
-from actlab.statistics.intervals import mean_interval, pair_mean
+from actlab.statistics.means import mean_interval, pair_mean
 
 
 def test_matrix_holds_every_pair_twice_and_no_diagonal() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from actlab.statistics.intervals import paired_difference
+from actlab.statistics.means import paired_difference
 
 
 def test_p_value_of_an_interval_is_the_t_tests() -> None:

@@ -20,7 +20,7 @@ from actlab.records.ablation.reading import BASE, BROKEN, words
 from actlab.records.registration import plan_of
 from actlab.statistics.equal_loss import equivalence_p
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.intervals import mean_interval
+from actlab.statistics.means import mean_interval
 from actlab.statistics.tests import holm
 from actlab.wording import signed, with_interval
 

@@ -21,7 +21,7 @@ from actlab.records.repro import METRICS, PAIR_METRICS, ArmResults, Metric
 from actlab.records.store import Record
 from actlab.records.tables import load_records
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.intervals import mean_interval
+from actlab.statistics.means import mean_interval
 
 GRID = "repro"
 """The reproducibility grid: its runs lie in ``results/repro-SCALE`` and are one study here, with the scale as a

@@ -13,7 +13,7 @@ import pandas as pd
 
 from actlab import paths
 from actlab.records import store
-from actlab.statistics.intervals import mean_interval
+from actlab.statistics.means import mean_interval
 from actlab.wording import moment, with_interval
 
 STUDY = "performance"

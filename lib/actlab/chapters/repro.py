@@ -14,7 +14,7 @@ from actlab.records.families import comparisons, family_size, tested, told
 from actlab.records.repro import METRICS, ArmResults, Grid, association
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.intervals import few_differ
+from actlab.statistics.means import few_differ
 from actlab.wording import bullets, measured, normal_tails, signed, small
 
 LISTED = 6

@@ -11,7 +11,7 @@ from typing import Any
 
 from actlab.claims import ITS_STUDY, Claim, Finding
 from actlab.records.ablation import BASE, BROKEN, PUBLISHED, Factorial, batches, gains, interactions, words
-from actlab.statistics.intervals import mean_interval
+from actlab.statistics.means import mean_interval
 
 PUBLISHED_SCALE, PUBLISHED_TOKENS, PUBLISHED_VOCABULARY = "124m", 500_000_000, 50_304
 LAYERS, WIDTH, CONTEXT = 12, 768, 512

@@ -15,7 +15,7 @@ from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.intervals import mean_interval, pair_mean
+from actlab.statistics.means import mean_interval, pair_mean
 
 STUDIES = ("autopsy-swiglu", "autopsy-models", "autopsy-convlm")
 CORRECTED, LONGER, ALONE, OVERFIT = "repro-lite", "tinylstm-long", "autopsy", "autopsy-overfit"

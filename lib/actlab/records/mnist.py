@@ -17,8 +17,8 @@ from actlab.records import settings, shapes
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.foils import bootstrap_maximum
-from actlab.statistics.intervals import mean_interval, paired_difference
-from actlab.statistics.ranking import best_of_k_curve, random_search
+from actlab.statistics.means import mean_interval, paired_difference
+from actlab.statistics.best_of_k import best_of_k_curve, random_search
 from actlab.statistics.tests import holm
 from actlab.wording import bullets, signed
 

@@ -15,7 +15,7 @@ from actlab.records import settings, shapes
 from actlab.records.store import Record
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Estimate, t_interval
-from actlab.statistics.intervals import few_differ, mean_interval, pair_mean, pair_mean_difference, paired_difference
+from actlab.statistics.means import few_differ, mean_interval, pair_mean, pair_mean_difference, paired_difference
 from actlab.statistics.pairs import jackknife_variance, leave_one_out, pair_average, pair_values
 from actlab.statistics.summaries import rank_correlation
 from actlab.wording import FEW_DIFFER, above_zero

@@ -18,7 +18,7 @@ from actlab.records.repro import ArmResults, Grid
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate, t_interval
-from actlab.statistics.intervals import pair_mean, paired_difference
+from actlab.statistics.means import pair_mean, paired_difference
 from actlab.statistics.pairs import jackknife_variance
 from actlab.wording import bullets, measured, normal_tails, signed, small
 

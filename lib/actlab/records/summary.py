@@ -16,7 +16,7 @@ from actlab.records.repro import ORDER
 from actlab.records.settings import MAIN, natural
 from actlab.records.tables import COLUMNS, factors
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.intervals import mean_interval, pair_mean, pair_mean_difference, paired_difference
+from actlab.statistics.means import mean_interval, pair_mean, pair_mean_difference, paired_difference
 from actlab.statistics.tests import holm, welch
 
 PAIR_METRICS = ("relative_pd", "total_variation", "churn", "jensen_shannon", "label_pd")

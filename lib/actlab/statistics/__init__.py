@@ -10,10 +10,10 @@ from actlab.statistics.crossed import CrossedShares, crossed_shares
 from actlab.statistics.equal_loss import Curves, EqualLoss, decide, equal_loss, equivalence_p
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.foils import bootstrap_maximum
-from actlab.statistics.intervals import few_differ, mean_interval, pair_mean, pair_mean_difference, paired_difference
+from actlab.statistics.means import few_differ, mean_interval, pair_mean, pair_mean_difference, paired_difference
 from actlab.statistics.permutation import permutation_f, sign_flip_floor
 from actlab.statistics.power import detectable_paired, detectable_two_sample, power_paired, power_two_sample
-from actlab.statistics.ranking import best_of_k, best_of_k_curve, random_search
+from actlab.statistics.best_of_k import best_of_k, best_of_k_curve, random_search
 from actlab.statistics.summaries import coefficient_of_variation
 from actlab.statistics.tests import Comparison, Outcome, holm, one_way_anova, tukey, welch
 from actlab.statistics.variance import block_share

@@ -11,7 +11,7 @@ from actlab.chapters.autopsy import Anomaly, or_waiting
 from actlab.claims import published as p
 from actlab.records.autopsy import IGNORED, Evidence, Reading, at
 from actlab.records.repro import ArmResults
-from actlab.statistics.intervals import mean_interval, pair_mean
+from actlab.statistics.means import mean_interval, pair_mean
 from actlab.statistics.summaries import coefficient_of_variation, rank_correlation
 from actlab.wording import measured as said
 

@@ -19,7 +19,7 @@ from actlab.records.ablation.reading import (
     words,
 )
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.intervals import mean_interval, paired_difference
+from actlab.statistics.means import mean_interval, paired_difference
 from actlab.wording import with_interval
 
 

@@ -13,8 +13,8 @@ from actlab.records.ablation.effects import arms
 from actlab.records.ablation.reading import BASE, BROKEN, PUBLISHED_EVALUATIONS, Factorial, Values, words
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.intervals import mean_interval, paired_difference
-from actlab.statistics.ranking import best_of_k_curve
+from actlab.statistics.means import mean_interval, paired_difference
+from actlab.statistics.best_of_k import best_of_k_curve
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from actlab.errors import BadInput
 from actlab.statistics import best_of_k, best_of_k_curve, random_search
-from actlab.statistics.ranking import standard_error
+from actlab.statistics.best_of_k import standard_error
 
 SCORES = st.lists(st.floats(-100, 100), min_size=1, max_size=7)
 
