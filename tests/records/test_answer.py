@@ -95,6 +95,22 @@ def test_known_differences_are_found_and_speed_alone_is_none() -> None:
     assert found.pooled("smelu_1").value == pytest.approx(-0.02, abs=0.004)
 
 
+def test_a_part_of_the_family_is_judged_no_more_mildly_than_the_whole() -> None:
+    """Thirty comparisons are planned (six models, five activations): those without a record count as p = 1."""
+    found = records({"gelu": -0.008}, models=("charlm",))
+    alone, planned = answer(found), Answer(repro.read(found), PLAN, 30)
+    (one,), (thirty,) = (part.comparisons().values() for part in (alone, planned))
+    assert 0 < one.adjusted < 1 / 30
+    assert thirty.adjusted == pytest.approx(30 * one.adjusted)
+    assert thirty.equivalence_adjusted == pytest.approx(min(1, 30 * one.equivalence_adjusted))
+    (p_alone,), (p_planned,) = ([p for _, p in part.at_the_end("val_loss").values()] for part in (alone, planned))
+    assert p_planned == pytest.approx(min(1, 30 * p_alone))
+
+
+def test_the_plan_lists_thirty_comparisons() -> None:
+    assert chapter.read().planned == 30
+
+
 def test_an_arm_at_the_bigram_table_is_told_and_left_out() -> None:
     """It would set the level for all others."""
     found = records({"gelu": 0.0})

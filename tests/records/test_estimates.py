@@ -15,7 +15,7 @@ from actlab import paths
 from actlab.records import equal_loss, sources, store
 from actlab.records.estimates import against, at_equal_loss
 from actlab.records.repro import ArmResults
-from actlab.statistics import holm
+from actlab.statistics.tests import holm
 
 
 def raw(study: str) -> dict[tuple[str, str], dict[str, Any]]:

@@ -9,7 +9,7 @@ from tests.support import grids
 from actlab.figures import scale as figures
 from actlab.records import scale as scale_records
 from actlab.records.store import Record
-from actlab.statistics import block_share
+from actlab.statistics.variance import block_share
 
 SCALES = {"33k": 33_000, "116k": 116_000, "lite": 437_000}
 

@@ -1,4 +1,4 @@
-"""Intervals over trials: known answers, what is missing, and the algebra behind the jackknife."""
+"""Means over trials and over pairs of trials: known answers, what is missing, the algebra of the jackknife, CV%, ranks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from actlab.errors import BadInput
-from actlab.statistics import Estimate, few_differ, mean_interval, pair_mean, pair_mean_difference, paired_difference
-
-FINITE = st.floats(-1e3, 1e3)
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.means import (
+    coefficient_of_variation,
+    few_differ,
+    mean_interval,
+    pair_mean,
+    pair_mean_difference,
+    paired_difference,
+    rank_correlation,
+)
 
 
 def distances(points: np.ndarray) -> np.ndarray:
@@ -27,134 +34,97 @@ def matrix() -> np.ndarray:
     return distances(np.random.default_rng(0).normal(size=(5, 4)))
 
 
-def test_mean_interval_is_the_one_of_scipy() -> None:
+def test_means_and_paired_differences_are_those_of_scipy() -> None:
+    """Missing trials are left out and counted; the p-value is the t test's."""
     values = [1.55377, 1.55269, 1.56011]
-    expected = stats.ttest_1samp(values, 0).confidence_interval(0.9)
-    found = mean_interval(values, 0.9)
-    assert (found.low, found.high) == pytest.approx(tuple(expected))
+    found = mean_interval([*values, math.nan], 0.9)
+    assert (found.low, found.high) == pytest.approx(tuple(stats.ttest_1samp(values, 0).confidence_interval(0.9)))
     assert (found.n, found.level) == (3, 0.9)
+    a, b = [1.0, 2.5, 4.0, 4.5], [0.5, 2.6, 3.1, math.nan]
+    expected, difference = stats.ttest_rel(a[:3], b[:3]), paired_difference(a, b)
+    assert (difference.low, difference.high) == pytest.approx(tuple(expected.confidence_interval(0.95)))
+    assert (difference.n, difference.p_value()) == (3, pytest.approx(expected.pvalue))
 
 
-def test_estimate_reads_as_number_interval_and_n() -> None:
+def test_an_estimate_without_interval_excludes_nothing() -> None:
+    """No interval, no evidence; an interval of no width leaves no doubt."""
     assert str(Estimate(0.123, 0.11, 0.136, 5, 0.95, "t")) == "0.123 [0.110, 0.136], n = 5"
     assert str(mean_interval([2.0])) == "2.000 [no interval], n = 1"
     assert str(mean_interval([math.nan])) == "no value, n = 0"
-
-
-def test_estimate_without_interval_excludes_nothing() -> None:
     assert not mean_interval([2.0]).excludes(100.0)
     assert mean_interval([2.0, 2.0]).excludes(2.1)
-
-
-def test_missing_trials_are_left_out_and_counted() -> None:
-    assert mean_interval([1.0, math.nan, 3.0]) == mean_interval([1.0, 3.0])
-
-
-def test_paired_difference_is_the_one_of_scipy() -> None:
-    a, b = [1.0, 2.5, 4.0, 4.5], [0.5, 2.6, 3.1, math.nan]
-    expected = stats.ttest_rel(a[:3], b[:3]).confidence_interval(0.95)
-    found = paired_difference(a, b)
-    assert (found.low, found.high) == pytest.approx(tuple(expected))
-    assert found.n == 3
+    p_values = [paired_difference(a, [2.0, 3.0][: len(a)]).p_value() for a in ([1.0], [2.0, 3.0], [1.0, 2.0])]
+    assert p_values == [1, 1, 0]
 
 
 def test_pair_mean_is_the_mean_over_pairs_and_the_jackknife_by_hand(matrix: np.ndarray) -> None:
-    """The slow reference: drop a trial, average again."""
+    """The slow reference: drop a trial, average again. Of a difference: drop it from both arms."""
 
-    def average(kept: list[int]) -> float:
-        return float(np.mean([matrix[i, j] for i, j in itertools.combinations(kept, 2)]))
+    def average(values: np.ndarray, kept: list[int]) -> float:
+        return float(np.mean([values[i, j] for i, j in itertools.combinations(kept, 2)]))
 
-    left_out = np.array([average([j for j in range(5) if j != i]) for i in range(5)])
-    error = math.sqrt(4 / 5 * ((left_out - left_out.mean()) ** 2).sum())
-    found = pair_mean(matrix)
-    assert found.value == pytest.approx(average(list(range(5))))
-    assert left_out.mean() == pytest.approx(found.value)
-    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 4) * error)
+    def by_hand(values: np.ndarray) -> tuple[float, float]:
+        left_out = np.array([average(values, [j for j in range(5) if j != i]) for i in range(5)])
+        error = math.sqrt(4 / 5 * ((left_out - left_out.mean()) ** 2).sum())
+        return average(values, list(range(5))), stats.t.ppf(0.975, 4) * error
 
-
-def test_jackknife_of_three_trials_is_four_times_the_naive_variance() -> None:
-    matrix = distances(np.random.default_rng(1).normal(size=(3, 2)))
-    naive = matrix[np.triu_indices(3, 1)].var(ddof=1) / 3
-    found = pair_mean(matrix)
-    assert ((found.high - found.value) / stats.t.ppf(0.975, 2)) ** 2 == pytest.approx(4 * naive)
+    other = distances(np.random.default_rng(3).normal(size=(5, 4)))
+    for found, values in ((pair_mean(matrix), matrix), (pair_mean_difference(matrix, other), matrix - other)):
+        assert (found.value, found.high - found.value) == pytest.approx(by_hand(values))
 
 
-@given(arrays(float, (4, 3), elements=FINITE))
-def test_sum_kernel_is_twice_the_mean(points: np.ndarray) -> None:
+@given(arrays(float, 4, elements=st.floats(-1e3, 1e3)))
+def test_sum_kernel_is_twice_the_mean(x: np.ndarray) -> None:
     """For h_ij = x_i + x_j the U-statistic is twice the mean, and its jackknife twice the t interval, exactly."""
-    x = points[:, 0]
     found, mean = pair_mean(x[:, None] + x[None]), mean_interval(x)
-    assert (found.value, found.low, found.high) == pytest.approx(
-        (2 * mean.value, 2 * mean.low, 2 * mean.high), rel=1e-6, abs=1e-6
-    )
+    expected = (2 * mean.value, 2 * mean.low, 2 * mean.high)
+    assert (found.value, found.low, found.high) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 @given(st.permutations(range(5)), st.floats(0.1, 10.0))
 def test_pair_mean_ignores_order_and_follows_the_unit(order: list[int], unit: float) -> None:
     matrix = distances(np.random.default_rng(0).normal(size=(5, 4)))
     first, second = pair_mean(matrix), pair_mean(unit * matrix[np.ix_(order, order)])
-    assert (second.value, second.low, second.high) == pytest.approx(
-        (unit * first.value, unit * first.low, unit * first.high)
-    )
+    expected = (unit * first.value, unit * first.low, unit * first.high)
+    assert (second.value, second.low, second.high) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("diagonal", [0.0, math.nan, 7.0])
-def test_pair_mean_drops_missing_trials_and_never_reads_the_diagonal(matrix: np.ndarray, diagonal: float) -> None:
+def test_missing_trials_are_dropped_from_pairs_and_the_diagonal_is_not_read(
+    matrix: np.ndarray, diagonal: float
+) -> None:
     holed = matrix.copy()
     holed[2], holed[:, 2] = math.nan, math.nan
     np.fill_diagonal(holed, diagonal)
     kept = [0, 1, 3, 4]
     assert pair_mean(holed) == pair_mean(matrix[np.ix_(kept, kept)])
+    same = pair_mean_difference(holed, matrix)
+    assert (same.value, same.low, same.high, same.n) == (0.0, 0.0, 0.0, 4)
 
 
 @pytest.mark.parametrize(("size", "value"), [(0, math.nan), (1, math.nan), (2, 0.5)])
 def test_too_few_trials_give_no_interval(size: int, value: float) -> None:
     found = pair_mean(np.full((size, size), 0.5))
-    assert found.value == pytest.approx(value, nan_ok=True)
-    assert math.isnan(found.low)
-    assert math.isnan(found.high)
-
-
-def test_pair_mean_difference_drops_a_seed_from_both_arms(matrix: np.ndarray) -> None:
-    other = distances(np.random.default_rng(3).normal(size=(5, 4)))
-    found = pair_mean_difference(matrix, other)
-    left_out = []
-    for i in range(5):
-        kept = np.delete(np.arange(5), i)
-        left_out.append(pair_mean(matrix[np.ix_(kept, kept)]).value - pair_mean(other[np.ix_(kept, kept)]).value)
-    error = math.sqrt(4 / 5 * ((np.array(left_out) - np.mean(left_out)) ** 2).sum())
-    assert found.value == pytest.approx(pair_mean(matrix).value - pair_mean(other).value)
-    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 4) * error)
-
-
-def test_pair_mean_difference_uses_shared_seeds_only(matrix: np.ndarray) -> None:
-    holed = matrix.copy()
-    holed[0], holed[:, 0] = math.nan, math.nan
-    found = pair_mean_difference(holed, matrix)
-    assert (found.value, found.low, found.high, found.n) == (0.0, 0.0, 0.0, 4)
+    assert (found.value, found.low) == pytest.approx((value, math.nan), nan_ok=True)
 
 
 def test_bad_input_says_what_was_given(matrix: np.ndarray) -> None:
-    lopsided = matrix.copy()
+    lopsided, single = matrix.copy(), matrix.copy()
     lopsided[0, 1] += 1
-    single = matrix.copy()
     single[0, 1] = single[1, 0] = math.nan
-    with pytest.raises(BadInput, match=r"shape \(2, 2\)"):
-        mean_interval([[1, 2], [3, 4]])
-    with pytest.raises(BadInput, match="got inf"):
-        mean_interval([1.0, math.inf])
-    with pytest.raises(BadInput, match="got 95"):
-        mean_interval([1.0, 2.0], level=95)
-    with pytest.raises(BadInput, match="got 2 and 3 values"):
-        paired_difference([1, 2], [1, 2, 3])
-    with pytest.raises(BadInput, match=r"shape \(5, 4\)"):
-        pair_mean(matrix[:, :4])
-    with pytest.raises(BadInput, match="differ"):
-        pair_mean(lopsided)
-    with pytest.raises(BadInput, match="single pair"):
-        pair_mean(single)
-    with pytest.raises(BadInput, match="5 and 4 trials"):
-        pair_mean_difference(matrix, matrix[:4, :4])
+    for call, message in (
+        (lambda: mean_interval([[1, 2], [3, 4]]), r"shape \(2, 2\)"),
+        (lambda: mean_interval([1.0, math.inf]), "got inf"),
+        (lambda: mean_interval([1.0, 2.0], level=95), "got 95"),
+        (lambda: paired_difference([1, 2], [1, 2, 3]), "of 2 and 3 trials"),
+        (lambda: pair_mean(matrix[:, :4]), r"shape \(5, 4\)"),
+        (lambda: pair_mean(lopsided), "differ"),
+        (lambda: pair_mean(single), "single pair"),
+        (lambda: pair_mean_difference(matrix, single), "single pair"),
+        (lambda: pair_mean_difference(matrix, matrix[:4, :4]), "5 and 4 trials"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            call()
 
 
 def test_too_few_trials_differ() -> None:
@@ -165,6 +135,19 @@ def test_too_few_trials_differ() -> None:
     assert few_differ(one_off)
     one_off[0, 1] = one_off[1, 0] = 0.0013
     assert few_differ(one_off)
-    assert not few_differ(distances(np.arange(5.0)[:, None] ** 2))
-    assert not few_differ(np.zeros((5, 5)))
-    assert not few_differ([[0, 1.0], [1.0, 0]])
+    assert not any(map(few_differ, (distances(np.arange(5.0)[:, None] ** 2), np.zeros((5, 5)), [[0, 1.0], [1.0, 0]])))
+
+
+def test_rank_correlation_is_the_one_of_scipy() -> None:
+    """With ties; NaN where one side is constant."""
+    points = np.random.default_rng(0).integers(0, 5, size=(2, 4, 9)).astype(float)
+    expected = [stats.spearmanr(x, y).statistic for x, y in points.swapaxes(0, 1)]
+    np.testing.assert_allclose(rank_correlation(points), expected)
+    assert math.isnan(rank_correlation(np.array([[[1.0, 1.0]], [[1.0, 2.0]]]))[0])
+
+
+def test_cv_of_the_reference_table() -> None:
+    """CharLM's five cells, printed with CV 20.26%: the population's; a sample's is 22.66%."""
+    cells = [0.9051, 1.0739, 1.0938, 0.5935, 1.0952]
+    assert [coefficient_of_variation(cells, ddof) for ddof in (0, 1)] == pytest.approx([20.26, 22.66], abs=0.01)
+    assert math.isnan(coefficient_of_variation([-1.0, 1.0]))

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.errors import BadInput
-from actlab.statistics import block_share, crossed_shares
-from actlab.statistics.crossed import components, mean_squares
+from actlab.statistics.variance import block_share, components, crossed_shares, mean_squares
 
 CHARLM = np.array([[1.55377, 1.55269, 1.56011], [1.55847, 1.52676, 1.57674], [1.47377, 1.51979, 1.49850]]).T
 """Final losses of the reference's CharLM at full scale: three seeds, relu, gelu, swish."""
@@ -25,21 +24,18 @@ def test_block_share_by_its_formula() -> None:
     between, shared = seeds * ((columns - mean) ** 2).sum() / 2, arms * ((rows - mean) ** 2).sum() / 2
     rest = ((CHARLM - rows - columns + mean) ** 2).sum() / 4
     parts = np.array([2 * (between - rest) / (seeds * arms), max(0, (shared - rest) / arms), rest])
-    found = block_share(CHARLM, np.random.default_rng(0))
-    assert found.value == pytest.approx(parts[0] / parts.sum())
+    found = block_share(np.vstack([CHARLM, [1.5, math.nan, 1.5]]), np.random.default_rng(0))
+    assert (found.value, found.n) == (pytest.approx(parts[0] / parts.sum()), 3)
     assert 0 <= found.low < found.value < found.high < 1
     assert found == block_share(CHARLM, np.random.default_rng(0))
-    assert found.n == 3
 
 
 def test_block_share_of_arms_that_do_not_differ_and_of_too_little() -> None:
-    same = block_share(
-        np.random.default_rng(1).normal(size=(4, 1)) + np.array([[0, 1.0], [1, 0], [0, 1], [1, 0]]),
-        np.random.default_rng(0),
-    )
+    noise = np.random.default_rng(1).normal(size=(4, 1)) + np.array([[0, 1.0], [1, 0], [0, 1], [1, 0]])
+    same = block_share(noise, np.random.default_rng(0))
     assert (same.value, same.low) == (0, 0)
-    assert math.isnan(block_share([[1.0, 2.0]], np.random.default_rng(0)).value)
-    assert math.isnan(block_share([[1.0, 1.0], [1.0, 1.0]], np.random.default_rng(0)).value)
+    for too_little in ([[1.0, 2.0]], [[1.0, 1.0], [1.0, 1.0]]):
+        assert math.isnan(block_share(too_little, np.random.default_rng(0)).value)
     with pytest.raises(BadInput, match=r"\(seeds, arms\)"):
         block_share([1.0, 2.0], np.random.default_rng(0))
 
@@ -60,17 +56,15 @@ def test_block_share_covers_where_arms_share_seeds(monkeypatch: pytest.MonkeyPat
 def design(rows: float, columns: float, cells: float, seed: float, trial: float, seeds: int = 4000) -> np.ndarray:
     a, k = np.array([-1.0, 0.0, 1.0])[:, None, None], np.array([-1.0, 1.0])[None, :, None]
     generator = np.random.default_rng(0)
-    luck = seed * generator.normal(size=(1, 1, seeds)) + trial * generator.normal(size=(3, 2, seeds))
-    return rows * a + columns * k + cells * a * k + luck
+    noise = seed * generator.normal(size=(1, 1, seeds)) + trial * generator.normal(size=(3, 2, seeds))
+    return rows * a + columns * k + cells * a * k + noise
 
 
 def test_crossed_shares_of_a_known_design() -> None:
-    found = crossed_shares(design(1.0, 0.5, 0.5, 0.3, 0.6, 300))
     parts = np.array([2 / 3, 0.25, 0.25 * 2 / 3, 0.45])
-    values = [found.architecture.value, found.activation.value, found.interaction.value, found.seed.value]
+    values = [found.value for found in crossed_shares(design(1.0, 0.5, 0.5, 0.3, 0.6, 300)).values()]
     assert values == pytest.approx(list(parts / parts.sum()), abs=0.02)
     assert sum(values) == pytest.approx(1)
-    assert found.shared.value == pytest.approx(0.2, abs=0.04)
 
 
 def test_components_are_unbiased() -> None:
@@ -85,24 +79,16 @@ def test_mean_squares_sum_to_the_variance(seed: int) -> None:
     assert mean_squares(values[None]).sum() == pytest.approx(values.var())
 
 
-def test_crossed_shares_with_one_architecture_too_few_seeds_or_missing_ones() -> None:
+def test_crossed_shares_of_too_few_missing_or_equal_values() -> None:
+    """Equal everywhere: nothing to share out. Equal over seeds: all of it lies between arms."""
     values = design(1.0, 0.5, 0.5, 0.3, 0.6, 5)
     holed = values.copy()
     holed[0, 0, 2] = math.nan
     assert crossed_shares(holed) == crossed_shares(np.delete(values, 2, axis=2))
-    assert math.isnan(crossed_shares(values[:, :, :2]).seed.low)
-    assert not math.isnan(crossed_shares(values[:, :, :2]).seed.value)
-    assert math.isnan(crossed_shares(values[:, :, :1]).seed.value)
+    two, one = (crossed_shares(values[:, :, :n])["seed"] for n in (2, 1))
+    assert (math.isnan(two.low), math.isnan(two.value), math.isnan(one.value)) == (True, False, True)
+    assert math.isnan(crossed_shares(np.full((2, 2, 3), 0.1))["seed"].value)
+    between = crossed_shares(np.repeat(np.arange(4.0).reshape(2, 2, 1), 3, axis=2))
+    assert (between["seed"].value, between["architecture"].value) == pytest.approx((0.0, 0.8))
     with pytest.raises(BadInput, match=r"2 x 2 arms, got shape \(1, 2, 5\)"):
         crossed_shares(values[:1])
-
-
-def test_crossed_shares_of_values_that_never_vary() -> None:
-    """Equal everywhere: nothing to share out. Equal over seeds: all of it lies between arms."""
-    nothing, no_luck = (
-        crossed_shares(np.full((2, 2, 3), 0.1)),
-        crossed_shares(np.repeat(np.arange(4.0).reshape(2, 2, 1), 3, axis=2)),
-    )
-    assert math.isnan(nothing.seed.value)
-    assert (no_luck.seed.value, no_luck.architecture.value) == pytest.approx((0.0, 0.8))
-    assert math.isnan(no_luck.shared.value)

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from actlab.records import store
 from actlab.records.ablation.reading import BASE, BROKEN, words
 from actlab.records.registration import plan_of
-from actlab.statistics.equal_loss import equivalence_p
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
-from actlab.statistics.tests import holm
+from actlab.statistics.tests import equivalence_p, holm
 from actlab.wording import signed, with_interval
 
 TUNING, STUDY = "ablation-tuning", "ablation-tuned"

@@ -11,7 +11,7 @@ from scipy import stats
 
 from actlab.records import repro, store
 from actlab.records.answer import Answer
-from actlab.records.registration import plan_of, registrations
+from actlab.records.registration import params_of, registrations
 from actlab.records.repro import Grid
 from actlab.statistics.estimate import Estimate
 from actlab.wording import moment, signed
@@ -24,7 +24,9 @@ NOT_YET = "no record yet: `actlab run params/answer-tuning.yaml`, then `actlab r
 
 def read(study: str = STUDY) -> Answer:
     """The recorded arms of a confirmatory study and the plan of its params file."""
-    return Answer(repro.read(store.load_study(study)), plan_of(study))
+    params = params_of(study)
+    planned = len(params["model"]) * (len(params["activations"]) - 1)  # the reference is one of them
+    return Answer(repro.read(store.load_study(study)), params["plan"], planned)
 
 
 def sentences(answer: Answer) -> dict[str, str]:

@@ -12,9 +12,8 @@ import pandas as pd
 from actlab.records import repro, store
 from actlab.records.registration import plan_of
 from actlab.records.repro import Grid
-from actlab.statistics.equal_loss import equivalence_p
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.tests import holm
+from actlab.statistics.tests import equivalence_p, holm
 from actlab.wording import signed
 
 STUDY, TWIN = "dtype", "repro-lite"

@@ -15,9 +15,9 @@ from actlab.claims.sizes import parameters
 from actlab.claims.verdicts import signs
 from actlab.records.families import comparisons
 from actlab.records.repro import METRICS, ArmResults, Grid
-from actlab.statistics.crossed import crossed_shares
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.power import detectable_paired
+from actlab.statistics.variance import crossed_shares
 from actlab.wording import above_zero, normal_tails, with_interval
 
 SMALLEST_FIRST = tuple(reversed(STUDIES))
@@ -134,8 +134,8 @@ def _shares(grid: Grid, metric: str) -> dict[str, str]:
     if min(values.shape[:2], default=0) < 2:
         return {"over": "fewer than two activations recorded for every model"}
     found = crossed_shares(values)
-    cells = {name: _percent(getattr(found, name)) for name in ("architecture", "activation", "interaction", "seed")}
-    return cells | {"over": f"{len(grid.models)} models, {', '.join(complete)}; n = {found.seed.n} seeds"}
+    cells = {name: _percent(share) for name, share in found.items()}
+    return cells | {"over": f"{len(grid.models)} models, {', '.join(complete)}; n = {found['seed'].n} seeds"}
 
 
 def _percent(share: Estimate) -> str:

@@ -9,9 +9,8 @@ import numpy as np
 
 from actlab.claims import ITS_STUDY, Claim, Finding, Verdict
 from actlab.records.mnist import PUBLISHED_BATCH, PUBLISHED_RATE, Sweep, differences, gains, optimism
-from actlab.statistics.coverage import interval_coverage
+from actlab.statistics.best_of_k import bootstrap_maximum, interval_coverage
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.foils import bootstrap_maximum
 
 EQUAL_WIDTH, EQUAL_PARAMETERS = "geglu_equal_width", "geglu_equal_parameters"
 COVERAGE_SEED = 2026

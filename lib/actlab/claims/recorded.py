@@ -30,8 +30,7 @@ from actlab.claims.verdicts import (
 )
 from actlab.records.repro import METRICS, ArmResults, Grid, combined
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import pair_mean_difference
-from actlab.statistics.summaries import rank_correlation
+from actlab.statistics.means import pair_mean_difference, rank_correlation
 from actlab.wording import above_zero, measured
 
 Scales = tuple[str, ...]

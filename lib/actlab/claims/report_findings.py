@@ -23,7 +23,7 @@ from actlab.claims.recorded import (
 from actlab.claims.report_summary import spread
 from actlab.claims.unpaired import UNPAIRED, TradeOff
 from actlab.claims.verdicts import Between, exactly, rounded
-from actlab.statistics.summaries import rank_correlation
+from actlab.statistics.means import rank_correlation
 
 PARTIAL = ("partial",)
 TV = "total_variation"

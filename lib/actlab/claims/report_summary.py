@@ -11,7 +11,7 @@ from actlab.claims import published as p
 from actlab.claims.checks import Conflict, Counted, Recomputed, Selected, size, words
 from actlab.claims.recorded import ANY, FIVE, claimed, excused, identical, quantity, values
 from actlab.claims.verdicts import FILES, Between, about, exactly, rounded
-from actlab.statistics.tests import f_test, tukey
+from actlab.statistics.tests import f_p_value, tukey
 
 INSENSITIVE = ("nanotransformer", "hybridlm", "convlm", "minigpt")
 FULL = ("full",)
@@ -19,13 +19,12 @@ FULL = ("full",)
 
 def _p_value(statistic: float) -> float:
     """Of F with 2 and 6 degrees of freedom: three activations, three trials each."""
-    return f_test(2 * statistic, 6.0, (2, 6), 9, "F").p_value
+    return f_p_value(statistic, 2, 6)
 
 
 def _tukey(first: str, second: str) -> float:
     """p of two activations among charlm's full-scale trials."""
-    found = tukey(p.CHARLM_TRIALS)
-    return next(pair.p_value for pair in found if {pair.first, pair.second} == {first, second})
+    return tukey(p.CHARLM_TRIALS)[frozenset((first, second))]
 
 
 def swish_leads(losses: dict[str, float]) -> tuple[bool, str]:

@@ -13,7 +13,7 @@ from actlab.claims import Finding, Kind
 from actlab.claims.evidence import Evidence, since
 from actlab.claims.recorded import Recorded
 from actlab.claims.verdicts import decided, explained, unexplained
-from actlab.statistics.summaries import rank_correlation
+from actlab.statistics.means import rank_correlation
 from actlab.wording import measured
 
 UNPAIRED = "pairing: unpaired"

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from actlab.records.estimates import against
 from actlab.records.repro import ArmResults, Grid
-from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, equivalence_p, read_at
-from actlab.statistics.estimate import Estimate, t_interval
-from actlab.statistics.pairs import jackknife_variance
-from actlab.statistics.tests import holm
+from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.means import jackknifed
+from actlab.statistics.tests import equivalence_p, holm
 
 Word = Literal["supported", "contradicted", "undecided"]
 Plan = Mapping[str, Any]
@@ -47,6 +47,8 @@ class Answer:
 
     grid: Grid
     plan: Plan
+    planned: int = 0
+    """How many comparisons the study's params file lists: the size of every family, records or not."""
 
     @property
     def reference(self) -> str:
@@ -90,14 +92,15 @@ class Answer:
             for model, found in self.levels(metric, earlier).items()
             for activation, difference in found.differences.items()
         }
-        return dict(zip(cells, decide(list(cells.values()), self.margin, self.alpha), strict=True))
+        return dict(zip(cells, decide(list(cells.values()), self.margin, self.alpha, self.planned), strict=True))
 
     def at_the_end(self, metric: str) -> dict[tuple[str, str], tuple[Estimate, float]]:
         """(model, activation) -> its difference from the reference after all steps, and its p-value adjusted over all
         of them."""
         arms, reference = self.grid.arms, self.reference
         cells = [(m, a) for m, a in arms if a != reference and (m, reference) in arms]
-        return dict(zip(cells, against([(arms[m, a], arms[m, reference]) for m, a in cells], metric), strict=True))
+        tested = against([(arms[m, a], arms[m, reference]) for m, a in cells], metric, self.planned)
+        return dict(zip(cells, tested, strict=True))
 
     def pooled(self, activation: str) -> Estimate:
         """The mean over architectures of an activation's difference from the reference at equal loss."""
@@ -115,11 +118,8 @@ class Answer:
 def over_seeds(statistic: Callable[[Seeds], float], seeds: Seeds) -> Estimate:
     """A statistic of the trials of the given seeds, with a jackknife that leaves one of them at a time out."""
     n = len(seeds)
-    value = statistic(seeds) if n > 1 else math.nan
-    error = math.nan
-    if n > 2:
-        error = math.sqrt(jackknife_variance(np.array([statistic(np.delete(seeds, i)) for i in range(n)])))
-    return t_interval(value, error, n, n - 1, 0.95, METHOD)
+    left_out = [statistic(np.delete(seeds, i)) for i in range(n)] if n > 2 else [math.nan] * n
+    return jackknifed(statistic(seeds) if n > 1 else math.nan, np.array(left_out), method=METHOD)
 
 
 def _seeds(arms: Mapping[str, Mapping[str, Curves]]) -> Seeds:
@@ -130,7 +130,7 @@ def _seeds(arms: Mapping[str, Mapping[str, Curves]]) -> Seeds:
 
 def _values(arms: Mapping[str, Curves], seeds: Seeds) -> dict[str, float]:
     """activation -> the metric at the loss that all arms reach, of these seeds alone."""
-    return dict(zip(arms, map(float, read_at(arms, seeds, 0.0)[0]), strict=True))
+    return dict(zip(arms, map(float, read_at(arms, seeds)[0]), strict=True))
 
 
 def _differences(arms: Mapping[str, Curves], reference: str, seeds: Seeds) -> dict[str, float]:

@@ -15,11 +15,16 @@ MARGIN = 0.005
 """Total variation: a smaller difference does not matter (the plan of the confirmatory study)."""
 
 
-def against(pairs: Sequence[tuple[ArmResults, ArmResults]], metric: str) -> list[tuple[Estimate, float]]:
+def against(
+    pairs: Sequence[tuple[ArmResults, ArmResults]], metric: str, planned: int = 0
+) -> list[tuple[Estimate, float]]:
     """First arm minus second, paired by seed, and its p-value adjusted by Holm over all of these pairs, in their
-    order."""
+    order.
+
+    ``planned``: how many comparisons the family has where its plan says so; those without a record count as p = 1.
+    """
     found = [arm.minus(other, metric) for arm, other in pairs]
-    return list(zip(found, map(float, holm([estimate.p_value() for estimate in found])), strict=True))
+    return list(zip(found, map(float, holm([estimate.p_value() for estimate in found], planned)), strict=True))
 
 
 def at_equal_loss(

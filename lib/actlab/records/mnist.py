@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from actlab.errors import RecordError
 from actlab.records import settings, shapes
 from actlab.records.store import Record
+from actlab.statistics.best_of_k import best_of_k_curve, bootstrap_maximum
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.foils import bootstrap_maximum
 from actlab.statistics.means import mean_interval, paired_difference
-from actlab.statistics.best_of_k import best_of_k_curve, random_search
 from actlab.statistics.tests import holm
 from actlab.wording import bullets, signed
 
@@ -238,7 +237,7 @@ def published_searches(sweep: Sweep, seed: int, hidden: int = 0, budgets: Sequen
         for network, pool in pools.items():
             if k > len(pool):
                 continue
-            scores = pool[random_search(generator, len(pool), k)]
+            scores = pool[generator.choice(len(pool), size=k, replace=False)]
             found.append(Search(network, k, scores, bootstrap_maximum(scores, generator)))
     return found
 

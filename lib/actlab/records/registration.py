@@ -44,10 +44,15 @@ class Registration:
         return datetime.fromisoformat(self.committed) <= datetime.fromisoformat(self.first_run)
 
 
-def plan_of(study: str) -> dict[str, Any]:
-    """The plan in ``params/<study>.yaml`` as it stands now, as plain values; empty where there is none."""
+def params_of(study: str) -> dict[str, Any]:
+    """``params/<study>.yaml`` as it stands now, as plain values; empty where there is none."""
     file = paths.ROOT / "params" / f"{study}.yaml"
-    return dict(yaml.safe_load(file.read_text(encoding="utf-8")).get("plan", {})) if file.exists() else {}
+    return dict(yaml.safe_load(file.read_text(encoding="utf-8"))) if file.exists() else {}
+
+
+def plan_of(study: str) -> dict[str, Any]:
+    """The plan in a params file; empty where there is none."""
+    return dict(params_of(study).get("plan", {}))
 
 
 def registrations(records: Iterable[Record], root: str | None = None) -> list[Registration]:

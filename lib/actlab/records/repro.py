@@ -3,6 +3,7 @@ nothing, trains nothing."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,10 +15,20 @@ from actlab.errors import RecordError
 from actlab.records import settings, shapes
 from actlab.records.store import Record
 from actlab.statistics.equal_loss import Curves
-from actlab.statistics.estimate import Estimate, t_interval
-from actlab.statistics.means import few_differ, mean_interval, pair_mean, pair_mean_difference, paired_difference
-from actlab.statistics.pairs import jackknife_variance, leave_one_out, pair_average, pair_values
-from actlab.statistics.summaries import rank_correlation
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.means import (
+    coefficient_of_variation,
+    few_differ,
+    jackknifed,
+    leave_one_out,
+    mean_interval,
+    pair_average,
+    pair_mean,
+    pair_mean_difference,
+    pair_values,
+    paired_difference,
+    rank_correlation,
+)
 from actlab.wording import FEW_DIFFER, above_zero
 
 Matrix = NDArray[np.float64]
@@ -237,7 +248,9 @@ class Grid:
         which inflates it.
         """
         arms = self.of_model(model)
-        return combined(arms if len(arms) > 1 else (), metric, _cv, "CV% of the means, jackknife over seeds")
+        return combined(
+            arms if len(arms) > 1 else (), metric, coefficient_of_variation, "CV% of the means, jackknife over seeds"
+        )
 
     def estimates(self, metric: str) -> dict[tuple[str, str], Estimate]:
         """The metric's estimate, as it is shown, in every recorded arm."""
@@ -258,13 +271,8 @@ def combined(
     """
     means, left_out = seed_means(arms, metric)
     if not means.size:
-        return t_interval(float("nan"), float("nan"), left_out.shape[1], 0, 0.95, method)
-    return _jackknifed(combine(means), combine(left_out) if left_out.shape[1] > 2 else None, left_out.shape[1], method)
-
-
-def _jackknifed(value: NDArray[np.float64], left_out: NDArray[np.float64] | None, seeds: int, method: str) -> Estimate:
-    error = float("nan") if left_out is None else jackknife_variance(left_out) ** 0.5
-    return t_interval(float(value[0]), error, seeds, seeds - 1, 0.95, method)
+        return jackknifed(math.nan, np.full(left_out.shape[1], math.nan), method=method)
+    return jackknifed(combine(means)[0], combine(left_out), method=method)
 
 
 def seed_means(arms: Sequence[ArmResults], metric: str) -> tuple[Matrix, Matrix]:
@@ -298,19 +306,13 @@ def association(
     found = [seed_means([arm for pair in arms for arm in pair], metric) for metric in metrics]
     size = found[0][1].shape[1] if arms else 0
     if len(arms) < 3 or size < 3:
-        return t_interval(float("nan"), float("nan"), size, 0, 0.95, method)
+        return jackknifed(math.nan, np.full(size, math.nan), method=method)
     value, left_out = (
         rank_correlation(np.stack([(table[::2] - table[1::2]).T for table in tables]))
         for tables in zip(*found, strict=True)
     )
-    wide = _jackknifed(value, left_out, size, method)
+    wide = jackknifed(value[0], left_out, method=method)
     return replace(wide, low=max(wide.low, -1.0), high=min(wide.high, 1.0))
-
-
-def _cv(means: Matrix) -> NDArray[np.float64]:
-    """(A, K) means of A arms -> (K,) CV% over arms; NaN where every mean is 0."""
-    mean = means.mean(axis=0)
-    return np.asarray(100 * np.divide(means.std(axis=0), mean, out=np.full_like(mean, np.nan), where=mean != 0))
 
 
 TRIAL: dict[str, Any] = {"label": str, "status": str}

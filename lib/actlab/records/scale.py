@@ -16,8 +16,7 @@ from actlab.records.repro import ArmResults, Grid, apart, read
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import paired_difference
-from actlab.statistics.summaries import rank_correlation
+from actlab.statistics.means import paired_difference, rank_correlation
 from actlab.statistics.variance import block_share
 from actlab.wording import bullets, normal_tails, signed, with_interval
 

@@ -18,8 +18,7 @@ from actlab.records.repro import ArmResults, Grid
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate, t_interval
-from actlab.statistics.means import pair_mean, paired_difference
-from actlab.statistics.pairs import jackknife_variance
+from actlab.statistics.means import jackknifed, pair_mean, paired_difference
 from actlab.wording import bullets, measured, normal_tails, signed, small
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
@@ -168,9 +167,7 @@ def _jackknife(labels: list[str], terms: dict[str, list[Split]]) -> Estimate:
             return math.nan
         return sum(signs[name] * float(np.mean(values)) for name, values in means.items())
 
-    left_out = np.array([total(label) for label in labels])
-    error = math.sqrt(jackknife_variance(left_out)) if len(labels) > 2 and not np.isnan(left_out).any() else math.nan
-    return t_interval(total(""), error, len(labels), len(labels) - 1, 0.95, "jackknife over trials")
+    return jackknifed(total(""), np.array([total(label) for label in labels]))
 
 
 def amplification(sources: Sources, model: str, activation: str, variant: str = "nudge") -> Estimate:

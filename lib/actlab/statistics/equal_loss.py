@@ -13,12 +13,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from actlab.errors import BadInput, UnknownName
-from actlab.statistics.estimate import Array, Estimate, finite, t_interval
-from actlab.statistics.pairs import jackknife_variance
-from actlab.statistics.tests import holm
+from actlab.statistics.estimate import Array, Estimate, finite
+from actlab.statistics.means import jackknifed
+from actlab.statistics.tests import equivalence_p, holm
 
 Outcome = Literal["more reproducible", "less reproducible", "equivalent", "undecided"]
 Indices = NDArray[np.intp]
@@ -61,8 +60,6 @@ class EqualLoss:
     """The metric of each arm there; NaN for an arm that was never above the level."""
     differences: dict[str, Estimate]
     """Each other arm minus the reference, by shared seeds; below 0: more reproducible than the reference."""
-    places: dict[str, float]
-    """Where an arm's mean loss reaches the level: 2.25 is a quarter of the way from evaluation 2 to 3."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +67,10 @@ class Decision:
     """What a family's rule says of one difference: its two-sided test, its two one-sided tests, and the outcome."""
 
     difference: Estimate
-    p_value: float
     adjusted: float
-    """By Holm over the family."""
-    equivalence: float
-    """p-value of |difference| >= margin."""
+    """p-value of no difference, by Holm over the family."""
     equivalence_adjusted: float
-    """By Holm over the family."""
+    """p-value of |difference| >= margin, by Holm over the family."""
     outcome: Outcome
 
 
@@ -103,8 +97,7 @@ def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0,
 
     Raises:
         BadInput: arms with different numbers of seeds, one evaluation only, ``earlier`` outside [0, 1], or NaN between
-        two
-            trials that have losses.
+            two trials that have losses.
         UnknownName: no arm of the reference's name.
     """
     if reference not in arms:
@@ -114,32 +107,30 @@ def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0,
         raise BadInput(f"expected arms of the same seeds with at least two evaluations, got shapes (E, M) {shapes}")
     if not 0 <= earlier <= 1:
         raise BadInput(f"expected a share of the way from the last to the first loss, in [0, 1], got {earlier}")
-    seeds = np.flatnonzero(np.all([arm.complete for arm in arms.values()], axis=0))
-    names, value, left_out = list(arms), *jackknife(arms, seeds, earlier)
+    seeds, names = shared_seeds(arms), list(arms)
+    value, loss = read_at(arms, seeds, earlier)
+    left_out = np.array([read_at(arms, np.delete(seeds, i), earlier)[0] for i in range(len(seeds))])
+    left_out = left_out.reshape(len(seeds), len(arms))
     minus = names.index(reference)
-    values = {name: _estimate(value[a], left_out[:, a], level) for a, name in enumerate(names)}
-    value, left_out = value - value[minus], left_out - left_out[:, minus, None]
-    differences = {name: _estimate(value[a], left_out[:, a], level) for a, name in enumerate(names) if a != minus}
-    _, places, loss = read_at(arms, seeds, earlier)
-    return EqualLoss(loss, values, differences, dict(zip(names, map(float, places), strict=True)))
+    apart, left_out_apart = value - value[minus], left_out - left_out[:, minus, None]
+    values = {a: jackknifed(value[i], left_out[:, i], level, METHOD) for i, a in enumerate(names)}
+    differences = {a: jackknifed(apart[i], left_out_apart[:, i], level, METHOD) for i, a in enumerate(names)}
+    return EqualLoss(loss, values, {a: found for a, found in differences.items() if a != reference})
 
 
-def jackknife(arms: Mapping[str, Curves], seeds: Indices, earlier: float) -> tuple[Array, Array]:
-    """((A,) metric at equal loss, (M, A) the same with each of these M seeds left out of all arms)."""
-    left_out = [read_at(arms, np.delete(seeds, i), earlier)[0] for i in range(len(seeds))]
-    return read_at(arms, seeds, earlier)[0], np.array(left_out).reshape(len(seeds), len(arms))
+def shared_seeds(arms: Mapping[str, Curves]) -> Indices:
+    """The seeds that every one of the arms has done."""
+    return np.flatnonzero(np.all([arm.complete for arm in arms.values()], axis=0))
 
 
-def read_at(arms: Mapping[str, Curves], seeds: Indices, earlier: float) -> tuple[Array, Array, float]:
-    """((A,) metric at the level, (A,) places, the level) of the trials of these seeds alone."""
+def read_at(arms: Mapping[str, Curves], seeds: Indices, earlier: float = 0.0) -> tuple[Array, float]:
+    """((A,) metric of the trials of these seeds alone at the level, the level); NaN for an arm that begins below it."""
     if len(seeds) < 2:
-        return np.full(len(arms), np.nan), np.full(len(arms), np.nan), math.nan
+        return np.full(len(arms), np.nan), math.nan
     curves = [_means(arm, seeds) for arm in arms.values()]
     last = max(losses[-1] for losses, _ in curves)
     at = last + earlier * (min(losses[0] for losses, _ in curves) - last) if earlier else last
-    places = np.array([place_of(losses, at) for losses, _ in curves])
-    values = [np.interp(place, np.arange(len(pairs)), pairs) for place, (_, pairs) in zip(places, curves, strict=True)]
-    return np.where(np.isnan(places), np.nan, values), places, float(at)
+    return np.array([_read(losses, pairs, at) for losses, pairs in curves]), float(at)
 
 
 def _means(arm: Curves, seeds: Indices) -> tuple[Array, Array]:
@@ -151,39 +142,17 @@ def _means(arm: Curves, seeds: Indices) -> tuple[Array, Array]:
     return arm.losses[:, seeds].mean(axis=1), pairs[:, i, j].mean(axis=1)
 
 
-def place_of(losses: Array, at: float) -> float:
-    """Where (E,) mean losses first come down to ``at``, as a fractional index; NaN: they begin below, or never do."""
+def _read(losses: Array, pairs: Array, at: float) -> float:
+    """The metric where the (E,) mean losses first come down to ``at``; NaN: they begin below, or never do."""
     below = losses <= at
     if not below.any() or losses[0] < at:
         return math.nan
     after = int(below.argmax())
-    return float(after - (at - losses[after]) / (losses[after - 1] - losses[after])) if after else 0.0
+    place = after - (at - losses[after]) / (losses[after - 1] - losses[after]) if after else 0.0
+    return float(np.interp(place, np.arange(len(pairs)), pairs))
 
 
-def _estimate(value: float, left_out: Array, level: float) -> Estimate:
-    n = len(left_out)
-    error = math.sqrt(jackknife_variance(left_out)) if n > 2 else math.nan
-    return t_interval(float(value), error, n, n - 1, level, METHOD)
-
-
-def equivalence_p(difference: Estimate, margin: float) -> float:
-    """p-value of "the difference is ``margin`` or more in size": the larger of two one-sided t tests (Schuirmann 1987).
-
-    1 without an interval: nothing is known, so nothing is excluded.
-
-    Raises:
-        BadInput: a margin that is not above 0.
-    """
-    if not margin > 0:
-        raise BadInput(f"expected a margin above 0, got {margin}")
-    error = (difference.high - difference.low) / 2 / special.stdtrit(difference.n - 1, (1 + difference.level) / 2)
-    if math.isnan(error):
-        return 1.0
-    room = margin - abs(difference.value)
-    return float(special.stdtr(difference.n - 1, -room / error)) if error else float(room <= 0)
-
-
-def decide(family: Sequence[Estimate], margin: float, alpha: float = 0.05) -> list[Decision]:
+def decide(family: Sequence[Estimate], margin: float, alpha: float = 0.05, planned: int = 0) -> list[Decision]:
     """The outcome of each difference of a family, in its order; both kinds of tests are adjusted by Holm over it.
 
     *more* / *less reproducible*: the adjusted p-value of 0 is below ``alpha`` and the difference below / above 0,
@@ -195,11 +164,12 @@ def decide(family: Sequence[Estimate], margin: float, alpha: float = 0.05) -> li
         family: all differences of one question; t intervals with n - 1 degrees of freedom.
         margin: the largest difference that does not matter, in the unit of the differences, above 0.
         alpha: chance of any false rejection within each of the two families of tests.
+        planned: how many differences the plan lists; those that are missing count as p = 1 (``holm``).
     """
-    p_values, equivalences = [e.p_value() for e in family], [equivalence_p(e, margin) for e in family]
-    adjusted = zip(map(float, holm(p_values)), map(float, holm(equivalences)), strict=True)
-    tests = zip(family, p_values, equivalences, adjusted, strict=True)
-    return [Decision(e, p, a, q, b, outcome(e.value, a, b, alpha)) for e, p, q, (a, b) in tests]
+    adjusted = map(float, holm([e.p_value() for e in family], planned))
+    equivalent = map(float, holm([equivalence_p(e, margin) for e in family], planned))
+    tests = zip(family, adjusted, equivalent, strict=True)
+    return [Decision(e, p, same, outcome(e.value, p, same, alpha)) for e, p, same in tests]
 
 
 def outcome(value: float, adjusted: float, equivalence: float, alpha: float) -> Outcome:

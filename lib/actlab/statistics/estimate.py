@@ -1,4 +1,4 @@
-"""A number with its interval, and the checks of what comes in.  How the interval is found: ``intervals.py``."""
+"""A number with its interval, and the checks of what comes in.  How the interval is found: ``means.py``."""
 
 from __future__ import annotations
 
@@ -36,24 +36,25 @@ class Estimate:
             return f"{self.value:.3f} [no interval], n = {self.n}"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], n = {self.n}"
 
+    @property
+    def error(self) -> float:
+        """The standard error that belongs to a t interval with n - 1 degrees of freedom; NaN without an interval."""
+        return float((self.high - self.low) / 2 / special.stdtrit(self.n - 1, (1 + self.level) / 2))
+
     def p_value(self) -> float:
         """Two-sided p-value of 0 that belongs to a t interval with n - 1 degrees of freedom.
 
         1 where there is no interval (nothing is known, so nothing is excluded); an interval of no width leaves 1 at 0
         and 0 elsewhere.
         """
-        half = (self.high - self.low) / 2
-        if math.isnan(half):
+        error = self.error
+        if math.isnan(error):
             return 1.0
-        if half == 0:
-            return float(self.value == 0)
-        quantile = special.stdtrit(self.n - 1, (1 + self.level) / 2)
-        return float(2 * special.stdtr(self.n - 1, -abs(self.value) / half * quantile))
+        return float(2 * special.stdtr(self.n - 1, -abs(self.value) / error)) if error else float(self.value == 0)
 
     def deviation(self) -> float:
-        """Standard deviation of one trial's value (of one seed's difference) that belongs to a t interval with n - 1
-        degrees of freedom."""
-        return float((self.high - self.low) / 2 / special.stdtrit(self.n - 1, (1 + self.level) / 2) * math.sqrt(self.n))
+        """Standard deviation of one trial's value (of one seed's difference)."""
+        return self.error * math.sqrt(self.n)
 
     def excludes(self, value: float) -> bool:
         """Whether ``value`` lies outside the interval; False where there is no interval, for then nothing is
@@ -96,13 +97,3 @@ def t_interval(value: float, error: float, n: int, degrees: float, level: float,
     tail = (1 + check_level(level)) / 2
     quantile = float(special.stdtrit(degrees, tail)) if degrees > 0 else math.nan
     return Estimate(value, value - quantile * error, value + quantile * error, n, level, method)
-
-
-def percentile_interval(resampled: Array, level: float) -> tuple[float, float]:
-    """The middle ``level`` of resampled values (Efron 1979); NaN where no resample has a value."""
-    tail = (1 - check_level(level)) / 2
-    known = resampled[~np.isnan(resampled)]
-    if not len(known):
-        return math.nan, math.nan
-    low, high = np.quantile(known, [tail, 1 - tail])
-    return float(low), float(high)

@@ -1,4 +1,5 @@
-"""How sure we are of a mean: t intervals over trials, of single values and of pairwise values (U-statistics).
+"""Means with intervals over trials: of single values (t), of pairwise values (U-statistics, jackknife), paired
+differences, coefficient of variation, rank correlation.
 
 Trials are independent; pairs of trials are not, for they share trials.  NaN marks a trial that is missing or diverged:
 it is left out, ``n`` says how many remain, and nothing is put in its place (the result then speaks of the trials that
@@ -8,15 +9,14 @@ finished).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from actlab.errors import BadInput
-from actlab.statistics.estimate import Estimate, t_interval, trials, vector
-from actlab.statistics.pairs import jackknife_variance, leave_one_out, pair_average, pair_values, symmetric
-
-__all__ = ["Estimate", "few_differ", "mean_interval", "pair_mean", "pair_mean_difference", "paired_difference"]
+from actlab.statistics.estimate import Array, Estimate, finite, t_interval, trials, vector
 
 
 def mean_interval(values: ArrayLike, level: float = 0.95) -> Estimate:
@@ -53,14 +53,8 @@ def paired_difference(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estima
         BadInput: lengths differ, an infinite value, or a level outside (0, 1).
     """
     first, second = vector(a), vector(b)
-    if first.shape != second.shape:
-        raise BadInput(
-            f"expected two arms with the same seeds in the same order, got {len(first)} and {len(second)} values"
-        )
-    found = mean_interval(first - second, level)
-    return Estimate(
-        found.value, found.low, found.high, found.n, level, "t interval of the difference over shared seeds"
-    )
+    check_shared(first, second)
+    return replace(mean_interval(first - second, level), method="t interval of the difference over shared seeds")
 
 
 def pair_mean(matrix: ArrayLike, level: float = 0.95) -> Estimate:
@@ -77,8 +71,7 @@ def pair_mean(matrix: ArrayLike, level: float = 0.95) -> Estimate:
 
     Args:
         matrix: (M, M) symmetric, one value per pair (a prediction difference, say); the diagonal is not read; NaN on
-        the whole row and column of a
-            missing trial.
+            the whole row and column of a missing trial.
         level: coverage claimed, in (0, 1).
 
     Returns:
@@ -89,23 +82,8 @@ def pair_mean(matrix: ArrayLike, level: float = 0.95) -> Estimate:
         BadInput: not square or not symmetric, NaN in part of a row, an infinite value, or a level outside (0, 1).
     """
     values = pair_values(matrix)
-    error = math.sqrt(jackknife_variance(leave_one_out(values))) if len(values) > 2 else math.nan
-    return t_interval(pair_average(values), error, len(values), len(values) - 1, level, "jackknife over trials")
-
-
-def few_differ(matrix: ArrayLike) -> bool:
-    """Whether trials are too much alike for an interval: fewer different pair values than trials, or half of the pairs
-    at 0.
-
-    Simulated with a chance of one, three and five in ten that a trial differs at all, M = 5, this flags 99, 84 and 49%
-    of the samples; intervals cover 41, 81 and 92% there, nominal 95%.
-    """
-    values = pair_values(matrix)
-    pairs = np.sort(values[np.triu_indices(len(values), 1)])
-    if len(values) < 3:
-        return False
-    different = 1 + np.count_nonzero(np.diff(pairs) > 1e-9 * pairs[-1])
-    return bool(different < len(values) or np.mean(pairs == 0) >= 0.5) and bool(pairs[-1] > 0)
+    n = len(values)
+    return jackknifed(pair_average(values), leave_one_out(values) if n > 2 else np.full(n, math.nan), level)
 
 
 def pair_mean_difference(matrix_a: ArrayLike, matrix_b: ArrayLike, level: float = 0.95) -> Estimate:
@@ -126,11 +104,99 @@ def pair_mean_difference(matrix_a: ArrayLike, matrix_b: ArrayLike, level: float 
         BadInput: as ``pair_mean``, or shapes that differ.
     """
     first, second = symmetric(matrix_a), symmetric(matrix_b)
+    check_shared(first, second)
+    pair_values(first), pair_values(second)  # refuse a gap in one arm that the other would hide
+    return replace(pair_mean(first - second, level), method="jackknife of the difference over shared seeds")
+
+
+def check_shared(first: Array, second: Array) -> None:
+    """Refuse two arms of different numbers of seeds."""
     if first.shape != second.shape:
         raise BadInput(
-            f"expected two arms with the same seeds in the same order, got matrices of {len(first)} and {len(second)} trials"
+            f"expected two arms with the same seeds in the same order, got values of {len(first)} and {len(second)} trials"
         )
-    for single in (first, second):
-        pair_values(single)
-    found = pair_mean(first - second, level)
-    return Estimate(found.value, found.low, found.high, found.n, level, "jackknife of the difference over shared seeds")
+
+
+def few_differ(matrix: ArrayLike) -> bool:
+    """Whether trials are too much alike for an interval: fewer different pair values than trials, or half of the pairs
+    at 0.
+
+    Simulated with a chance of one, three and five in ten that a trial differs at all, M = 5, this flags 99, 84 and 49%
+    of the samples; intervals cover 41, 81 and 92% there, nominal 95%.
+    """
+    values = pair_values(matrix)
+    pairs = np.sort(values[np.triu_indices(len(values), 1)])
+    if len(values) < 3:
+        return False
+    different = 1 + np.count_nonzero(np.diff(pairs) > 1e-9 * pairs[-1])
+    return bool(different < len(values) or np.mean(pairs == 0) >= 0.5) and bool(pairs[-1] > 0)
+
+
+def symmetric(matrix: ArrayLike) -> Array:
+    """``matrix`` as (M, M) floats, checked to be symmetric, with a zero diagonal."""
+    array = np.array(matrix, dtype=np.float64)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise BadInput(f"expected pairwise values, shape (M, M), got shape {array.shape}")
+    np.fill_diagonal(array, 0.0)
+    if not np.allclose(finite(array), array.T, rtol=1e-6, atol=1e-12, equal_nan=True):
+        raise BadInput("expected a symmetric matrix of pairwise values, got one whose (i, j) and (j, i) differ")
+    return array
+
+
+def pair_values(matrix: ArrayLike) -> Array:
+    """The trials that have a pair: ``matrix`` without the rows and columns of missing trials, its diagonal 0."""
+    array = symmetric(matrix)
+    missing = np.isnan(array)
+    keep = np.flatnonzero((~missing & ~np.eye(len(array), dtype=bool)).any(axis=1))
+    if missing[np.ix_(keep, keep)].any():
+        raise BadInput(
+            "expected NaN on the whole row and column of a missing trial, got NaN for a single pair of trials that have others"
+        )
+    return array[np.ix_(keep, keep)]
+
+
+def pair_average(values: Array) -> float:
+    """Mean over pairs i < j of a (M, M) matrix with a zero diagonal; NaN where there is no pair."""
+    count = len(values)
+    return float(values.sum() / (count * (count - 1))) if count > 1 else math.nan
+
+
+def leave_one_out(values: Array) -> Array:
+    """(M,) the mean over pairs without trial i, of a (M, M) matrix with a zero diagonal and M > 2."""
+    count = len(values)
+    return np.asarray((values.sum() - 2 * values.sum(axis=1)) / ((count - 1) * (count - 2)))
+
+
+def jackknifed(value: float, left_out: Array, level: float = 0.95, method: str = "jackknife over trials") -> Estimate:
+    """``value`` with a t interval of the standard error sqrt((M - 1) / M sum_i (U_(-i) - mean)^2) (Tukey 1958).
+
+    Args:
+        value: of all M trials.
+        left_out: (M,) the same without trial i; no interval below three, or where one is NaN.
+        level: coverage claimed, in (0, 1).
+        method: named in the estimate.
+    """
+    n = len(left_out)
+    error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 2 else math.nan
+    return t_interval(float(value), error, n, n - 1, level, method)
+
+
+def rank_correlation(points: Array) -> Array:
+    """(R,) Spearman correlations of (2, R, n) points; NaN where one side is constant."""
+    ranks = stats.rankdata(points, axis=-1)
+    x, y = ranks - ranks.mean(axis=-1, keepdims=True)
+    scale = np.sqrt((x**2).sum(axis=-1) * (y**2).sum(axis=-1))
+    return np.divide((x * y).sum(axis=-1), scale, out=np.full(scale.shape, math.nan), where=scale > 0)
+
+
+def coefficient_of_variation(means: ArrayLike, ddof: int = 0) -> Array:
+    """(...) standard deviation over mean, in percent, of (A, ...) numbers with a true zero; NaN where the mean is 0.
+
+    ``ddof`` = 1: of a sample, 0: of a population (as the reference studies).  Over the means of arms it is inflated by
+    the noise of their trials and depends on the zero of the scale.
+    """
+    array = np.asarray(means, dtype=np.float64)
+    mean = array.mean(axis=0)
+    return np.asarray(
+        100 * np.divide(array.std(axis=0, ddof=ddof), np.abs(mean), out=np.full_like(mean, np.nan), where=mean != 0)
+    )

@@ -1,14 +1,12 @@
-"""What n trials can show, before they are run: power and minimum detectable effect of t tests, for normal values of one
-variance.
+"""Power and minimum detectable effects of t tests with n trials, for normal values of one variance, before any run.
 
-Both are F tests: with lambda the noncentrality, power = P(F'(df1, df2, lambda) > F quantile); a two-sided t test has
-df1 = 1, lambda = delta^2. For k comparisons under Holm, the first step is at alpha / k: pass that as alpha.
+All are F tests: with lambda the noncentrality, power = P(F'(1, df, lambda) > F quantile), lambda = delta^2.
+For k comparisons under Holm, the first step is at alpha / k: pass that as alpha.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from scipy import optimize, stats
 
@@ -27,13 +25,7 @@ def power_two_sample(effect: float, n: int, alpha: float = 0.05) -> float:
     Returns:
         A probability in [alpha, 1].
     """
-    return f_power(effect**2 * n / 2, 1, 2 * at_least(n, 2, "trials per arm") - 2, alpha)
-
-
-def power_paired(effect: float, n: int, alpha: float = 0.05) -> float:
-    """Power of the two-sided t test of two arms that share n seeds; ``effect`` in standard deviations of the
-    *differences* (Cohen's dz)."""
-    return f_power(effect**2 * n, 1, at_least(n, 2, "shared seeds") - 1, alpha)
+    return float(stats.ncf.sf(quantile(2 * n - 2, alpha), 1, 2 * n - 2, effect**2 * n / 2))
 
 
 def detectable_two_sample(n: int, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -42,36 +34,27 @@ def detectable_two_sample(n: int, alpha: float = 0.05, power: float = 0.8) -> fl
 
     Multiply by that standard deviation for the unit of the values.
     """
-    return detectable(lambda effect: power_two_sample(effect, n, alpha), alpha, power)
+    return math.sqrt(noncentrality(2 * n - 2, alpha, power) * 2 / n)
 
 
 def detectable_paired(n: int, alpha: float = 0.05, power: float = 0.8) -> float:
     """Smallest mean difference that n shared seeds show with this power, in standard deviations of the differences
     (dz)."""
-    return detectable(lambda effect: power_paired(effect, n, alpha), alpha, power)
+    return math.sqrt(noncentrality(n - 1, alpha, power) / n)
 
 
-def f_power(noncentrality: float, df1: int, df2: int, alpha: float) -> float:
-    """P(noncentral F exceeds the quantile of the central one)."""
-    if not 0 < alpha < 1:
-        raise BadInput(f"expected alpha between 0 and 1 (0.05, say), got {alpha}")
-    if noncentrality == 0:
-        return alpha
-    return float(stats.ncf.sf(stats.f.isf(alpha, df1, df2), df1, df2, noncentrality))
-
-
-def detectable(power_of: Callable[[float], float], alpha: float, power: float) -> float:
-    """The effect at which ``power_of`` reaches ``power``."""
+def noncentrality(degrees: int, alpha: float, power: float) -> float:
+    """At which F with 1 and ``degrees`` degrees of freedom is significant with this power."""
     if not alpha < power < 1:
         raise BadInput(f"expected a power between alpha = {alpha} and 1 (0.8, say), got {power}")
-    upper = 1.0
-    while power_of(upper) < power:
+    limit, upper = quantile(degrees, alpha), 1.0
+    while stats.ncf.sf(limit, 1, degrees, upper) < power:
         upper *= 2
-    return float(optimize.brentq(lambda effect: power_of(effect) - power, 0.0, upper, xtol=1e-10))
+    return float(optimize.brentq(lambda found: stats.ncf.sf(limit, 1, degrees, found) - power, 0, upper, xtol=1e-9))
 
 
-def at_least(count: int, least: int, what: str) -> int:
-    """``count``, or an error where it is too small."""
-    if count < least or math.isnan(count):
-        raise BadInput(f"expected at least {least} {what}, got {count}")
-    return count
+def quantile(degrees: int, alpha: float) -> float:
+    """Of the central F with 1 and ``degrees`` degrees of freedom, above which lies ``alpha``."""
+    if degrees < 1 or not 0 < alpha < 1:
+        raise BadInput(f"expected at least two trials and alpha between 0 and 1 (0.05, say), got alpha = {alpha}")
+    return float(stats.f.isf(alpha, 1, degrees))

@@ -22,7 +22,7 @@ def test_anova_again() -> None:
 
 def test_tukey_again() -> None:
     """0.0269 and 0.0301, where 0.019 and 0.031 were printed."""
-    assert {pair: round(c.p_value, 4) for pair, c in printed.tukeys().items()} == {
+    assert {pair: round(p, 4) for pair, p in printed.tukeys().items()} == {
         ("swish", "relu"): 0.0269,
         ("swish", "gelu"): 0.0301,
     }

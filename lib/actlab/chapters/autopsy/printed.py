@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy import special
 
 from actlab.chapters.autopsy import WAITING, Anomaly, or_waiting
 from actlab.claims import published as p
@@ -14,24 +13,23 @@ from actlab.claims.sizes import parameters
 from actlab.records.autopsy import Evidence
 from actlab.records.repro import Grid
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.permutation import permutation_f
-from actlab.statistics.tests import Comparison, Outcome, one_way_anova, tukey
+from actlab.statistics.tests import Test, f_p_value, one_way_anova, permutation_f, tukey
 from actlab.wording import measured
 
 
-def anova() -> Outcome:
+def anova() -> Test:
     """One-way ANOVA of charlm's nine published losses."""
     return one_way_anova(p.CHARLM_TRIALS)
 
 
 def p_of_stated_f() -> float:
     """The p-value that belongs to the F that was stated."""
-    return float(special.fdtrc(2, 6, p.ANOVA["statistic"]))
+    return f_p_value(p.ANOVA["statistic"], 2, 6)
 
 
-def tukeys() -> dict[tuple[str, str], Comparison]:
-    """Tukey's comparisons of the same losses, by (first, second) in the published order of names."""
-    found = {frozenset((c.first, c.second)): c for c in tukey(p.CHARLM_TRIALS)}
+def tukeys() -> dict[tuple[str, str], float]:
+    """Tukey's p-values of the same losses, by (first, second) in the published order of names."""
+    found = tukey(p.CHARLM_TRIALS)
     return {pair: found[frozenset(pair)] for pair in p.TUKEY}
 
 
@@ -111,7 +109,7 @@ def significance(evidence: Evidence) -> Anomaly:
     """F = 8.32, p = 0.024, and the order that flips at the best checkpoint."""
     found, exact = anova(), permutation_f(p.CHARLM_TRIALS)
     stated = ", ".join(f"{a} against {b} {value}" for (a, b), value in p.TUKEY.items())
-    again = ", ".join(f"{a} against {b} {c.p_value:.4f}" for (a, b), c in tukeys().items())
+    again = ", ".join(f"{a} against {b} {value:.4f}" for (a, b), value in tukeys().items())
 
     def on() -> str:
         later, trials = past_the_best(evidence.overfit)

@@ -11,8 +11,7 @@ from actlab.chapters.autopsy import Anomaly, or_waiting
 from actlab.claims import published as p
 from actlab.records.autopsy import IGNORED, Evidence, Reading, at
 from actlab.records.repro import ArmResults
-from actlab.statistics.means import mean_interval, pair_mean
-from actlab.statistics.summaries import coefficient_of_variation, rank_correlation
+from actlab.statistics.means import coefficient_of_variation, mean_interval, pair_mean, rank_correlation
 from actlab.wording import measured as said
 
 LEAKY, UNIGRAM = "convlm", "tinylstm"
@@ -301,7 +300,7 @@ def sensitivity(evidence: Evidence) -> dict[str, float]:
         "relative PD": lambda a: "relative_pd",
     }
     values = {name: [pair_mean(arm.matrix(of(a))).value for a, arm in arms.items()] for name, of in metrics.items()}
-    return {name: coefficient_of_variation(found, ddof=0) for name, found in values.items()}
+    return {name: float(coefficient_of_variation(found)) for name, found in values.items()}
 
 
 def sensitivity_bars(evidence: Evidence) -> dict[str, float]:
@@ -319,8 +318,8 @@ def mixed_table(evidence: Evidence) -> Anomaly:
 
     return Anomaly(
         "Sensitivity (CV%) of charlm",
-        f"CV {p.README_CV['charlm']}% (its own five cells give {coefficient_of_variation(row, 0):.2f}% dividing by n, "
-        f"{coefficient_of_variation(row):.2f}% by n - 1)",
+        f"CV {p.README_CV['charlm']}% (its own five cells give {coefficient_of_variation(row):.2f}% dividing by n, "
+        f"{coefficient_of_variation(row, 1):.2f}% by n - 1)",
         "README, console output and models tested",
         "The five cells hold total variation for two activations and relative PD for three, so their spread is that of the measures; "
         f"{p.TABLE_CELLS['no run']} of the whole table's {sum(p.TABLE_CELLS.values())} cells are round numbers without a run.",

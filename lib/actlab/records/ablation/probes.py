@@ -12,9 +12,9 @@ import pandas as pd
 from actlab.records.ablation.effects import arms
 from actlab.records.ablation.reading import BASE, BROKEN, PUBLISHED_EVALUATIONS, Factorial, Values, words
 from actlab.records.store import Record
+from actlab.statistics.best_of_k import best_of_k_curve
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval, paired_difference
-from actlab.statistics.best_of_k import best_of_k_curve
 
 
 @dataclass(frozen=True)
