@@ -23,11 +23,6 @@ def measure(name: str, p: Tensor, q: Tensor) -> float:
     return metrics.label_pd(p, q, TRUTH) if name == "label_pd" else getattr(metrics, name)(p, q)
 
 
-def test_every_metric_is_here() -> None:
-    """No row-wise metric escapes these properties."""
-    assert set(metrics.ROWS) == set(LARGEST) - {"label_pd"}
-
-
 def test_identity(subtests: pytest.Subtests) -> None:
     """A trial differs from itself by exactly 0."""
     for name in NAMES:
@@ -59,13 +54,3 @@ def test_shuffling_one_side_raises_it(subtests: pytest.Subtests) -> None:
             p, q = predictions(0), predictions(1)
             order = torch.randperm(400, generator=torch.Generator().manual_seed(2))
             assert measure(name, p, q[order]) > 1.4 * measure(name, p, q)
-
-
-def test_the_metric_is_the_mean_of_its_rows(subtests: pytest.Subtests) -> None:
-    """The number for a pair of trials is the mean of one number an input."""
-    for name in sorted(metrics.ROWS):
-        with subtests.test(name=name):
-            p, q = predictions(0), predictions(1)
-            rows = metrics.ROWS[name](p, q)
-            assert rows.shape == (400,)
-            assert measure(name, p, q) == pytest.approx(rows.double().mean().item(), abs=1e-12)

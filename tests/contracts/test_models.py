@@ -52,14 +52,6 @@ def test_the_activation_reaches_the_network(subtests: pytest.Subtests) -> None:
                 )
 
 
-def test_the_activation_matters_from_the_first_step(subtests: pytest.Subtests) -> None:
-    """Also at the start that training uses, the six activations of the study give six different logits."""
-    for name in MODELS:
-        with subtests.test(name=name):
-            outputs = [logits(tiny.model(name, activation), tiny.tokens()) for activation in tiny.STUDY_ACTIVATIONS]
-            assert all(not torch.equal(a, b) for a, b in combinations(outputs, 2))
-
-
 def test_the_activation_module_is_called(cells: list[tuple[str, str]], subtests: pytest.Subtests) -> None:
     """Every activation module of the named type runs once in a forward pass, and there is one in every place that the
     model names."""
@@ -129,17 +121,6 @@ def test_shape_and_gradients(cells: list[tuple[str, str]], subtests: pytest.Subt
             for key, parameter in model.named_parameters():
                 assert parameter.grad is not None, key
                 assert key.endswith(ALWAYS_ZERO) or parameter.grad.abs().max() > 0, f"{key} learns nothing"
-
-
-def test_built_twice_is_the_same_bits(cells: list[tuple[str, str]], subtests: pytest.Subtests) -> None:
-    """A model is a function of its configuration and seed."""
-    for name, activation in cells:
-        with subtests.test(name=name, activation=activation):
-            one, two = (tiny.model(name, activation) for _ in range(2))
-            assert one.state_dict().keys() == two.state_dict().keys()
-            assert all(
-                torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True)
-            )
 
 
 def test_rows_of_a_batch_do_not_mix(subtests: pytest.Subtests) -> None:

@@ -36,21 +36,6 @@ def test_lstm_stack_is_torchs_lstm() -> None:
     torch.testing.assert_close(stack(x), reference(x)[0])
 
 
-def test_lstm_follows_its_equations() -> None:
-    """One layer, written out: i, f, g, o gates in torch's order, c = f c + i g, h = o tanh(c)."""
-    torch.manual_seed(0)
-    stack, x = LSTMStack(4, 3, 1, dropout=0.0).double(), torch.randn(1, 6, 4, dtype=torch.float64)
-    layer = stack.layers[0]
-    h, c, outputs = torch.zeros(1, 3, dtype=torch.float64), torch.zeros(1, 3, dtype=torch.float64), []
-    for t in range(6):
-        gates = x[:, t] @ layer.weight_ih_l0.T + h @ layer.weight_hh_l0.T + layer.bias_ih_l0 + layer.bias_hh_l0
-        i, f, g, o = gates.chunk(4, dim=1)
-        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-        h = o.sigmoid() * c.tanh()
-        outputs.append(h)
-    torch.testing.assert_close(stack(x), torch.stack(outputs, 1))
-
-
 def test_lstm_dropout_stands_between_layers_only() -> None:
     """One layer has no dropout at all; of two, only the second's input is dropped."""
     x = torch.randn(2, 5, 6, generator=torch.Generator().manual_seed(0))
@@ -78,16 +63,6 @@ def test_other_models_see_the_whole_context(name: str) -> None:
     """The first token reaches the last position."""
     model = tiny.enlarge(tiny.model(name)).eval()
     assert changed(model, tiny.tokens(8), 0)[-1]
-
-
-@pytest.mark.parametrize(("name", "knows"), [("charlm", True), ("convlm", False)])
-def test_positions(name: str, knows: bool) -> None:
-    """charlm tells positions apart in a constant text; convlm, once its context is padded no more, does not."""
-    config = replace(NO_DROPOUT, block_size=80)
-    model = tiny.enlarge(tiny.model(name, config=config).double()).eval()
-    with torch.inference_mode():
-        logits = model(torch.zeros(1, 80, dtype=torch.int64))[0, 66:]
-    assert torch.allclose(logits, logits[:1].expand_as(logits), rtol=0, atol=1e-9) != knows
 
 
 def test_dropout_per_model() -> None:
@@ -123,34 +98,3 @@ def test_feed_forward_is_its_formula() -> None:
         else:
             mixed = function(hidden)
         torch.testing.assert_close(layer(x), mixed @ layer.down.weight.T + layer.down.bias)
-
-
-@pytest.mark.parametrize("width", [128, 256, 384])
-def test_gated_hidden_width_is_two_thirds(width: int) -> None:
-    """The matched gated width is 2/3 of the plain one, within one percent (Shazeer's rule)."""
-    hidden = FeedForward(width, 4 * width, find_activation("swiglu"), "matched").down.in_features
-    assert hidden / (4 * width) == pytest.approx(2 / 3, rel=0.01)
-
-
-@pytest.mark.parametrize(("name", "biases"), [("charlm", True), ("minigpt", True), ("nanotransformer", False)])
-def test_attention_biases(name: str, biases: bool) -> None:
-    """charlm's and minigpt's attention has biases, nanotransformer's has none; no head of the three has one."""
-    names = [key for key, _ in tiny.model(name).named_parameters()]
-    assert any("attention" in key and key.endswith("bias") for key in names) == biases
-    assert "head.bias" not in names
-
-
-@pytest.mark.parametrize("name", ["convlm", "hybridlm", "tinylstm"])
-def test_other_heads_have_a_bias(name: str) -> None:
-    """convlm, hybridlm and tinylstm end in a linear layer with bias."""
-    assert "head.bias" in dict(tiny.model(name).named_parameters())
-
-
-def test_prelu_is_fresh_in_every_block() -> None:
-    """Blocks do not share slopes."""
-    for name in ("charlm", "convlm"):
-        model = tiny.model(name, "random_prelu")
-        slopes = [m.slope for m in model.modules() if hasattr(m, "slope")]
-        assert len(slopes) == (2 if name == "charlm" else 6)
-        assert len({id(s) for s in slopes}) == len(slopes)
-        assert not torch.equal(slopes[0], slopes[1])

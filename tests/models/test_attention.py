@@ -60,39 +60,6 @@ def test_dropping_attention_agrees_with_a_literal_reference(monkeypatch: pytest.
     )
 
 
-def test_dropping_nothing_equals_the_fused_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With every weight kept, the CPU's dropout path and the fused one agree, gradients included."""
-    monkeypatch.setattr(layers, "keep_mask", lambda like, dropout: torch.ones_like(like))
-    results = []
-    for dropout in (0.0, 0.2):
-        leaves = [p.requires_grad_(True) for p in projections()]
-        out = attend(tuple(leaves), HEADS, dropout)
-        results.append([out, *torch.autograd.grad(out.square().sum(), leaves)])
-    for fused, dropping in zip(*results, strict=True):
-        torch.testing.assert_close(fused, dropping, rtol=1e-10, atol=1e-10)
-
-
-def test_attention_dropout_is_unbiased() -> None:
-    """The mean over many dropout masks approaches the attention without dropout."""
-    torch.manual_seed(0)
-    q, k, v = projections()
-    draws = torch.stack([attend((q, k, v), HEADS, 0.2) for _ in range(2000)])
-    error = draws.std(0) / math.sqrt(len(draws))
-    assert ((draws.mean(0) - attend((q, k, v), HEADS, 0.0)).abs() <= 6 * error + 1e-12).all()
-    assert error.max() > 0
-
-
-def test_causal_mask_of_the_dropout_path() -> None:
-    """The first position attends to itself alone, so that its output is its value, dropped or rescaled by 1 / (1 -
-    p)."""
-    torch.manual_seed(0)
-    q, k, v = projections()
-    scale = 65536 / (65536 - round(0.2 * 65536))
-    ratio = (attend((q, k, v), HEADS, 0.2)[:, 0] / v[:, 0]).view(B, HEADS, -1)
-    for head in ratio.flatten(0, 1):
-        assert torch.allclose(head, torch.zeros_like(head)) or torch.allclose(head, torch.full_like(head, scale))
-
-
 @pytest.mark.parametrize("dropout", [0.1, 0.2, 0.5, 0.9])
 def test_keep_mask_rate_and_scale(dropout: float) -> None:
     """Zeros come at the asked rate (five standard errors), every other element is 1 / (1 - p) for p rounded to
@@ -106,17 +73,6 @@ def test_keep_mask_rate_and_scale(dropout: float) -> None:
     assert abs((mask == 0).double().mean().item() - rounded) < 5 * math.sqrt(dropout * (1 - dropout) / n)
 
 
-def test_keep_mask_draws_are_independent() -> None:
-    """The four draws of one 64-bit word, and draws of neighbouring words, are uncorrelated and equally distributed."""
-    torch.manual_seed(2)
-    n = 100_000
-    zeros = (keep_mask(torch.empty(4 * n), 0.2) == 0).double()
-    for lag in (1, 2, 3, 4, 5, 8):
-        correlation = torch.corrcoef(torch.stack([zeros[:-lag], zeros[lag:]]))[0, 1].item()
-        assert abs(correlation) < 5 / math.sqrt(4 * n)
-    assert ((zeros.view(n, 4).mean(0) - 0.2).abs() < 5 * math.sqrt(0.16 / n)).all()
-
-
 @given(size=st.integers(1, 40), dropout=st.floats(0, 0.999999), seed=st.integers(0, 2**32))
 def test_keep_mask_of_any_size(size: int, dropout: float, seed: int) -> None:
     """Any number of elements, any probability below 1: two values, the seed decides, nothing overflows."""
@@ -127,14 +83,6 @@ def test_keep_mask_of_any_size(size: int, dropout: float, seed: int) -> None:
     assert mask.shape == (size,)
     assert torch.isfinite(mask).all()
     assert ((mask == 0) | (mask >= 1)).all()
-
-
-def test_keep_mask_keeps_shape_and_dtype() -> None:
-    """A mask can be multiplied in place with what it is for."""
-    for dtype in (torch.float32, torch.bfloat16, torch.float64):
-        mask = keep_mask(torch.empty(2, 3, 5, dtype=dtype), 0.2)
-        assert mask.shape == (2, 3, 5)
-        assert mask.dtype == dtype
 
 
 def test_dropout_module() -> None:

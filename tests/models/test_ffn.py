@@ -75,12 +75,6 @@ def test_one_seed_gives_plain_and_gated_networks_the_same_matrices() -> None:
     assert not torch.equal(plain.w_in, network("relu", seed=1).w_in)
 
 
-@pytest.mark.parametrize("activation", ["relu", "geglu"])
-def test_published_init_is_small_everywhere(activation: str) -> None:
-    for parameter in network(activation, 64).parameters():
-        assert parameter.std().item() == pytest.approx(0.02, rel=0.1)
-
-
 def test_variance_init_gives_every_arm_the_same_scale(subtests: pytest.Subtests) -> None:
     """Pre-activations and logits of variance 1, whatever the activation; the published start differs by two orders of
     magnitude."""
@@ -92,11 +86,6 @@ def test_variance_init_gives_every_arm_the_same_scale(subtests: pytest.Subtests)
                 nets = [network(activation, 256, seed, "variance", pixel_power) for seed in range(6)]
                 assert (x @ nets[0].w_in).var().item() == pytest.approx(1, rel=0.1)
                 assert sum(net(x).var().item() for net in nets) / len(nets) == pytest.approx(1, rel=0.25)
-
-
-def test_published_init_gives_a_gated_network_a_far_smaller_output() -> None:
-    x = images()
-    assert network("geglu")(x).std() < 0.6 * network("relu")(x).std()
 
 
 def test_unknown_init_is_said() -> None:

@@ -60,11 +60,6 @@ def test_presets_have_the_published_parameters():
     assert {scale: count(scale) / 1e6 for scale in millions} == pytest.approx(millions, rel=0.005)
 
 
-def test_gated_arms_match_in_size():
-    plain, gated = (count_parameters(model(activation=name, n_embd=48)) for name in ("gelu", "swiglu"))
-    assert gated == pytest.approx(plain, rel=0.01)
-
-
 def test_head_is_tied():
     net = model()
     names = [name for name, _ in net.named_parameters()]
@@ -95,14 +90,6 @@ def test_rotary_scores_depend_on_distance_only(rope_share):
     assert not scores[0].allclose(scores[0, :1])
 
 
-def test_rotary_leaves_the_other_half_alone():
-    plain, rotated = attention(), attention(positions="rope", rope_share=0.5)
-    q, p = plain.heads(inputs())[0], rotated.heads(inputs())[0]
-    assert q[..., 4:].equal(p[..., 4:])
-    assert not q[..., :4].allclose(p[..., :4])
-    torch.testing.assert_close(q.norm(dim=-1), p.norm(dim=-1), rtol=0, atol=1e-6)
-
-
 @pytest.mark.parametrize("positions", ["learned", "rope"])
 @pytest.mark.parametrize("with_query", [True, False])
 def test_a_vector_on_all_keys_cancels_in_the_softmax(positions, with_query):
@@ -115,16 +102,6 @@ def test_a_vector_on_all_keys_cancels_in_the_softmax(positions, with_query):
     torch.testing.assert_close(layer(inputs()), without, rtol=0, atol=1e-12)
 
 
-def test_a_vector_on_the_keys_before_rotation_would_not_cancel():
-    layer = attention(positions="rope", rope_share=1.0)
-    without = layer(inputs())
-    with torch.no_grad():
-        layer.qkv.bias[24:48] += torch.linspace(-3, 3, 8, dtype=torch.float64).repeat(
-            3
-        )  # the learned bias stands before rotation
-    assert (layer(inputs()) - without).abs().max() > 1e-2
-
-
 def test_a_vector_on_the_values_shifts_every_head_by_exactly_itself():
     """Rows of attention sum to 1, so the output moves by the projection of the repeated vector, at every position."""
     layer = attention(symmetry="bQbV")
@@ -133,18 +110,6 @@ def test_a_vector_on_the_values_shifts_every_head_by_exactly_itself():
     layer.symmetry.set({"value": shift})
     expected = layer.out.weight @ shift.double().repeat(3)
     torch.testing.assert_close(layer(inputs()) - without, expected.expand(2, 8, 24), rtol=0, atol=1e-12)
-
-
-def test_a_vector_on_the_queries_adds_one_number_a_key():
-    layer = attention(symmetry="bQ")
-    layer.symmetry.set({"query": torch.zeros(8)})
-    q, k, _ = layer.heads(inputs())
-    shift = torch.linspace(-1, 2, 8)
-    layer.symmetry.set({"query": shift})
-    moved, same, _ = layer.heads(inputs())
-    assert same.equal(k)
-    per_key = (shift.double() * k).sum(-1)[..., None, :].expand(2, 3, 8, 8)
-    torch.testing.assert_close(moved @ k.transpose(-1, -2) - q @ k.transpose(-1, -2), per_key)
 
 
 @pytest.mark.parametrize(
@@ -166,27 +131,6 @@ def test_scores_are_invariant_under_any_linear_map_unless_the_symmetry_is_broken
                 layer.qkv.bias[rows] = matrix.T @ layer.qkv.bias[rows]
     change = (layer(inputs()) - before).abs().max()
     assert change < 1e-11 if invariant else change > 1e-3
-
-
-def test_rotary_positions_leave_the_rotations_of_the_unrotated_half():
-    layer = attention(positions="rope", rope_share=0.5)
-    before = layer(inputs())
-    m = torch.eye(8, dtype=torch.float64)
-    m[4:, 4:] = torch.linalg.qr(torch.randn(4, 4, generator=torch.Generator().manual_seed(5), dtype=torch.float64)).Q
-    with torch.no_grad():
-        for start in range(0, 48, 8):
-            layer.qkv.weight[start : start + 8] = m.T @ layer.qkv.weight[start : start + 8]
-            layer.qkv.bias[start : start + 8] = m.T @ layer.qkv.bias[start : start + 8]
-    torch.testing.assert_close(layer(inputs()), before, rtol=0, atol=1e-11)
-
-
-def test_a_learned_bias_can_cancel_the_mean_of_the_query_vector():
-    """So only its fluctuation is never learned away, and an arm without the qkv bias is needed."""
-    broken, plain = attention(symmetry="bQ"), attention()
-    with torch.no_grad():
-        broken.qkv.bias[:24] -= broken.symmetry.means()["query"].double().repeat(3)
-    torch.testing.assert_close(broken(inputs()), plain(inputs()))
-    assert model(qkv_bias=False).blocks[0].attention.qkv.bias is None
 
 
 def test_draws_follow_the_published_distributions():
@@ -214,28 +158,6 @@ def test_every_training_forward_draws_anew_and_layers_draw_apart():
     assert len({tuple(vector.tolist()) for vector in seen}) == 4
 
 
-def test_one_vector_is_shared_by_heads_and_sequences():
-    assert model(symmetry="bQ").blocks[0].attention.symmetry.vectors()["query"].shape == (8,)
-
-
-def test_draws_depend_on_the_seed_alone_and_are_no_parameters():
-    runs = []
-    for seed in (1, 1, 2):
-        torch.rand(3)
-        net = model(seed=seed, symmetry="bQbV").train()
-        net(tokens())
-        runs.append(net.blocks[1].attention.symmetry.vectors()["value"].clone())
-    assert runs[0].equal(runs[1])
-    assert not runs[0].equal(runs[2])
-    assert count_parameters(net) == count_parameters(model())
-
-
-def test_breaking_the_symmetry_changes_no_initial_weight():
-    """A paired design: the arms start from the same parameters."""
-    broken, plain = dict(model(symmetry="bQbV").named_parameters()), dict(model().named_parameters())
-    assert all(broken[name].equal(plain[name]) for name in plain)
-
-
 def test_state_carries_the_streams():
     """Resumed from its state, a model draws what it would have drawn."""
     net = model(symmetry="bQbV").train()
@@ -245,16 +167,6 @@ def test_state_carries_the_streams():
     other = model(seed=7, symmetry="bQbV").train()
     other.load_state_dict(saved)
     assert all(other(tokens()).equal(logits) for logits in expected)
-
-
-@pytest.mark.parametrize("evaluation", ["last", "mean", "resample"])
-def test_evaluation_draws_nothing_from_the_training_streams(evaluation):
-    net, other = (lively(model(symmetry="bQbV", evaluation=evaluation)).train() for _ in range(2))
-    net(tokens()), other(tokens())
-    net.eval()
-    assert net(tokens()).equal(net(tokens())), "evaluation is deterministic"
-    net.train()
-    assert net(tokens()).equal(other(tokens()))
 
 
 def test_evaluation_policies():
@@ -271,30 +183,6 @@ def test_evaluation_policies():
     torch.testing.assert_close(states["mean"], torch.log_softmax(net(tokens()), -1))
     assert len({s.sum().item() for s in states.values()}) == 3
     torch.testing.assert_close(states["resample"].exp().sum(-1), torch.ones(2, 8))
-
-
-def test_resampling_is_the_mean_of_probabilities():
-    net = lively(model(symmetry="bQ", evaluation="resample", evaluation_draws=3)).eval()
-    got, own = net(tokens()).exp(), torch.Generator().manual_seed(0)
-    total = torch.zeros_like(got)
-    for _ in range(3):
-        net.draw(own)
-        total += torch.softmax(net.logits(tokens()), -1)
-    torch.testing.assert_close(got, total / 3)
-
-
-def test_symmetric_model_needs_no_policy():
-    outputs = [lively(model(evaluation=policy)).eval()(tokens()) for policy in ("last", "mean", "resample")]
-    assert outputs[0].equal(outputs[1])
-    assert outputs[0].equal(outputs[2])
-
-
-def test_autocast_keeps_the_narrow_type():
-    """The float32 vectors do not widen queries and values."""
-    net = model(symmetry="bQbV").train()
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert net.blocks[0].attention.heads(torch.randn(1, 8, 24))[0].dtype == torch.bfloat16
-        assert net(tokens()).dtype == torch.bfloat16
 
 
 @pytest.mark.slow

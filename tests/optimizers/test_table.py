@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from actlab.errors import BadInput
-from actlab.optimizers import OPTIMIZERS, adamw, sgdm
+from actlab.optimizers import adamw, sgdm
 
 
 def feed(parameter: nn.Parameter, optimizer: torch.optim.Optimizer, *gradients: Tensor) -> Tensor:
@@ -15,13 +15,6 @@ def feed(parameter: nn.Parameter, optimizer: torch.optim.Optimizer, *gradients: 
         parameter.grad = gradient.clone()
         optimizer.step()
     return parameter.detach()
-
-
-def test_first_step_of_adamw_is_the_sign():
-    parameter, gradient = nn.Parameter(torch.zeros(4)), torch.tensor([3.0, -0.2, 1e-3, -7.0])
-    torch.testing.assert_close(
-        feed(parameter, adamw([parameter], lr=0.1), gradient), -0.1 * gradient.sign(), rtol=1e-4, atol=0
-    )
 
 
 def test_adamw_without_decay_is_adam():
@@ -54,39 +47,6 @@ def test_the_start_of_sgdm_displaces_by_a_closed_form():
     assert start.std().item() == pytest.approx(0.1, rel=0.1)
 
 
-def test_the_start_of_sgdm_is_the_generators():
-    """One seed, one start, so arms can share it."""
-    starts = []
-    for seed in (1, 1, 2):
-        parameter = nn.Parameter(torch.zeros(5))
-        starts.append(
-            sgdm([parameter], generator=torch.Generator().manual_seed(seed)).state[parameter]["momentum_buffer"]
-        )
-    assert starts[0].equal(starts[1])
-    assert not starts[0].equal(starts[2])
-
-
-@pytest.mark.parametrize(("rate", "stable"), [(0.98, True), (1.02, False)])
-def test_nesterov_is_stable_up_to_its_limit(rate, stable):
-    """lr h < (2 + 2 mu) / (1 + 2 mu) on F = h x^2 / 2."""
-    mu, h = 0.95, 3.0
-    parameter = nn.Parameter(torch.ones(1, dtype=torch.float64))
-    limit = (2 + 2 * mu) / (1 + 2 * mu) / h
-    optimizer = sgdm([parameter], lr=rate * limit, init_velocity_std=0.0, generator=torch.Generator())
-    for _ in range(400):
-        feed(parameter, optimizer, h * parameter.detach())
-    assert (abs(parameter.item()) < 1) == stable
-
-
 def test_refuses_a_negative_spread():
     with pytest.raises(BadInput, match="init_velocity_std >= 0"):
         sgdm([nn.Parameter(torch.zeros(1))], init_velocity_std=-1.0, generator=torch.Generator())
-
-
-def test_memory_of_soap_counts_its_preconditioners():
-    """A 768 x 3072 matrix: 8 bytes a parameter of moments and 34 of preconditioners; an embedding of 50,304 rows is
-    one-sided."""
-    count = OPTIMIZERS["soap"].state_bytes
-    assert count([torch.Size([768, 3072])], {}) == 8 * 768 * 3072 + 8 * (768**2 + 3072**2)
-    assert count([torch.Size([50304, 768])], {}) == 8 * 50304 * 768 + 8 * 768**2
-    assert count([torch.Size([768])], {}) == 8 * 768

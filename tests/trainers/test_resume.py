@@ -11,7 +11,6 @@ import tiny
 import torch
 from torch import Tensor, nn
 
-from actlab.errors import DataError
 from actlab.models import MODELS
 from actlab.optimizers import ECD
 from actlab.trainers import checkpoint
@@ -85,21 +84,6 @@ def test_seconds_add_up_over_interruptions(tmp_path: Path) -> None:
     assert all(after[kind] > before[kind] > 0 for kind in ("training", "evaluation"))
 
 
-def test_the_last_evaluation_leaves_no_new_checkpoint(tmp_path: Path) -> None:
-    """A checkpoint is for going on: the last one written is from before the end."""
-    tiny.run(tiny.model(), saved_at=tmp_path / "t")
-    assert read_tensors(tmp_path / "t")[1]["iteration"] == 6
-
-
-def test_a_safetensors_file_of_someone_else_is_refused(tmp_path: Path) -> None:
-    """A file without our metadata is damaged for us."""
-    from safetensors.torch import save_file
-
-    save_file({"x": torch.zeros(2)}, tmp_path / "foreign")
-    with pytest.raises(DataError, match="foreign is damaged"):
-        read_tensors(tmp_path / "foreign")
-
-
 def test_round_trip_of_tensors_and_words(tmp_path: Path) -> None:
     """Tensors keep their bits, dtype and shape; NaN, infinity and nesting survive in the metadata."""
     tensors = {
@@ -116,30 +100,6 @@ def test_round_trip_of_tensors_and_words(tmp_path: Path) -> None:
         assert read[name].dtype == tensor.dtype
         assert torch.equal(read[name].nan_to_num(nan=7.0), tensor.nan_to_num(nan=7.0))
     assert repr(words) == repr(about)
-
-
-def test_writing_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception while writing leaves the old file as it was, and no other file."""
-    path = tmp_path / "t"
-    write_tensors(path, {"x": torch.zeros(3)}, {"version": 1})
-    before = path.read_bytes()
-
-    def half(tensors: object, work: Path, metadata: object) -> None:
-        Path(work).write_bytes(b"half")
-        raise OSError("disk full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "save_file", half)
-        with pytest.raises(OSError, match="disk full"):
-            write_tensors(path, {"x": torch.ones(3)}, {"version": 2})
-    assert path.read_bytes() == before
-    assert [file.name for file in tmp_path.iterdir()] == ["t"]
-    with pytest.raises(TypeError):
-        write_tensors(path, {"x": torch.ones(3)}, {"version": object()})
-    assert [file.name for file in tmp_path.iterdir()] == ["t"]
-    write_tensors(path, {"x": torch.ones(3)}, {"version": 2})
-    assert read_tensors(path)[1] == {"version": 2}
-    assert [file.name for file in tmp_path.iterdir()] == ["t"]
 
 
 @pytest.mark.parametrize("length", [8, 16, 24])

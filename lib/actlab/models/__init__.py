@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
 from actlab.activations import find_activation
-from actlab.errors import Table
+from actlab.errors import BadInput, Table
 from actlab.models.charlm import CharLM
 from actlab.models.convlm import ConvLM
 from actlab.models.hybridlm import HybridLM
-from actlab.models.layers import LanguageModel, ModelConfig, check_gated_width
+from actlab.models.layers import GATED_WIDTHS, GeneratorFor, LanguageModel, ModelConfig, from_global_stream
 from actlab.models.minigpt import MiniGPT
 from actlab.models.nanotransformer import NanoTransformer
 from actlab.models.tinylstm import TinyLSTM
@@ -30,17 +30,11 @@ class Model:
     acts_in: str
 
 
+_IN_BLOCKS = "the feed-forward layer of each block"
 _ROWS = (
-    Model("charlm", CharLM, "GPT with separate projections and dropout", "the feed-forward layer of each block"),
-    Model(
-        "minigpt", MiniGPT, "GPT with packed projections and embedding dropout", "the feed-forward layer of each block"
-    ),
-    Model(
-        "nanotransformer",
-        NanoTransformer,
-        "GPT without dropout or attention biases",
-        "the feed-forward layer of each block",
-    ),
+    Model("charlm", CharLM, "GPT with separate projections and dropout", _IN_BLOCKS),
+    Model("minigpt", MiniGPT, "GPT with packed projections and embedding dropout", _IN_BLOCKS),
+    Model("nanotransformer", NanoTransformer, "GPT without dropout or attention biases", _IN_BLOCKS),
     Model("convlm", ConvLM, "six dilated causal convolutions", "after each convolution's LayerNorm"),
     Model("hybridlm", HybridLM, "LSTM, then one attention and one feed-forward layer", "the feed-forward layer"),
     Model("tinylstm", TinyLSTM, "LSTM and a linear head", "between the LSTM and the head"),
@@ -48,19 +42,19 @@ _ROWS = (
 MODELS: Table[Model] = Table("model", ((row.name, row) for row in _ROWS))
 """By name; ``actlab.register_model`` adds a user's own."""
 
-SCALES: dict[str, ModelConfig] = {
-    "quick": ModelConfig(vocab_size=65, n_layer=2, n_embd=64, n_head=4, block_size=64, dropout=0.2),
-    "lite": ModelConfig(vocab_size=65, n_layer=2, n_embd=128, n_head=4, block_size=128, dropout=0.2),
-    "partial": ModelConfig(vocab_size=65, n_layer=2, n_embd=256, n_head=4, block_size=256, dropout=0.2),
-    "full": ModelConfig(vocab_size=65, n_layer=6, n_embd=384, n_head=6, block_size=256, dropout=0.2),
-    "33k": ModelConfig(vocab_size=65, n_layer=2, n_embd=32, n_head=4, block_size=128, dropout=0.2),
-    "116k": ModelConfig(vocab_size=65, n_layer=2, n_embd=64, n_head=4, block_size=128, dropout=0.2),
-    "1m": ModelConfig(vocab_size=65, n_layer=2, n_embd=200, n_head=4, block_size=128, dropout=0.2),
-    "39m": ModelConfig(vocab_size=65, n_layer=8, n_embd=640, n_head=10, block_size=256, dropout=0.2),
-    "101m": ModelConfig(vocab_size=65, n_layer=8, n_embd=1024, n_head=16, block_size=256, dropout=0.2),
+SCALES: dict[str, ModelConfig] = {  # vocab_size, n_layer, n_embd, n_head, block_size, dropout
+    "quick": ModelConfig(65, 2, 64, 4, 64, 0.2),
+    "lite": ModelConfig(65, 2, 128, 4, 128, 0.2),
+    "partial": ModelConfig(65, 2, 256, 4, 256, 0.2),
+    "full": ModelConfig(65, 6, 384, 6, 256, 0.2),
+    "33k": ModelConfig(65, 2, 32, 4, 128, 0.2),
+    "116k": ModelConfig(65, 2, 64, 4, 128, 0.2),
+    "1m": ModelConfig(65, 2, 200, 4, 128, 0.2),
+    "39m": ModelConfig(65, 8, 640, 10, 256, 0.2),
+    "101m": ModelConfig(65, 8, 1024, 16, 256, 0.2),
 }
 """The published scales, ``quick`` for trying things out, and steps between and beyond them, named after charlm's
-parameters.
+parameter count.
 
 65 is tiny Shakespeare's vocabulary; a study puts its own text's there."""
 
@@ -76,7 +70,7 @@ def build_model(
     activation: str,
     *,
     gated_width: str = "matched",
-    generator_for: Callable[[str], torch.Generator] | None = None,
+    generator_for: GeneratorFor = from_global_stream,
 ) -> LanguageModel:
     """A freshly initialised model: ``forward(tokens: (B, T) int64) -> logits (B, T, vocab_size)``.
 
@@ -94,9 +88,10 @@ def build_model(
         BadInput: no such ``gated_width``.
     """
     entry, function = find_model(name), find_activation(activation)
-    check_gated_width(gated_width)
-    model = entry.factory(replace(config), function, gated_width)
-    model.initialise(generator_for or (lambda _: torch.Generator().manual_seed(int(torch.randint(2**62, ())))))
+    if gated_width not in GATED_WIDTHS:
+        raise BadInput(f"gated_width must be one of {', '.join(GATED_WIDTHS)}, got {gated_width!r}")
+    model = entry.factory(config, function, gated_width)
+    model.initialise(generator_for)
     return model
 
 

@@ -7,7 +7,7 @@ from typing import final
 from torch import Tensor, nn
 
 from actlab.activations import Activation
-from actlab.models.layers import Block, FeedForward, ModelConfig, Transformer, attend
+from actlab.models.layers import ModelConfig, Transformer, attend
 
 
 class SeparateAttention(nn.Module):
@@ -28,16 +28,5 @@ class CharLM(Transformer):
     """429,824 parameters at lite scale. The embedding sum has no dropout."""
 
     def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
-        c = config
-        super().__init__(
-            c,
-            [
-                Block(
-                    SeparateAttention(c),
-                    FeedForward(c.n_embd, 4 * c.n_embd, activation, gated_width),
-                    c.n_embd,
-                    (c.dropout, c.dropout),
-                )
-                for _ in range(c.n_layer)
-            ],
-        )
+        residual = (config.dropout, config.dropout)
+        super().__init__(config, activation, gated_width, lambda: SeparateAttention(config), residual)

@@ -1,5 +1,4 @@
-"""gpt2: pre-norm GPT-2 with a tied head, learned or rotary positions, and symmetry-breaking attention. The ablation's
-model, not the grid's.
+"""gpt2: GPT-2 with a tied head, learned or rotary positions, and symmetry-breaking attention; the ablation's model.
 
 Radford et al. 2019; the ablation: Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
 Shapes: B sequences, T positions, C features (``n_embd``), V tokens, nh heads of size hs.
@@ -19,9 +18,17 @@ from torch.nn import functional as F
 
 from actlab.activations import Activation, find_activation
 from actlab.errors import BadInput, UnknownName
-from actlab.models.layers import Block, Dropout, FeedForward, LanguageModel, ModelConfig
+from actlab.models.layers import (
+    Block,
+    Dropout,
+    FeedForward,
+    GeneratorFor,
+    LanguageModel,
+    ModelConfig,
+    from_global_stream,
+)
 from actlab.models.rotary import RotaryPositions
-from actlab.models.symmetry import SymmetryBreaking, check_policy
+from actlab.models.symmetry import POLICIES, SymmetryBreaking
 
 POSITIONS = ("learned", "rope")
 
@@ -64,7 +71,10 @@ class GPT2Config(ModelConfig):
             raise BadInput(
                 f"rope_share {self.rope_share} of a head of {self.head_size} features is not an even number of them"
             )
-        check_policy(self.evaluation, self.evaluation_draws)
+        if self.evaluation not in POLICIES:
+            raise UnknownName("evaluation policy", self.evaluation, POLICIES)
+        if self.evaluation_draws < 1:
+            raise BadInput(f"evaluation_draws must be at least 1, got {self.evaluation_draws}")
 
     @property
     def head_size(self) -> int:
@@ -76,15 +86,13 @@ class GPT2Config(ModelConfig):
         return round(self.rope_share * self.head_size)
 
 
-GPT2_SCALES: dict[str, GPT2Config] = {
-    "quick": GPT2Config(vocab_size=512, n_layer=2, n_embd=64, n_head=4, block_size=64, dropout=0.0),  # 0.14M parameters
-    "mini": GPT2Config(vocab_size=4096, n_layer=7, n_embd=320, n_head=5, block_size=256, dropout=0.0),  # 10.02M
-    "124m": GPT2Config(
-        vocab_size=50304, n_layer=12, n_embd=768, n_head=12, block_size=512, dropout=0.0
-    ),  # 124,082,688, as published
-    "355m": GPT2Config(vocab_size=50304, n_layer=24, n_embd=1024, n_head=16, block_size=512, dropout=0.0),
-    "774m": GPT2Config(vocab_size=50304, n_layer=36, n_embd=1280, n_head=20, block_size=512, dropout=0.0),
-    "1.3b": GPT2Config(vocab_size=50304, n_layer=24, n_embd=2048, n_head=16, block_size=512, dropout=0.0),
+GPT2_SCALES: dict[str, GPT2Config] = {  # vocab_size, n_layer, n_embd, n_head, block_size, dropout
+    "quick": GPT2Config(512, 2, 64, 4, 64, 0.0),  # 0.14M parameters
+    "mini": GPT2Config(4096, 7, 320, 5, 256, 0.0),  # 10.02M
+    "124m": GPT2Config(50304, 12, 768, 12, 512, 0.0),  # 124,082,688, as published
+    "355m": GPT2Config(50304, 24, 1024, 16, 512, 0.0),
+    "774m": GPT2Config(50304, 36, 1280, 20, 512, 0.0),
+    "1.3b": GPT2Config(50304, 24, 2048, 16, 512, 0.0),
 }
 """50,304 is GPT-2's 50,257 rounded up to a multiple of 64. A study replaces the vocabulary by its shards'."""
 
@@ -108,9 +116,8 @@ class SymmetryBreakingAttention(nn.Module):
         if self.rotary is not None:
             q, k = self.rotary(q), self.rotary(k)
         added = self.symmetry.vectors()
-        q, k, v = (
-            p + added[role].to(p.dtype) if role in added else p for role, p in (("query", q), ("key", k), ("value", v))
-        )
+        roles = zip(("query", "key", "value"), (q, k, v), strict=True)
+        q, k, v = (part + added[role].to(part.dtype) if role in added else part for role, part in roles)
         return q, k, v
 
     def forward(self, x: Tensor) -> Tensor:
@@ -147,7 +154,7 @@ class GPT2(LanguageModel):
         )
         self.norm = nn.LayerNorm(c.n_embd)
 
-    def initialise(self, generator_for: Callable[[str], torch.Generator]) -> None:
+    def initialise(self, generator_for: GeneratorFor = from_global_stream) -> None:
         super().initialise(generator_for)
         for name, layer in self.symmetry_layers():
             layer.set(layer.means())
@@ -158,32 +165,26 @@ class GPT2(LanguageModel):
         return ((name, module) for name, module in self.named_modules() if isinstance(module, SymmetryBreaking))
 
     def forward(self, tokens: Tensor) -> Tensor:
-        if self.settings.symmetry == "symmetric":
-            return self.logits(tokens)
         if self.training:
             self.draw()
+        if self.training or self.settings.symmetry == "symmetric" or self.settings.evaluation == "last":
             return self.logits(tokens)
         kept = self._vectors()
         try:
-            return self._evaluate(tokens)
+            return self._average(tokens) if self.settings.evaluation == "resample" else self._expected(tokens)
         finally:
             self._put(kept)
 
-    def _evaluate(self, tokens: Tensor) -> Tensor:
-        if self.settings.evaluation == "resample":
-            return self._average(tokens)
-        if self.settings.evaluation == "mean":
-            self._put([layer.means() for _, layer in self.symmetry_layers()])
+    def _expected(self, tokens: Tensor) -> Tensor:
+        self._put([layer.means() for _, layer in self.symmetry_layers()])
         return self.logits(tokens)
 
     def _average(self, tokens: Tensor) -> Tensor:
         own, draws = torch.Generator().manual_seed(0), self.settings.evaluation_draws
-        total = None
+        total = torch.full((), -math.inf)
         for _ in range(draws):
             self.draw(own)
-            one = torch.log_softmax(self.logits(tokens).float(), dim=-1)
-            total = one if total is None else torch.logaddexp(total, one)
-        assert total is not None
+            total = torch.logaddexp(total, torch.log_softmax(self.logits(tokens).float(), dim=-1))
         return total - math.log(draws)
 
     def logits(self, tokens: Tensor) -> Tensor:
@@ -219,7 +220,7 @@ def build_gpt2(
     activation: str,
     *,
     gated_width: str = "matched",
-    generator_for: Callable[[str], torch.Generator] | None = None,
+    generator_for: GeneratorFor = from_global_stream,
 ) -> GPT2:
     """A freshly initialised GPT-2: all matrices N(0, 0.02^2), biases 0, as the other models.
 
@@ -227,11 +228,10 @@ def build_gpt2(
         config: its size and variant; see ``GPT2_SCALES``.
         activation: a key of ``ACTIVATIONS``.
         gated_width: as in ``build_model``.
-        generator_for: name of a parameter, or of a layer's symmetry breaking -> its random stream; else each is seeded
-        from torch's global one.
+        generator_for: name of a parameter, or of a layer's symmetry breaking -> its random stream.
     """
     model = GPT2(config, find_activation(activation), gated_width)
-    model.initialise(generator_for or (lambda _: torch.Generator().manual_seed(int(torch.randint(2**62, ())))))
+    model.initialise(generator_for)
     return model
 
 

@@ -1,5 +1,4 @@
-"""What the language models share: their base class, initialisation by parameter name, attention, the feed-forward
-layer.
+"""What the language models share: base class, initialisation by parameter name, attention, feed-forward layer, blocks.
 
 Shapes: B sequences, T positions, C features (``n_embd``), V characters, nh heads of size hs.
 """
@@ -19,8 +18,11 @@ from torch.nn import functional as F
 from actlab.activations import Activation
 from actlab.errors import BadInput
 
-Initialiser = Callable[[Tensor, torch.Generator], object]
-"""Fills a tensor in place from a generator."""
+Initialiser = Callable[..., object]
+"""(tensor, generator=...): fills a tensor in place."""
+
+GeneratorFor = Callable[[str], torch.Generator]
+"""Parameter name -> the generator that fills it."""
 
 GATED_WIDTHS = ("matched", "doubled")
 
@@ -56,19 +58,20 @@ def zeros(tensor: Tensor, generator: torch.Generator) -> None:
     nn.init.zeros_(tensor)
 
 
-def xavier(tensor: Tensor, generator: torch.Generator) -> None:
-    """Uniform in +-sqrt(6 / (fan_in + fan_out)). Glorot & Bengio 2010."""
-    nn.init.xavier_uniform_(tensor, generator=generator)
-
-
 def fan_in(tensor: Tensor, generator: torch.Generator) -> None:
     """N(0, 1 / fan_in): keeps the variance of its input."""
     nn.init.normal_(tensor, 0.0, 1 / math.sqrt(tensor[0].numel()), generator=generator)
 
 
-def orthogonal(tensor: Tensor, generator: torch.Generator) -> None:
-    """Orthonormal columns (rows where there are fewer). Saxe et al. 2013, arXiv 1312.6120."""
-    nn.init.orthogonal_(tensor, generator=generator)
+xavier: Initialiser = nn.init.xavier_uniform_
+"""Uniform in +-sqrt(6 / (fan_in + fan_out)). Glorot & Bengio 2010."""
+orthogonal: Initialiser = nn.init.orthogonal_
+"""Orthonormal columns (rows where there are fewer). Saxe et al. 2013, arXiv 1312.6120."""
+
+
+def from_global_stream(parameter: str) -> torch.Generator:
+    """A generator whose seed is drawn from torch's global stream, whatever the parameter."""
+    return torch.Generator().manual_seed(int(torch.randint(2**62, ())))
 
 
 class LanguageModel(nn.Module, ABC):
@@ -89,19 +92,16 @@ class LanguageModel(nn.Module, ABC):
     @abstractmethod
     def forward(self, tokens: Tensor) -> Tensor: ...
 
-    def initialise(self, generator_for: Callable[[str], torch.Generator]) -> None:
+    def initialise(self, generator_for: GeneratorFor = from_global_stream) -> None:
         """Fill every parameter; ``generator_for(parameter name)`` gives the randomness."""
         with torch.no_grad():
             for module_name, module in self.named_modules():
-                own = [name for name, _ in module.named_parameters(recurse=False)]
-                if (
-                    own and module is not self and hasattr(module, "initialise")
-                ):  # the PReLUs, and a user's activation that learns
-                    module.initialise(generator_for(f"{module_name}.{own[0]}"))
+                own = dict(module.named_parameters(module_name, recurse=False))
+                if own and module is not self and hasattr(module, "initialise"):  # an activation that learns
+                    module.initialise(generator_for(next(iter(own))))
                     continue
-                for short, parameter in module.named_parameters(recurse=False):
-                    name = f"{module_name}.{short}" if module_name else short
-                    _rule(self.special, module, name)(parameter, generator_for(name))
+                for name, parameter in own.items():
+                    _rule(self.special, module, name)(parameter, generator=generator_for(name))
 
 
 def _rule(special: Mapping[str, Initialiser], module: nn.Module, name: str) -> Initialiser:
@@ -109,7 +109,7 @@ def _rule(special: Mapping[str, Initialiser], module: nn.Module, name: str) -> I
         if name.endswith(ending):
             return initialiser
     if isinstance(module, nn.LayerNorm):
-        return lambda tensor, _: tensor.fill_(float(name.endswith("weight")))
+        return lambda tensor, generator: tensor.fill_(float(name.endswith("weight")))
     if "bias" in name.rsplit(".", 1)[-1]:
         return zeros
     return orthogonal if isinstance(module, nn.LSTM) else normal
@@ -121,12 +121,6 @@ def nearest_width(count: Callable[[int], int], target: int) -> int:
     while count(width + 1) <= target:
         width += 1
     return width if target - count(width) <= count(width + 1) - target else width + 1
-
-
-def check_gated_width(gated_width: str) -> None:
-    """``BadInput`` for anything but ``GATED_WIDTHS``."""
-    if gated_width not in GATED_WIDTHS:
-        raise BadInput(f"gated_width must be one of {', '.join(GATED_WIDTHS)}, got {gated_width!r}")
 
 
 class FeedForward(nn.Module):
@@ -172,9 +166,8 @@ def attend(projections: tuple[Tensor, ...], n_head: int, dropout: float) -> Tens
     """Causal scaled dot-product attention of q, k, v, each (B, T, C), split in ``n_head`` heads -> (B, T, C)."""
     batch, time, width = projections[0].shape
     q, k, v = (p.view(batch, time, n_head, width // n_head).transpose(1, 2) for p in projections)  # (B, nh, T, hs)
-    if q.device.type == "cpu" and (
-        dropout or q.dtype == torch.bfloat16
-    ):  # the fused kernel has no fast bfloat16 on CPUs
+    slow = dropout or q.dtype == torch.bfloat16  # on CPUs the fused kernel has no fast bfloat16
+    if slow and q.device.type == "cpu":
         mixed = _attend_openly(q, k, v, dropout)
     else:
         mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)
@@ -238,14 +231,26 @@ class Block(nn.Module):
 
 
 class Transformer(LanguageModel):
-    """Pre-norm GPT with learned positions and an untied head without bias; its final subclasses choose the blocks."""
+    """Pre-norm GPT with learned positions and an untied head without bias; its final subclasses choose attention and dropout."""
 
-    def __init__(self, config: ModelConfig, blocks: list[Block], embedding_dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        config: ModelConfig,
+        activation: Activation,
+        gated_width: str,
+        attention: Callable[[], nn.Module],
+        residual_dropout: tuple[float, float] = (0.0, 0.0),
+        embedding_dropout: float = 0.0,
+    ) -> None:
         super().__init__(config)
-        self.tokens = nn.Embedding(config.vocab_size, config.n_embd)
-        self.positions = nn.Embedding(config.block_size, config.n_embd)
+        width = config.n_embd
+        self.tokens = nn.Embedding(config.vocab_size, width)
+        self.positions = nn.Embedding(config.block_size, width)
         self.drop = Dropout(embedding_dropout)
-        self.blocks = nn.ModuleList(blocks)
+        self.blocks = nn.ModuleList(
+            Block(attention(), FeedForward(width, 4 * width, activation, gated_width), width, residual_dropout)
+            for _ in range(config.n_layer)
+        )
         self.norm = nn.LayerNorm(config.n_embd)
         self.head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
 

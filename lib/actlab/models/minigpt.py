@@ -1,5 +1,4 @@
-"""minigpt: charlm's shape with a packed qkv projection, dropout on the embedding sum and none after the attention
-output."""
+"""minigpt: charlm's shape with a packed qkv projection, dropout on the embedding sum and none after attention."""
 
 from __future__ import annotations
 
@@ -7,16 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar, final
 
 from actlab.activations import Activation
-from actlab.models.layers import (
-    Block,
-    CausalSelfAttention,
-    FeedForward,
-    Initialiser,
-    ModelConfig,
-    Transformer,
-    xavier,
-    zeros,
-)
+from actlab.models.layers import CausalSelfAttention, Initialiser, ModelConfig, Transformer, xavier, zeros
 
 
 @final
@@ -26,17 +16,12 @@ class MiniGPT(Transformer):
     special: ClassVar[Mapping[str, Initialiser]] = {"positions.weight": zeros, "qkv.weight": xavier}
 
     def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
-        c = config
+        dropout = config.dropout
         super().__init__(
-            c,
-            [
-                Block(
-                    CausalSelfAttention(c.n_embd, c.n_head, bias=True, attention_dropout=c.dropout),
-                    FeedForward(c.n_embd, 4 * c.n_embd, activation, gated_width),
-                    c.n_embd,
-                    (0.0, c.dropout),
-                )
-                for _ in range(c.n_layer)
-            ],
-            embedding_dropout=c.dropout,
+            config,
+            activation,
+            gated_width,
+            lambda: CausalSelfAttention(config.n_embd, config.n_head, bias=True, attention_dropout=dropout),
+            residual_dropout=(0.0, dropout),
+            embedding_dropout=dropout,
         )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import torch
-
 from actlab.models import LanguageModel, ModelConfig, build_model
 from actlab.models.convlm import ConvBlock
+from actlab.models.layers import GeneratorFor, from_global_stream
 
 
 def build_published(
@@ -18,7 +15,7 @@ def build_published(
     activation_ignored: bool = False,
     padded_both: bool = False,
     gated_width: str = "matched",
-    generator_for: Callable[[str], torch.Generator] | None = None,
+    generator_for: GeneratorFor = from_global_stream,
 ) -> LanguageModel:
     """``build_model`` with defects.
 

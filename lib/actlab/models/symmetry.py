@@ -1,5 +1,4 @@
-"""Symmetry breaking in attention: random, unlearned vectors added to queries, keys and values. Knows nothing of
-attention itself.
+"""Symmetry breaking in attention: random, unlearned vectors added to queries, keys and values.
 
 Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
 """
@@ -11,7 +10,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import UnknownName
 
 MODES: dict[str, tuple[str, ...]] = {
     "symmetric": (),
@@ -52,14 +51,15 @@ class SymmetryBreaking(nn.Module):
         super().__init__()
         if mode not in MODES:
             raise UnknownName("symmetry mode", mode, MODES)
-        self.mode, self.head_size, self.value_mean = mode, head_size, value_mean
         self.generator = torch.Generator()
-        for role in MODES[mode]:
-            self.register_buffer(role, distributions(head_size, value_mean)[role][0])
+        known = distributions(head_size, value_mean)
+        self.known = {role: known[role] for role in MODES[mode]}
+        for role, mean in self.means().items():
+            self.register_buffer(role, mean.clone())
 
     def vectors(self) -> dict[str, Tensor]:
         """role -> (hs,) as it stands now."""
-        return {role: self.get_buffer(role) for role in MODES[self.mode]}
+        return {role: self.get_buffer(role) for role in self.known}
 
     def set(self, vectors: dict[str, Tensor]) -> None:
         """Put given vectors in place."""
@@ -68,16 +68,13 @@ class SymmetryBreaking(nn.Module):
 
     def draw(self, generator: torch.Generator | None = None) -> None:
         """New vectors, from the layer's own stream where no other is given."""
-        known = distributions(self.head_size, self.value_mean)
-        for role in MODES[self.mode]:
-            mean, spread = known[role]
-            noise = torch.randn(self.head_size, generator=self.generator if generator is None else generator)
+        for role, (mean, spread) in self.known.items():
+            noise = torch.randn(len(mean), generator=generator or self.generator)
             self.get_buffer(role).copy_(mean + spread * noise)
 
     def means(self) -> dict[str, Tensor]:
         """role -> (hs,), the expectation of a draw."""
-        known = distributions(self.head_size, self.value_mean)
-        return {role: known[role][0] for role in MODES[self.mode]}
+        return {role: mean for role, (mean, _) in self.known.items()}
 
     def get_extra_state(self) -> Tensor:
         """The generator's place in its stream."""
@@ -86,14 +83,3 @@ class SymmetryBreaking(nn.Module):
     def set_extra_state(self, state: Tensor) -> None:
         """Go to a saved place in the stream."""
         self.generator.set_state(state.cpu())
-
-    def extra_repr(self) -> str:
-        return f"mode={self.mode}, head_size={self.head_size}, value_mean={self.value_mean}"
-
-
-def check_policy(policy: str, draws: int) -> None:
-    """An evaluation policy that exists, with at least one draw."""
-    if policy not in POLICIES:
-        raise UnknownName("evaluation policy", policy, POLICIES)
-    if draws < 1:
-        raise BadInput(f"evaluation_draws must be at least 1, got {draws}")

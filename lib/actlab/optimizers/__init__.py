@@ -1,5 +1,4 @@
-"""The optimizers of the ablation: one table of frozen entries, and ``build_optimizer``. ECD and SOAP are ours, AdamW
-and SGD are torch's."""
+"""The optimizers of the ablation: one table, and ``build_optimizer``. ECD and SOAP are ours, AdamW and SGD torch's."""
 
 from __future__ import annotations
 
@@ -11,9 +10,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput, Table
 from actlab.optimizers.ecd import ECD
-from actlab.optimizers.soap import SOAP, preconditioned_sides
+from actlab.optimizers.soap import SOAP
 
 __all__ = [
     "ECD",
@@ -23,7 +22,6 @@ __all__ = [
     "adamw",
     "build_optimizer",
     "check_complete",
-    "find_optimizer",
     "sgdm",
 ]
 
@@ -61,86 +59,49 @@ def sgdm(
     return optimizer
 
 
-Shapes = Iterable[torch.Size]
-
-
-def _numbers(shapes: Shapes, each: int) -> int:
-    return sum(each * shape.numel() for shape in shapes)
-
-
-def _soap_bytes(shapes: Shapes, settings: Mapping[str, Any]) -> int:
-    group = {"precondition_1d": False, "max_precondition_dim": 10_000, **settings}
-    return sum(
-        8 * shape.numel() + sum(8 * n * n for n in preconditioned_sides(shape, group).values()) for shape in shapes
-    )
-
-
 @dataclass(frozen=True)
 class Optimizer:
-    """One row of the table: how to make it, one update in a formula, who defined it, its published settings and its
-    memory."""
+    """One row of the table: how to make it, who defined it, and its settings in the published ablation."""
 
     name: str
     factory: Callable[..., torch.optim.Optimizer]
-    formula: str
     source: str
     defaults: Mapping[str, Any]
-    """As in the published ablation."""
-    state_bytes: Callable[[Shapes, Mapping[str, Any]], int]
-    """(parameter shapes, settings) -> bytes of its state in float32, without a few scalars."""
-    needs_closure: bool = False
-    """Whether ``step`` must be given a closure; each accepts one."""
+
+
+def _ecd(params: Parameters, generator: torch.Generator, **settings: Any) -> ECD:
+    return ECD(params, seed=int(torch.randint(2**62, (), generator=generator)), **settings)
 
 
 _ROWS = (
     Optimizer(
         "ecd",
-        lambda params, generator, **settings: ECD(
-            params, seed=int(torch.randint(2**62, (), generator=generator)), **settings
-        ),
-        r"p \leftarrow p - \tfrac{dt}{2} \tfrac{\eta d}{d - 1} \tfrac{g - p (p \cdot g)}{F - F_0},\ \Theta \leftarrow \Theta + dt\, p,\ |p| = 1",
+        _ecd,
         "De Luca, Nachman, Silverstein & Zheng 2025, arXiv 2501.18419",
         MappingProxyType({"lr": 1.0, "eta": 100.0, "F0": 2.0, "weight_decay": 0.0}),
-        lambda shapes, settings: _numbers(shapes, 4),
-        needs_closure=True,
     ),
     Optimizer(
         "adamw",
         lambda params, generator, **settings: adamw(params, **settings),
-        r"W \leftarrow (1 - lr\, w) W - lr\, \hat m / (\sqrt{\hat v} + \epsilon)",
         "Loshchilov & Hutter 2019, arXiv 1711.05101",
         MappingProxyType({"lr": 1e-4, "betas": (0.9, 0.999), "weight_decay": 0.0}),
-        lambda shapes, settings: _numbers(shapes, 8),
     ),
     Optimizer(
         "sgdm",
         lambda params, generator, **settings: sgdm(params, generator=generator, **settings),
-        r"v \leftarrow \mu v + g,\ W \leftarrow W - lr\, (g + \mu v),\ v_0 \sim N(0, 0.1^2)",
         "Sutskever et al. 2013; the random start: Silverstein, Kunin & Shyam 2026, arXiv 2601.22257",
         MappingProxyType(
             {"lr": 0.03, "momentum": 0.95, "nesterov": True, "weight_decay": 0.0, "init_velocity_std": 0.1}
         ),
-        lambda shapes, settings: _numbers(shapes, 4),
     ),
     Optimizer(
         "soap",
         lambda params, generator, **settings: SOAP(params, **settings),
-        r"W \leftarrow W - lr\, Q_L \frac{\hat M'}{\sqrt{\hat V'} + \epsilon} Q_R^T,\ M', V' \text{ of } G' = Q_L^T G Q_R",
         "Vyas et al. 2024, arXiv 2409.11321",
         MappingProxyType({"lr": 3e-4, "betas": (0.95, 0.95), "weight_decay": 0.01, "precondition_frequency": 10}),
-        _soap_bytes,
     ),
 )
-OPTIMIZERS: dict[str, Optimizer] = {row.name: row for row in _ROWS}
-if len(OPTIMIZERS) != len(_ROWS):
-    raise RuntimeError("two optimizers share one name")
-
-
-def find_optimizer(name: str, where: str = "") -> Optimizer:
-    """The table's entry of that name; ``UnknownName`` lists the known ones."""
-    if name not in OPTIMIZERS:
-        raise UnknownName("optimizer", name, OPTIMIZERS, where)
-    return OPTIMIZERS[name]
+OPTIMIZERS: Table[Optimizer] = Table("optimizer", ((row.name, row) for row in _ROWS))
 
 
 def build_optimizer(
@@ -158,7 +119,7 @@ def build_optimizer(
         UnknownName: the table has no such name.
         BadInput: a setting that this optimizer does not have, or a value that it refuses.
     """
-    entry = find_optimizer(name)
+    entry = OPTIMIZERS.find(name)
     try:
         return entry.factory(params, generator, **{**entry.defaults, **settings})
     except TypeError as error:
@@ -175,6 +136,5 @@ def check_complete(optimizer: torch.optim.Optimizer, model: nn.Module) -> None:
     forgotten = sorted(name for p, name in named.items() if p not in optimised)
     strangers = len(optimised - set(named))
     if forgotten or strangers:
-        raise BadInput(
-            f"the optimizer misses {', '.join(forgotten) or 'nothing'} and holds {strangers} tensors that are not the model's"
-        )
+        missed = ", ".join(forgotten) or "nothing"
+        raise BadInput(f"the optimizer misses {missed} and holds {strangers} tensors that are not the model's")

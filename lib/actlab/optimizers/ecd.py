@@ -1,5 +1,4 @@
-"""ECD: energy-conserving descent at q = 1, a particle of constant speed whose path bends downhill. No learning-rate
-schedule is built in.
+"""ECD: energy-conserving descent at q = 1, a particle of constant speed whose path bends downhill.
 
 De Luca, Nachman, Silverstein & Zheng 2025, arXiv 2501.18419; the scaled form and its per-tensor inner product as in the
 code of Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
@@ -75,8 +74,7 @@ class ECD(torch.optim.Optimizer):
         """One number a group: its momenta are stored divided by it, so that a step is one fused pass."""
         self._dimensions = 0
         """d, counted at the first call; 0 before it."""
-        self._turns: torch.Generator | None = None
-        self._stream: int | Tensor = seed
+        self._turns = torch.Generator().manual_seed(seed)
         defaults = {
             "lr": lr,
             "eta": eta,
@@ -98,9 +96,8 @@ class ECD(torch.optim.Optimizer):
             raise BadInput(f"inner_product must be one of {', '.join(INNER_PRODUCTS)}, got {group['inner_product']!r}")
         for name in SHARED:
             if group[name] != self.defaults[name]:
-                raise BadInput(
-                    f"{name} concerns all parameters at once: a group has {group[name]!r} where the others have {self.defaults[name]!r}"
-                )
+                found = f"a group has {group[name]!r} where the others have {self.defaults[name]!r}"
+                raise BadInput(f"{name} concerns all parameters at once: {found}")
         super().add_param_group(param_group)
         self._units.append(1.0)
         if self._dimensions:
@@ -115,12 +112,10 @@ class ECD(torch.optim.Optimizer):
             BadInput: no closure.
         """
         if closure is None:
-            raise BadInput(
-                "ECD.step needs a closure that returns the loss: its force depends on the loss's value, not only on its gradient"
-            )
+            raise BadInput("ECD.step needs a closure that returns the loss: its force depends on the loss's value")
         with torch.enable_grad():
             loss = closure()
-        active = [p for group in self.param_groups for p in group["params"] if p.grad is not None]
+        active = self._active()
         if not active:
             return loss
         if not self._dimensions:
@@ -133,6 +128,9 @@ class ECD(torch.optim.Optimizer):
         if not potential <= SMALLEST_POTENTIAL:
             self._move(potential)
         return loss
+
+    def _active(self) -> list[Tensor]:
+        return [p for group in self.param_groups for p in group["params"] if p.grad is not None]
 
     def _start(self, active: list[Tensor]) -> None:
         """Count the dimensions and set off along the steepest descent, at speed 1. Once."""
@@ -192,9 +190,7 @@ class ECD(torch.optim.Optimizer):
         return (sums if inner_product == "per_tensor" else dict.fromkeys(sums, math.fsum(sums.values()))), scale
 
     def _turn(self) -> None:
-        momenta = [
-            self.state[p]["momentum"] for group in self.param_groups for p in group["params"] if p.grad is not None
-        ]
+        momenta = [self.state[p]["momentum"] for p in self._active()]
         for index, group in enumerate(self.param_groups):
             for momentum in (self.state[p]["momentum"] for p in group["params"] if "momentum" in self.state[p]):
                 momentum.mul_(self._units[index])
@@ -202,20 +198,10 @@ class ECD(torch.optim.Optimizer):
         norm = _norm(momenta)
         if not norm:
             return
-        generator = self._generator(momenta[0].device)
-        noise = [torch.randn(p.shape, generator=generator, device=p.device, dtype=p.dtype) for p in momenta]
+        noise = [torch.randn(p.shape, generator=self._turns, dtype=p.dtype).to(p.device) for p in momenta]
         torch._foreach_mul_(momenta, 1 / norm)
         torch._foreach_add_(momenta, noise, alpha=self.param_groups[0]["nu"] / math.sqrt(self._dimensions))
         torch._foreach_mul_(momenta, norm / _norm(momenta))
-
-    def _generator(self, device: torch.device) -> torch.Generator:
-        if self._turns is None:
-            self._turns = torch.Generator(device)
-            if isinstance(self._stream, int):
-                self._turns.manual_seed(self._stream)
-            else:
-                self._turns.set_state(self._stream.cpu())
-        return self._turns
 
     def momentum(self, parameter: Tensor) -> Tensor:
         """p of one parameter, as the equations have it (its state holds p divided by a number of its group)."""
@@ -223,22 +209,16 @@ class ECD(torch.optim.Optimizer):
         return self._units[index] * self.state[parameter]["momentum"]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            **super().__getstate__(),
-            "_dimensions": self._dimensions,
-            "_units": self._units,
-            "_turns": self._turns,
-            "_stream": self._stream,
-        }
+        own = ("_dimensions", "_units", "_turns")
+        return {**super().__getstate__(), **{name: getattr(self, name) for name in own}}
 
     def state_dict(self) -> dict[str, Any]:
         """As torch's, with what belongs to no single parameter under ``global``: tensors ``dimensions``, ``units`` and
         ``turns``."""
-        turns = self._turns.get_state() if self._turns is not None else self._stream
         system = {
             "dimensions": torch.tensor(self._dimensions),
             "units": torch.tensor(self._units, dtype=torch.float64),
-            "turns": torch.as_tensor(turns),
+            "turns": self._turns.get_state(),
         }
         return {**super().state_dict(), "global": system}
 
@@ -247,8 +227,7 @@ class ECD(torch.optim.Optimizer):
         system = state_dict["global"]
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "global"})
         self._dimensions, self._units = int(system["dimensions"]), system["units"].tolist()
-        turns = system["turns"]
-        self._turns, self._stream = None, turns if turns.dim() else int(turns)
+        self._turns.set_state(system["turns"].cpu())
 
 
 def _norm(tensors: list[Tensor]) -> float:

@@ -27,7 +27,7 @@ class SOAP(torch.optim.Optimizer):
         M' &\leftarrow \beta_1 M' + (1 - \beta_1) G', \qquad V' \leftarrow \beta_2 V' + (1 - \beta_2) G'^2 \\
         W &\leftarrow W - lr \frac{\sqrt{1 - \beta_2^t}}{1 - \beta_1^t}\, Q_L \frac{M'}{\sqrt{V'} + \epsilon} Q_R^T \\
         W &\leftarrow W - lr\, w\, W \\
-        L &\leftarrow \beta L + (1 - \beta) G G^T, \qquad R \leftarrow \beta R + (1 - \beta) G^T G
+        L &\leftarrow \beta_2 L + (1 - \beta_2) G G^T, \qquad R \leftarrow \beta_2 R + (1 - \beta_2) G^T G
 
     Every ``precondition_frequency`` updates Q_L and Q_R follow the eigenvectors of L and R by one power iteration and a
     QR decomposition. The first call builds L, R and their eigenvectors from the first gradient and leaves the
@@ -36,14 +36,11 @@ class SOAP(torch.optim.Optimizer):
     Args:
         params: tensors or parameter groups; every setting is a group's own.
         lr: step size, about the change of a weight per update.
-        betas: decay of M' and V'.
+        betas: decay of M' and V'; the second also of L and R.
         eps: added to the square root of V' before bias correction.
         weight_decay: w, decoupled and applied after the step.
         precondition_frequency: updates between two refreshes of the bases.
         max_precondition_dim: longest side that gets a basis (memory: 8 bytes times the side squared).
-        precondition_1d: also give vectors a basis.
-        correct_bias: whether the factors with beta^t stand in the step.
-        shampoo_beta: decay of L and R; beta_2 where negative.
 
     State: 8 bytes a parameter (float32), and 8 bytes times the square of each preconditioned side.
     """
@@ -57,9 +54,6 @@ class SOAP(torch.optim.Optimizer):
         weight_decay: float = 0.01,
         precondition_frequency: int = 10,
         max_precondition_dim: int = 10_000,
-        precondition_1d: bool = False,
-        correct_bias: bool = True,
-        shampoo_beta: float = -1.0,
     ) -> None:
         for name, value in (
             ("lr", lr),
@@ -80,9 +74,6 @@ class SOAP(torch.optim.Optimizer):
             "weight_decay": weight_decay,
             "precondition_frequency": precondition_frequency,
             "max_precondition_dim": max_precondition_dim,
-            "precondition_1d": precondition_1d,
-            "correct_bias": correct_bias,
-            "shampoo_beta": shampoo_beta,
         }
         super().__init__(params, defaults)
 
@@ -113,20 +104,16 @@ def as_matrix(tensor: Tensor) -> Tensor:
     return tensor.reshape(tensor.shape[0] if tensor.dim() else 1, -1)
 
 
-def preconditioned_sides(shape: torch.Size, group: dict[str, Any]) -> dict[str, int]:
+def preconditioned_sides(shape: torch.Size, longest: int) -> dict[str, int]:
     """The sides of a tensor of that shape that get a basis, with their lengths."""
-    if len(shape) < 2 and not (group["precondition_1d"] and len(shape) == 1):
-        return {}
-    lengths = (shape[0], shape[1:].numel())
-    return {
-        side: n for side, n in zip(SIDES[: len(shape)], lengths, strict=False) if n <= group["max_precondition_dim"]
-    }
+    lengths = (shape[0], shape[1:].numel()) if len(shape) > 1 else ()
+    return {side: length for side, length in zip(SIDES, lengths, strict=False) if length <= longest}
 
 
 def _start(parameter: Tensor, gradient: Tensor, state: State, group: dict[str, Any]) -> None:
     state["step"] = torch.zeros((), dtype=torch.float32)
     state["mean"], state["square"] = torch.zeros_like(gradient), torch.zeros_like(gradient)
-    for side, length in preconditioned_sides(parameter.shape, group).items():
+    for side, length in preconditioned_sides(parameter.shape, group["max_precondition_dim"]).items():
         state[f"gram_{side}"] = gradient.new_zeros(length, length)
     _update_grams(gradient, state, group)
     for side in SIDES:
@@ -141,7 +128,7 @@ def _update(parameter: Tensor, gradient: Tensor, state: State, group: dict[str, 
     rotated = _into_basis(gradient, state)  # G'
     state["mean"].lerp_(rotated, 1 - beta_1)
     state["square"].mul_(beta_2).addcmul_(rotated, rotated, value=1 - beta_2)
-    size = group["lr"] * ((1 - beta_2**t) ** 0.5 / (1 - beta_1**t) if group["correct_bias"] else 1.0)
+    size = group["lr"] * ((1 - beta_2**t) ** 0.5 / (1 - beta_1**t))
     direction = _out_of_basis(state["mean"] / state["square"].sqrt().add_(group["eps"]), state)
     parameter.sub_(direction.view(parameter.shape), alpha=size)
     if group["weight_decay"]:
@@ -164,7 +151,7 @@ def _out_of_basis(x: Tensor, state: State) -> Tensor:
 
 
 def _update_grams(gradient: Tensor, state: State, group: dict[str, Any]) -> None:
-    beta = group["shampoo_beta"] if group["shampoo_beta"] >= 0 else group["betas"][1]
+    beta = group["betas"][1]
     for side, g in zip(SIDES, (gradient, gradient.T), strict=True):
         if f"gram_{side}" in state:
             state[f"gram_{side}"].addmm_(g, g.T, beta=beta, alpha=1 - beta)
