@@ -290,11 +290,10 @@ def replay(
 def data_list() -> None:
     """The data sets and whether they are in the data folder."""
     from actlab import paths
-    from actlab.data import fetch, sources
+    from actlab.data.sources import DATASETS
 
-    for name, dataset in fetch.DATASETS.items():
-        here = "built in" if dataset.embedded else "here" if sources.present(name) else "not here"
-        console.print(f"{name:<12}{here:<10}{dataset.description}")
+    for name, dataset in DATASETS.items():
+        console.print(f"{name:<12}{dataset.where:<10}{dataset.description}")
     console.print(f"data folder: {paths.data()} (ACTLAB_DATA moves it)")
 
 

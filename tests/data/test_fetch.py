@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from actlab import paths
-from actlab.data.fetch import DATASETS, SHAKESPEARE, Source, fetch, find_dataset, sha256
-from actlab.data.text import load_text
+from actlab.data.fetch import SHAKESPEARE, Source, fetch
+from actlab.data.sources import DATASETS
 from actlab.errors import DataError, UnknownName
 
 CONTENT = b"To be, or not to be\n"
@@ -31,12 +31,6 @@ def place(folder: Path, content: bytes) -> Path:
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
     return path
-
-
-def test_a_file_that_is_there_is_not_downloaded(folder: Path) -> None:
-    """The right bytes in the data folder are enough: no network is touched."""
-    path = place(folder, CONTENT)
-    assert fetch(SOURCE) == path
 
 
 @pytest.mark.parametrize("content", [CONTENT[:-1], CONTENT + b"x", CONTENT.replace(b"To", b"to"), b""])
@@ -101,19 +95,6 @@ def test_a_wrong_download_is_refused(folder: Path, monkeypatch: pytest.MonkeyPat
         fetch(SOURCE)
 
 
-def test_no_silent_fallback(folder: Path, fresh_texts: None) -> None:
-    """A study of shakespeare without shakespeare stops; it never runs on another text."""
-    with pytest.raises(DataError, match="shakespeare"):
-        load_text("shakespeare")
-
-
-def test_sha256_of_a_large_file(tmp_path: Path) -> None:
-    """The digest is over all blocks of a file."""
-    content = bytes(range(256)) * 12_000
-    (tmp_path / "large").write_bytes(content)
-    assert sha256(tmp_path / "large") == hashlib.sha256(content).hexdigest()
-
-
 @pytest.mark.data("tinyshakespeare/input.txt")
 def test_the_real_file_fits_its_source() -> None:
     """Size and checksum in the table are those of the published file, and one changed digit is noticed."""
@@ -125,9 +106,9 @@ def test_the_real_file_fits_its_source() -> None:
 def test_datasets() -> None:
     """Every data set of the studies is listed; two need no download; an unknown one lists them."""
     assert {"pydoc", "shakespeare", "novels", "digits", "mnist"} <= set(DATASETS)
-    assert {name for name, row in DATASETS.items() if row.embedded} == {"pydoc", "digits"}
+    assert {name for name, row in DATASETS.items() if row.where == "built in"} == {"pydoc", "digits"}
     with pytest.raises(UnknownName, match=r"unknown dataset 'imagenet'.*digits, mnist, novels"):
-        find_dataset("imagenet")
+        DATASETS.find("imagenet")
 
 
 def test_folders_follow_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,23 +51,8 @@ def test_limited_training_text() -> None:
     assert torch.equal(whole.limited(1.0).train, whole.train)
 
 
-def test_more_than_256_characters() -> None:
-    """A large alphabet is counted in more than a byte."""
-    text = "".join(chr(0x4E00 + i) for i in range(400)) * 2
-    corpus = corpus_of("hanzi", text)
-    assert corpus.vocab_size == 400
-    assert corpus.decode(torch.cat([corpus.train, corpus.validation])) == text
-    assert int(corpus.train.max()) == 399
-
-
 def toy() -> Corpus:
     return corpus_of("toy", "hello world " * 10)
-
-
-def test_encoding_is_int64_also_when_empty() -> None:
-    """Encoded text indexes an embedding, whatever its length."""
-    assert toy().encode("").dtype == toy().encode("ow").dtype == torch.int64
-    assert toy().decode(toy().encode("")) == ""
 
 
 def test_unknown_characters_are_named() -> None:
@@ -91,14 +76,6 @@ def test_unknown_corpus() -> None:
     with pytest.raises(UnknownName, match="unknown dataset 'mnist'"):
         load_text("mnist")
     assert set(TEXTS) == {"pydoc", "shakespeare", "novels"}
-
-
-def test_pydoc_needs_no_data() -> None:
-    """The embedded text is English of some size, and loads where there is no data folder."""
-    corpus = load_text("pydoc")
-    assert len(corpus.train) > 300_000
-    assert 80 <= corpus.vocab_size <= 256
-    assert "the" in corpus.decode(corpus.train[:2000])
 
 
 @SHAKESPEARE

@@ -8,8 +8,7 @@ import subprocess
 import sys
 
 from actlab import paths
-from actlab.data import sources
-from actlab.data.fetch import DATASETS
+from actlab.data.sources import DATASETS
 
 DANGEROUS = """eval("1")
 exec("1")
@@ -75,7 +74,7 @@ def test_what_is_dangerous_is_refused() -> None:
 
 def test_downloads_are_https_with_a_checksum() -> None:
     """Every file of every data set, and no other address is asked for anywhere in the package."""
-    listed = [source for name in DATASETS for source in sources.sources_of(name)]
+    listed = [source for row in DATASETS.values() for source in row.files()]
     assert len(listed) > 100
     assert all(source.url.startswith("https://") and re.fullmatch("[0-9a-f]{64}", source.sha256) for source in listed)
     text = "".join(file.read_text(encoding="utf-8") for file in (paths.ROOT / "lib" / "actlab").rglob("*.py"))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from actlab import paths
 from actlab.data import images
 from actlab.data.fetch import content
-from actlab.data.images import MNIST, parse_idx
+from actlab.data.images import MNIST
 from actlab.errors import DataError
 
 DOOR = "idx files"
@@ -28,26 +28,6 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
     (tmp_path / "data" / "mnist").mkdir(parents=True)
     return tmp_path / "data"
-
-
-@given(raw=st.binary(max_size=60))
-def test_any_bytes(raw: bytes, door) -> None:
-    door.accepts(lambda: parse_idx(raw, SHAPE, "labels.gz"), "labels.gz")
-
-
-@given(
-    place=st.integers(0, len(GOOD) - 1),
-    value=st.integers(0, 255),
-    cut=st.integers(0, len(GOOD)),
-    extra=st.binary(max_size=4),
-    shape=st.sampled_from([SHAPE, (3,), (3, 4), ()]),
-)
-def test_damage_in_a_good_file(place: int, value: int, cut: int, extra: bytes, shape: tuple[int, ...], door) -> None:
-    raw = bytearray(GOOD)
-    raw[place] = value
-    raw = bytes(raw[: cut or len(raw)]) + extra
-    if door.accepts(lambda: parse_idx(raw, shape, "images.gz"), "images.gz"):
-        assert parse_idx(raw, shape, "images.gz").shape == shape
 
 
 @given(

@@ -1,5 +1,4 @@
-"""Where each data set comes from, and how its file gets here: checked against a sha256, never half-written. Parses
-nothing."""
+"""How a data file gets here: downloaded over https where it is missing, checked against a sha256 at every use."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from typing import BinaryIO
 import pooch
 
 from actlab import paths
-from actlab.errors import DataError, UnknownName
+from actlab.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -36,16 +35,6 @@ class Source:
     def compressed(self) -> bool:
         """Whether the file is a gzip file."""
         return self.file.endswith(".gz")
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """One row of ``actlab data list``."""
-
-    name: str
-    description: str
-    embedded: bool = False
-    """Whether it ships with Python or scikit-learn and needs no download."""
 
 
 SHAKESPEARE = Source(
@@ -71,9 +60,7 @@ def sha256(path: Path, largest: int = 0) -> str:
             digest.update(block)
             size += len(block)
             if 0 < largest < size:
-                raise OSError(
-                    f"it holds more than {largest:,} bytes"
-                )  # a megabyte of gzip can hold a gigabyte of zeros
+                raise OSError(f"it holds more than {largest:,} bytes")  # a megabyte of gzip can hold a gigabyte
     return digest.hexdigest()
 
 
@@ -118,27 +105,3 @@ def missing(source: Source, folder: Path, error: object) -> str:
         f"run `actlab data get {source.dataset}` where there is a network and copy {folder} here; "
         f"or use a data set that needs no download (text: pydoc, images: digits)."
     )
-
-
-DATASETS: dict[str, Dataset] = {
-    row.name: row
-    for row in (
-        Dataset(
-            "pydoc",
-            "English text of Python's own help topics (465 thousand characters with CPython 3.11)",
-            embedded=True,
-        ),
-        Dataset("shakespeare", "tiny Shakespeare, 1,115,394 characters, 65 of them distinct"),
-        Dataset("novels", "100 English novels, 78 MB, of the public domain"),
-        Dataset("digits", "scikit-learn's 1,797 handwritten digits of 8 x 8", embedded=True),
-        Dataset("mnist", "70,000 handwritten digits of 28 x 28"),
-    )
-}
-
-
-def find_dataset(name: str, allowed: tuple[str, ...] = (), where: str = "") -> Dataset:
-    """The table's entry of that name; ``UnknownName`` lists the known ones."""
-    known = allowed or tuple(DATASETS)
-    if name not in known:
-        raise UnknownName("dataset", name, known, where)
-    return DATASETS[name]

@@ -1,11 +1,9 @@
-"""Images of handwritten digits: MNIST from its idx files, and scikit-learn's small digits. Makes tensors and fixed
-splits; knows no models."""
+"""Images of handwritten digits: MNIST from its idx files, and scikit-learn's small digits; tensors and fixed splits."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,8 +11,8 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from actlab.data.fetch import Source, content, find_dataset
-from actlab.errors import DataError, UnknownName
+from actlab.data.fetch import Source, content
+from actlab.errors import UnknownName
 
 PROTOCOLS = ("corrected", "as_published")
 CLASSES = 10
@@ -82,37 +80,13 @@ class Images:
         return self.train.pixels.double().square().mean().item()
 
 
-def parse_idx(raw: bytes, shape: tuple[int, ...], name: str) -> Tensor:
-    """The uint8 tensor in an idx file: two zero bytes, the type (8), the number of dimensions, each size as a
-    big-endian int32, the values.
-
-    Raises:
-        DataError: it is no idx file, or not of ``shape``. The message names the file, what was expected and what was
-        found.
-    """
-    way_out = "; delete it and run `actlab data get mnist`"
-    header = 4 + 4 * len(shape)
-    magic = bytes([0, 0, 8, len(shape)])
-    if raw[:4] != magic:
-        raise DataError(
-            f"{name} is not an idx file of {len(shape)} dimensions: expected it to start with {magic.hex()}, found {raw[:4].hex()}{way_out}"
-        )
-    if len(raw) < header:
-        raise DataError(f"{name} is truncated: expected a header of {header} bytes, found {len(raw)}{way_out}")
-    found = struct.unpack(f">{len(shape)}i", raw[4:header])
-    if found != shape:
-        raise DataError(f"{name} holds other data: expected dimensions {shape}, found {found}{way_out}")
-    if len(raw) - header != math.prod(shape):
-        raise DataError(
-            f"{name} is truncated or too long: expected {math.prod(shape):,} values, found {len(raw) - header:,}{way_out}"
-        )
-    return torch.frombuffer(bytearray(raw), dtype=torch.uint8, offset=header).view(shape)
+def parse_idx(raw: bytes, shape: tuple[int, ...]) -> Tensor:
+    """The uint8 tensor of an idx file whose content is checked: a header of 4 bytes and 4 a dimension, the values."""
+    return torch.frombuffer(bytearray(raw), dtype=torch.uint8, offset=4 + 4 * len(shape)).view(shape)
 
 
 def _mnist() -> tuple[Part, Part]:
-    pixels, labels, test_pixels, test_labels = (
-        parse_idx(content(source), shape, source.file) for source, shape in MNIST.items()
-    )
+    pixels, labels, test_pixels, test_labels = (parse_idx(content(source), shape) for source, shape in MNIST.items())
     return _part(pixels, labels, 255), _part(test_pixels, test_labels, 255)
 
 
@@ -141,19 +115,17 @@ def load_images(name: str, protocol: str = "corrected") -> Images:
     """The named data set, split.
 
     Args:
-        name: ``mnist`` (55,000 / 5,000 / 10,000 images of 784 pixels) or ``digits`` (1,297 / 200 / 300 images of 64
-        pixels).
+        name: ``mnist`` (55,000 / 5,000 / 10,000 images of 784 pixels) or ``digits`` (1,297 / 200 / 300 of 64 pixels).
         protocol: ``corrected`` holds validation images out of the training ones; ``as_published`` trains on all of these
-            and takes
-            the test images for validation too.
+            and takes the test images for validation too.
 
     Raises:
         UnknownName: no such data set or protocol.
         DataError: a file is missing or damaged.
     """
-    find_dataset(name, tuple(IMAGES))
-    if protocol not in PROTOCOLS:
-        raise UnknownName("protocol", protocol, PROTOCOLS)
+    for kind, given, known in (("dataset", name, tuple(IMAGES)), ("protocol", protocol, PROTOCOLS)):
+        if given not in known:
+            raise UnknownName(kind, given, known)
     rest, test = IMAGES[name]()
     order = scattered(name, len(rest))
     validation, held_out = HELD_OUT[name]
@@ -161,13 +133,8 @@ def load_images(name: str, protocol: str = "corrected") -> Images:
         test, order = _take(rest, order[:held_out]), order[held_out:]
     if protocol == "as_published":
         return Images(name, protocol, _take(rest, order.sort().values), test, test)
-    return Images(
-        name,
-        protocol,
-        _take(rest, order[validation:].sort().values),
-        _take(rest, order[:validation].sort().values),
-        test,
-    )
+    held, kept = (_take(rest, part.sort().values) for part in (order[:validation], order[validation:]))
+    return Images(name, protocol, kept, held, test)
 
 
 def _take(part: Part, places: Tensor) -> Part:

@@ -1,5 +1,4 @@
-"""Character text: built-in corpora, a user's own file (UTF-8) or registered text; vocabulary, hash, split by position.
-Knows nothing of models."""
+"""Character text: built-in corpora, a user's own file (UTF-8) or registered text; vocabulary, hash, split by position."""
 
 from __future__ import annotations
 
@@ -43,10 +42,10 @@ class Corpus:
     @property
     def in_words(self) -> str:
         """Length, vocabulary, split and hash in one sentence."""
-        return (
-            f"{self.name} ({len(self.train) + len(self.validation):,} characters, {self.vocab_size} of them distinct; "
-            f"the first {len(self.train):,} train, the last {len(self.validation):,} validate; sha256 {self.sha256[:10]}...)"
-        )
+        train, validation = len(self.train), len(self.validation)
+        split = f"the first {train:,} train, the last {validation:,} validate"
+        size = f"{train + validation:,} characters, {self.vocab_size} of them distinct"
+        return f"{self.name} ({size}; {split}; sha256 {self.sha256[:10]}...)"
 
     def limited(self, fraction: float) -> Self:
         """The same with the last ``fraction`` of its training text alone; vocabulary and validation text stay."""
@@ -135,9 +134,8 @@ def _own_file(name: str) -> tuple[str, str]:
     path = Path(name).expanduser()
     try:
         if not path.is_file():
-            raise BadInput(
-                f"the text {name} is not a file: a dataset is one of {', '.join(TEXTS)}, or the path of a text from the current folder"
-            )
+            known = f"a dataset is one of {', '.join(TEXTS)}, or the path of a text from the current folder"
+            raise BadInput(f"the text {name} is not a file: {known}")
         status = path.stat()
         return _read_file(path.resolve(), status.st_mtime_ns, status.st_size)
     except OSError as error:
@@ -166,9 +164,8 @@ def load_text(name: str, sha256: str = "") -> Corpus:
     """
     found = own_sha256(name)
     if sha256 and found != sha256:
-        raise BadInput(
-            f"the text {name} is not the one that was planned: its sha256 was {sha256[:10]}..., now it is {found[:10] or 'built in'}..."
-        )
+        now = f"its sha256 was {sha256[:10]}..., now it is {found[:10] or 'built in'}..."
+        raise BadInput(f"the text {name} is not the one that was planned: {now}")
     return _load(name, found)
 
 

@@ -1,5 +1,4 @@
-"""From a text to token shards: a byte-level BPE trained on its training part, and the split. Reads no shards and trains
-no model."""
+"""From a text to token shards: a byte-level BPE trained on its training part, and the split."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from actlab.data import novels
 from actlab.data.fetch import sha256
 from actlab.data.text import TRAIN_SHARE, read_text
 from actlab.data.tokens import LARGEST, write_shard
-from actlab.errors import BadInput, DataError
+from actlab.errors import BadInput
 from actlab.files import write_text
 
 END_OF_TEXT = "<|endoftext|>"
@@ -78,14 +77,6 @@ def train_bpe(documents: Iterable[str], vocab_size: int) -> Tokenizer:
     )
     tokenizer.train_from_iterator(documents, trainer)
     return tokenizer
-
-
-def load_tokenizer(path: Path) -> Tokenizer:
-    """A saved tokenizer; ``DataError`` if it is missing or damaged."""
-    try:
-        return Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises bare exceptions
-        raise DataError(f"cannot read the tokenizer {path}: {error}") from error
 
 
 def encode(tokenizer: Tokenizer, documents: Iterable[str]) -> np.ndarray[Any, np.dtype[np.uint16]]:

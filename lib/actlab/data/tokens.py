@@ -1,5 +1,4 @@
-"""Token shards: ``.bin`` files as of llm.c and modded-nanogpt, and a stream of training batches over them. Knows no
-tokenizer.
+"""Token shards: ``.bin`` files as of llm.c and modded-nanogpt, and training batches from them. Knows no tokenizer.
 
 A shard is 256 int32 (magic 20240520, version 1, number of tokens, zeros), then that many uint16 tokens, little-endian.
 """
