@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.errors import RecordError
-from actlab.records import settings, shapes
+from actlab.records import schema, settings
 from actlab.records.store import Record
 from actlab.statistics.best_of_k import best_of_k_curve, bootstrap_maximum
 from actlab.statistics.estimate import Estimate
@@ -127,8 +127,8 @@ def table(records: Iterable[Record]) -> pd.DataFrame:
 
 
 def _rows(record: Record) -> Iterator[dict[str, object]]:
-    where = shapes.name_of(record)
-    shapes.check(record, SHAPE, where)
+    where = schema.name_of(record)
+    schema.check(record, SHAPE, where)
     config = record["config"]
     for name in ("hidden", "learning_rate", "batch_size"):
         if not config[name] > 0:
@@ -142,7 +142,7 @@ def _rows(record: Record) -> Iterator[dict[str, object]]:
     }
     for place, trial in enumerate(record["trials"]):
         if trial["status"] == "done":
-            shapes.check(trial, dict.fromkeys(SCORES, float), f"{where}.trials[{place}]")
+            schema.check(trial, dict.fromkeys(SCORES, float), f"{where}.trials[{place}]")
         scores = {name: trial[name] if trial["status"] == "done" else np.nan for name in SCORES}
         yield arm | {name: trial[name] for name in ("seed", "status", "collapsed")} | scores
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actlab.errors import RecordError
-from actlab.records import settings, shapes
+from actlab.records import schema, settings
 from actlab.records.store import Record
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Estimate
@@ -332,14 +332,14 @@ SHAPE: dict[str, Any] = {
 
 def check(record: Record) -> None:
     """``RecordError`` where a record has not the shape that is read here."""
-    where = shapes.name_of(record)
-    shapes.check(record, SHAPE, where)
+    where = schema.name_of(record)
+    schema.check(record, SHAPE, where)
     for place, trial in enumerate(record["trials"]):
-        shapes.check(trial, DONE if trial["status"] == "done" else TRIAL, f"{where}.trials[{place}]")
-        shapes.check(trial.get("history", []), [EVALUATION], f"{where}.trials[{place}].history")
-        shapes.check(trial.get("n_parameters", 0), int, f"{where}.trials[{place}].n_parameters")
+        schema.check(trial, DONE if trial["status"] == "done" else TRIAL, f"{where}.trials[{place}]")
+        schema.check(trial.get("history", []), [EVALUATION], f"{where}.trials[{place}].history")
+        schema.check(trial.get("n_parameters", 0), int, f"{where}.trials[{place}].n_parameters")
     labels = [trial["label"] for trial in record["trials"]]
-    shapes.distinct(labels, f"{where}.trials")
+    schema.distinct(labels, f"{where}.trials")
     for place, pair in enumerate(record["reproducibility_metrics"]):
         if len(pair["between"]) != 2 or (record["kind"] == "trials" and not set(pair["between"]) <= set(labels)):
             raise RecordError(
@@ -360,7 +360,7 @@ def read(
     """
     records = list(records)
     for record in records:
-        shapes.check(record, {"kind": str}, shapes.name_of(record))
+        schema.check(record, {"kind": str}, schema.name_of(record))
         if record["kind"] in ("trials", "floor"):
             check(record)
     baseline = next((r for r in records if r["kind"] == "baseline"), {})

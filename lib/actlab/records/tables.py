@@ -12,7 +12,7 @@ import pandas as pd
 
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.records import shapes, store
+from actlab.records import schema, store
 from actlab.records.settings import CELLS, cell_of, differing, kind_of, named, settings_of
 from actlab.records.store import Record
 
@@ -135,7 +135,7 @@ def _ordered(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _arm(record: Record, setting: str) -> dict[str, Any]:
-    shapes.check(record, SHAPE, shapes.name_of(record))
+    schema.check(record, SHAPE, schema.name_of(record))
     own = settings_of(record)
     about = {
         "study": record["study"],
@@ -175,7 +175,7 @@ def _trials(record: Record, arm: dict[str, Any]) -> Iterator[dict[str, Any]]:
         names = ("train_loss", "val_loss", "val_accuracy", "test_loss", "test_accuracy")
         spent = trial.get("seconds", math.nan)
         if done:
-            shapes.check(final, {"val_loss": float, "val_accuracy": float}, f"{shapes.name_of(record)}.trials[{place}]")
+            schema.check(final, {"val_loss": float, "val_accuracy": float}, f"{schema.name_of(record)}.trials[{place}]")
         yield (
             arm
             | {name: final[name] for name in names if name in final}

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.errors import BadInput
-from actlab.records import shapes
+from actlab.records import schema
 from actlab.records.store import Record
 
 Values = NDArray[np.float64]
@@ -151,8 +151,8 @@ def read(records: Iterable[Record]) -> Factorial:
 
 
 def _rows(record: Record) -> Iterator[dict[str, object]]:
-    where = shapes.name_of(record)
-    shapes.check(record, SHAPE, where)
+    where = schema.name_of(record)
+    schema.check(record, SHAPE, where)
     config = record["config"]
     shared: dict[str, object] = {factor: record[factor] for factor in ARM}
     shared |= {
@@ -165,7 +165,7 @@ def _rows(record: Record) -> Iterator[dict[str, object]]:
     for place, trial in enumerate(record["trials"]):
         ended = trial["status"] == "done"
         if ended:
-            shapes.check(trial, DONE, f"{where}.trials[{place}]")
+            schema.check(trial, DONE, f"{where}.trials[{place}]")
         final = {
             name: trial["final"][name] if ended else math.nan for name in (LOSS, "val_standard_error", "val_accuracy")
         }

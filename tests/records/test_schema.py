@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actlab.errors import RecordError
-from actlab.records.shapes import check, distinct, name_of
+from actlab.records.schema import check, distinct, name_of
 
 SHAPE = {"name": str, "trials": [{"seed": int, "final": {"loss": float}}]}
 
