@@ -22,6 +22,10 @@ from actlab.records.repro import METRICS, Grid
 DOOR = "records"
 SWEPT = {
     "kind": "mnist",
+    "study": "fuzz",
+    "arm": "relu-8",
+    "model_name": "ffn",
+    "activation": "relu",
     "network": "relu",
     "n_parameters": 100,
     "config": {
@@ -35,6 +39,7 @@ SWEPT = {
     "trials": [
         {
             "seed": 42 + i,
+            "label": str(42 + i),
             "status": "done",
             "collapsed": False,
             "val_accuracy": 50.0 + i,

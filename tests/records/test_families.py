@@ -11,9 +11,9 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import repro, tables
-from actlab.records import families, history, scale, sources, store
-from actlab.records.history import Commit, began, commits, of_rule
-from actlab.records.repeats import extent, recorded_before, repeated, repeats
+from actlab.records import families, registration, scale, sources, store
+from actlab.records.families import extent, recorded_before, repeats, runs
+from actlab.records.registration import Commit, began, commits, of_rule
 from actlab.records.repro import Grid, read
 from actlab.records.store import Record
 
@@ -38,7 +38,7 @@ def test_a_run_is_its_settings_and_seeds() -> None:
     assert not repeats(base, other)
     varied = grids.record()
     varied["config"] = {**varied["config"], "varies": "init", "fixed": 42}
-    assert len(repeated([varied], [base])) == 1
+    assert len(runs([varied]) & runs([base])) == 1
     assert not repeats(varied, base)
     assert repeats(grids.record(losses=(2.0, 2.1)), base)
     assert not repeats(base, grids.record(losses=(2.0, 2.1)))
@@ -50,7 +50,7 @@ def test_the_committed_studies_share_trials() -> None:
     others = committed("repro-lite")
     assert extent(committed("sources"), others).startswith("The records hold 160 trials, 136 of them different ones")
     found = {
-        study: len(repeated(committed(study), others)) for study in ("sources", "scale", "extreme", "sources-small")
+        study: len(runs(committed(study)) & runs(others)) for study in ("sources", "scale", "extreme", "sources-small")
     }
     assert found == {"sources": 40, "scale": 15, "extreme": 10, "sources-small": 0}
     assert "40 have the settings and seeds of trials in results/repro-lite" in extent(committed("sources"), others)
@@ -81,8 +81,8 @@ def test_one_question_has_one_family(lite: Grid) -> None:
 
 
 def test_families_are_of_studies_with_params() -> None:
-    for name, family in families.FAMILIES.items():
-        assert (paths.ROOT / "params" / f"{family.study}.yaml").exists(), name
+    for family in families.FAMILIES:
+        assert (paths.ROOT / "params" / f"{family.study}.yaml").exists(), family.question
     assert families.primary("sources") is None, "a folder of results without the primary study has nothing to quote"
     assert families.quoting(read([grids.record()])).primary is None
 
@@ -99,19 +99,19 @@ def test_training_began_before_its_record_was_written() -> None:
 
 
 def test_what_was_recorded_before_a_rule_is_exploratory(monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = Commit("abc1234", datetime(2026, 11, 21, 8, tzinfo=UTC))
-    monkeypatch.setattr(history, "commits", lambda path: [rule])
-    monkeypatch.setattr(history, "contains", lambda record, rule: True)
+    rule = Commit("abc1234", "2026-11-21T08:00:00+00:00")
+    monkeypatch.setattr(registration, "commits", lambda path, root="": [rule])
+    monkeypatch.setattr(registration, "contains", lambda record, rule: True)
     study = [dated("2026-11-21T12:00:00+00:00"), dated("2026-11-21T13:00:00+00:00", "gelu")]
     early, late = dated("2026-11-21T07:00:00+00:00"), dated("2026-11-21T09:00:00+00:00", "gelu")
-    assert recorded_before(study, [early, late], rule.date) == [("charlm", "relu")]
+    assert recorded_before(study, [early, late], datetime.fromisoformat(rule.date)) == [("charlm", "relu")]
     said = of_rule("params/x.yaml", study, [early, late])
     assert "before the training of every record of this study" in said
     assert said.endswith("had been recorded before it for charlm relu: what the rule says of these is exploratory")
     assert "after records of this study: exploratory" in of_rule(
         "params/x.yaml", [dated("2026-11-21T09:00:00+00:00")], []
     )
-    monkeypatch.setattr(history, "commits", lambda path: [])
+    monkeypatch.setattr(registration, "commits", lambda path, root="": [])
     assert "no history" in of_rule("params/x.yaml", study, [])
 
 
@@ -136,7 +136,7 @@ def test_the_history_of_the_committed_rules() -> None:
         assert "before the training of every record of this study" in of_rule(
             f"params/{study}.yaml", committed(study), []
         ), study
-    first = history.git(
+    first = registration.git(
         "log", "--reverse", "-Sassociation(", "--format=%cI", "--", "lib/actlab/findings.py", "lib/actlab/grid.py"
     )
     assert first

@@ -36,6 +36,7 @@ def record(
     trials = [
         {
             "seed": 42 + i,
+            "label": str(42 + i),
             "status": "done",
             "collapsed": rate == 0.1 and network != "relu",
             "val_accuracy": 49 + epochs + hidden + lift[network] + luck[i] + noise[i],
@@ -54,6 +55,10 @@ def record(
     }
     return {
         "kind": "mnist",
+        "study": "mnist",
+        "arm": f"{network}-{hidden}-{rate:g}-{batch}-{epochs}",
+        "model_name": "ffn",
+        "activation": network,
         "network": network,
         "n_parameters": SIZE[network] * hidden,
         "config": config,

@@ -9,7 +9,7 @@ import pytest
 
 from actlab import paths
 from actlab.records import store
-from actlab.records.registration import history, registrations
+from actlab.records.registration import commits, registrations
 
 
 def record(content: str, started: list[str]) -> store.Record:
@@ -47,12 +47,12 @@ def test_training_before_the_commit_and_unknown_plans_show(repository) -> None:
     (unknown,) = registrations([record("never", ["2026-06-01T00:00:00+00:00"])], repository)
     assert begun.before is False
     assert (unknown.commit, unknown.before) == ("", None)
-    assert history("params/toy.yaml", "/nowhere") == {}
+    assert commits("params/toy.yaml", "/nowhere") == []
 
 
 def test_every_recorded_plan_of_this_repository_came_before_its_runs(monkeypatch) -> None:
     """Of all results: the history holds each record's plan, from before its first trial (where there is a history)."""
-    if not history("params/repro-lite.yaml", str(paths.ROOT)):
+    if not commits("params/repro-lite.yaml"):
         pytest.skip("no git history here")
     monkeypatch.setenv("ACTLAB_RESULTS", str(paths.ROOT / "results"))
     folders = [folder.name for folder in sorted(paths.results().iterdir()) if folder.is_dir()]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
+from tests.support import ablations, grids
 
 from actlab.errors import RecordError
-from actlab.records.schema import check, distinct, name_of
+from actlab.records.schema import check, check_record, name_of
 
 SHAPE = {"name": str, "trials": [{"seed": int, "final": {"loss": float}}]}
 
@@ -47,8 +49,24 @@ def test_what_does_not(record: Any, message: str) -> None:
         check(record, SHAPE, "record")
 
 
-def test_names() -> None:
-    distinct(["a", "b"], "x")
-    with pytest.raises(RecordError, match="x names one thing twice"):
-        distinct(["a", "a"], "x")
+def test_every_kind_of_record_is_checked_with_its_trials() -> None:
+    """A trial that ended well has its losses; names stand once; a pair is of two trials."""
+    record = grids.record()
+    check_record(record)
+    check_record(ablations.record("ecd", "bQbV", "gelu"))
+    for place, put, message in (
+        (("trials", 0, "final", "val_loss"), "low", r"trials\[0\].final.val_loss: expected float"),
+        (("trials", 1, "label"), record["trials"][0]["label"], "names one trial twice"),
+        (("reproducibility_metrics", 0, "between"), ["42"], "expected two of its trials"),
+    ):
+        changed = copy.deepcopy(record)
+        inside: Any = changed
+        for key in place[:-1]:
+            inside = inside[key]
+        inside[place[-1]] = put
+        with pytest.raises(RecordError, match=message):
+            check_record(changed)
+
+
+def test_a_record_is_named_by_its_arm_or_kind() -> None:
     assert (name_of({"arm": "a"}), name_of({"kind": "k"}), name_of({})) == ("record 'a'", "record 'k'", "record ''")

@@ -59,6 +59,8 @@ def record(
     }
     return {
         "kind": "ablation",
+        "study": "ablation",
+        "model_name": "gpt2",
         "arm": f"{optimizer}-{symmetry}-{activation}",
         "optimizer": optimizer,
         "symmetry": symmetry,

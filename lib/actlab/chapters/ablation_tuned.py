@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from actlab.records import store
 from actlab.records.ablation.reading import BASE, BROKEN, words
+from actlab.records.estimates import adjusted
 from actlab.records.registration import plan_of
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
-from actlab.statistics.tests import equivalence_p, holm
+from actlab.statistics.tests import equivalence_p
 from actlab.wording import signed, with_interval
 
 TUNING, STUDY = "ablation-tuning", "ablation-tuned"
@@ -81,13 +82,7 @@ def ranking(losses: Losses) -> dict[tuple[str, str], tuple[Estimate, float]]:
     means = {o: np.mean([losses[o, s, a] for s in (BASE, BROKEN) for a in ACTIVATIONS], axis=0) for o in OPTIMIZERS}
     ordered = sorted(means, key=lambda o: float(np.nanmean(means[o])))
     found = {(a, b): mean_interval(means[a] - means[b]) for a, b in combinations(ordered, 2)}
-    return dict(
-        zip(
-            found,
-            zip(found.values(), map(float, holm([e.p_value() for e in found.values()])), strict=True),
-            strict=True,
-        )
-    )
+    return adjusted(found)
 
 
 def verdict(found: Estimate, margin: float, alpha: float) -> str:

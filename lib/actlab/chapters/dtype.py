@@ -12,8 +12,8 @@ import pandas as pd
 from actlab.records import repro, store
 from actlab.records.registration import plan_of
 from actlab.records.repro import Grid
+from actlab.statistics.equal_loss import Decision, decide
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.tests import equivalence_p, holm
 from actlab.wording import signed
 
 STUDY, TWIN = "dtype", "repro-lite"
@@ -23,16 +23,17 @@ NOT_YET = "no record yet: `actlab run params/dtype.yaml` makes them on a process
 
 @dataclass(frozen=True)
 class Equivalence:
-    """One arm's outcome in bfloat16 minus float32, paired by seed."""
+    """One arm's outcome in bfloat16 minus float32, paired by seed, with the tests of its family."""
 
     arm: str
     outcome: str
-    difference: Estimate
     margin: float
-    equivalent: float
-    """p-value, Holm-adjusted, of a difference of ``margin`` or more (two one-sided tests)."""
-    different: float
-    """p-value, Holm-adjusted, of no difference."""
+    found: Decision
+
+    @property
+    def difference(self) -> Estimate:
+        """bfloat16 minus float32."""
+        return self.found.difference
 
 
 def read() -> list[Equivalence]:
@@ -48,10 +49,8 @@ def compare(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> list[Equivalenc
     for outcome in plan["outcomes"]:
         differences = [half.arms[cell].minus(whole.arms[cell], outcome["metric"]) for cell in cells]
         margin = float(outcome["margin"])
-        equivalent = holm([equivalence_p(e, margin) for e in differences])
-        different = holm([e.p_value() for e in differences])
-        rows = zip(cells, differences, map(float, equivalent), map(float, different), strict=True)
-        found += [Equivalence(f"{m}, {a}", outcome["name"], e, margin, p, q) for (m, a), e, p, q in rows]
+        tested = zip(cells, decide(differences, margin), strict=True)
+        found += [Equivalence(f"{m}, {a}", outcome["name"], margin, decision) for (m, a), decision in tested]
     return found
 
 
@@ -61,7 +60,7 @@ def table(found: Sequence[Equivalence]) -> pd.DataFrame:
         f"{e.arm}: {e.outcome}": {
             "bfloat16 minus float32": signed(e.difference, 5),
             "margin": e.margin,
-            "p of the margin or more (Holm)": e.equivalent,
+            "p of the margin or more (Holm)": e.found.equivalence_adjusted,
         }
         for e in found
     }
@@ -72,10 +71,10 @@ def sentence(found: Sequence[Equivalence], alpha: float = 0.05) -> str:
     """The plan's verdict: supported, contradicted or undecided, with the largest difference of each outcome."""
     if not found:
         return NOT_YET
-    if any(e.different < alpha and min(abs(e.difference.low), abs(e.difference.high)) > e.margin for e in found):
+    if any(e.found.adjusted < alpha and min(abs(e.difference.low), abs(e.difference.high)) > e.margin for e in found):
         word = "contradicted"
     else:
-        word = "supported" if all(e.equivalent < alpha for e in found) else "undecided"
+        word = "supported" if all(e.found.equivalence_adjusted < alpha for e in found) else "undecided"
     largest = {
         e.outcome: max((x for x in found if x.outcome == e.outcome), key=lambda x: abs(x.difference.value))
         for e in found

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from actlab import paths
-from actlab.records.history import git
+from actlab.records.registration import git
 
 FOLDER = "lib/actlab/claims"
 LOG = (

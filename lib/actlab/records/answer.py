@@ -16,12 +16,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab.records.estimates import against
+from actlab.records.estimates import adjusted, against
 from actlab.records.repro import ArmResults, Grid
 from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import jackknifed
-from actlab.statistics.tests import equivalence_p, holm
+from actlab.statistics.tests import equivalence_p
 
 Word = Literal["supported", "contradicted", "undecided"]
 Plan = Mapping[str, Any]
@@ -146,22 +146,17 @@ def _mean(values: Any) -> float:
 def _smooth(answer: Answer, entry: Plan) -> Hypothesis:
     """All named activations significantly on the stated side of the reference; one on the other side, or equivalent,
     contradicts."""
-    found = {name: answer.pooled(name) for name in entry["activations"]}
-    adjusted = holm([e.p_value() for e in found.values()])
+    found = adjusted({name: answer.pooled(name) for name in entry["activations"]})
     sign = -1 if entry["direction"] == "lower" else 1
-    sides = [
-        sign * math.copysign(p < answer.alpha, e.value) for e, p in zip(found.values(), adjusted, strict=True)
-    ]  # 1: as stated, -1: opposite
-    equivalent = [equivalence_p(e, answer.margin) < answer.alpha for e in found.values()]
+    sides = [sign * math.copysign(p < answer.alpha, e.value) for e, p in found.values()]  # 1: as stated, -1: opposite
+    equivalent = [equivalence_p(e, answer.margin) < answer.alpha for e, _ in found.values()]
     if any(side < 0 or (not side and same) for side, same in zip(sides, equivalent, strict=True)):
         word: Word = "contradicted"
     else:
         word = "supported" if all(side > 0 for side in sides) else "undecided"
-    worst = min(found.values(), key=lambda e: sign * e.value)
-    numbers = zip(found.items(), adjusted, strict=True)
-    return Hypothesis(
-        entry["name"], word, worst, "; ".join(f"{name} {_signed(e)}, p = {p:.3g}" for (name, e), p in numbers)
-    )
+    worst = min((e for e, _ in found.values()), key=lambda e: sign * e.value)
+    detail = "; ".join(f"{name} {_signed(e)}, p = {p:.3g}" for name, (e, p) in found.items())
+    return Hypothesis(entry["name"], word, worst, detail)
 
 
 def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:

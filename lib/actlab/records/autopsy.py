@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actlab.records import store
-from actlab.records.repro import ArmResults, Grid, read
+from actlab.records.repro import ArmResults, Grid, matrix, read
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
@@ -79,12 +79,7 @@ class Reading:
 
 def _pairs(pairs: Iterable[dict[str, Any]], metric: str) -> Estimate:
     found = list(pairs)
-    labels = sorted({label for pair in found for label in pair["between"]})
-    matrix = np.full((len(labels), len(labels)), np.nan)
-    for pair in found:
-        i, j = (labels.index(label) for label in pair["between"])
-        matrix[i, j] = matrix[j, i] = pair[metric]
-    return pair_mean(matrix)
+    return pair_mean(matrix(sorted({label for pair in found for label in pair["between"]}), found, metric))
 
 
 @dataclass(frozen=True)

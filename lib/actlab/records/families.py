@@ -1,14 +1,17 @@
-"""One primary family of comparisons for each question; a study that repeats trials of a family's study quotes it."""
+"""Families of comparisons, one a question, and the trials that several studies share: who repeats whose runs, and whose
+p-values are quoted."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from actlab import paths
 from actlab.records import store
 from actlab.records.estimates import REFERENCE, against
-from actlab.records.repeats import repeats
 from actlab.records.repro import ArmResults, Grid, read
+from actlab.records.store import Record, canonical
 from actlab.statistics.estimate import Estimate
 
 PRIMARY = "repro-lite"
@@ -21,43 +24,36 @@ class Family:
 
     question: str
     study: str
-    metric: str
     over: str
-    reference: str = REFERENCE
 
 
-FAMILIES = {
-    "reproducibility": Family(
+FAMILIES = (
+    Family(
         "Does the activation change how far two seeds differ after the same steps, at lite scale?",
         PRIMARY,
-        "total_variation",
         "every other activation in every architecture",
     ),
-    "loss": Family(
+    Family(
         "Does the activation change the validation loss after the same steps, at lite scale?",
         PRIMARY,
-        "val_loss",
         "every other activation in every architecture",
     ),
-    "streams": Family(
+    Family(
         "Which random stream does an activation amplify?",
         "sources",
-        "total_variation",
         "every other activation under every stream, one family an architecture; all streams together are quoted",
     ),
-    "extremes": Family(
+    Family(
         "Does an extreme activation matter to charlm?",
         "extreme",
-        "val_loss",
         "every other activation; what the primary study has is quoted",
     ),
-    "size": Family(
+    Family(
         "Do differences of loss change with the number of parameters?",
         "scale",
-        "val_loss",
         "every other activation at every size; what the primary study has is quoted",
     ),
-}
+)
 
 
 def primary(study: str) -> Grid | None:
@@ -115,3 +111,69 @@ def told(found: dict[str, tuple[Estimate, float]], grid: Grid | None) -> str:
     size = len(comparisons(grid, "val_loss"))
     named = "; ".join(f"{name} {e.value:+.3f}, p = {p:.3f}" for name, (e, p) in found.items())
     return f"repeat trials of results/{grid.study}, whose family of {size} comparisons decides: {named}"
+
+
+MEASURED = frozenset(
+    ("trials", "kind", "prediction_windows", "snapshots", "ensembles", "varies", "fixed", "recipe", "perturbations")
+)
+"""Settings that do not change a trial's training, or are taken apart."""
+NOT_TRAINING = frozenset(("evaluate_every", "device", "compiled"))
+"""Of the recipe."""
+
+
+def training(record: Record, label: str) -> str:
+    """What two records must share for a trial to be the same run: settings that train, and the seed of every random
+    stream."""
+    config = record["config"]
+    varies, seed = config.get("varies", "all"), label.partition("-")[0]
+    streams = (
+        ["all", seed] if varies == "all" or seed == str(config.get("fixed")) else [varies, seed, config.get("fixed")]
+    )
+    recipe = {key: value for key, value in config["recipe"].items() if key not in NOT_TRAINING}
+    names = [record["model_name"], record["activation"]]
+    return canonical([names, {key: value for key, value in config.items() if key not in MEASURED}, recipe, streams])
+
+
+def runs(records: Iterable[Record]) -> set[str]:
+    """The runs, on whatever processor, of every trial that ended well in records of trials (as ``training`` names
+    them)."""
+    return {training(record, trial["label"]) for record, trial in trials_of(records)}
+
+
+def trials_of(records: Iterable[Record]) -> list[tuple[Record, Record]]:
+    """(record, trial) of every trial that ended well, in records of trials."""
+    return [(r, t) for r in records if r["kind"] == "trials" for t in r["trials"] if t["status"] == "done"]
+
+
+def repeats(record: Record, other: Record) -> bool:
+    """Whether every trial of an arm that ended well is a run of another arm too."""
+    mine = runs([record])
+    return bool(mine) and mine <= runs([other])
+
+
+def extent(records: list[Record], others: list[Record]) -> str:
+    """How many trials a study has, how many of them differ, and how many repeat those of another study; nothing without
+    trials."""
+    found = trials_of(records)
+    if not found:
+        return ""
+    different = len({trial["weights_sha256"] for _, trial in found if "weights_sha256" in trial})
+    said = f"The records hold {len(found)} trials"
+    if different not in (0, len(found)):
+        said += f", {different} of them different ones (by their weights; arms share trials)"
+    again = len(runs(records) & runs(others))
+    if not again:
+        return said
+    return (
+        f"{said}; {again} have the settings and seeds of trials in results/{others[0]['study']} and repeat them, up to rounding: "
+        "what both show is shown once, not replicated"
+    )
+
+
+def recorded_before(records: Iterable[Record], others: Iterable[Record], moment: datetime) -> list[tuple[str, str]]:
+    """(model, activation) of the arms that repeat trials which other records held before a moment."""
+    known = runs(
+        r for r in others if r["kind"] == "trials" and datetime.fromisoformat(r["provenance"]["date"]) < moment
+    )
+    found = [(r["model_name"], r["activation"]) for r, t in trials_of(records) if training(r, t["label"]) in known]
+    return list(dict.fromkeys(found))

@@ -4,7 +4,7 @@ them. Draws nothing."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,19 +12,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from actlab.errors import RecordError
-from actlab.records import schema, settings
+from actlab.records import settings
+from actlab.records.estimates import ALPHA, adjusted
+from actlab.records.schema import SCORES
 from actlab.records.store import Record
+from actlab.records.tables import of_records
 from actlab.statistics.best_of_k import best_of_k_curve, bootstrap_maximum
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval, paired_difference
-from actlab.statistics.tests import holm
 from actlab.wording import bullets, signed
 
 PUBLISHED_RATE, PUBLISHED_BATCH, PUBLISHED_HIDDEN = 1e-3, 64, 8
 """What the first reference study fixed: rate and batch in its width sweep, the width in its random search."""
 ACCURACY = "val_accuracy"
-SCORES = ("val_accuracy", "test_accuracy", "val_loss")
 SILENT = 1e-4
 """A validation loss this near to ln 10 means that the network answers all ten classes alike, whatever the image."""
 DEAD = f"loss within {SILENT:.4f} of ln 10"
@@ -82,26 +82,9 @@ class Sweep:
         return np.where(np.isnan(values), 0.0, values)
 
 
-COLUMNS = (
-    "network",
-    "hidden",
-    "rate",
-    "batch",
-    "seed",
-    "status",
-    "collapsed",
-    *SCORES,
-    "n_parameters",
-    "epochs",
-    "optimizer",
-    "dataset",
-)
-
-
-CONFIG = {"hidden": int, "epochs": int, "optimizer": str, "dataset": str, "learning_rate": float, "batch_size": int}
-TRIAL: dict[str, Any] = {"seed": int, "status": str, "collapsed": bool}
-SHAPE: dict[str, Any] = {"network": str, "n_parameters": int, "config": CONFIG, "trials": [TRIAL]}
-"""What this reader asks of a record."""
+COLUMNS = {"learning_rate": "rate", "batch_size": "batch", "parameters": "n_parameters"}
+"""Column of the tidy table -> its short name here."""
+FACTORS = ("network", "hidden", "rate", "batch", "epochs", "seed", "status", "collapsed", "n_parameters", "optimizer")
 
 
 def read(records: Iterable[Record], longer: Iterable[Record] = ()) -> Sweep:
@@ -121,30 +104,9 @@ def read(records: Iterable[Record], longer: Iterable[Record] = ()) -> Sweep:
 
 
 def table(records: Iterable[Record]) -> pd.DataFrame:
-    """Every trial of the records as a row; columns ``COLUMNS``."""
-    rows = [row for record in records if record.get("kind") == "mnist" for row in _rows(record)]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _rows(record: Record) -> Iterator[dict[str, object]]:
-    where = schema.name_of(record)
-    schema.check(record, SHAPE, where)
-    config = record["config"]
-    for name in ("hidden", "learning_rate", "batch_size"):
-        if not config[name] > 0:
-            raise RecordError(f"{where}.config.{name}: expected a number above 0, found {config[name]!r}")
-    arm = {name: config[name] for name in ("hidden", "epochs", "optimizer", "dataset")}
-    arm |= {
-        "network": record["network"],
-        "n_parameters": record["n_parameters"],
-        "rate": config["learning_rate"],
-        "batch": config["batch_size"],
-    }
-    for place, trial in enumerate(record["trials"]):
-        if trial["status"] == "done":
-            schema.check(trial, dict.fromkeys(SCORES, float), f"{where}.trials[{place}]")
-        scores = {name: trial[name] if trial["status"] == "done" else np.nan for name in SCORES}
-        yield arm | {name: trial[name] for name in ("seed", "status", "collapsed")} | scores
+    """Every trial of the records as a row, by the tidy table of trials."""
+    trials, _ = of_records(record for record in records if record.get("kind") == "mnist")
+    return trials.rename(columns=COLUMNS).reindex(columns=[*FACTORS, *SCORES, "dataset"])
 
 
 def by_width(sweep: Sweep, metric: str = ACCURACY) -> dict[str, dict[int, Estimate]]:
@@ -284,10 +246,8 @@ def sentences(sweep: Sweep) -> dict[str, str]:
 
 
 def _against_relu(sweep: Sweep, network: str) -> str:
-    found = list(differences(sweep, network).values())
-    adjusted = holm([estimate.p_value() for estimate in found])
-    better = sum(p < 0.05 and e.value > 0 for p, e in zip(adjusted, found, strict=True))
-    worse = sum(p < 0.05 and e.value < 0 for p, e in zip(adjusted, found, strict=True))
+    found = adjusted(differences(sweep, network)).values()
+    better, worse = (sum(p < ALPHA and sign * e.value > 0 for e, p in found) for sign in (1, -1))
     name = network.replace("_", " ").replace("geglu", "GeGLU at")
     return f"{name} is better than ReLU in {better} and worse in {worse} of {len(found)} cells of width, rate and batch (Holm, 5%)"
 

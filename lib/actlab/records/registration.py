@@ -1,24 +1,33 @@
-"""Registered plans: which version of a params file a record was made under, and whether it was committed before the
-training began.
+"""What was written before what, from the repository's history: registered plans and rules of params files against the
+dates of the records that they plan.
 
-Read from the repository's history: a record carries the hash of the params file that held its plan, and when each of
-its trials started.
+A record carries the hash of the params file that held its plan, and when each of its trials started.
 """
 
 from __future__ import annotations
 
 import hashlib
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 import yaml
 
 from actlab import paths
+from actlab.records.families import recorded_before, trials_of
+from actlab.records.store import Record
+from actlab.wording import moment
 
-Record = Mapping[str, Any]
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit: its hash and when it was made (ISO 8601 with an offset)."""
+
+    name: str
+    date: str
 
 
 @dataclass(frozen=True)
@@ -27,7 +36,6 @@ class Registration:
 
     study: str
     version: int
-    sha256: str
     commit: str
     """The first commit that holds the params file in this form; empty where the history does not have it."""
     committed: str
@@ -55,41 +63,91 @@ def plan_of(study: str) -> dict[str, Any]:
     return dict(params_of(study).get("plan", {}))
 
 
-def registrations(records: Iterable[Record], root: str | None = None) -> list[Registration]:
+def registrations(records: Iterable[Record], root: str = str(paths.ROOT)) -> list[Registration]:
     """The plans that records of one study were made under, the oldest first; none for records without a plan.
 
-    ``root``: the repository whose history is read, this one unless given.
+    ``root``: the repository whose history is read.
     """
     groups: dict[str, list[Record]] = {}
     for record in records:
         if plan := record.get("provenance", {}).get("plan"):
             groups.setdefault(plan["sha256"], []).append(record)
-    found = [_registration(sha256, group, root or str(paths.ROOT)) for sha256, group in groups.items()]
+    found = [_registration(sha256, group, root) for sha256, group in groups.items()]
     return sorted(found, key=lambda one: (one.version, one.first_run))
 
 
 def _registration(sha256: str, records: list[Record], root: str) -> Registration:
     study, version = str(records[0]["study"]), int(records[0]["provenance"]["plan"]["version"])
-    commit, committed = history(f"params/{study}.yaml", root).get(sha256, ("", ""))
+    first = forms(f"params/{study}.yaml", root).get(sha256, Commit("", ""))
     started = [str(trial.get("started", "")) for record in records for trial in record["trials"]]
-    return Registration(study, version, sha256, commit, committed, min(started, default=""), len(records))
+    return Registration(study, version, first.name, first.date, min(started, default=""), len(records))
 
 
-def history(file: str, root: str) -> dict[str, tuple[str, str]]:
-    """sha256 of each form that a file has had -> (the first commit that holds it, when that was committed).
+@cache
+def git(*arguments: str, root: str = str(paths.ROOT)) -> str | None:
+    """Output of a git command in the repository; None where it fails."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout
 
-    Empty without git or history.
-    """
-    found: dict[str, tuple[str, str]] = {}
-    for line in _git(root, "log", "--reverse", "--format=%H %cI", "--", file).decode().splitlines():
-        commit, date = line.split()
-        content = _git(root, "show", f"{commit}:{file}")
-        found.setdefault(hashlib.sha256(content).hexdigest(), (commit, date))
+
+def commits(path: str, root: str = str(paths.ROOT)) -> list[Commit]:
+    """Of a path, the oldest first (a copy or a renamed file begins anew); none without git or history."""
+    lines = (git("log", "--reverse", "--format=%H %cI", "--", path, root=root) or "").splitlines()
+    return [Commit(name, date) for name, _, date in (line.partition(" ") for line in lines)]
+
+
+def forms(path: str, root: str) -> dict[str, Commit]:
+    """sha256 of each form that a file has had -> the first commit that holds it; empty without git or history."""
+    found: dict[str, Commit] = {}
+    for commit in commits(path, root):
+        content = git("show", f"{commit.name}:{path}", root=root) or ""
+        found.setdefault(hashlib.sha256(content.encode()).hexdigest(), commit)
     return found
 
 
-def _git(root: str, *arguments: str) -> bytes:
-    try:
-        return subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return b""
+def began(record: Record) -> datetime:
+    """When the training of a record had begun at the latest: when it was written minus its longest trial (trials may
+    run side by side)."""
+    seconds = max((sum(trial.get("seconds", {}).values()) for _, trial in trials_of([record])), default=0)
+    return datetime.fromisoformat(record["provenance"]["date"]) - timedelta(seconds=seconds)
+
+
+def contains(record: Record, rule: Commit) -> bool:
+    """Whether the code that made a record, as the process that trained it found it, had the rule's commit behind it."""
+    return git("merge-base", "--is-ancestor", rule.name, str(record["provenance"]["git_commit"])) is not None
+
+
+def of_rule(path: str, records: list[Record], others: list[Record]) -> str:
+    """A sentence: when the rule of a params file was committed, whether before the study's training, and what of it was
+    known by then.
+
+    Before: the commit is an ancestor of the one that each record names, and older than its training.
+
+    Args:
+        path: of the params file, in the repository.
+        records: of the study that it plans.
+        others: of studies whose trials this one may repeat.
+    """
+    arms = [record for record in records if record["kind"] == "trials"]
+    cut_off = (git("rev-parse", "--is-shallow-repository") or "").strip() != "false"
+    found = [] if cut_off else commits(path)
+    if not arms:
+        return ""
+    if not found:
+        return f"When the rule of {path} was written is not known here: there is no history of the repository"
+    rule, last = found[0], found[-1]
+    written = datetime.fromisoformat(rule.date)
+    before = all(written < began(record) and contains(record, rule) for record in arms)
+    said = f"The rule of {path} was committed on {moment(rule.date)} ({rule.name[:7]}), "
+    said += (
+        "before the training of every record of this study" if before else "after records of this study: exploratory"
+    )
+    if last != rule and datetime.fromisoformat(last.date) > min(map(began, arms)):
+        said += f"; the file has been changed since, last on {moment(last.date)} ({last.name[:7]})"
+    if known := recorded_before(arms, others, written):
+        named = ", ".join(f"{model} {activation}" for model, activation in known)
+        said += f". Trials of the same settings and seeds had been recorded before it for {named}: what the rule says of these is exploratory"
+    return said

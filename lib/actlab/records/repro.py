@@ -6,12 +6,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab.errors import RecordError
 from actlab.records import schema, settings
 from actlab.records.store import Record
 from actlab.statistics.equal_loss import Curves
@@ -99,6 +97,17 @@ TRIAL_METRICS: dict[str, Metric] = {
 METRICS = PAIR_METRICS | TRIAL_METRICS
 
 
+def matrix(labels: Sequence[str], pairs: Iterable[Record], metric: str) -> Matrix:
+    """(M, M) symmetric: a metric of every two of M trials, from entries with ``between``; NaN where there is none, and
+    on the diagonal."""
+    place = {label: i for i, label in enumerate(labels)}
+    out = np.full((len(place), len(place)), np.nan)
+    for pair in pairs:
+        i, j = (place[label] for label in pair["between"])
+        out[i, j] = out[j, i] = pair.get(metric, np.nan)
+    return out
+
+
 @dataclass(frozen=True)
 class ArmResults:
     """One arm: its record, and its noise floor's record where there is one."""
@@ -146,12 +155,7 @@ class ArmResults:
     def matrix(self, metric: str, pairs: Iterable[Record] | None = None) -> Matrix:
         """(M, M) symmetric: a pair metric of every two trials, at the end or of other ``pairs``; NaN where there is
         none."""
-        place = {label: i for i, label in enumerate(self.labels)}
-        out = np.full((len(place), len(place)), np.nan)
-        for pair in self.record["reproducibility_metrics"] if pairs is None else pairs:
-            i, j = (place[label] for label in pair["between"])
-            out[i, j] = out[j, i] = pair.get(metric, np.nan)
-        return out
+        return matrix(self.labels, self.record["reproducibility_metrics"] if pairs is None else pairs, metric)
 
     def curves(self, metric: str) -> tuple[list[int], Curves]:
         """(iterations of the snapshots and of the end, losses and a pair metric there), for
@@ -177,13 +181,13 @@ class ArmResults:
         return few if few_differ(self.matrix(metric)) else above_zero(found)
 
     def minus(self, other: ArmResults, metric: str) -> Estimate:
-        """This arm less another, paired by seed."""
+        """This arm minus another, paired by seed."""
         if metric not in TRIAL_METRICS:
             return pair_mean_difference(self.matrix(metric), other.matrix(metric))
         return paired_difference(self.values(metric), other.values(metric))
 
     def floor_of(self, metric: str, variant: str) -> float:
-        """The metric between the first trial and the same seed run again (``repeat``) or nudged by one ULP (``nudge``);
+        """The metric between the first trial and the same seed run again (``repeat``) or with a 1-ULP perturbation (``nudge``);
         NaN if not run."""
         pairs = self.floor["reproducibility_metrics"] if self.floor else []
         return next((float(p[metric]) for p in pairs if p["between"][1].endswith(f"-{variant}")), float("nan"))
@@ -315,38 +319,6 @@ def association(
     return replace(wide, low=max(wide.low, -1.0), high=min(wide.high, 1.0))
 
 
-TRIAL: dict[str, Any] = {"label": str, "status": str}
-DONE = TRIAL | {"final": {"val_loss": float, "val_accuracy": float}, "best": {"val_loss": float}}
-EVALUATION = {"iteration": float, "train_loss": float, "val_loss": float, "val_accuracy": float}
-SHAPE: dict[str, Any] = {
-    "model_name": str,
-    "activation": str,
-    "arm": str,
-    "study": str,
-    "config": dict,
-    "trials": [TRIAL],
-    "reproducibility_metrics": [{"between": [str], **dict.fromkeys(PAIR_METRICS, float)}],
-}
-"""What this reader asks of a record of trials or of a noise floor."""
-
-
-def check(record: Record) -> None:
-    """``RecordError`` where a record has not the shape that is read here."""
-    where = schema.name_of(record)
-    schema.check(record, SHAPE, where)
-    for place, trial in enumerate(record["trials"]):
-        schema.check(trial, DONE if trial["status"] == "done" else TRIAL, f"{where}.trials[{place}]")
-        schema.check(trial.get("history", []), [EVALUATION], f"{where}.trials[{place}].history")
-        schema.check(trial.get("n_parameters", 0), int, f"{where}.trials[{place}].n_parameters")
-    labels = [trial["label"] for trial in record["trials"]]
-    schema.distinct(labels, f"{where}.trials")
-    for place, pair in enumerate(record["reproducibility_metrics"]):
-        if len(pair["between"]) != 2 or (record["kind"] == "trials" and not set(pair["between"]) <= set(labels)):
-            raise RecordError(
-                f"{where}.reproducibility_metrics[{place}].between: expected two of its trials, found {pair['between'][:3]}"
-            )
-
-
 def read(
     records: Iterable[Record], models: Sequence[str] | None = None, activations: Sequence[str] | None = None
 ) -> Grid:
@@ -362,7 +334,7 @@ def read(
     for record in records:
         schema.check(record, {"kind": str}, schema.name_of(record))
         if record["kind"] in ("trials", "floor"):
-            check(record)
+            schema.check_record(record)
     baseline = next((r for r in records if r["kind"] == "baseline"), {})
     records = [r for r in records if r["kind"] in ("trials", "floor")]
     names = settings.differing(records)

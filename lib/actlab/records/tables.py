@@ -79,14 +79,6 @@ names."""
 SERIES = {"mnist": "network"}
 """Kind of record -> the factor whose levels a study compares; the activation where it is not listed."""
 IGNORED = "activation: ignored"
-SHAPE: dict[str, Any] = {
-    "study": str,
-    "arm": str,
-    "model_name": str,
-    "activation": str,
-    "config": dict,
-    "trials": [{"label": str, "status": str}],
-}
 
 
 def load(study: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -135,7 +127,7 @@ def _ordered(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _arm(record: Record, setting: str) -> dict[str, Any]:
-    schema.check(record, SHAPE, schema.name_of(record))
+    schema.check_record(record)
     own = settings_of(record)
     about = {
         "study": record["study"],
@@ -169,13 +161,11 @@ def _arm(record: Record, setting: str) -> dict[str, Any]:
 
 
 def _trials(record: Record, arm: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for place, trial in enumerate(record["trials"]):
+    for trial in record["trials"]:
         done = trial["status"] == "done"
         final = trial.get("final", trial) if done else {}
         names = ("train_loss", "val_loss", "val_accuracy", "test_loss", "test_accuracy")
         spent = trial.get("seconds", math.nan)
-        if done:
-            schema.check(final, {"val_loss": float, "val_accuracy": float}, f"{schema.name_of(record)}.trials[{place}]")
         yield (
             arm
             | {name: final[name] for name in names if name in final}

@@ -9,8 +9,8 @@ from typing import Any
 from actlab.records.ablation.effects import gains, interactions, main_effects, rates
 from actlab.records.ablation.probes import protocol
 from actlab.records.ablation.reading import BASE, Factorial, times, words
+from actlab.records.estimates import ALPHA, adjusted
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.tests import holm
 from actlab.wording import bullets
 
 
@@ -50,8 +50,7 @@ def _gain(f: Factorial) -> str:
     found = {key: _turned(e) for key, e in gains(f).items() if e.n}
     if not found:
         return "No arm and its bQ+bV partner are recorded yet"
-    adjusted = holm([e.p_value() for e in found.values()])
-    sure = sum(p < 0.05 for p in adjusted)
+    sure = sum(p < ALPHA for _, p in adjusted(found).values())
     best = max(found.items(), key=lambda item: abs(item[1].value))
     whole = _turned(main_effects(f)["symmetry"])
     averaged = (

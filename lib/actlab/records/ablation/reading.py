@@ -112,27 +112,6 @@ class Factorial:
         return [cell for cell in cells if self.record(*cell) is None]
 
 
-TRIAL: dict[str, Any] = {"seed": int, "status": str}
-DONE = {"final": {LOSS: float, "val_standard_error": float, "val_accuracy": float, "tokens": int}}
-SHAPE: dict[str, Any] = {
-    "optimizer": str,
-    "symmetry": str,
-    "activation": str,
-    "rate_factor": float,
-    "n_parameters": int,
-    "config": {
-        "dataset": str,
-        "scale": str,
-        "batch_size": int,
-        "model_size": {"block_size": int},
-        "recipe": {"iterations": int},
-    },
-    "provenance": {"data": {"vocab_size": int}},
-    "trials": [TRIAL],
-}
-"""What this reader asks of a record."""
-
-
 def read(records: Iterable[Record]) -> Factorial:
     """A factorial from the records of its arms, of one or several studies of one setting; an empty one from none.
 
@@ -151,8 +130,7 @@ def read(records: Iterable[Record]) -> Factorial:
 
 
 def _rows(record: Record) -> Iterator[dict[str, object]]:
-    where = schema.name_of(record)
-    schema.check(record, SHAPE, where)
+    schema.check_record(record)
     config = record["config"]
     shared: dict[str, object] = {factor: record[factor] for factor in ARM}
     shared |= {
@@ -162,10 +140,8 @@ def _rows(record: Record) -> Iterator[dict[str, object]]:
     }
     shared |= {name: config[name] for name in ("dataset", "scale", "batch_size")}
     shared["vocab_size"] = record["provenance"]["data"]["vocab_size"]
-    for place, trial in enumerate(record["trials"]):
+    for trial in record["trials"]:
         ended = trial["status"] == "done"
-        if ended:
-            schema.check(trial, DONE, f"{where}.trials[{place}]")
         final = {
             name: trial["final"][name] if ended else math.nan for name in (LOSS, "val_standard_error", "val_accuracy")
         }
