@@ -4,9 +4,7 @@ folders."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -54,9 +52,10 @@ VALUES = [
     "pydoc",
     "../..",
     "/",
-    "",
+    "é",
+    "[bold]x[/]",
 ]
-VALUES += ["é", "[bold]x[/]", "study: x"]
+VALUES += ["study: x", ""]
 words = st.lists(
     st.sampled_from(COMMANDS) | st.sampled_from(OPTIONS) | st.sampled_from(VALUES) | st.text(max_size=6), max_size=6
 )
@@ -77,6 +76,15 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return file
 
 
+@pytest.fixture
+def here(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of work in an empty folder."""
+    folder = tmp_path_factory.mktemp("watched") / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
 def typed(*given_words: str) -> int:
     """Exit code of ``actlab WORDS``."""
     sys.argv = ["actlab", *given_words]
@@ -88,21 +96,14 @@ def typed(*given_words: str) -> int:
 
 
 @given(words=words)
-def test_any_words(
-    words: list[str], quiet: Path, untouched: Callable[..., Any], capsys: pytest.CaptureFixture[str], door
-) -> None:
-    with untouched():
-        code = typed(
-            *[
-                str(quiet) if word == "FILE" else word.replace("\0", "")
-                for word in words
-                if not word.isdecimal() or len(word) < 6
-            ]
-        )
+def test_any_words(words: list[str], quiet: Path, here: Path, capsys: pytest.CaptureFixture[str], door) -> None:
+    given_words = [word for word in words if not word.isdecimal() or len(word) < 6]
+    code = typed(*[str(quiet) if word == "FILE" else word.replace("\0", "") for word in given_words])
     said = capsys.readouterr()
     assert code in (0, 1, 2)
     assert "Traceback" not in said.out + said.err
     assert code == 0 or said.err.strip() or said.out.strip()
+    assert list(here.parent.rglob("*")) == [here]
     door.counts["tried"] += 1
     door.counts["refused" if code else "used"] += 1
 
@@ -111,11 +112,10 @@ ways_out = st.sampled_from(["../x", "../../etc", "/tmp/x", "a/../../b", ".", "..
 
 
 @given(study=ways_out | st.text(max_size=12))
-def test_a_study_is_a_name(study: str, untouched: Callable[..., Any], capsys: pytest.CaptureFixture[str], door) -> None:
+def test_a_study_is_a_name(study: str, here: Path, capsys: pytest.CaptureFixture[str], door) -> None:
     """``report`` writes below ``out``: a name that leads elsewhere has no records."""
-    with untouched():
-        code = typed("report", "--", study.replace("\0", ""))
-    assert code == 2
+    assert typed("report", "--", study.replace("\0", "")) == 2
     assert "Traceback" not in capsys.readouterr().err
+    assert list(here.parent.rglob("*")) == [here]
     door.counts["tried"] += 1
     door.counts["refused"] += 1

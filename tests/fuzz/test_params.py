@@ -28,23 +28,21 @@ WORDS = [
     "relu",
     "swiglu",
     "charlm",
-    "corrected",
     "as_published",
     "quick",
     "lite",
     "cuda",
     "cuda:99",
-    "repro",
     "mnist",
     "ablation",
-    "../../x",
+    "../x",
     "",
 ]
 scalars = (
     st.none()
     | st.booleans()
     | st.integers(-3, 70)
-    | st.integers(-(10**40), 10**40)
+    | st.integers(-(10**400), 10**400)
     | st.floats()
     | st.sampled_from(WORDS)
     | st.text(max_size=5)
@@ -67,14 +65,11 @@ def file(tmp_path: Path) -> Path:
 def plan(path: Path) -> None:
     """All that comes of a params file before anything is trained: checked values, arms and their ids."""
     params = kinds.load(path)
-    if (
-        getattr(params, "trials", 1) > 50 or getattr(params, "rates", None) is not None
-    ):  # rates depend on what is recorded
+    if params.trials > 50 or getattr(params, "rates", None) is not None:  # rates depend on what is recorded
         return
     found = {MnistParams: mnist.arms_of, AblationParams: ablation.arms_of}.get(type(params), arms.arms_of)(params)  # type: ignore[operator]
     assert found
-    assert all("/" not in arm.id and arm.id not in (".", "..") and len(arm.id) < 150 for arm in found[:3])
-    assert all(arm.study == params.study for arm in found)
+    assert all("/" not in arm.id and len(arm.id) < 150 and arm.study == params.study for arm in found)
 
 
 @settings(deadline=SLOWEST)
@@ -101,13 +96,6 @@ def test_a_real_file_with_other_characters(name: str, place: int, removed: int, 
     door.accepts(lambda: plan(file))
 
 
-@settings(deadline=SLOWEST)
-@given(content=st.binary(max_size=80))
-def test_any_bytes(content: bytes, file: Path, door) -> None:
-    file.write_bytes(content)
-    assert not door.accepts(lambda: plan(file), file.name) or b":" in content or b"{" in content
-
-
 tags = [
     "!!int",
     "!!float",
@@ -117,24 +105,21 @@ tags = [
     "!!set",
     "!!omap",
     "!!pairs",
-    "!!null",
     "!x",
     "&a",
     "*a",
+    "!!python/object/apply:os.system",
 ]
-tags += ["!!python/object/apply:os.system"]
+odd = st.text(st.sampled_from("0123456789:-_.eE+xtruefalsn ,[]{}'\"~"), max_size=12)
 
 
 @settings(deadline=SLOWEST)
-@given(
-    field=st.sampled_from(FIELDS),
-    tag=st.sampled_from(tags),
-    text=st.text(st.sampled_from("0123456789:-_.eE+xtruefalsn ,[]{}'\"~"), max_size=12),
-)
-def test_tags_and_scalars(field: str, tag: str, text: str, file: Path, door) -> None:
+@given(field=st.sampled_from(FIELDS), tag=st.sampled_from(tags), text=odd, other=st.binary(max_size=80))
+def test_tags_and_any_bytes(field: str, tag: str, text: str, other: bytes, file: Path, door) -> None:
     """Tags that PyYAML's own constructors stumble over; one that would run a command is refused like any other."""
-    file.write_text(f"study: x\n{field}: {tag} {text}\n")
-    door.accepts(lambda: plan(file))
+    for content in (f"study: x\n{field}: {tag} {text}\n".encode(), other):
+        file.write_bytes(content)
+        door.accepts(lambda: plan(file))
 
 
 NESTED = [f"x{i + 1}: &x{i + 1} [{', '.join([f'*x{i}'] * 9)}]\n" for i in range(30)]
@@ -153,15 +138,10 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
-@settings(deadline=SLOWEST)
-@given(once=st.just(0))
-def test_bombs(name: str, once: int, file: Path, door) -> None:
-    content = BOMBS[name]
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert not door.accepts(lambda: plan(file), file.name)
-
-
-def test_a_device_without_end_and_a_folder(tmp_path: Path, door) -> None:
+def test_bombs_and_files_without_end(tmp_path: Path, file: Path, door) -> None:
+    """Also a device without end, and a folder."""
+    for content in BOMBS.values():
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        assert not door.accepts(lambda: plan(file), file.name)
     for path in (Path("/dev/zero"), tmp_path):
         assert not door.accepts(lambda path=path: plan(path), str(path))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damage import DAMAGE, Damage
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from actlab.data.tokens import HEADER, MAGIC, TokenStream, check_range, load_tok
 from actlab.trainers.windows import cover, spread
 
 DOOR = "token shards"
-WHOLE = 4 * HEADER
 headers = st.tuples(
     st.sampled_from([MAGIC]) | st.integers(-(2**31), 2**31 - 1),
     st.sampled_from([1, 1, 1, 2]) | st.integers(-(2**31), 2**31 - 1),
@@ -45,26 +45,11 @@ def test_any_header(header: tuple[int, int, int], rest: bytes, block: int, path:
     door.accepts(lambda: use(path, block), path.name, "tokens", "characters")
 
 
-@given(content=st.binary(max_size=2 * WHOLE))
-def test_any_bytes(content: bytes, path: Path, door) -> None:
-    path.write_bytes(content)
-    door.accepts(lambda: use(path, 4), path.name)
-
-
-@given(
-    tokens=st.lists(st.integers(0, 65535), max_size=50),
-    cut=st.integers(0, 1200),
-    flip=st.integers(0, 8 * 1100),
-    block=st.integers(1, 12),
-)
-def test_a_shard_cut_or_with_a_flipped_bit(
-    tokens: list[int], cut: int, flip: int, block: int, path: Path, door
-) -> None:
+@given(tokens=st.lists(st.integers(0, 65535), max_size=50), damage=DAMAGE, block=st.integers(1, 12))
+def test_a_damaged_shard(tokens: list[int], damage: Damage, block: int, path: Path, door) -> None:
+    """Also cut within its header."""
     write_shard(path, np.array(tokens, dtype=int))
-    content = bytearray(path.read_bytes())
-    if flip // 8 < len(content):
-        content[flip // 8] ^= 1 << flip % 8
-    path.write_bytes(content[: len(content) - cut] if cut < 100 else content)
+    path.write_bytes(damage(path.read_bytes()))
     door.accepts(lambda: use(path, block), path.name, "tokens", "characters")
 
 

@@ -1,0 +1,26 @@
+"""Damage to a file's bytes, drawn at random: a flipped bit, a missing end, something after it. Not a test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Called with bytes, it gives damaged ones."""
+
+    place: int
+    bit: int
+    cut: int
+    extra: bytes
+
+    def __call__(self, content: bytes) -> bytes:
+        changed = bytearray(content)
+        changed[self.place % len(changed)] ^= 1 << self.bit
+        return bytes(changed[: len(changed) - self.cut % len(changed)]) + self.extra
+
+
+cuts = st.just(0) | st.integers(0, 10**5)
+DAMAGE = st.builds(Damage, st.integers(0, 10**6), st.integers(0, 7), cuts, st.just(b"") | st.binary(max_size=9))
