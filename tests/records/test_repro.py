@@ -6,20 +6,18 @@ import numpy as np
 import pytest
 from tests.support import grids
 
-from actlab.records.repro import METRICS, PAIR_METRICS, apart, association, read
+from actlab.records.repro import apart, association, read
 from actlab.statistics.means import mean_interval, pair_mean
 
 
-def test_matrix_holds_every_pair_twice_and_no_diagonal() -> None:
-    """The matrix of a pair metric is symmetric, and its diagonal is NaN."""
-    matrix = read([grids.record()]).arms["charlm", "relu"].matrix("churn")
-    expected = np.array([[np.nan, 0.11, 0.12], [0.11, np.nan, 0.13], [0.12, 0.13, np.nan]])
-    np.testing.assert_allclose(matrix, expected)
-
-
 def test_estimates_are_those_of_the_statistics_package() -> None:
-    """A trial metric gets a t interval, a pair metric a jackknife over trials."""
+    """A trial metric gets a t interval, a pair metric a jackknife over trials, from the symmetric matrix of its pairs;
+    curves have a row a trial."""
     arm = read([grids.record(losses=(1.0, 2.0, 4.0))]).arms["charlm", "relu"]
+    expected = np.array([[np.nan, 0.11, 0.12], [0.11, np.nan, 0.13], [0.12, 0.13, np.nan]])
+    np.testing.assert_allclose(arm.matrix("churn"), expected)
+    steps, values = arm.curve("val_loss")
+    assert (steps.tolist(), values.shape) == ([0, 5, 10], (3, 3))
     assert arm.estimate("val_loss") == mean_interval([1.0, 2.0, 4.0])
     assert arm.estimate("total_variation") == pair_mean(arm.matrix("total_variation"))
     assert arm.estimate("best_val_loss").value == pytest.approx(7 / 3 - 0.05)
@@ -47,19 +45,14 @@ def test_differences_are_paired_by_seed() -> None:
 
 
 def test_missing_arms_are_missing() -> None:
-    """An arm without a record appears in ``missing`` and nowhere else."""
-    results = grids.grid()
-    assert results.missing == [("tinylstm", "swiglu")]
-    assert ("tinylstm", "swiglu") not in results.estimates("churn")
-    assert read([]).arms == {}
-
-
-def test_floor_tells_repeat_from_nudge() -> None:
-    """The same seed again and the nudge are two different rows of the floor record; without one the value is NaN."""
+    """An arm without a record appears in ``missing`` and nowhere else; one without a noise floor has NaN there."""
     results = grids.grid()
     assert results.arms["charlm", "relu"].floor_of("churn", "repeat") == 0
     assert results.arms["charlm", "relu"].floor_of("churn", "nudge") == 1e-6
     assert np.isnan(results.arms["charlm", "gelu"].floor_of("churn", "nudge"))
+    assert results.missing == [("tinylstm", "swiglu")]
+    assert ("tinylstm", "swiglu") not in results.estimates("churn")
+    assert read([]).arms == {}
 
 
 def test_sensitivity_is_the_cv_of_the_means() -> None:
@@ -91,20 +84,6 @@ def test_studies_order_wins_over_the_alphabet() -> None:
     """Models and activations come in the order of the studies, unknown names last."""
     names = ["swiglu", "abc", "relu", "gelu"]
     assert read([grids.record(activation=a) for a in names]).activations == ("relu", "gelu", "swiglu", "abc")
-
-
-def test_curves_line_up_by_iteration() -> None:
-    """A curve has one row a trial and one column an evaluation."""
-    steps, values = read([grids.record()]).arms["charlm", "relu"].curve("val_loss")
-    assert steps.tolist() == [0, 5, 10]
-    assert values.shape == (3, 3)
-
-
-def test_every_metric_says_unit_and_direction() -> None:
-    """Axis labels carry a unit or range, notes a direction."""
-    for metric in METRICS.values():
-        assert "(" in metric.label, metric.name
-        assert "lower" in metric.note or "higher" in metric.note or metric.name in PAIR_METRICS
 
 
 def test_arms_that_differ_in_more_are_named_by_it() -> None:

@@ -10,7 +10,7 @@ from tests.support import explored, grids
 from actlab.chapters import explore, tables
 from actlab.chapters import summary as summary_chapters
 from actlab.records import repro, store, summary
-from actlab.records.settings import by_setting, current, differing, named, natural, usual
+from actlab.records.settings import by_setting, current, differing, named, usual
 from actlab.records.store import Record
 
 SIX = (2.0, 2.1, 2.2, 2.3, 2.4, 2.5)
@@ -83,10 +83,6 @@ def test_published_claims_are_judged_at_the_settings_that_most_arms_share() -> N
     assert usual(records) == [records[0], records[1], records[3]]
     assert list(by_setting(records)) == ["iterations=4", "iterations=6"]
     assert usual(records, apart=("iterations",)) == records
-
-
-def test_numbers_in_names_rise() -> None:
-    assert sorted(["n=10", "n=9", "m"], key=natural) == ["m", "n=9", "n=10"]
 
 
 def test_a_page_says_what_else_its_folder_holds() -> None:
