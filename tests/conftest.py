@@ -117,7 +117,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def fresh_texts() -> Iterator[None]:
     """The texts are loaded anew in this test and after it: for tests that replace one."""
-    from actlab.study.run import evaluation_windows
+    from actlab.study.trial_repro import evaluation_windows
 
     def forget() -> None:
         text._load.cache_clear()

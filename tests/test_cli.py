@@ -149,7 +149,7 @@ def test_a_failed_trial_is_told_and_exits_1(
 ) -> None:
     """A trial that raises is named with its error; the other trials finish; the arm has no record, so that it can be
     run again."""
-    from actlab.study import run as study_run
+    from actlab.study import trial_repro as study_run
 
     def explode(model: object, *args: object, **kwargs: object) -> object:
         raise RuntimeError("no more memory")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from actlab.study.parts import register_activation, register_metric, register_model, register_text
     from actlab.study.plugins import load as load_plugins
     from actlab.study.run import run_experiment
-    from actlab.study.trained import load_model
+    from actlab.study.trial import load_model
 
 __all__ = [
     "load",
@@ -26,7 +26,7 @@ __all__ = [
 __version__ = "0.1.0"
 HOMES = {
     "load": ("records.tables", "load"),
-    "load_model": ("study.trained", "load_model"),
+    "load_model": ("study.trial", "load_model"),
     "load_plugins": ("study.plugins", "load"),
     "run_experiment": ("study.run", "run_experiment"),
 }

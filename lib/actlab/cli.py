@@ -88,10 +88,9 @@ def run(
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     with loading():
         from actlab.records import store
-        from actlab.study import kinds
-        from actlab.study import track as tracking
-        from actlab.study.display import StudyDisplay
-        from actlab.study.records import failure_of
+        from actlab.study import run as study
+        from actlab.study.finish import failure_of
+        from actlab.study.progress import StudyDisplay, tracked
 
     filters = {"model": model, "activation": activation, "optimizer": optimizer, "symmetry": symmetry}
     settings = _settings(params, plugin, filters, set_, trials=trials, iterations=max_iters, device=device)
@@ -99,11 +98,9 @@ def run(
         return _show_status(settings, workers)
     for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
         console.print(f"set aside: {path}")
-    with (
-        StudyDisplay(console) as display,
-        tracking.tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch,
-    ):
-        outcome = kinds.run(settings, workers, watch, scheduler)
+    display = StudyDisplay(console)
+    with display.progress, tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch:
+        outcome = study.run(settings, workers, watch, scheduler)
     failed = {arm.id: failure_of(arm) for arm, _ in outcome.failed}
     console.print(f"{len(outcome.present) - len(failed)} records in results/{settings.study}")
     for arm, trial in outcome.failed:
@@ -142,9 +139,10 @@ def _settings(
     sets: list[str] | None,
     **changes: object,
 ) -> Any:
-    from actlab.study import choose, kinds
+    from actlab.study import choose
+    from actlab.study.run import read_params
 
-    return choose.chosen(kinds.load(params, own or ()), str(params), filters, sets or (), **changes)
+    return choose.chosen(read_params(params, own or ()), str(params), filters, sets or (), **changes)
 
 
 @app.command()
@@ -232,10 +230,10 @@ def sample(
 ) -> None:
     """Let a recorded trial's model write. Its weights come from the cache, else it is trained again and checked against
     the record."""
-    from actlab.study import plugins, trained
+    from actlab.study import explore, plugins
 
     plugins.load(plugin or ())
-    console.print(trained.text(record, seed, prompt, length, draw))
+    console.print(explore.written(record, seed, prompt, length, draw))
 
 
 @app.command()
@@ -262,7 +260,7 @@ def replay(
     """
     from actlab.study import plugins, replays
     from actlab.study import replay as one
-    from actlab.study.display import StudyDisplay
+    from actlab.study.progress import StudyDisplay
 
     plugins.load(plugin or ())
     if every == (record is not None):
@@ -273,7 +271,8 @@ def replay(
         else replays.sample(replays.recorded_trials(study, trial), sample, seed, minutes)
     )
     wrong, trained = 0, 0
-    with StudyDisplay(console) as display:
+    display = StudyDisplay(console)
+    with display.progress:
         for outcome in replays.replay_all(tasks, workers, display.watch):
             console.print(outcome.sentence, markup=False)
             if isinstance(outcome, one.Replay):

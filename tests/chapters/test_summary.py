@@ -12,9 +12,9 @@ from tests.support import grids
 from actlab.chapters import summary as summary_chapters
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store, summary
-from actlab.study import kinds
 from actlab.study.ablation import AblationParams
 from actlab.study.mnist import MnistParams
+from actlab.study.run import run
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_every_kind_of_study_is_reported(tmp_path: Path) -> None:
         | {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 257, "validation_windows": 2}
     )
     for params in (sweep, ablation):
-        kinds.run(params)
+        run(params)
         found = summary_chapters.load(params.study)
         written = {
             path.name for path in summary_chapters.write(found, tmp_path / params.study, formats=("png", "svg", "pdf"))

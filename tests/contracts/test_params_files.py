@@ -7,8 +7,8 @@ import yaml
 from pydantic import BaseModel
 
 from actlab import paths
-from actlab.study import kinds
 from actlab.study.plan import Plan
+from actlab.study.run import read_params
 
 FILES = sorted((paths.ROOT / "params").glob("*.yaml"))
 
@@ -23,7 +23,7 @@ def test_every_file(subtests: pytest.Subtests) -> None:
     command in its first comment."""
     for file in FILES:
         with subtests.test(file=file.name):
-            params, text = kinds.load(file), file.read_text()
+            params, text = read_params(file), file.read_text()
             for field, value in yaml.safe_load(text).items():
                 held = getattr(params, field, value)  # no parameter holds the kind
                 if isinstance(held, BaseModel):

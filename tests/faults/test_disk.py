@@ -196,7 +196,7 @@ def wait_for_file(folder: Path, pattern: str) -> None:
 
 
 def test_a_damaged_program_of_the_sweep(server: Server, tmp_path: Path, faults: Faults) -> None:
-    """The cache of the image classifiers, a JSON file, is mended as well."""
+    """The cache of the image classifiers is mended as well."""
     params = {
         "kind": "mnist",
         "study": "faulty",
@@ -212,7 +212,7 @@ def test_a_damaged_program_of_the_sweep(server: Server, tmp_path: Path, faults: 
     ) as row:
         assert server.run(study)[0] == 0
         expected = study.records()
-        program = next((study.cache / "programs").glob("*.json"))
+        program = next((study.cache / "programs").glob("*.safetensors"))
         program.write_bytes(cut(program.read_bytes()))
         next(study.place.glob("*.json")).unlink()
         code, said = server.run(study)

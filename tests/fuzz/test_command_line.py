@@ -65,7 +65,7 @@ words = st.lists(
 def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Nothing is trained, downloaded, tokenized or built: what is tried is the way there. Returns a params file."""
     stand_in = type("Outcome", (), {"present": [], "failed": []})()
-    monkeypatch.setattr("actlab.study.kinds.run", lambda *args, **kwargs: stand_in)
+    monkeypatch.setattr("actlab.study.run.run", lambda *args, **kwargs: stand_in)
     monkeypatch.setattr("actlab.data.tokenize.tokenize_dataset", lambda *args, **kwargs: {"vocab_size": 1})
     monkeypatch.setattr("actlab.book.build.build_book", lambda workers: "index.html")
     monkeypatch.setattr("actlab.book.build.execute_with_progress", lambda workers: None)

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actlab import paths
-from actlab.study import ablation, arms, kinds, mnist
+from actlab.study import ablation, arms, mnist
 from actlab.study.ablation import AblationParams
 from actlab.study.mnist import MnistParams
+from actlab.study.run import read_params
 
 DOOR = "params files"
 SLOWEST = timedelta(seconds=120)  # of wall time, on a machine that does ten other things
@@ -64,7 +65,7 @@ def file(tmp_path: Path) -> Path:
 
 def plan(path: Path) -> None:
     """All that comes of a params file before anything is trained: checked values, arms and their ids."""
-    params = kinds.load(path)
+    params = read_params(path)
     if params.trials > 50 or getattr(params, "rates", None) is not None:  # rates depend on what is recorded
         return
     found = {MnistParams: mnist.arms_of, AblationParams: ablation.arms_of}.get(type(params), arms.arms_of)(params)  # type: ignore[operator]

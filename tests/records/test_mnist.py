@@ -15,7 +15,7 @@ from actlab.records import mnist as mnist_records
 from actlab.records.mnist import Sweep
 from actlab.records.store import Record
 from actlab.study.mnist import MnistParams
-from actlab.study.mnist_run import run_mnist
+from actlab.study.run import run
 
 LIFT = {"relu": 0.0, "geglu_equal_width": 3.0, "geglu_equal_parameters": -1.0}
 SIZE = {"relu": 794, "geglu_equal_width": 1578, "geglu_equal_parameters": 794}
@@ -202,7 +202,7 @@ def test_small_sweeps_are_shown_too() -> None:
     )
     for number, changes in enumerate(small):
         found = mnist_records.read(
-            run_mnist(MnistParams.parse({"study": f"small{number}", **sizes, **changes})).present
+            run(MnistParams.parse({"study": f"small{number}", **sizes, **changes})).present
         )
         assert found.trials["epochs"].nunique() == 1  # longer trainings are no further seeds
         searches = mnist_records.published_searches(found, 0)

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from actlab.data.text import Corpus, load_text
 from actlab.models import SCALES, ModelConfig, build_model
 from actlab.optimizers.steps import step
-from actlab.study.run import compare
+from actlab.study.measure import compare
 from actlab.trainers import process
 from actlab.trainers.streams import generator, init_streams
 

@@ -13,9 +13,11 @@ from actlab.data.text import TEXTS
 from actlab.data.tokens import write_shard
 from actlab.errors import DataError
 from actlab.records import store
-from actlab.study import ablation_run, kinds
+from actlab.study import trial, trial_ablation
 from actlab.study.ablation import AblationParams, arms_of
-from actlab.study.ablation_run import fresh_model, load_ablation, run_ablation, shards_of, trained_model
+from actlab.study.run import bring, load, read_params, run
+from actlab.study.trial import trained_model
+from actlab.study.trial_ablation import fresh_model, shards_of
 from actlab.trainers.loop import train_tokens
 
 TINY = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
@@ -26,9 +28,9 @@ def small_text(monkeypatch: pytest.MonkeyPatch):
     """The text is short, and tokenized anew for each test."""
     text = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
     monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: text)
-    ablation_run._text_shards.cache_clear()
+    trial_ablation._text_shards.cache_clear()
     yield
-    ablation_run._text_shards.cache_clear()
+    trial_ablation._text_shards.cache_clear()
 
 
 def params(**changes) -> AblationParams:
@@ -48,7 +50,7 @@ def test_the_published_factors_make_sixteen_arms():
 
 
 def test_published_settings_of_the_124m_file():
-    study = kinds.load(paths.ROOT / "params" / "ablation-124m.yaml")
+    study = read_params(paths.ROOT / "params" / "ablation-124m.yaml")
     assert study.iterations * study.batch_size * 512 == pytest.approx(500e6, rel=1e-4)
     settings = {arm.trials[0].optimizer: arm.config["optimizer_settings"] for arm in arms_of(study)}
     assert settings["ecd"] == {"lr": 1.0, "eta": 100.0, "F0": 2.0, "weight_decay": 0.0}
@@ -60,23 +62,23 @@ def test_published_settings_of_the_124m_file():
 def test_all_four_optimizers_run_and_are_not_run_again():
     study = params(activations="random_prelu", symmetry="bQbV")
     seen = []
-    outcome = run_ablation(study, watch=lambda event: seen.append(event.kind))
+    outcome = run(study, watch=lambda event: seen.append(event.kind))
     assert [r["optimizer"] for r in outcome.present] == ["ecd", "adamw", "sgdm", "soap"]
     assert all(r["trials"][0]["status"] == "done" for r in outcome.present)
     assert seen.count("trial") == seen.count("arm") == 4
-    assert not load_ablation(study).missing
+    assert not load(study).missing
     again = []
-    reloaded = run_ablation(study, watch=lambda event: again.append(event.kind))
+    reloaded = run(study, watch=lambda event: again.append(event.kind))
     assert [values(r) for r in reloaded.present] == [values(r) for r in outcome.present]
     assert again == ["arm"] * 4
 
 
 def test_trained_again_the_bits_are_the_same():
     study = params(optimizers=("adamw", "sgdm"), symmetry="bQ", activations="gelu")
-    one = run_ablation(study)
+    one = run(study)
     for file in (paths.cache() / "ablation").glob("*.safetensors"):
         file.unlink()
-    two = [ablation_run.run_trial(arm.trials[0]) for arm in arms_of(study)]
+    two = [trial.run_trial(arm.trials[0]) for arm in arms_of(study)]
     assert [values(record) for record in one.present] == [values({"trials": [t]}) for t in two]
 
 
@@ -94,7 +96,7 @@ def test_a_rate_factor_is_a_factor():
 
 def test_a_trained_model_comes_back():
     study = params(optimizers="adamw", symmetry="bQbV", activations="gelu")
-    (record,) = run_ablation(study).present
+    (record,) = run(study).present
     model = trained_model(arms_of(study)[0].trials[0])
     tokens = torch.zeros(1, 5, dtype=torch.int64)
     assert not model.training
@@ -106,12 +108,12 @@ def test_a_trial_that_raises_is_shown_and_not_recorded(monkeypatch):
         raise RuntimeError("out of memory")
 
     study = params(optimizers="adamw", symmetry="bQ", activations="gelu")
-    monkeypatch.setattr(ablation_run, "train_tokens", broken)
-    outcome = run_ablation(study)
+    monkeypatch.setattr(trial_ablation, "train_tokens", broken)
+    outcome = run(study)
     assert "out of memory" in outcome.failed[0][1]["traceback"]
-    assert load_ablation(study).missing
-    monkeypatch.setattr(ablation_run, "train_tokens", train_tokens)
-    assert not run_ablation(study).failed
+    assert load(study).missing
+    monkeypatch.setattr(trial_ablation, "train_tokens", train_tokens)
+    assert not run(study).failed
 
 
 def test_own_shards_are_checked_against_the_vocabulary(monkeypatch, tmp_path):
@@ -128,8 +130,8 @@ def test_own_shards_are_checked_against_the_vocabulary(monkeypatch, tmp_path):
 
 def test_a_notebook_loads_or_trains():
     study = params(optimizers="adamw", symmetry="bQ", activations="gelu")
-    assert kinds.bring(study, train_missing=False).missing
-    assert not kinds.bring(study, train_missing=True, workers=1).missing
+    assert bring(study, train_missing=False).missing
+    assert not bring(study, train_missing=True, workers=1).missing
 
 
 @pytest.mark.slow
@@ -139,9 +141,9 @@ def test_workers_give_the_same_bits(monkeypatch, tmp_path):
         write_shard(tmp_path / "mine" / f"x_{split}_0.bin", np.arange(1000) % 500)
     study = params(optimizers=("adamw", "sgdm"), symmetry="bQ", activations="gelu", shards="mine")
     seen = []
-    together = run_ablation(study, workers=2, watch=lambda event: seen.append(event.kind))
+    together = run(study, workers=2, watch=lambda event: seen.append(event.kind))
     assert seen.count("trial") == seen.count("arm") == 2
     for file in (paths.cache() / "ablation").glob("*.safetensors"):
         file.unlink()
-    alone = [ablation_run.run_trial(arm.trials[0]) for arm in arms_of(study)]
+    alone = [trial.run_trial(arm.trials[0]) for arm in arms_of(study)]
     assert [values(record) for record in together.present] == [values({"trials": [t]}) for t in alone]

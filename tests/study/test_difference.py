@@ -9,7 +9,7 @@ from actlab.book.execute import declared
 from actlab.errors import BadInput
 from actlab.figures.difference import two_predictions
 from actlab.figures.style import show
-from actlab.study.difference import measures
+from actlab.study.explore import measures
 
 
 def test_the_cases_show_what_the_text_says() -> None:

@@ -11,11 +11,11 @@ import actlab
 from actlab import paths
 from actlab.errors import RecordError
 from actlab.records import store
-from actlab.study import ablation_run, kinds, status
+from actlab.study import run, status, trial_ablation
 from actlab.study.ablation import AblationParams
+from actlab.study.finish import bits_of
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params, StudyParams
-from actlab.study.records import bits_of
 
 pytestmark = pytest.mark.usefixtures("toy")
 TINY = {
@@ -52,13 +52,13 @@ STUDIES: tuple[StudyParams, ...] = (
 
 
 def grown(params: StudyParams, trials: int) -> store.Record:
-    return kinds.run(params.replace(trials=trials)).records[0]
+    return run.run(params.replace(trials=trials)).records[0]
 
 
 def afresh(params: StudyParams, large: store.Record) -> store.Record:
     """The larger record once more, with the cache gone."""
     shutil.rmtree(paths.cache())
-    ablation_run._text_shards.cache_clear()
+    trial_ablation._text_shards.cache_clear()
     store.path_of(params.study, large["arm"]).unlink()
     return grown(params, 3)
 

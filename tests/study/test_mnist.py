@@ -18,9 +18,10 @@ from torch.nn import functional as F
 from actlab import paths
 from actlab.data.images import load_images
 from actlab.records import store
-from actlab.study import kinds
+from actlab.study import trial_mnist
 from actlab.study.mnist import MnistParams, Program, arms_of, networks, programs_of
-from actlab.study.mnist_run import load_mnist, network_of, run_mnist, train_program
+from actlab.study.run import load, read_params, run
+from actlab.study.trial_mnist import network_of
 from actlab.trainers.stacked import batches
 from actlab.trainers.streams import generator
 
@@ -40,7 +41,7 @@ def told(record: store.Record) -> dict[str, Any]:
 
 
 def test_params_files_make_the_published_factorial() -> None:
-    params = kinds.load(paths.ROOT / "params" / "mnist.yaml")
+    params = read_params(paths.ROOT / "params" / "mnist.yaml")
     assert isinstance(params, MnistParams)
     arms, programs = arms_of(params), programs_of(params)
     assert len(arms) == 3 * 4 * 4 * 2
@@ -59,7 +60,7 @@ def test_epochs_are_a_factor() -> None:
 
 
 def test_one_record_an_arm_with_a_trial_a_seed() -> None:
-    outcome = run_mnist(tiny())
+    outcome = run(tiny())
     assert not outcome.missing
     assert not outcome.failed
     for arm, record in zip(outcome.arms, outcome.records, strict=True):
@@ -73,27 +74,31 @@ def test_one_record_an_arm_with_a_trial_a_seed() -> None:
 
 @pytest.mark.slow
 def test_another_number_of_processes_gives_the_same_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = run_mnist(tiny())
+    first = run(tiny())
     monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path / "again"))
     monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "again-cache"))
-    assert list(map(told, run_mnist(tiny(), workers=2).present)) == list(map(told, first.present))
+    assert list(map(told, run(tiny(), workers=2).present)) == list(map(told, first.present))
 
 
 def test_a_finished_study_trains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = run_mnist(tiny(trials=1))
-    monkeypatch.setattr("actlab.study.mnist_run.train_program", None)
-    again = run_mnist(tiny(trials=1))
+    first = run(tiny(trials=1))
+    monkeypatch.setattr("actlab.study.trial_mnist.train_trial", None)
+    again = run(tiny(trials=1))
     assert list(map(told, again.present)) == list(map(told, first.present))
-    assert load_mnist(tiny(trials=1)).missing == []
-    assert len(load_mnist(tiny(trials=2)).missing) == len(first.arms)
+    assert load(tiny(trials=1)).missing == []
+    assert len(load(tiny(trials=2)).missing) == len(first.arms)
 
 
 def test_events_are_told() -> None:
     events: list[Any] = []
-    run_mnist(tiny(trials=1), watch=events.append)
+    run(tiny(trials=1), watch=events.append)
     kinds_told = [event.kind for event in events]
     assert events[0].total == kinds_told.count("trial") == 12
     assert kinds_told.count("arm") == 12
+
+
+def train_program(one: Program) -> Any:
+    return trial_mnist.train_trial(one)[0]["trials"]
 
 
 def program(**changes: Any) -> Program:
@@ -127,9 +132,9 @@ def test_protocols_differ_in_what_selects() -> None:
 SCRIPT = """
 import json, sys
 from actlab.study.mnist import MnistParams
-from actlab.study.mnist_run import run_mnist
+from actlab.study.run import run
 if __name__ == "__main__":
-    run_mnist(MnistParams.parse(json.loads(sys.argv[1])), int(sys.argv[2]))
+    run(MnistParams.parse(json.loads(sys.argv[1])), int(sys.argv[2]))
 """
 
 
@@ -142,18 +147,18 @@ def test_killed_and_started_again_gives_the_same_records(tmp_path: Path, monkeyp
     environment = {**os.environ, "PYTHONPATH": str(Path(store.__file__).parents[1])}
     process = subprocess.Popen([sys.executable, str(script), json.dumps(values), "1"], env=environment)
     programs = paths.cache() / "programs"
-    while not list(programs.glob("*.json")):
+    while not list(programs.glob("*.safetensors")):
         assert process.poll() is None
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    finished = {path: path.read_bytes() for path in programs.glob("b*.json")}
+    finished = {path: path.read_bytes() for path in programs.glob("b*.safetensors")}
     assert 0 < len(finished) < 8
-    resumed = run_mnist(MnistParams.parse(values))
+    resumed = run(MnistParams.parse(values))
     assert all(path.read_bytes() == content for path, content in finished.items())
     monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path / "whole"))
     monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "whole-cache"))
-    assert list(map(told, resumed.present)) == list(map(told, run_mnist(MnistParams.parse(values)).present))
+    assert list(map(told, resumed.present)) == list(map(told, run(MnistParams.parse(values)).present))
 
 
 def plain_loop(program: Program, hidden: int, rate: float) -> float:

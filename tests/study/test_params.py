@@ -8,10 +8,10 @@ import pytest
 from pydantic import ValidationError
 
 from actlab.errors import BadInput, UnknownName
-from actlab.study import kinds
 from actlab.study.ablation import AblationParams
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params, read_yaml
+from actlab.study.run import read_params
 
 BAD = [
     ({"model": "convml"}, "unknown model 'convml': did you mean 'convlm'? known are charlm, convlm, hybridlm, minigpt"),
@@ -120,7 +120,7 @@ def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
     for text, message in FILES.items():
         file.write_text(text)
         with pytest.raises(BadInput) as caught:
-            kinds.load(file)
+            read_params(file)
         assert message in str(caught.value)
         assert str(file) in str(caught.value)
     file.write_bytes(b"\xff\xfe\x00")
@@ -133,7 +133,7 @@ def test_a_file_is_read_as_its_values(tmp_path: Path) -> None:
     """Literals arrive as they stand, and a file without ``kind`` is a study of language models."""
     file = tmp_path / "study.yaml"
     file.write_text("study: mine\nmodel: [charlm, convlm]\nlearning_rate: 1.0e-3\ndevice: cuda:1\n")
-    params = kinds.load(file)
+    params = read_params(file)
     assert params == Params(study="mine", model=("charlm", "convlm"), learning_rate=1e-3, device="cuda:1")
     file.write_text(file.read_text() + "kind: repro\n")
-    assert kinds.load(file) == params
+    assert read_params(file) == params

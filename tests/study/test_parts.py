@@ -18,15 +18,14 @@ from actlab.data.text import TEXTS
 from actlab.errors import BadInput
 from actlab.models import MODELS
 from actlab.records import store
-from actlab.study import parts, run
+from actlab.study import parts, trial_repro
 from actlab.study.ablation import AblationParams
 from actlab.study.ablation import arms_of as ablation_arms
 from actlab.study.arms import arms_of
-from actlab.study.engine import run_study
 from actlab.study.mnist import MnistParams, programs_of
 from actlab.study.mnist import arms_of as mnist_arms
 from actlab.study.params import Params
-from actlab.study.run import run_experiment
+from actlab.study.run import run, run_experiment
 
 pytestmark = pytest.mark.usefixtures("no_own_parts")
 
@@ -199,7 +198,7 @@ def test_a_learned_start_is_the_activations_own() -> None:
 
     actlab.register_activation("mine", Learns)
     spec = arms_of(Params(activations=("mine",), noise_floor=False))[0].trials[0]
-    slopes = [value for name, value in run.fresh_model(spec).named_parameters() if name.endswith("act.slope")]
+    slopes = [value for name, value in trial_repro.fresh_model(spec).named_parameters() if name.endswith("act.slope")]
     assert [slope.item() for slope in slopes] == [pytest.approx(0.7)] * 2
 
 
@@ -234,7 +233,7 @@ def test_an_arm_of_the_session_is_refused_with_several_workers(toy: Params) -> N
         BadInput,
         match=r"^the activation 'mine' is known to this session only, which 2 worker processes cannot see: write it",
     ):
-        run_study(toy.replace(activations=("relu", "mine")), workers=2, watch=events.append)
+        run(toy.replace(activations=("relu", "mine")), workers=2, watch=events.append)
     assert events == []
     assert store.load_study("toy") == []
 
@@ -247,7 +246,7 @@ def test_a_part_that_changed_since_the_plan_is_refused(toy: Params) -> None:
     with pytest.raises(
         BadInput, match=r"the activation 'mine' is not the one that was planned \(hash .*\), but another \(hash "
     ):
-        run.fresh_model(spec)
+        trial_repro.fresh_model(spec)
 
 
 def half_l1(p: Tensor, q: Tensor) -> Tensor:
@@ -255,7 +254,7 @@ def half_l1(p: Tensor, q: Tensor) -> Tensor:
 
 
 def test_a_registered_metric_is_in_every_pair(toy: Params) -> None:
-    """Half the L1 distance is the total variation: pairs, blocks, mean; a metric is in the id, and no trial is trained
+    """Half the L1 distance is the total variation: pairs, mean; a metric is in the id, and no trial is trained
     for it."""
     plain = run_experiment("charlm", "relu", toy)
     actlab.register_metric("mine", half_l1, label="half L1 (0 to 1)", note="lower is more reproducible")
@@ -264,7 +263,6 @@ def test_a_registered_metric_is_in_every_pair(toy: Params) -> None:
     assert [t["weights_sha256"] for t in record["trials"]] == [t["weights_sha256"] for t in plain["trials"]]
     for pair in record["reproducibility_metrics"]:
         assert pair["mine"] == pytest.approx(pair["total_variation"])
-        assert pair["blocks"]["mine"] == pytest.approx(pair["blocks"]["total_variation"])
     assert record["avg_mine"] == pytest.approx(record["avg_total_variation"])
     assert record["metrics"] == {"mine": {"label": "half L1 (0 to 1)", "note": "lower is more reproducible"}}
     assert record["config"]["metrics"] == {"mine": parts.hash_of("metric", "mine")}

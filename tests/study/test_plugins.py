@@ -20,14 +20,12 @@ from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.records import repro, store, summary
 from actlab.records import tables as tidy
-from actlab.study import kinds, parts, plugins
+from actlab.study import parts, plugins
 from actlab.study.ablation import AblationParams
-from actlab.study.ablation_run import run_ablation
 from actlab.study.contracts import check
-from actlab.study.engine import run_study
 from actlab.study.mnist import MnistParams
-from actlab.study.mnist_run import run_mnist
 from actlab.study.params import Params
+from actlab.study.run import load, run
 
 pytestmark = pytest.mark.usefixtures("no_own_parts")
 MINE = """import torch
@@ -58,7 +56,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_two_workers_give_the_bits_of_one(toy: Params, mine: Path) -> None:
     """The file reaches every worker, and what it trains there is what it trains here."""
     settings = toy.replace(activations=("mine",), plugins=("my_parts.py",), dataset=text_file(mine))
-    records = [run_study(settings.replace(study=f"toy-{n}"), workers=n).records[0] for n in (1, 2)]
+    records = [run(settings.replace(study=f"toy-{n}"), workers=n).records[0] for n in (1, 2)]
     hashes = [[trial["weights_sha256"] for trial in record["trials"]] for record in records if record]
     assert hashes[0] == hashes[1]
     assert len(set(hashes[0])) == 3
@@ -79,7 +77,7 @@ def test_a_changed_file_makes_other_arms(toy: Params, mine: Path) -> None:
     ids = []
     for formula, ends in ((SWISH, "\n"), (WAVE, "\n"), (SWISH, "\r\n")):
         mine.write_bytes(MINE.format(formula=formula).replace("\n", ends).encode())
-        ids.append(kinds.KINDS["repro"].load(Params.parse(settings)).arms[0].id)
+        ids.append(load(Params.parse(settings)).arms[0].id)
     assert ids[0] != ids[1]
     assert ids[0] == ids[2]
 
@@ -129,8 +127,8 @@ def test_a_file_that_changed_takes_its_parts_along(mine: Path) -> None:
 def test_own_metric_is_read_without_the_plug_in(toy: Params, mine: Path) -> None:
     """Tables, report and tidy pairs have it by its label; records that lack it show nothing for it; its record
     supersedes the one without."""
-    run_study(toy.replace(activations=("relu",)))
-    run_study(toy.replace(plugins=("my_parts.py",), activations=("relu", "mine")))
+    run(toy.replace(activations=("relu",)))
+    run(toy.replace(plugins=("my_parts.py",), activations=("relu", "mine")))
     for table in parts.TABLES.values():
         table._own.clear()
     found = repro.read(store.load_study("toy"))
@@ -146,7 +144,7 @@ def test_own_metric_is_read_without_the_plug_in(toy: Params, mine: Path) -> None
 def test_image_sweep_and_ablation_take_own_parts(toy: Params, mine: Path) -> None:
     """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
     own = {"plugins": ("my_parts.py",), "trials": 2}
-    sweep = run_mnist(
+    sweep = run(
         MnistParams(
             study="sweep", arms=("mine", "swish"), hidden=(2,), learning_rates=(0.01,), batch_sizes=(64,), **own
         )
@@ -156,7 +154,7 @@ def test_image_sweep_and_ablation_take_own_parts(toy: Params, mine: Path) -> Non
     text = text_file(mine, " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(600)))
     tiny = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
     one = {"optimizers": ("adamw",), "symmetry": ("symmetric",), "activations": ("mine",), "dataset": text}
-    (record,) = run_ablation(AblationParams(study="abl", **tiny, **one, **(own | {"trials": 1}))).present
+    (record,) = run(AblationParams(study="abl", **tiny, **one, **(own | {"trials": 1}))).present
     assert set(record["config"]["parts"]) == {"activation", "dataset"}
     assert record["config"]["dataset"] == "my_text.txt"
 
@@ -301,7 +299,7 @@ def test_an_own_text_is_what_its_characters_are(toy: Params, mine: Path) -> None
     elsewhere = Path("sub") / name
 
     def planned(dataset: str) -> str:
-        return kinds.KINDS["repro"].load(toy.replace(dataset=dataset)).arms[0].id
+        return load(toy.replace(dataset=dataset)).arms[0].id
 
     first = planned(name)
     elsewhere.write_bytes(b"\xef\xbb\xbf" + text.encode())
@@ -309,9 +307,7 @@ def test_an_own_text_is_what_its_characters_are(toy: Params, mine: Path) -> None
     elsewhere.write_text(text + "more")
     assert planned(str(elsewhere)) != first
     assert load_text(name).in_words.startswith("my_text.txt (1,350 characters, 28 of them distinct; the first 1,215 ")
-    (record,) = [
-        r for r in run_study(toy.replace(dataset=name, activations=("relu",))).present if r["kind"] == "trials"
-    ]
+    (record,) = [r for r in run(toy.replace(dataset=name, activations=("relu",))).present if r["kind"] == "trials"]
     assert record["provenance"]["data"]["vocab_size"] == 28
     assert record["config"]["parts"] == {"dataset": load_text(name).sha256}
     assert json.loads(json.dumps(record["config"]))["dataset"] == "my_text.txt"
@@ -321,22 +317,22 @@ def test_an_own_text_is_what_its_characters_are(toy: Params, mine: Path) -> None
 def test_torchrun_is_for_ablations(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
     """B8: each process would train every arm; one sentence in place of that, for language models and image sweeps."""
     monkeypatch.setenv("WORLD_SIZE", "2")
-    for run, params in ((run_study, toy), (run_mnist, MnistParams(trials=1))):
+    for params in (toy, MnistParams(trials=1)):
         events: list[Any] = []
         with pytest.raises(
             BadInput,
             match=r"^torchrun started 2 processes, which can share a trial of an ablation only: .* with --workers 2$",
         ):
-            run(params, watch=events.append)  # type: ignore[operator]
+            run(params, watch=events.append)
         assert (events, store.load_study(params.study)) == ([], [])
 
 
 def test_a_device_that_is_not_here_is_refused(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
     """B7: before any training and without a record; a cluster's workers may have it."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    for run, params in ((run_study, toy), (run_ablation, AblationParams())):
+    for params in (toy, AblationParams()):
         with pytest.raises(BadInput, match=r"^device=cuda: PyTorch .* finds no GPU here; use device=cpu"):
-            run(params.replace(device="cuda"))  # type: ignore[operator]
+            run(params.replace(device="cuda"))
     with pytest.raises(BadInput, match="device=cuda:1: PyTorch"):
         actlab.run_experiment("charlm", "relu", toy.replace(device="cuda:1"))
     assert store.load_study("toy") == []

@@ -14,10 +14,13 @@ from actlab import metrics
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import MODELS, build_model
-from actlab.study import protocol, run
+from actlab.records import store
+from actlab.study import protocol
 from actlab.study.arms import arm
+from actlab.study.finish import finish
 from actlab.study.params import Params
-from actlab.study.replay import replay, specification
+from actlab.study.replay import replay
+from actlab.study.trial import record_of, run_trial, specification
 from actlab.trainers.streams import generator, init_streams
 
 MEASURED = {"pairing": "unpaired", "accuracy": "last_1000", "selection": "final", "evaluation": "200 random batches"}
@@ -205,9 +208,10 @@ def test_a_trial_under_defects_can_be_replayed(toy: Params) -> None:
     """The record's protocol goes into the specification, so that the same leak is trained again."""
     one = arm(toy.replace(study="toy-quick", protocol="as_published", trials=1), "convlm", "gelu")
     assert one.trials[0].defects == (protocol.IGNORED, protocol.BOTH)
-    record = run.finish(replace(one, protocol=one.protocol[:2]), [run.run_trial(one.trials[0])])
+    one = replace(one, protocol=one.protocol[:2])
+    record = finish(one, record_of(one, [run_trial(one.trials[0])]))
     assert specification(record, "42") == one.trials[0]
-    assert replay(run.store.path_of("toy-quick", record["arm"])).equal
+    assert replay(store.path_of("toy-quick", record["arm"])).equal
 
 
 def test_check_names_what_is_allowed() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from actlab import paths
 from actlab.records import store
-from actlab.study import kinds
+from actlab.study.run import load, read_params
 
 ROOT = paths.ROOT / "results"  # the committed records: a test's own folder of results is another one
 WITHOUT_ARM = ("baseline", "performance", "reliability")
@@ -22,8 +22,8 @@ def planned() -> dict[tuple[str, str], Any]:
     """(study, id) -> the arm, of every study in params/ that has records (the arms of some depend on them: tuned
     rates)."""
     recorded = {path.parent.name for path in RECORDS}
-    studies = [kinds.load(path) for path in sorted((paths.ROOT / "params").glob("*.yaml")) if path.stem in recorded]
-    return {(arm.study, arm.id): arm for params in studies for arm in kinds.kind_of(params).load(params).arms}
+    studies = [read_params(path) for path in sorted((paths.ROOT / "params").glob("*.yaml")) if path.stem in recorded]
+    return {(arm.study, arm.id): arm for params in studies for arm in load(params).arms}
 
 
 def test_every_recorded_arm_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,14 +13,12 @@ from actlab import paths
 from actlab.data.text import TEXTS
 from actlab.errors import BadInput, RecordError
 from actlab.records import store
-from actlab.study import ablation_run, again, run
+from actlab.study import trial, trial_ablation, trial_repro
 from actlab.study.ablation import AblationParams
-from actlab.study.ablation_run import run_ablation
-from actlab.study.engine import run_study
 from actlab.study.mnist import MnistParams
-from actlab.study.mnist_run import run_mnist
 from actlab.study.params import Params
 from actlab.study.replay import keep, replay, specification
+from actlab.study.run import run
 from actlab.trainers.determinism import perturb
 
 SETTINGS: dict[str, Any] = {
@@ -44,7 +42,7 @@ def records(tmp_path_factory: pytest.TempPathFactory, toy: Params) -> dict[str, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ACTLAB_RESULTS", str(tmp_path_factory.mktemp("results")))
         patch.setenv("ACTLAB_CACHE", str(tmp_path_factory.mktemp("cache")))
-        return {r["kind"]: r for r in run_study(Params.parse(SETTINGS)).present}
+        return {r["kind"]: r for r in run(Params.parse(SETTINGS)).present}
 
 
 def saved(record: dict[str, Any], **changes: Any) -> Path:
@@ -106,16 +104,16 @@ def test_a_nudged_replay_is_as_far_away_as_the_noise_floor(
 ) -> None:
     """Another machine, played by one unit in the last place: its total variation from the cached predictions is the
     recorded floor's, exactly."""
-    outcome = run_study(Params.parse({**SETTINGS, "model": "charlm", "iterations": 20}))
+    outcome = run(Params.parse({**SETTINGS, "model": "charlm", "iterations": 20}))
     (record,) = outcome.present[1:2]
-    fresh_model = run.fresh_model
+    fresh_model = trial_repro.fresh_model
 
     def nudged(spec: Any) -> Any:
         model = fresh_model(spec)
         perturb(model)
         return model
 
-    monkeypatch.setattr(run, "fresh_model", nudged)
+    monkeypatch.setattr(trial_repro, "fresh_model", nudged)
     found = replay(store.path_of("tiny-quick", record["arm"])).record
     assert found["differs"] == ["history", "weights_sha256"] or found["differs"] == ["weights_sha256"]
     assert found["total_variation"] == found["floor"]["total_variation"] > 0
@@ -129,7 +127,7 @@ def test_a_nudged_replay_is_as_far_away_as_the_noise_floor(
 def test_a_replay_that_raises_is_wrong(records: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Not equal, not quiet."""
     path = saved(records["trials"])
-    monkeypatch.setattr(run, "train", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr(trial_repro, "train", lambda *a, **k: 1 / 0)
     found = replay(path)
     assert found.wrong
     assert "FAILED: ZeroDivisionError" in found.sentence
@@ -157,7 +155,7 @@ def test_a_network_of_the_image_sweep_is_replayed_alone() -> None:
         "learning_rates": [1e-1, 1e-3],
         "batch_sizes": [64],
     }
-    for record in run_mnist(MnistParams.parse({**settings, "trials": 2})).present[::5]:
+    for record in run(MnistParams.parse({**settings, "trials": 2})).present[::5]:
         found = replay(store.path_of("sweep", record["arm"]), "43")
         assert found.equal, found.sentence
         assert "test_accuracy" in found.record["compared"]
@@ -175,20 +173,20 @@ def test_an_ablation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     text = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
     monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: text)
-    ablation_run._text_shards.cache_clear()
-    for record in run_ablation(AblationParams.parse({**tiny, "symmetry": "bQbV"})).present:
+    trial_ablation._text_shards.cache_clear()
+    for record in run(AblationParams.parse({**tiny, "symmetry": "bQbV"})).present:
         found = replay(store.path_of(record["study"], record["arm"]))
         assert found.equal, found.sentence
-    first = ablation_run.train_afresh
+    first = trial_ablation.train_trial
 
-    def shaken(trial: Any, report: Any = None) -> Any:
-        results, model = first(trial, report)
-        perturb(model)
-        return {**results, "weights_sha256": "0"}, model
+    def shaken(*given: Any) -> Any:
+        results, tensors = first(*given)
+        tensors["weights/tokens.weight"][0, 0] += 1e-6
+        return {**results, "weights_sha256": "0"}, tensors
 
-    monkeypatch.setattr(ablation_run, "train_afresh", shaken)
+    monkeypatch.setattr(trial_ablation, "train_trial", shaken)
     moved = replay(store.path_of(record["study"], record["arm"]))
-    ablation_run._text_shards.cache_clear()
+    trial_ablation._text_shards.cache_clear()
     assert moved.wrong
     assert not torch.is_inference_mode_enabled()
     assert 0 < moved.record["total_variation"] < 1e-4
@@ -198,7 +196,7 @@ def test_what_several_processes_trained_is_refused(records: dict[str, Any]) -> N
     """Sums over processes have other bits."""
     record = {"arm": "an-arm", "provenance": {"processes": 2}}
     with pytest.raises(RecordError, match="trained by 2 processes"):
-        again.ablation(None, record)  # type: ignore[arg-type]
+        trial.train_again(None, record)
 
 
 def test_a_device_that_is_not_here_is_named(records: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

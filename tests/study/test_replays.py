@@ -12,9 +12,9 @@ from actlab import paths
 from actlab.errors import UnknownName
 from actlab.records import store
 from actlab.study import replays
-from actlab.study.engine import run_study
 from actlab.study.params import Params
 from actlab.study.replay import Replay, Task
+from actlab.study.run import run
 
 
 def tasks(**sizes: int) -> list[Task]:
@@ -58,7 +58,7 @@ def write(study: str, **settings: Any) -> None:
         "noise_floor": False,
         **settings,
     }
-    run_study(Params.parse({"study": study, "model": "tinylstm", "activations": "gelu", **values}))
+    run(Params.parse({"study": study, "model": "tinylstm", "activations": "gelu", **values}))
 
 
 @pytest.fixture

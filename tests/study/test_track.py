@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from actlab.errors import BadInput, UnknownName
-from actlab.study import track
-from actlab.study.events import Event
+from actlab.study import progress as track
+from actlab.study.progress import Event
 
 ARM, TRIAL = SimpleNamespace(id="charlm-relu"), SimpleNamespace(label="42")
 

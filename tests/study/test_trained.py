@@ -12,7 +12,7 @@ from actlab import paths
 from actlab.data.text import load_text
 from actlab.errors import BadInput, RecordError
 from actlab.records import store
-from actlab.study import kinds, trained
+from actlab.study import explore, run
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params
 from actlab.trainers.determinism import weights_sha256
@@ -32,7 +32,7 @@ PARAMS = Params.parse({"study": "kept", "trials": 2, "noise_floor": False, **TIN
 def test_kept_and_trained_again_are_the_same_model_and_others_are_refused() -> None:
     """With the cache and without it the weights are those of the record's hash; a record with another hash is told
     so."""
-    record = kinds.run(PARAMS).records[0]
+    record = run.run(PARAMS).records[0]
     path = store.path_of("kept", record["arm"])
     wanted = record["trials"][1]["weights_sha256"]
     assert weights_sha256(actlab.load_model(path, 43)) == wanted
@@ -57,16 +57,16 @@ def test_kept_and_trained_again_are_the_same_model_and_others_are_refused() -> N
 def test_a_recorded_model_writes() -> None:
     """The prompt and so many characters; the draws' seed matters; what the text lacks is refused before anything is
     trained."""
-    record = kinds.run(PARAMS.replace(trials=1)).records[0]
+    record = run.run(PARAMS.replace(trials=1)).records[0]
     path = store.path_of("kept", record["arm"])
-    text = trained.text(path, 42, "the ", 30)
+    text = explore.written(path, 42, "the ", 30)
     assert text.startswith("the ")
     assert len(text) == 34
-    assert trained.text(path, 42, "the ", 30) == text
-    assert trained.text(path, 42, "the ", 30, draw=1) != text
+    assert explore.written(path, 42, "the ", 30) == text
+    assert explore.written(path, 42, "the ", 30, draw=1) != text
     shutil.rmtree(paths.cache())
     with pytest.raises(BadInput, match="the vocabulary of pydoc has no"):
-        trained.text(path, 42, "\N{SNOWMAN}")
+        explore.written(path, 42, "\N{SNOWMAN}")
     assert not paths.cache().exists()
 
 
@@ -75,4 +75,4 @@ def test_an_image_sweep_keeps_no_weights() -> None:
         {"study": "s", "arms": ["relu"], "hidden": [2], "learning_rates": [0.01], "batch_sizes": [64], "trials": 1}
     )
     with pytest.raises(BadInput, match="a record of kind 'mnist' keeps no weights"):
-        actlab.load_model(kinds.run(sweep).records[0])
+        actlab.load_model(run.run(sweep).records[0])

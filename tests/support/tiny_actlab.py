@@ -30,7 +30,7 @@ from actlab import cli, files
 from actlab.data.text import TEXTS
 from actlab.models import SCALES
 from actlab.models.gpt2 import GPT2_SCALES
-from actlab.study import kinds, provenance, run  # noqa: F401  # kinds: loaded before the fork
+from actlab.study import provenance, run, trial_repro  # noqa: F401  # run: loaded before the fork
 from actlab.trainers import checkpoint
 
 TOY = "the quick brown fox jumps over the lazy dog; " * 30
@@ -53,7 +53,7 @@ def shrink() -> None:
 
 def listen() -> None:
     """Training and checkpoints leave lines in the diary."""
-    train, save, load = run.train, checkpoint.save, checkpoint.load
+    train, save, load = trial_repro.train, checkpoint.save, checkpoint.load
 
     def noted_train(*args: Any, **kwargs: Any) -> Any:
         note("train", kwargs["saved_at"], 0)
@@ -71,7 +71,7 @@ def listen() -> None:
         note("resumed", path, progress["iteration"])
         return progress
 
-    run.train, checkpoint.save, checkpoint.load = noted_train, noted_save, noted_load  # type: ignore[assignment]
+    trial_repro.train, checkpoint.save, checkpoint.load = noted_train, noted_save, noted_load  # type: ignore[assignment]
 
 
 def trouble() -> None:
@@ -153,7 +153,7 @@ def serve() -> None:
 
 shrink()
 if (
-    run.train.__module__ == "actlab.trainers.loop"
+    trial_repro.train.__module__ == "actlab.trainers.loop"
 ):  # a worker that Dask spawns loads this file as its main module and as a preload
     listen()
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""What an activation does inside a network: what flows into it and what flows back, on real text; and what two trials
-make of one prompt."""
+"""What pages and live panels compute on the spot: curves of activations, what flows through them in a network, metrics of
+predictions that are written down, texts that models write."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,16 +13,55 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from actlab import metrics
 from actlab.activations import ACTIVATIONS, SmeLU, Swish, get_activation, slope
-from actlab.data.text import Corpus
+from actlab.data.text import Corpus, load_text
+from actlab.errors import BadInput
 from actlab.models import LanguageModel
+from actlab.records import store
 from actlab.study.arms import TrialSpec
-from actlab.study.run import fresh_model, windows_of
+from actlab.study.trial import kind_of, load_model
+from actlab.study.trial_repro import dataset_of, fresh_model, windows_of
 from actlab.trainers.streams import generator
 
 Array = NDArray[np.float64]
+Curve = tuple[Array, Array, Array]
 ADJUSTABLE = tuple(name for name in ACTIVATIONS if isinstance(get_activation(name), SmeLU | Swish))
 """Activations with a beta that can be moved."""
+MEASURES = {
+    "total variation": metrics.total_variation,
+    "relative PD": metrics.relative_pd,
+    "churn": metrics.churn,
+    "JSD (bits)": metrics.jensen_shannon,
+}
+
+
+def curve(name: str, beta: float | None = None, reach: float = 3.0, points: int = 601, seed: int = 0) -> Curve:
+    """(x, f(x), f'(x)) of an activation on [-reach, reach]; of a gated one as a function of its gate, the value being 1.
+
+    ``beta``: as for ``set_beta``; ``seed`` fixes the one slope that ``random_prelu`` draws.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        module = get_activation(name).double()
+    module = set_beta(getattr(module, "gate", module), beta)
+    x = torch.linspace(-reach, reach, points, dtype=torch.float64)
+    with torch.no_grad():
+        value = module(x)
+    return x.numpy(), value.numpy(), slope(module, x).numpy()
+
+
+def curves(reach: float = 3.0, points: int = 601, seed: int = 0) -> dict[str, Curve]:
+    """The ``curve`` of every activation."""
+    return {name: curve(name, None, reach, points, seed) for name in ACTIVATIONS}
+
+
+def set_beta(model: nn.Module, beta: float | None) -> nn.Module:
+    """Every SmeLU and Swish in a module gets this beta; ``None`` leaves them as they are."""
+    for module in model.modules():
+        if beta is not None and isinstance(module, SmeLU | Swish):
+            module.beta = beta
+    return model
 
 
 @dataclass(frozen=True)
@@ -39,53 +79,44 @@ class Flow:
         return float((self.gradients == 0).mean())
 
 
-def set_beta(model: nn.Module, beta: float | None) -> nn.Module:
-    """Every SmeLU and Swish in a module gets this beta; ``None`` leaves them as they are."""
-    for module in model.modules():
-        if beta is not None and isinstance(module, SmeLU | Swish):
-            module.beta = beta
-    return model
-
-
-def function(name: str, beta: float | None = None, reach: float = 3.0, points: int = 601) -> tuple[Array, Array, Array]:
-    """(x, f(x), f'(x)) of an activation, of a gated one as a function of its gate; see ``set_beta``."""
-    module = get_activation(name)
-    module = set_beta(getattr(module, "gate", module).double(), beta)
-    x = torch.linspace(-reach, reach, points, dtype=torch.float64)
-    with torch.no_grad():
-        value = module(x)
-    return x.numpy(), value.numpy(), slope(module, x).numpy()
-
-
-def flow(spec: TrialSpec, model: LanguageModel | None = None, beta: float | None = None, windows: int = 8) -> Flow:
-    """Pre-activations and their gradients in a trial's model, fresh unless given, on validation text; dropout off."""
-    inputs, targets = (tensor[:windows] for tensor in (windows_of(spec)[2].inputs, windows_of(spec)[2].targets))
-    model = model or fresh_model(spec)
+def flow(spec: TrialSpec, beta: float | None = None, windows: int = 8) -> Flow:
+    """Pre-activations and their gradients in a trial's fresh model, on validation text; dropout off."""
+    frozen, model = windows_of(spec)[2], fresh_model(spec)
     set_beta(model, beta).eval()
     seen: list[Tensor] = []
-    kind = type(get_activation(spec.activation))
-    hooks = [
-        m.register_forward_pre_hook(lambda _, given: _keep(seen, given[0])) for m in model.modules() if type(m) is kind
-    ]
-    try:
-        F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).backward()  # type: ignore[no-untyped-call]
-    finally:
-        for hook in hooks:
-            hook.remove()
-        model.zero_grad(set_to_none=True)
+
+    def keep(module: nn.Module, given: tuple[Tensor]) -> None:
+        given[0].retain_grad()
+        seen.append(given[0])
+
+    for module in model.modules():
+        if type(module) is type(get_activation(spec.activation)):
+            module.register_forward_pre_hook(keep)
+    logits = model(frozen.inputs[:windows])
+    F.cross_entropy(logits.flatten(0, 1), frozen.targets[:windows].flatten()).backward()  # type: ignore[no-untyped-call]
     gated = ACTIVATIONS[spec.activation].gated
-    return Flow(
-        _joined((t.detach() for t in seen), gated), _joined((t.grad for t in seen if t.grad is not None), gated)
-    )
+
+    def joined(tensors: Iterable[Tensor]) -> Array:
+        return torch.cat([(t.chunk(2, dim=-1)[0] if gated else t).flatten() for t in tensors]).double().numpy()
+
+    return Flow(joined(t.detach() for t in seen), joined(t.grad for t in seen if t.grad is not None))
 
 
-def _keep(seen: list[Tensor], x: Tensor) -> None:
-    x.retain_grad()
-    seen.append(x)
+def measures(cases: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, dict[str, float]]:
+    """Name of a case -> measure -> its value for two probability vectors (V,) at one position.
 
-
-def _joined(tensors: Iterable[Tensor], gated: bool) -> Array:
-    return torch.cat([(t.chunk(2, dim=-1)[0] if gated else t).flatten() for t in tensors]).double().numpy()
+    Raises:
+        BadInput: a vector that does not add up to 1, or two of different lengths.
+    """
+    found = {}
+    for name, case in cases.items():
+        if len({len(one) for one in case}) > 1 or any(abs(sum(one) - 1) > 1e-6 for one in case):
+            raise BadInput(
+                f"{name}: expected two probability vectors of one length that add up to 1, got {case[0]} and {case[1]}"
+            )
+        p, q = (torch.tensor([one], dtype=torch.float64) for one in case)
+        found[name] = {words: measure(p, q) for words, measure in MEASURES.items()}
+    return found
 
 
 @torch.no_grad()
@@ -108,3 +139,15 @@ def sample(model: LanguageModel, corpus: Corpus, prompt: str, length: int = 200,
 def reading(model: LanguageModel, corpus: Corpus, window: Tensor) -> str:
     """The most probable next character at each of the T positions of a window (T,) of real text."""
     return corpus.decode(model.eval()(window[None])[0].argmax(-1))
+
+
+def written(record: Path, seed: int | None, prompt: str, length: int = 200, draw: int = 0) -> str:
+    """The prompt and ``length`` characters that a recorded language model draws after it; ``draw`` seeds the draws."""
+    found = store.load(record)
+    if kind_of(found).NAME != "repro":
+        raise BadInput(f"{found['arm']}: only character models write; this is a record of kind {found['kind']!r}")
+    corpus = load_text(dataset_of(found))
+    if not prompt:
+        raise BadInput("--prompt: the model needs at least one character to go on from")
+    corpus.encode(prompt)  # a character that the text does not have is refused before anything is trained
+    return prompt + sample(load_model(found, seed), corpus, prompt, length, draw)

@@ -1,117 +1,186 @@
-"""Blocks of a record that only some arms have: what a protocol's defects measure, the trials along the way, ensembles
-of them. Trains nothing."""
+"""What an arm's record measures on its trained trials: pairs, snapshots, ensembles, averaged weights, defects. Trains
+nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+from statistics import fmean
 from typing import Any
 
+import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from actlab import metrics
 from actlab.data.text import Corpus
 from actlab.models import LanguageModel
-from actlab.study import ensembles, protocol
-from actlab.study.arms import Arm, TrialSpec
+from actlab.study import protocol
+from actlab.study.arms import PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec
 from actlab.trainers.evaluation import predict
 from actlab.trainers.windows import Windows
 
-Load = Callable[[TrialSpec, int | None], LanguageModel]
-"""The model of a finished trial, at the end or at one of its snapshots."""
+Results = dict[str, Any]
+"""What a trial leaves for the record: plain values."""
+Predictions = Mapping[str, Tensor]
+"""Label of a trial -> its probabilities (N, V) on the frozen windows."""
 
 
-def done_of(arm: Arm, results: Iterable[Mapping[str, Any]]) -> list[TrialSpec]:
-    """The arm's trials that ended well."""
-    return [spec for spec, r in zip(arm.trials, results, strict=True) if r["status"] == "done"]
+def mean(values: Iterable[float]) -> float:
+    """NaN where there are none."""
+    return fmean(found) if (found := list(values)) else float("nan")
 
 
-def blocks(
-    arm: Arm,
-    results: list[dict[str, Any]],
-    load: Load,
-    probabilities: Callable[..., Tensor],
-    corpus: Corpus,
-    frozen: Windows,
-) -> dict[str, Any]:
-    """``as_published``, ``trajectory``, ``average``, ``ensembles`` and ``equal_compute``, each only where the arm asks
-    for it.
+def compare(p: Tensor, q: Tensor, targets: Tensor, own: Iterable[str] = ()) -> dict[str, float]:
+    """Every metric of one pair, those of a user's ``own`` too."""
+    split = metrics.churn_split(p, q, targets)._asdict()
+    return {
+        **metrics.row_means(p, q, own),
+        "label_pd": metrics.label_pd(p, q, targets),
+        **{f"churn_{name}": value for name, value in split.items()},
+    }
 
-    Args:
-        arm: whose trials have all ended.
-        results: of its trials, in their order.
-        load: gives a trial's model.
-        probabilities: gives a trial's predictions on ``frozen``, or those that a second argument names.
-        corpus: the arm's text.
-        frozen: the windows that predictions are compared on.
-    """
-    found: dict[str, Any] = {}
-    done = done_of(arm, results)
-    recipe, own = arm.trials[0].recipe, dict(arm.metrics)
-    if any(not protocol.DEFECTS[name].trains for name in arm.protocol):
-        models = {spec.label: load(spec, None).to(recipe.device) for spec in done}
-        finals = {r["label"]: r["final"] for r in results}
-        found["as_published"] = protocol.measured(arm.protocol, models, finals, corpus.validation, recipe)
-    if arm.trials[0].snapshots:
-        found["trajectory"] = [_at(arm, step, done, results, load, corpus, frozen) for step in arm.trials[0].snapshots]
-    if arm.ensembles:
-        predictions = {spec.label: probabilities(spec) for spec in done}
-        found["ensembles"] = {str(size): ensembles.differences(predictions, size, own=own) for size in arm.ensembles}
-    if recipe.average:
-        averaged = {spec.label: probabilities(spec, "probabilities/average") for spec in done}
-        found["average"] = [
-            {"between": [a, b], **metrics.row_means(averaged[a], averaged[b], own)}
-            for a, b in combinations(averaged, 2)
+
+def row_pairs(predictions: Predictions, own: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The row-wise metrics of every pair of trials."""
+    couples = combinations(predictions, 2)
+    return [{"between": [a, b], **metrics.row_means(predictions[a], predictions[b], own)} for a, b in couples]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """An arm whose trials have all ended, with what they left in the cache."""
+
+    arm: Arm
+    results: list[Results]
+    """Of its trials, in their order."""
+    corpus: Corpus
+    frozen: Windows
+    """The windows that predictions are compared on."""
+    tensors: Callable[[TrialSpec], dict[str, Tensor]]
+    model: Callable[[TrialSpec, int | None], LanguageModel]
+    """At the end, or at one of the trial's snapshots."""
+
+    @property
+    def done(self) -> list[TrialSpec]:
+        """The trials that ended well."""
+        return [spec for spec, r in zip(self.arm.trials, self.results, strict=True) if r["status"] == "done"]
+
+    def models(self, iteration: int | None = None) -> dict[str, LanguageModel]:
+        """Label -> model, on the recipe's device."""
+        return {spec.label: self.model(spec, iteration).to(spec.recipe.device) for spec in self.done}
+
+    def predictions(self, of: str = "probabilities") -> dict[str, Tensor]:
+        """As they were kept at the end; ``probabilities/average``: those of the averaged weights."""
+        return {spec.label: self.tensors(spec)[of] for spec in self.done}
+
+    def predicted(self, models: Mapping[str, LanguageModel]) -> dict[str, Tensor]:
+        """What these models predict."""
+        recipe = self.arm.trials[0].recipe
+        return {label: predict(model, self.frozen.to(recipe.device), recipe) for label, model in models.items()}
+
+    def pairs(self) -> list[dict[str, Any]]:
+        """Every pair of trials; in a floor or perturbed arm, those of one seed, plain and changed or both on two
+        threads."""
+        predictions, targets = self.predictions(), self.frozen.targets.flatten()
+        return [
+            {"between": [a, b], **compare(predictions[a], predictions[b], targets, dict(self.arm.metrics))}
+            for a, b in (
+                (a.label, b.label)
+                for a, b in combinations(self.done, 2)
+                if self.arm.kind == "trials" or _one_seed(a, b)
+            )
         ]
-    if arm.equal_compute:
-        found["equal_compute"] = [_shared(arm, size, done, load, frozen) for size in (1, *arm.equal_compute)]
-    return found
+
+    def blocks(self) -> dict[str, Any]:
+        """``as_published``, ``trajectory``, ``average``, ``ensembles`` and ``equal_compute``, each only where the arm
+        asks for it."""
+        arm, own, found = self.arm, dict(self.arm.metrics), dict[str, Any]()
+        first = arm.trials[0]
+        if any(not protocol.DEFECTS[name].trains for name in arm.protocol):
+            finals = {r["label"]: r["final"] for r in self.results}
+            found["as_published"] = self._as_published(arm.protocol, self.models(), finals)
+        if first.snapshots:
+            found["trajectory"] = [self._snapshot(step) for step in first.snapshots]
+        if arm.ensembles:
+            predictions = self.predictions()
+            found["ensembles"] = {str(size): ensembles(predictions, size, own=own) for size in arm.ensembles}
+        if first.recipe.average:
+            found["average"] = row_pairs(self.predictions("probabilities/average"), own)
+        if arm.equal_compute:
+            found["equal_compute"] = [self._equal_compute(size) for size in (1, *arm.equal_compute)]
+        return found
+
+    def _as_published(
+        self, defects: tuple[str, ...], models: Mapping[str, LanguageModel], evaluations: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        recipe = self.arm.trials[0].recipe
+        return protocol.measured(defects, models, evaluations, self.corpus.validation, recipe)
+
+    def _snapshot(self, step: int) -> dict[str, Any]:
+        """Each trial's evaluation there, every pair's metrics, and the defects' view of the same models."""
+        models = self.models(step)
+        entries = {r["label"]: e for r in self.results for e in r["history"] if e["iteration"] == step}
+        evaluations = {label: entries[label] for label in models}
+        along = tuple(name for name in self.arm.protocol if name != protocol.BATCHES)  # costly: at the end only
+        return {
+            "iteration": step,
+            "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],
+            "pairs": row_pairs(self.predicted(models), dict(self.arm.metrics)),
+            "as_published": self._as_published(along, models, evaluations),
+        }
+
+    def _equal_compute(self, size: int) -> dict[str, Any]:
+        """Ensembles of ``size`` networks, each after its share of the steps: at most as many pairs as there are of
+        trials; their losses on the frozen windows."""
+        steps = round(self.arm.trials[0].recipe.iterations / size)
+        predictions = self.predicted(self.models(None if size == 1 else steps))
+        return {
+            "size": size,
+            "iteration": steps,
+            "pairs": ensembles(predictions, size, len(predictions) * (len(predictions) - 1) // 2),
+            "losses": ensemble_losses(predictions, size, self.frozen.targets.flatten()),
+        }
 
 
-def _shared(arm: Arm, size: int, done: list[TrialSpec], load: Load, frozen: Windows) -> dict[str, Any]:
-    """Ensembles of ``size`` networks, each after its share of the steps: at most as many pairs as there are of trials;
-    their losses on ``frozen``."""
-    steps = round(arm.trials[0].recipe.iterations / size)
-    recipe = arm.trials[0].recipe
-    windows = frozen.to(recipe.device)
-    predictions = {
-        spec.label: predict(load(spec, None if size == 1 else steps).to(recipe.device), windows, recipe)
-        for spec in done
-    }
-    most = len(done) * (len(done) - 1) // 2
-    return {
-        "size": size,
-        "iteration": steps,
-        "pairs": ensembles.differences(predictions, size, most),
-        "losses": ensembles.losses(predictions, size, frozen.targets.flatten()),
-    }
+def _one_seed(a: TrialSpec, b: TrialSpec) -> bool:
+    return a.seed == b.seed and (a.variant == PLAIN or (a.variant, b.variant) == (THREADS, THREADS_REPEAT))
 
 
-def _at(
-    arm: Arm,
-    step: int,
-    done: list[TrialSpec],
-    results: list[dict[str, Any]],
-    load: Load,
-    corpus: Corpus,
-    frozen: Windows,
-) -> dict[str, Any]:
-    """One snapshot: each trial's evaluation there, every pair's metrics on the frozen windows, and the defects' view of
-    the same models."""
-    recipe = arm.trials[0].recipe
-    models = {spec.label: load(spec, step).to(recipe.device) for spec in done}
-    evaluations = {
-        r["label"]: next(e for e in r["history"] if e["iteration"] == step) for r in results if r["label"] in models
-    }
-    along = tuple(name for name in arm.protocol if name != protocol.BATCHES)  # the costly one: at the end only
-    predictions = {label: predict(model, frozen.to(recipe.device), recipe) for label, model in models.items()}
-    own = dict(arm.metrics)
-    return {
-        "iteration": step,
-        "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],
-        "pairs": [
-            {"between": [a, b], **metrics.row_means(predictions[a], predictions[b], own)}
-            for a, b in combinations(predictions, 2)
-        ],
-        "as_published": protocol.measured(along, models, evaluations, corpus.validation, recipe),
-    }
+def disjoint(labels: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Every unordered pair of disjoint ensembles of ``size`` trials each."""
+    for first in combinations(labels, size):
+        rest = [label for label in labels[labels.index(first[0]) :] if label not in first]
+        yield from ((first, second) for second in combinations(rest, size))
+
+
+def ensembles(
+    predictions: Predictions, size: int, most: int | None = None, own: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """The row-wise metrics between the mean probabilities of two disjoint ensembles of ``size`` trials; ``between``
+    holds their labels.
+
+    All such pairs, or ``most`` of them, evenly spread over their list.
+    """
+    pairs = list(disjoint(list(predictions), size))
+    step = max(1, len(pairs) // most) if most else 1
+    return [
+        {
+            "between": [list(first), list(second)],
+            **metrics.row_means(_average(predictions, first), _average(predictions, second), own),
+        }
+        for first, second in islice(pairs, 0, most and most * step, step)
+    ]
+
+
+def ensemble_losses(predictions: Predictions, size: int, targets: Tensor) -> list[dict[str, Any]]:
+    """Mean cross-entropy (nats) of consecutive disjoint ensembles of ``size`` trials against ``targets`` (N,); ``of``
+    holds their labels."""
+    labels = list(predictions)
+    groups = [labels[i : i + size] for i in range(0, len(labels) - size + 1, size)]
+    return [{"of": group, "loss": F.nll_loss(_average(predictions, group).log(), targets).item()} for group in groups]
+
+
+def _average(predictions: Predictions, labels: Sequence[str]) -> Tensor:
+    return torch.stack([predictions[label] for label in labels]).mean(dim=0)

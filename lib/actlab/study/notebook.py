@@ -39,12 +39,12 @@ def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Map
     """
     if namespace.get("train_missing") is True and namespace.get("workers") != 1:
         start_fork_server()  # it loads its libraries while this process loads its own
-    from actlab.study import kinds
     from actlab.study.params import Params
+    from actlab.study.trial import KINDS
 
     found: type[Any] = cls or Params
     _check(namespace, extra or {}, {*found.model_fields})
-    (own,) = [name for name, row in kinds.KINDS.items() if row.params is found]
+    (own,) = [name for name, kind in KINDS.items() if found in kind.OWN]
     if (kind := namespace.get("kind", own)) != own:  # of a params file given whole, ``papermill -f``
         raise BadInput(f"{WHERE}: kind={kind!r}: this notebook is for {own}")
     return found.parse({name: namespace[name] for name in found.model_fields if name in namespace}, WHERE)

@@ -10,7 +10,7 @@ with loading():
     import distributed.nanny  # noqa: F401
     import typer  # noqa: F401  # of the command line, which is every worker's main module
 
-    from actlab.study import display, kinds, provenance  # noqa: F401
+    from actlab.study import provenance, run  # noqa: F401
 
     provenance.code()
 signal.signal(signal.SIGINT, _interrupt)

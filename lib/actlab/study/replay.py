@@ -13,13 +13,14 @@ from typing import Any
 
 import torch
 
-from actlab.errors import BadInput, RecordError
+from actlab.errors import RecordError
 from actlab.records import store
-from actlab.study import kinds, provenance
+from actlab.study import provenance
 from actlab.study.arms import NUDGE
+from actlab.study.finish import bits_of, differing
+from actlab.study.measure import Results
 from actlab.study.pool import Report
-from actlab.study.records import bits_of
-from actlab.study.run import Results
+from actlab.study.trial import kind_of, specification, train_again
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,10 @@ class Replay:
     """What is kept of it."""
 
 
-def specification(record: store.Record, label: str) -> Any:
-    """The recorded trial's specification; ``BadInput`` lists the labels if it has none of that name."""
-    labels = [trial["label"] for trial in record.get("trials", [])]
-    if label not in labels:
-        raise BadInput(f"{record.get('arm', 'the record')} has no trial {label!r}: known are {', '.join(labels)}")
-    return kinds.of_record(record).trial(record, label)
-
-
 def task_of(path: Path, label: str | None = None) -> Task:
     """One trial of a record, the first unless ``label`` names another."""
     record = store.load(path)
-    kinds.of_record(record)
+    kind_of(record)
     label = label or record["trials"][0]["label"]
     return Task(
         path.resolve(),
@@ -96,12 +89,10 @@ def replay_task(task: Task, report: Report | None = None) -> Replay:
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise RecordError(f"{task.id} was trained on {device}, which is not here")
     since = time.perf_counter()
-    again = kinds.of_record(record).again(task.trial, record, report)
+    again = train_again(task.trial, record, report)
     seconds = time.perf_counter() - since
     before, after = _trial(record, task.label), again.results
-    differs = sorted(
-        name for name, value in bits_of(before).items() if store.canonical(after.get(name)) != store.canonical(value)
-    )
+    differs = differing(before, after)
     changed = _changed(record)
     failed = after["status"] == "failed"
     measured: dict[str, Any] = {}

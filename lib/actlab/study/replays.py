@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from actlab import paths
 from actlab.errors import ActlabError, UnknownName
 from actlab.records import store
-from actlab.study import kinds, provenance
-from actlab.study.events import Event, Watch
+from actlab.study import provenance
 from actlab.study.pool import Report, run_tasks
-from actlab.study.replay import Replay, Task, keep, replay_task, seconds_of, specification
+from actlab.study.progress import Event, Watch
+from actlab.study.replay import Replay, Task, keep, replay_task, seconds_of
+from actlab.study.trial import KINDS, specification
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
     if study and study not in known:
         raise UnknownName("study", study, known, str(paths.results()))
     files = [path for name in ([study] if study else known) for path in sorted((paths.results() / name).glob("*.json"))]
-    every = {kind for row in kinds.KINDS.values() for kind in row.records}
+    every = {sign for kind in KINDS.values() for sign in kind.OWN}
     replayable = [(path, record) for path in files if (record := store.load(path)).get("kind") in every]
     return [
         Task(

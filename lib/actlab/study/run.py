@@ -1,45 +1,41 @@
-"""From arms to their records: what every kind of study shares. Knows nothing of what an arm trains."""
+"""A study of any kind from its parameters to its records: what is recorded is loaded, what is cached is reused, the rest
+is trained."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
-from filelock import FileLock
+import torch
 
-from actlab import paths
-from actlab.errors import RecordError
-from actlab.files import write_text
+from actlab.errors import BadInput, UnknownName
 from actlab.records import store
-from actlab.records.settings import config_of, without_trials
-from actlab.study.events import Event, Watch
-from actlab.study.pool import Report, run_tasks
-
-
-class Named(Protocol):
-    """An arm of any kind of study."""
-
-    @property
-    def study(self) -> str: ...  # noqa: D102
-    @property
-    def id(self) -> str: ...  # noqa: D102
-    @property
-    def config(self) -> dict[str, Any]: ...  # noqa: D102
-
-
-A = TypeVar("A", bound=Named)
-Task = TypeVar("Task")
-Result = TypeVar("Result")
+from actlab.study import arms, baselines, provenance
+from actlab.study.finish import check_growth, earlier, finish, recorded
+from actlab.study.identity import WAY_OUT
+from actlab.study.measure import Results
+from actlab.study.mnist import Program
+from actlab.study.params import Params, StudyParams, read_yaml
+from actlab.study.parts import of_session
+from actlab.study.pool import run_tasks
+from actlab.study.progress import Event, Watch
+from actlab.study.trial import KINDS, kind_of, record_of, run_trial
+from actlab.study.trial_mnist import key
+from actlab.study.trial_repro import fresh_model
+from actlab.trainers import process
+from actlab.trainers.distributed import ALONE, Group
+from actlab.trainers.distributed import group as joined_group
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[A]):
+class Outcome:
     """The records of a study in the order of its arms; ``None`` where an arm has none."""
 
-    arms: list[A]
+    arms: list[Any]
     records: list[store.Record | None]
     baseline: store.Record | None = None
     """What the text gives away without a network, for language models."""
@@ -50,194 +46,189 @@ class Outcome(Generic[A]):
         return [record for record in [self.baseline, *self.records] if record is not None]
 
     @property
-    def missing(self) -> list[A]:
+    def missing(self) -> list[Any]:
         """The arms without a record."""
         return [arm for arm, record in zip(self.arms, self.records, strict=True) if record is None]
 
     @property
-    def failed(self) -> list[tuple[A, dict[str, Any]]]:
-        """Trials that raised, with the results that say so."""
+    def failed(self) -> list[tuple[Any, dict[str, Any]]]:
+        """Arms and those of their trials that raised, with the results that say so."""
         pairs = zip(self.arms, self.records, strict=True)
         return [(arm, t) for arm, record in pairs if record for t in record["trials"] if t["status"] == "failed"]
 
 
-def recorded(arm: Named) -> store.Record | None:
-    """The arm's record, if it has one."""
-    path = store.path_of(arm.study, arm.id)
-    return store.load(path) if path.exists() else None
-
-
-def load_arms(arms: list[A], baseline: store.Record | None = None) -> Outcome[A]:
-    """What is recorded of a study; trains nothing."""
-    return Outcome(arms, [recorded(arm) for arm in arms], baseline)
-
-
-def bits_of(trial: dict[str, Any]) -> dict[str, Any]:
-    """What has to come out the same: weights and every evaluation; where weights were not kept (image sweep) every
-    number that was measured."""
-    if "weights_sha256" in trial:
-        return {name: trial[name] for name in ("weights_sha256", "history")}
-    return {name: value for name, value in trial.items() if name != "seconds"}
-
-
-def earlier(arm: Named) -> dict[str, dict[str, Any]]:
-    """Label -> trial of the smaller records of an arm: its settings, fewer trials.
-
-    An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
-    are in no record. Either way ``run_arms`` and ``keep`` hold them to the recorded bits.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    own = store.canonical(without_trials(arm.config))
-    name = arm.id.rpartition("-")[0]  # without the hash, which the number of trials enters
-    for path in sorted(store.folder_of(arm.study).glob(f"{name}-*.json")):
-        if path.stem != arm.id and path.stem.rpartition("-")[0] == name:
-            record = store.load(path)
-            if store.canonical(without_trials(config_of(record))) == own:
-                found |= {trial["label"]: trial for trial in record["trials"]}
-    return found
-
-
-def _check_grown(arm: Named, trial: dict[str, Any], before: dict[str, dict[str, Any]]) -> None:
-    known = before.get(str(trial.get("label")))
-    if known is None or "failed" in (trial["status"], known["status"]):
-        return
-    differs = [
-        name for name, value in bits_of(known).items() if store.canonical(trial.get(name)) != store.canonical(value)
-    ]
-    if differs:
-        raise RecordError(
-            f"{arm.id}: trial {trial['label']} comes out differently here than results/{arm.study} has it ({', '.join(differs)}): a study grows "
-            "only where its trials keep their bits, on the same kind of machine with the same versions and training code; grow it there, or "
-            "give the larger one a name of its own: --set study=NAME"
-        )
-
-
-def failure_of(arm: Named) -> Path:
-    """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no
-    reader takes for a record."""
-    path = store.path_of(arm.study, arm.id)
-    return path.parent / "failed" / path.name
-
-
-def keep(arm: Named, record: store.Record) -> store.Record:
-    """Write an arm's record and return it as it reads back; where another run of the study has written it meanwhile,
-    that one.
-
-    One with a failed trial goes to ``failure_of(arm)`` instead, until the arm, run again, has its record.
+def read_params(path: Path, own: Sequence[str] = ()) -> StudyParams:
+    """Checked parameters from a YAML file, of the kind that it names (``repro`` where it is silent); ``own``: plug-in
+    files beside those that it names.
 
     Raises:
-        RecordError: the record there holds another result.
+        BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
     """
-    text = json.dumps(record, indent=1) + "\n"
-    plain: store.Record = json.loads(text)
-    if any(trial["status"] == "failed" for trial in record["trials"]):
-        write_text(failure_of(arm), text)
-        return plain
-    lock = paths.cache() / "arms" / f"{arm.study}-{arm.id}.lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    before = earlier(arm)
-    for trial in plain["trials"]:
-        _check_grown(arm, trial, before)
-    with FileLock(lock):
-        path = store.path_of(arm.study, arm.id)
-        if (there := recorded(arm)) is not None:
-            if store.canonical([bits_of(t) for t in there["trials"]]) != store.canonical(
-                [bits_of(t) for t in plain["trials"]]
-            ):
-                raise RecordError(f"{path} holds a different result; move it away to record this one")
-            return there
-        store.save(path, record)
-    failure_of(arm).unlink(missing_ok=True)
-    return plain
+    kind = read_yaml(path).get("kind", "repro")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise UnknownName("kind", kind, KINDS, str(path))
+    params: StudyParams = KINDS[kind].OWN[0].load(path, own)
+    return params
 
 
-@dataclass(frozen=True)
-class Plan(Generic[A, Task, Result]):
-    """How the missing arms of a study come to their records."""
-
-    tasks: Sequence[Task]
-    needs: Callable[[A], Sequence[int]]
-    """The places in ``tasks`` whose results an arm is made of, in the order of its trials."""
-    train: Callable[[Task, Report], Result]
-    """Importable by name, since workers call it."""
-    finish: Callable[[A, list[Result]], store.Record]
-    """From the results of what an arm needs to its record, written."""
-    trials: Callable[[Task], Sequence[Any]] = field(default=lambda task: [task])
-    """The trials that a task trains: each has a ``label``."""
-    gpu: bool = False
+def load(params: StudyParams) -> Outcome:
+    """What is recorded of a study; trains nothing."""
+    planned = kind_of(params).arms_of(params)
+    baseline = baselines.recorded(params.study, params.dataset) if isinstance(params, Params) else None
+    return Outcome(planned, [recorded(arm) for arm in planned], baseline)
 
 
-def trial_by_trial(
-    missing: Sequence[Any],
-    train: Callable[[Any, Report], Any],
-    finish: Callable[[Any, list[Any]], store.Record],
-    gpu: bool,
-) -> Plan[Any, Any, Any]:
-    """The plan of arms that have ``trials``: each is a task; arms that share a trial share the task."""
-    places = {
-        trial: place for place, trial in enumerate(dict.fromkeys(trial for arm in missing for trial in arm.trials))
-    }
-    return Plan(list(places), lambda arm: [places[trial] for trial in arm.trials], train, finish, gpu=gpu)
+def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome:
+    """Bring a study to its end: arms with a record are loaded, finished trials come from the cache, the rest is
+    trained; each arm is recorded as soon as its last trial has ended.
 
-
-def in_stages(load: Callable[[], Outcome[A]], run_once: Callable[[Outcome[A]], Outcome[A]]) -> Outcome[A]:
-    """Run what is missing until nothing is: the arms of a study that chooses learning rates depend on the records of
-    its earlier ones."""
-    while True:
-        outcome = run_once(load())
-        planned = load()
-        if not planned.missing or outcome.failed:
-            return planned if not outcome.failed else outcome
-
-
-def run_arms(
-    outcome: Outcome[A], plan: Plan[A, Task, Result], workers: int = 1, watch: Watch | None = None, scheduler: str = ""
-) -> Outcome[A]:
-    """Train what the missing arms need and record every arm as soon as its last task has ended; the order of tasks
-    decides nothing else.
+    The arms of a study that chooses learning rates depend on the records of its earlier ones: it runs until none is
+    missing. Under ``torchrun`` the processes that it started train one trial of an ablation after another together.
 
     Args:
-        outcome: what is recorded already.
-        plan: the tasks of the missing arms, and how they become records.
-        workers: processes, each on one thread; 1 runs in this process. The results are the same bits.
+        params: of any kind of study.
+        workers: processes, each on one thread; 1 runs in this process, and where there are GPUs, each trains on one of
+            them. The results are the same bits.
         watch: called with every ``Event``, in this process.
         scheduler: address of a Dask scheduler whose workers train, in place of processes here (``pool.run_tasks``).
+
+    Raises:
+        BadInput: it cannot be trained as asked; nothing was.
     """
+    provenance.code()  # before anything can change the files that this process has loaded
     tell = watch or (lambda event: None)
+    together = kind_of(params).NAME == "ablation"
+    if missing := load(params).missing:
+        _check(params, workers, scheduler, together)
+        if isinstance(params, Params):
+            _check_bfloat16(missing, tell)
+    group = joined_group() if together else ALONE
+    if group.world > 1 and scheduler:
+        raise BadInput("torchrun's processes train one trial together: start them without --scheduler")
+    if isinstance(params, Params):
+        baselines.ensure(params.study, params.dataset, params.train_fraction, params.validation)
+    while True:
+        outcome = group.agree(lambda: load(params))
+        outcome = _train_missing(
+            params, outcome, workers, tell if group.leads else lambda event: None, scheduler, group
+        )
+        planned = group.agree(lambda: load(params))
+        if outcome.failed or not planned.missing:
+            return outcome if outcome.failed else planned
+
+
+def _train_missing(
+    params: StudyParams, outcome: Outcome, workers: int, tell: Watch, scheduler: str, group: Group
+) -> Outcome:
+    kind, missing = kind_of(params), outcome.missing
     for arm, record in zip(outcome.arms, outcome.records, strict=True):
         if record is not None:
             tell(Event("arm", arm, record=record))
-    before = {arm.id: earlier(arm) for arm in outcome.missing}
-    waiting = {arm.id: (arm, list(plan.needs(arm))) for arm in outcome.missing}
-    owner = {place: arm for arm, places in reversed(waiting.values()) for place in places}
-    if plan.tasks:
-        tell(Event("start", owner[0], total=sum(len(plan.trials(task)) for task in plan.tasks)))
+    before = {arm.id: earlier(arm) for arm in missing}
+    needs = {arm.id: list(kind.tasks_of(params, arm)) for arm in missing}
+    tasks = sorted(dict.fromkeys(task for own in needs.values() for task in own), key=_duration, reverse=True)
+    owner = {task: arm for arm in reversed(missing) for task in needs[arm.id]}
+    if tasks:
+        tell(Event("start", missing[0], total=sum(map(_size, tasks))))
     running = run_tasks(
-        plan.train,
-        plan.tasks,
-        workers,
-        lambda place, iteration, loss: tell(
-            Event("progress", owner[place], plan.trials(plan.tasks[place])[0], iteration, loss)
-        ),
+        partial(run_trial, group=group) if group.world > 1 else run_trial,
+        tasks,
+        workers if group.world == 1 else 1,
+        lambda place, iteration, loss: tell(Event("progress", owner[tasks[place]], tasks[place], iteration, loss)),
         scheduler=scheduler,
-        gpu=plan.gpu,
-        say=lambda note: tell(Event("note", owner[0], note=note)),
+        gpu=getattr(params, "device", "cpu") != "cpu",
+        say=lambda note: tell(Event("note", missing[0], note=note)),
     )
-    ended: dict[int, Result] = {}
+    ended: dict[Any, Any] = {}
     fresh: dict[str, store.Record] = {}
     for place, result in running:
-        ended[place] = result
-        if (
-            isinstance(result, dict) and "status" in result
-        ):  # of one trial; a program of many is checked when its arms are finished
-            for arm, _ in [pair for pair in waiting.values() if place in pair[1]]:
-                _check_grown(arm, result, before[arm.id])
-        for trial in plan.trials(plan.tasks[place]):
-            tell(Event("trial", owner[place], trial))
-        for arm, places in [pair for pair in waiting.values() if place in pair[1] and ended.keys() >= set(pair[1])]:
-            fresh[arm.id] = plan.finish(arm, [ended[p] for p in places])
-            tell(Event("arm", arm, record=fresh[arm.id]))
+        ended[tasks[place]] = result
+        for _ in range(_size(tasks[place])):
+            tell(Event("trial", owner[tasks[place]], tasks[place]))
+        for arm in [arm for arm in missing if tasks[place] in needs[arm.id]]:
+            check_growth(arm, _share(arm, result), before[arm.id])
+            if ended.keys() >= set(needs[arm.id]):
+                results = [_share(arm, ended[task]) for task in needs[arm.id]]
+                fresh[arm.id] = group.agree(partial(_finished, arm, results, group.world))
+                tell(Event("arm", arm, record=fresh[arm.id]))
     records: list[store.Record | None] = [
         record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)
     ]
     return Outcome(outcome.arms, records, outcome.baseline)
+
+
+def _finished(arm: Any, results: list[Results], processes: int = 1) -> store.Record:
+    return finish(arm, record_of(arm, results, processes))
+
+
+def _size(task: Any) -> int:
+    """How many trials a task trains."""
+    return len(task.cells) * len(task.learning_rates) if isinstance(task, Program) else 1
+
+
+def _duration(task: Any) -> float:
+    """Programs that last longer are started first."""
+    return task.epochs / task.batch_size if isinstance(task, Program) else 0
+
+
+def _share(arm: Any, result: Mapping[str, Any]) -> Results:
+    """The arm's own trial in what a task left: a program's are those of many arms."""
+    trials = result.get("trials")
+    return trials[key(arm.network, arm.hidden, arm.learning_rate)] if trials else dict(result)
+
+
+def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> Outcome:
+    """A study for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a
+    core."""
+    return run(params, workers or os.cpu_count() or 1) if train_missing else load(params)
+
+
+def run_experiment(model: str, activation: str, params: Params | dict[str, Any]) -> store.Record:
+    """Train every trial of one arm in this process and return its record; what is done already is not done again.
+
+    Args:
+        model: a key of ``MODELS``.
+        activation: a key of ``ACTIVATIONS``.
+        params: the other settings; ``model`` and ``activations`` in it are not used.
+    """
+    values = params.model_dump() if isinstance(params, Params) else params
+    settings = Params.parse({**values, "model": model, "activations": activation})
+    if len(settings.varies) > 1 or settings.scales:
+        raise BadInput(
+            "one experiment is one arm: give one stream in `varies` and a `scale`, or run the study with `actlab run`"
+        )
+    one = arms.arm(settings, model, activation, varies=settings.varies[0])
+    if (found := recorded(one)) is not None:
+        return found
+    _check(settings)
+    return _finished(one, [run_trial(spec) for spec in one.trials])
+
+
+def _check(params: StudyParams, workers: int = 1, scheduler: str = "", together: bool = False) -> None:
+    """``BadInput`` with one sentence where a study cannot be trained as asked: a device that is not here, parts that
+    workers cannot see, torchrun on other studies than an ablation (``together``)."""
+    processes, device = int(os.environ.get("WORLD_SIZE", "1")), str(getattr(params, "device", "cpu"))
+    if processes > 1 and not together:
+        raise BadInput(
+            f"torchrun started {processes} processes, which can share a trial of an ablation only: "
+            f"train this study without torchrun, with --workers {processes}"
+        )
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if device.startswith("cuda") and not scheduler and int(device.partition(":")[2] or 0) >= count:
+        raise BadInput(
+            f"device={device}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a machine that has it"
+        )
+    who = "the workers of the scheduler" if scheduler else f"{workers} worker processes"
+    for part, names in params.names.items() if workers > 1 or scheduler else ():
+        for name in of_session(part, names):
+            raise BadInput(
+                f"the {part} {name!r} is known to this session only, which {who} cannot see: {WAY_OUT}, or use workers=1"
+            )
+
+
+def _check_bfloat16(missing: Sequence[arms.Arm], tell: Watch) -> None:
+    """Refuse, or announce, what bfloat16 means on this processor, before anything is trained."""
+    trials = {arm.model: arm.trials[0] for arm in missing}.values()
+    slow = [spec for spec in trials if (spec.recipe.dtype, spec.recipe.device) == ("bfloat16", "cpu")]
+    if slow and (note := process.check_bfloat16(map(fresh_model, slow))):
+        tell(Event("note", missing[0], note=note))

@@ -3,7 +3,6 @@ Trains nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,9 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from actlab.records import tables
-from actlab.study import ablation_run, kinds, mnist_run, run
-from actlab.study.mnist import MnistParams, programs_of
+from actlab.study.finish import recorded
 from actlab.study.params import StudyParams
-from actlab.study.records import recorded
-
-PLACES: dict[str, Callable[[Any], Path]] = {"repro": run.cached, "ablation": ablation_run.cached}
-"""Kind of study -> the file in which a trial of it ends."""
+from actlab.study.trial import cached, kind_of
 
 
 def of(params: StudyParams) -> pd.DataFrame:
@@ -25,13 +20,13 @@ def of(params: StudyParams) -> pd.DataFrame:
     ``running``, ``missing``, and ``seconds``: left for running and missing trials on one worker; NaN where nothing of
     its kind is recorded.
     """
-    arms = kinds.kind_of(params).load(params).arms
+    arms = kind_of(params).arms_of(params)
     spent = _seconds(params.study)
     return pd.DataFrame([_row(params, arm, spent) for arm in arms])
 
 
 def _row(params: StudyParams, arm: Any, spent: pd.DataFrame) -> dict[str, Any]:
-    places = _places(params, arm)
+    places = [cached(task) for task in kind_of(params).tasks_of(params, arm)]  # in which its trials end
     row: dict[str, Any] = {"arm": arm.id, "trials": len(places), "recorded": 0, "ended": 0, "running": 0, "missing": 0}
     for place in places if recorded(arm) is None else ():
         row["ended" if place.exists() else "running" if _held(place.with_suffix(".lock")) else "missing"] += 1
@@ -39,16 +34,6 @@ def _row(params: StudyParams, arm: Any, spent: pd.DataFrame) -> dict[str, Any]:
         row["recorded"] = len(places)
     left = row["running"] + row["missing"]
     return row | {"seconds": left * _each(arm, spent) if left else 0.0}
-
-
-def _places(params: StudyParams, arm: Any) -> list[Path]:
-    """The files in which the arm's trials end."""
-    name = kinds.kind_of(params).name
-    if name != "mnist":
-        return [PLACES[name](trial) for trial in arm.trials]
-    assert isinstance(params, MnistParams)
-    programs = {(p.epochs, p.batch_size, p.seed): p for p in programs_of(params)}
-    return [mnist_run.cached(programs[arm.epochs, arm.batch_size, seed]) for seed in arm.seeds]
 
 
 def _held(lock: Path) -> bool:

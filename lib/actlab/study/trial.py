@@ -1,149 +1,262 @@
-"""A recorded trial trained again from nothing, for each kind of study: its specification read from the record, and how
-far the new one is from it."""
+"""The one path of a trial of any kind of study: cache, lock, checkpoint, training, and back from a record to its model.
+
+A task is what trains at once: a trial, or a program of the image sweep, which holds many.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
-from torch import Tensor
+from filelock import FileLock
+from torch import Tensor, nn
 
-from actlab import metrics
-from actlab.data.text import located
-from actlab.errors import RecordError
+from actlab import metrics, paths
+from actlab.errors import ActlabError, BadInput, RecordError
+from actlab.files import mending
 from actlab.models import LanguageModel
-from actlab.study import ablation_run, mnist_run, run
-from actlab.study.ablation import AblationTrial
-from actlab.study.arms import VARIANTS, TrialSpec
-from actlab.study.mnist import Program
+from actlab.records import store
+from actlab.study import provenance, trial_ablation, trial_mnist, trial_repro
+from actlab.study.measure import Results
+from actlab.study.parts import sources
 from actlab.study.pool import Report
-from actlab.study.protocol import DEFECTS
-from actlab.study.run import Results
-from actlab.trainers import checkpoint
+from actlab.trainers import checkpoint, process
+from actlab.trainers.determinism import weights_sha256
+from actlab.trainers.distributed import ALONE, Group
 from actlab.trainers.evaluation import logits_of
-from actlab.trainers.recipes import BaseRecipe, Recipe, TokenRecipe
+from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.windows import Windows
 
-Record = Mapping[str, Any]
+HASHES = ("sha256", "evaluation_sha256", "validation_sha256", "train", "validation", "test")
+"""What identifies the data of a record."""
 AT_ONCE = 64
 """Windows whose predictions are held at once."""
 
 
+KINDS: dict[str, ModuleType] = {kind.NAME: kind for kind in (trial_repro, trial_mnist, trial_ablation)}
+"""The kinds of study, each a module that gives:
+
+``NAME``, ``FOLDER`` (of its trials in the cache), ``OWN`` (its classes of parameters, the first, of arms and of tasks,
+and what its records call their own ``kind``); ``arms_of(params)``; ``tasks_of(params, arm)``; ``known_by(task)``, its
+name and key in the cache; ``data_of(task)``; ``train_trial(task, saved_at, report, group)``; ``measured_of(arm,
+results, tensors, model)``, its part of a record; ``trial_of(record, label)``; and where weights are kept,
+``fresh_model(task)`` and ``compared_on(task)``, the windows of predictions.
+"""
+
+
+def kind_of(thing: Any) -> ModuleType:
+    """The kind of study that parameters, an arm, a task or a record belong to.
+
+    Raises:
+        RecordError: the trials of a record, if it has any, are of no kind that trains.
+    """
+    sign = thing.get("kind") if isinstance(thing, Mapping) else type(thing)
+    for kind in KINDS.values():
+        if sign in kind.OWN:
+            return kind
+    raise RecordError(f"a record of kind {sign!r} holds no trials that can be trained again")
+
+
+def cached(task: Any, origin: Mapping[str, Any] | None = None) -> Path:
+    """The file in which a task ends: its results, predictions and weights. ``origin``: a record's provenance, for the
+    trial as it was trained then, by that code on that machine."""
+    name, about = kind_of(task).known_by(task)
+    origin = origin or provenance.here()
+    about = {**about, "code": origin["trial_code_sha256"], "machine": origin["machine"]}
+    return paths.cache() / kind_of(task).FOLDER / f"{name}-{store.digest(about)[:16]}.safetensors"
+
+
+def run_trial(task: Any, report: Report | None = None, group: Group = ALONE) -> Results:
+    """Train one task, or take it from the cache; a started one goes on from its checkpoint. A failure of training is a
+    status with its traceback, never raised (but by one of several processes that train a trial together).
+
+    The process works on one thread (two where the trial's variant says so): the bits of a result then depend on no core
+    count.
+    """
+    path = cached(task)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_suffix(".lock")) if group.leads else nullcontext():
+        work = partial(_cached_or_trained, task, path, report, group)
+        return mending(work) if group.world == 1 else work()
+
+
+def _cached_or_trained(task: Any, path: Path, report: Report | None, group: Group) -> Results:
+    if (ended := group.agree(lambda: checkpoint.read_tensors(path)[1] if path.exists() else None)) is not None:
+        return ended
+    saved_at = path.with_suffix(".checkpoint")
+    mine, tensors = train_afresh(task, report, saved_at, group)
+    results = group.agree(lambda: mine)  # the leader's
+    if results["status"] != "failed" and group.leads:
+        checkpoint.write_tensors(path, tensors, results)
+        saved_at.unlink(missing_ok=True)
+    return results
+
+
+def train_afresh(
+    task: Any, report: Report | None = None, saved_at: Path | None = None, group: Group = ALONE
+) -> tuple[Results, dict[str, Tensor]]:
+    """Train one task without looking at the cache or leaving anything there: its results; its predictions and weights.
+    ``saved_at``: its checkpoint, gone on from if it exists."""
+    process.prepare(getattr(task, "threads", 1))
+    try:
+        return kind_of(task).train_trial(task, saved_at, report, group)
+    except ActlabError:
+        raise
+    except Exception:  # recorded, so that the other trials of a study go on
+        if group.world > 1:
+            raise  # the other processes wait for this one: all have to end
+        said = traceback.format_exc()
+        return {"label": task.label, "seed": task.seed, "status": "failed", "traceback": said}, {}
+
+
+def tensors_of(task: Any) -> dict[str, Tensor]:
+    """Predictions and weights of a finished trial."""
+    return checkpoint.read_tensors(cached(task))[0]
+
+
+def trained_model(task: Any, iteration: int | None = None, origin: Mapping[str, Any] | None = None) -> LanguageModel:
+    """The model of a finished trial, in evaluation mode; ``iteration``: as it was at one of its ``snapshots``;
+    ``origin``: as for ``cached``."""
+    path = cached(task, origin)
+    place = path if iteration is None else path.with_suffix(f".{iteration}.safetensors")
+    return _with_weights(task, checkpoint.read_tensors(place)[0])
+
+
+def _with_weights(task: Any, tensors: Mapping[str, Tensor]) -> LanguageModel:
+    model: LanguageModel = kind_of(task).fresh_model(task)
+    model.load_state_dict(
+        {name.removeprefix("weights/"): t for name, t in tensors.items() if name.startswith("weights/")}
+    )
+    return model.eval()
+
+
+def record_of(arm: Any, results: list[Results], processes: int = 1) -> store.Record:
+    """The record of an arm whose trials have all ended; ``processes``: how many trained each of them together."""
+    kind = kind_of(arm)
+    trials = getattr(arm, "trials", (arm,))  # an arm of the image sweep is its own only specification
+    recipe = getattr(trials[0], "recipe", None)
+    origin = provenance.of_record(
+        threads=max(getattr(trial, "threads", 1) for trial in trials),
+        path="stacked" if recipe is None else "compiled" if recipe.compiled else "loop",
+        plan=getattr(arm, "plan", None),
+        data=kind.data_of(trials[0]),
+    )
+    return {
+        **kind.measured_of(arm, results, tensors_of, trained_model),
+        "config": arm.config,
+        "study": arm.study,
+        "arm": arm.id,
+        "kind": getattr(arm, "kind", kind.NAME),
+        "provenance": origin
+        | sources((*trials[0].parts, *getattr(arm, "metrics", ())))
+        | ({"processes": processes} if processes > 1 else {}),
+    }
+
+
 @dataclass(frozen=True)
 class Again:
-    """What a trial left when it was trained again."""
+    """What a recorded trial left when it was trained again."""
 
     results: Results
-    distance: Callable[[], float | None] = lambda: None
+    distance: Callable[[], float | None]
     """Mean total variation between the recorded trial's predictions and the new ones, on the inputs on which the study
-    compares trials.  Records hold no predictions: ``None`` where the recorded trial itself is not in the cache any
+    compares trials. Records hold no predictions: ``None`` where the recorded trial itself is not in the cache any
     more."""
 
 
-def dataset_of(record: Record) -> str:
-    """The text of a record; a user's file where it lay, from the current folder."""
-    return located(record["provenance"]["data"].get("path", record["config"]["dataset"]))
+def train_again(task: Any, record: store.Record, report: Report | None = None) -> Again:
+    """Train a recorded trial again from nothing.
 
-
-def language_trial(record: Record, label: str) -> TrialSpec:
-    """The specification of a language model's trial."""
-    config = record["config"]
-    seed, _, variant = label.partition("-")
-    if variant not in VARIANTS:
-        raise RecordError(f"{record['arm']}: trial {label!r} is not one that replay knows")
-    defects = tuple(name for name in config.get("protocol", ()) if DEFECTS[name].trains)
-    own = {"recipe": Recipe(**config["recipe"]), "dataset": dataset_of(record), "defects": defects}
-    return TrialSpec.read(config, seed=int(seed), variant=variant, **own)
-
-
-def language(spec: TrialSpec, record: Record, report: Report | None = None) -> Again:
-    """Train a language model's trial again; its predictions are those on the frozen windows."""
-    corpus, _, frozen = run.windows_of(spec)
-    same_data(record, {"sha256": corpus.sha256, "evaluation_sha256": frozen.sha256})
-    results, tensors = run.train_afresh(spec, report)
-
-    def distance() -> float | None:
-        found = _in_cache(run.cached(spec, record["provenance"]), record, spec.label)
-        return metrics.total_variation(found["probabilities"], tensors["probabilities"]) if found else None
-
-    return Again(results, distance)
-
-
-def ablation_trial(record: Record, label: str) -> AblationTrial:
-    """The specification of an ablation's trial."""
-    config = record["config"]
-    recipe = TokenRecipe(**config["recipe"])
-    return AblationTrial.read(config, seed=int(label), dataset=dataset_of(record), recipe=recipe)
-
-
-def ablation(trial: AblationTrial, record: Record, report: Report | None = None) -> Again:
-    """Train an ablation's trial again; its predictions are those on the validation windows."""
+    Raises:
+        RecordError: the record was made on other data, or by several processes together.
+    """
     if (processes := record["provenance"].get("processes", 1)) > 1:
         raise RecordError(f"{record['arm']} was trained by {processes} processes together: one process has other bits")
-    windows = ablation_run.windows_of(trial)
-    same_data(record, {"sha256": ablation_run.shards_of(trial).about["sha256"], "validation_sha256": windows.sha256})
-    results, model = ablation_run.train_afresh(trial, report)
+    check_data(task, record)
+    results, tensors = train_afresh(task, report)
+    if "trials" in results:
+        (results,) = results["trials"].values()
 
     def distance() -> float | None:
-        found = _in_cache(ablation_run.cached(trial, record["provenance"]), record, trial.label)
-        return _apart(model, ablation_run.with_weights(trial, found), windows, trial.recipe) if found else None
+        path = cached(task, record["provenance"])
+        if not tensors or not path.exists():
+            return None
+        kept, ended = checkpoint.read_tensors(path)
+        (recorded,) = (trial for trial in record["trials"] if trial["label"] == task.label)
+        if ended["weights_sha256"] != recorded["weights_sha256"]:
+            return None
+        models = [_with_weights(task, found).to(task.recipe.device) for found in (kept, tensors)]
+        return _total_variation(models, kind_of(task).compared_on(task), task.recipe)
 
     return Again(results, distance)
 
 
-def mnist_trial(record: Record, label: str) -> Program:
-    """The program that trains one network of the image sweep, alone: its bits do not depend on which others share a
-    program."""
-    config = record["config"]
-    names = ("batch_size", "dataset", "protocol", "init", "epochs")
-    cells, rates = ((config["network"], config["hidden"]),), (config["learning_rate"],)
-    own = tuple((record["activation"], found) for found in config.get("parts", {}).values())
-    return Program(
-        seed=int(label), parts=own, cells=cells, learning_rates=rates, **{name: config[name] for name in names}
-    )
-
-
-def mnist(program: Program, record: Record, report: Report | None = None) -> Again:
-    """Train one network of the image sweep again."""
-    found = mnist_run.about_data(program.dataset, program.protocol)
-    same_data(record, {name: found[name] for name in ("train", "validation", "test")})
-    (results,) = mnist_run.train_program(program).values()
-    return Again(results)
-
-
-def _apart(model: LanguageModel, other: LanguageModel, windows: Windows, recipe: BaseRecipe) -> float:
+def _total_variation(models: Sequence[nn.Module], windows: Windows, recipe: BaseRecipe) -> float:
     """Mean total variation of two models over every position; a few windows at a time, for a large vocabulary's
     sake."""
     rows = []
-    for inputs, targets in zip(
-        torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True
-    ):
-        part = Windows(inputs, targets).to(recipe.device)
-        p, q = (
-            torch.cat([logits.softmax(1) for logits, _ in logits_of(net.to(recipe.device), part, recipe)])
-            for net in (model, other)
-        )
+    for some in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
+        part = Windows(*some).to(recipe.device)
+        p, q = (torch.cat([logits.softmax(1) for logits, _ in logits_of(net, part, recipe)]) for net in models)
         rows.append(metrics.ROWS["total_variation"](p, q))
     return torch.cat(rows).double().mean().item()
 
 
-def same_data(record: Record, found: Mapping[str, Any]) -> None:
-    """``RecordError`` where the record was made on other data than these hashes tell of."""
+def check_data(task: Any, record: store.Record) -> None:
+    """``RecordError`` where the record was made on other data than is here."""
     data = record["provenance"]["data"]
-    for name, value in found.items():
-        if data.get(name) != value:
+    for name, value in kind_of(task).data_of(task).items():
+        if name in HASHES and data.get(name) != value:
             raise RecordError(
                 f"{record['arm']} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}"
             )
 
 
-def _in_cache(path: Path, record: Record, label: str) -> dict[str, Tensor] | None:
-    """The recorded trial's tensors, if its file is still there and holds the recorded weights."""
-    if not path.exists():
-        return None
-    tensors, results = checkpoint.read_tensors(path)
-    (recorded,) = (trial for trial in record["trials"] if trial["label"] == label)
-    return tensors if results["weights_sha256"] == recorded["weights_sha256"] else None
+def load_model(record: Path | str | store.Record, seed: int | None = None) -> LanguageModel:
+    """The model of a recorded trial, in evaluation mode, with the very weights of which the record keeps the hash: from
+    the cache, else trained again.
+
+    Args:
+        record: a record of language models or of an ablation, or its file.
+        seed: of the trial; the first one unless given. A label (``"42-nudge"``) names a changed repetition.
+
+    Raises:
+        BadInput: no such trial (the message lists the labels), one that is not done, or a kind of record that keeps no
+            weights.
+        RecordError: trained again here it has other weights than recorded: another machine, other versions or other
+            code.
+    """
+    found = store.load(Path(record)) if isinstance(record, Path | str) else record
+    if kind_of(found).NAME == "mnist":
+        raise BadInput(f"{found['arm']}: a record of kind {found['kind']!r} keeps no weights")
+    label = found["trials"][0]["label"] if seed is None else str(seed)
+    task = specification(found, label)
+    recorded = next(one for one in found["trials"] if one["label"] == label)
+    if recorded["status"] != "done":
+        raise BadInput(f"{found['arm']} trial {label} is {recorded['status']}: it left no model")
+    check_data(task, found)
+    origin = found["provenance"] if cached(task, found["provenance"]).exists() else None
+    if origin is None and (again := run_trial(task))["status"] == "failed":
+        raise RecordError(f"trained again it failed: {again['traceback'].strip().splitlines()[-1]}")
+    model = trained_model(task, origin=origin)
+    if (now := weights_sha256(model)) != recorded["weights_sha256"]:
+        raise RecordError(
+            f"{found['arm']} trial {label}: trained again here it has other weights ({now[:12]}) than the record says "
+            f"({recorded['weights_sha256'][:12]}); `actlab replay` tells what differs: machine, versions or the code that trains"
+        )
+    return model
+
+
+def specification(record: store.Record, label: str) -> Any:
+    """The recorded trial's specification; ``BadInput`` lists the labels if it has none of that name."""
+    labels = [trial["label"] for trial in record.get("trials", [])]
+    if label not in labels:
+        raise BadInput(f"{record.get('arm', 'the record')} has no trial {label!r}: known are {', '.join(labels)}")
+    return kind_of(record).trial_of(record, label)

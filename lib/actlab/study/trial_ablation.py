@@ -1,88 +1,44 @@
-"""Runs the ablation: trials in processes, finished ones in the cache, started ones from their checkpoint, one record an
-arm."""
+"""A trial of the ablation: its token shards, its GPT-2, its training (by one process or several), its arm's record."""
 
 from __future__ import annotations
 
-import math
-import traceback
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import torch
 from filelock import FileLock
+from torch import Tensor
 
 from actlab import paths
 from actlab.data.fetch import sha256
 from actlab.data.text import is_file, load_text, short_name, shown
 from actlab.data.tokenize import tokenize_dataset
 from actlab.data.tokens import TokenStream, check_range, find_shards, load_tokens
-from actlab.errors import ActlabError, BadInput
-from actlab.files import mending
-from actlab.models import count_parameters
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, build_gpt2
 from actlab.optimizers import build_optimizer
 from actlab.records import store
-from actlab.study import before, provenance
-from actlab.study.ablation import AblationArm, AblationParams, AblationTrial, arms_of
-from actlab.study.ablation_analyses import analyse
-from actlab.study.events import Watch
-from actlab.study.parts import check_parts, sources
+from actlab.study import ablation
+from actlab.study.ablation import AblationArm, AblationParams, AblationTrial
+from actlab.study.measure import Results, mean
+from actlab.study.parts import check_parts
 from actlab.study.pool import Report
-from actlab.study.records import Outcome, in_stages, keep, load_arms, run_arms, trial_by_trial
-from actlab.study.utilisation import utilisation
-from actlab.trainers import checkpoint, process
+from actlab.study.probes import analyse
+from actlab.study.trial_repro import dataset_of, results_of, weights
 from actlab.trainers.distributed import ALONE, Group
-from actlab.trainers.distributed import group as joined_group
 from actlab.trainers.loop import train_tokens
+from actlab.trainers.recipes import TokenRecipe
 from actlab.trainers.streams import generator, init_streams
 from actlab.trainers.windows import Windows, cover, spread
 
-Results = dict[str, Any]
-"""What a trial leaves for the record: plain values."""
+NAME, FOLDER, OWN = "ablation", "ablation", (AblationParams, AblationArm, AblationTrial, "ablation")
+arms_of = ablation.arms_of
 
 
-def load_ablation(params: AblationParams) -> Outcome[AblationArm]:
-    """What is recorded of an ablation; trains nothing."""
-    return load_arms(arms_of(params))
-
-
-def run_ablation(
-    params: AblationParams, workers: int = 1, watch: Watch | None = None, scheduler: str = ""
-) -> Outcome[AblationArm]:
-    """Bring an ablation to its end: arms with a record are loaded, finished trials come from the cache, the rest is
-    trained (``records.run_arms``).
-
-    Where there are GPUs, each of the ``workers`` trains on one of them. Under ``torchrun`` the processes that it
-    started train one trial after another together, and ``workers`` is not used.
-    """
-    if load_ablation(params).missing:
-        before.check(params, workers, scheduler, together=True)
-    group = joined_group()
-    together = group.world > 1
-    if together and scheduler:
-        raise BadInput("torchrun's processes train one trial together: start them without --scheduler")
-    provenance.code()  # before anything can change the files that this process has loaded
-
-    def run_once(outcome: Outcome[AblationArm]) -> Outcome[AblationArm]:
-        plan = trial_by_trial(
-            outcome.missing,
-            partial(_train_trial, group=group) if together else _train_trial,
-            lambda arm, trials: group.agree(partial(finish, arm, trials, group)),
-            gpu=params.device != "cpu",
-        )
-        if plan.tasks:
-            group.agree(lambda: shards_of(plan.tasks[0]))  # tokenize once, before the processes start
-        return run_arms(outcome, plan, 1 if together else workers, watch if group.leads else None, scheduler)
-
-    return in_stages(lambda: group.agree(lambda: load_ablation(params)), run_once)
-
-
-def _train_trial(trial: AblationTrial, report: Report, group: Group = ALONE) -> Results:
-    return run_trial(trial, report, group)
+def tasks_of(params: AblationParams, arm: AblationArm) -> Sequence[AblationTrial]:
+    """What has to be trained for an arm, one task a trial."""
+    return arm.trials
 
 
 @dataclass(frozen=True)
@@ -99,10 +55,15 @@ def shards_of(trial: AblationTrial) -> Shards:
     """The trial's shards; a text is tokenized into the cache at its first use.
 
     The user's own shards keep the published vocabulary of the model's scale; all of their files are checked against it.
+
+    Raises:
+        BadInput: a user's own text is another by now than was planned.
     """
     if trial.shards:
         return _own_shards(trial.shards, GPT2_SCALES[trial.scale].vocab_size)
-    return _text_shards(trial.dataset, trial.vocab_size, paths.cache(), own_text(trial))
+    if planned := dict(trial.parts).get("dataset", ""):
+        load_text(trial.dataset, planned)
+    return _text_shards(trial.dataset, trial.vocab_size, paths.cache(), planned)
 
 
 @lru_cache(maxsize=2)
@@ -111,21 +72,8 @@ def _own_shards(folder: str, vocab_size: int) -> Shards:
     for path in (*train, *validation):
         check_range(path, vocab_size)
     hashes = {path.name: sha256(path) for path in (*train, *validation)}
-    return Shards(
-        train,
-        validation,
-        vocab_size,
-        {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes},
-    )
-
-
-def own_text(trial: AblationTrial) -> str:
-    """The planned hash of a user's own text; empty for a built-in one. ``BadInput`` where the text is another by
-    now."""
-    planned = dict(trial.parts).get("dataset", "")
-    if planned:
-        load_text(trial.dataset, planned)
-    return planned
+    about = {"name": folder, "vocab_size": vocab_size, "sha256": store.digest(hashes), "files": hashes}
+    return Shards(train, validation, vocab_size, about)
 
 
 @lru_cache(maxsize=2)
@@ -141,182 +89,87 @@ def _text_shards(dataset: str, vocab_size: int, cache: Path, sha256: str = "") -
     return Shards(train, validation, manifest["vocab_size"], {"sha256": store.digest(manifest), **manifest})
 
 
-def validation_tokens(trial: AblationTrial) -> torch.Tensor:
+def validation_tokens(trial: AblationTrial) -> Tensor:
     """The part of the validation split that the trial is measured on."""
     tokens = load_tokens(shards_of(trial).validation)
     half = len(tokens) // 2
     return {"all": tokens, "first": tokens[:half], "second": tokens[half:]}[trial.validation]
 
 
-def windows_of(trial: AblationTrial) -> Windows:
+def compared_on(trial: AblationTrial) -> Windows:
     """The fixed validation windows: the trial's part of the split, or an even selection of it."""
     tokens, block = validation_tokens(trial), GPT2_SCALES[trial.scale].block_size
     return spread(tokens, block, trial.validation_windows) if trial.validation_windows else cover(tokens, block)
 
 
+def data_of(trial: AblationTrial) -> dict[str, Any]:
+    """What a record says of its tokens and windows."""
+    where = {"path": shown(trial.dataset)} if is_file(trial.dataset) and not trial.shards else {}
+    return {**shards_of(trial).about, "validation_sha256": compared_on(trial).sha256, **where}
+
+
+def known_by(trial: AblationTrial) -> tuple[str, dict[str, Any]]:
+    """(the start of its name in the cache, what identifies it there beside code and machine)."""
+    name = f"{trial.optimizer}-{trial.symmetry}-{trial.activation}-{trial.label}"
+    return name, {**trial.known_by, "data": shards_of(trial).about["sha256"]}
+
+
 def fresh_model(trial: AblationTrial) -> GPT2:
     """The trial's model before training."""
     check_parts(tuple(part for part in trial.parts if part[0] == "activation"), activation=trial.activation)
-    return build_gpt2(
-        trial.model_config(shards_of(trial).vocab_size), trial.activation, generator_for=init_streams(trial.seed)
-    )
+    config = trial.model_config(shards_of(trial).vocab_size)
+    return build_gpt2(config, trial.activation, generator_for=init_streams(trial.seed))
 
 
-def cached(trial: AblationTrial, origin: Mapping[str, Any] | None = None) -> Path:
-    """The file of a finished trial: its results and weights. ``origin``: a record's provenance, for the trial as it was
-    trained then."""
-    origin = origin or provenance.here()
-    about = {
-        **trial.known_by,
-        "data": shards_of(trial).about["sha256"],
-        "code": origin["trial_code_sha256"],
-        "machine": origin["machine"],
-    }
-    name = f"{trial.optimizer}-{trial.symmetry}-{trial.activation}-{trial.label}-{store.digest(about)[:16]}"
-    return paths.cache() / "ablation" / f"{name}.safetensors"
-
-
-def run_trial(
-    trial: AblationTrial, on_progress: Callable[[int, float], None] | None = None, group: Group = ALONE
-) -> Results:
-    """Train one trial, or take it from the cache; a started one goes on from its checkpoint. Never raises for a
-    training failure of one process."""
-    process.prepare()
-    path = cached(trial)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_suffix(".lock")) if group.leads else nullcontext():
-        work = partial(_cached_or_trained, trial, path, on_progress, group)
-        return mending(work) if group.world == 1 else work()
-
-
-def _cached_or_trained(
-    trial: AblationTrial, path: Path, on_progress: Callable[[int, float], None] | None, group: Group
-) -> Results:
-    if (ended := group.agree(lambda: checkpoint.read_tensors(path)[1] if path.exists() else None)) is not None:
-        return ended
-    saved_at = path.with_suffix(".checkpoint")
-    model = fresh_model(trial).to(trial.recipe.device)
-    results: Results = group.agree(partial(dict, _train(trial, model, saved_at, on_progress, group)))  # the leader's
-    if results["status"] != "failed" and group.leads:
-        checkpoint.write_tensors(
-            path, {f"weights/{name}": value for name, value in model.state_dict().items()}, results
-        )
-        saved_at.unlink(missing_ok=True)
-    return results
-
-
-def train_afresh(trial: AblationTrial, on_progress: Callable[[int, float], None] | None = None) -> tuple[Results, GPT2]:
-    """Train one trial without looking at the cache or leaving anything there: its results and its model."""
-    process.prepare()
-    model = fresh_model(trial).to(trial.recipe.device)
-    return _train(trial, model, None, on_progress, ALONE), model
-
-
-def _train(
-    trial: AblationTrial,
-    model: GPT2,
-    saved_at: Path | None,
-    on_progress: Callable[[int, float], None] | None,
-    group: Group,
-) -> Results:
+def train_trial(
+    trial: AblationTrial, saved_at: Path | None, report: Report | None, group: Group = ALONE
+) -> tuple[Results, dict[str, Tensor]]:
+    """Results; weights."""
     group.share(trial.batch_size)
-    results: Results = {"label": trial.label, "seed": trial.seed, "n_parameters": count_parameters(model)}
-    try:
-        block_size = model.settings.block_size
-        optimizer = build_optimizer(
-            trial.optimizer, model.parameters(), generator(trial.seed, "optimizer"), **trial.optimizer_settings
-        )
-        part = (group.rank, group.world)
-        stream = TokenStream(
-            shards_of(trial).train,
-            block_size,
-            trial.batch_size,
-            lambda epoch: generator(trial.seed, f"order/{epoch}"),
-            part,
-        )
-        windows = windows_of(trial)
-        done = train_tokens(
-            model,
-            optimizer,
-            stream,
-            windows,
-            trial.recipe,
-            trial.seed,
-            saved_at=saved_at,
-            on_progress=on_progress,
-            group=group,
-        )
-        analyses = analyse(model, validation_tokens(trial), trial.recipe) if done.status == "done" else {}
-    except ActlabError:
-        raise
-    except Exception:  # load_arms, so that the other trials of a study go on
-        if group.world > 1:
-            raise  # the other processes wait for this one: all have to end
-        return {**results, "status": "failed", "traceback": traceback.format_exc()}
+    model = fresh_model(trial).to(trial.recipe.device)
+    parameters, random = model.parameters(), generator(trial.seed, "optimizer")
+    optimizer = build_optimizer(trial.optimizer, parameters, random, **trial.optimizer_settings)
+    stream = TokenStream(
+        shards_of(trial).train,
+        model.settings.block_size,
+        trial.batch_size,
+        lambda epoch: generator(trial.seed, f"order/{epoch}"),
+        (group.rank, group.world),
+    )
+    done = train_tokens(
+        model,
+        optimizer,
+        stream,
+        compared_on(trial),
+        trial.recipe,
+        trial.seed,
+        saved_at=saved_at,
+        on_progress=report,
+        group=group,
+    )
     return {
-        **results,
-        "status": done.status,
-        "final": done.final,
-        "history": done.progress.history,
-        "started": done.progress.started,
-        "seconds": done.progress.seconds,
+        **results_of(trial, model, done),
         "tokens_per_second": done.tokens_per_second,
-        "weights_sha256": done.weights_sha256,
-        "analyses": analyses,
-        **utilisation(model.settings, results["n_parameters"], done.tokens_per_second, trial.recipe, group.world),
-    }
+        "analyses": analyse(model, validation_tokens(trial), trial.recipe) if done.status == "done" else {},
+    }, weights(model)
 
 
-def trained_model(trial: AblationTrial) -> GPT2:
-    """The model of a finished trial, in evaluation mode."""
-    return with_weights(trial, checkpoint.read_tensors(cached(trial))[0])
-
-
-def with_weights(trial: AblationTrial, tensors: Mapping[str, torch.Tensor]) -> GPT2:
-    """The trial's model with the weights of a cached file, in evaluation mode."""
-    model = fresh_model(trial)
-    model.load_state_dict({name.removeprefix("weights/"): t for name, t in tensors.items()})
-    return model.eval()
-
-
-def _mean(values: Iterable[float]) -> float:
-    numbers = list(values)
-    return math.fsum(numbers) / len(numbers) if numbers else math.nan
-
-
-def record_of(arm: AblationArm, trials: list[Results]) -> store.Record:
-    """The record of an arm whose trials have all ended. Means are over the trials that are done; losses in nats a
-    token, accuracies in %."""
+def measured_of(arm: AblationArm, results: list[Results], *_: Callable[..., Any]) -> store.Record:
+    """The arm's own part of its record. Means are over the trials that are done; losses in nats a token, accuracies
+    in %."""
     first = arm.trials[0]
-    done = [trial for trial in trials if trial["status"] == "done"]
-    where = {"path": shown(first.dataset)} if is_file(first.dataset) and not first.shards else {}
+    done = [trial for trial in results if trial["status"] == "done"]
     return {
         "model_name": "gpt2",
-        "activation": first.activation,
-        "optimizer": first.optimizer,
-        "symmetry": first.symmetry,
-        "rate_factor": first.rate_factor,
-        "n_parameters": trials[0]["n_parameters"],
-        "avg_val_loss": _mean(trial["final"]["val_loss"] for trial in done),
-        "avg_val_accuracy": _mean(trial["final"]["val_accuracy"] for trial in done),
-        "trials": trials,
-        "config": arm.config,
-        "study": arm.study,
-        "arm": arm.id,
-        "kind": "ablation",
-        "provenance": provenance.of_record(
-            threads=1,
-            path="compiled" if first.recipe.compiled else "loop",
-            plan=arm.plan,
-            data={**shards_of(first).about, "validation_sha256": windows_of(first).sha256, **where},
-        )
-        | sources(first.parts),
+        **{name: getattr(first, name) for name in ("activation", "optimizer", "symmetry", "rate_factor")},
+        "n_parameters": results[0].get("n_parameters"),
+        **{f"avg_{name}": mean(trial["final"][name] for trial in done) for name in ("val_loss", "val_accuracy")},
+        "trials": results,
     }
 
 
-def finish(arm: AblationArm, trials: list[Results], group: Group = ALONE) -> store.Record:
-    """Write the arm's record and return it (``records.keep``)."""
-    record = record_of(arm, trials)
-    if group.world > 1:
-        record["provenance"]["processes"] = group.world
-    return keep(arm, record)
+def trial_of(record: store.Record, label: str) -> AblationTrial:
+    """The specification of a recorded trial."""
+    config = record["config"]
+    recipe = TokenRecipe(**config["recipe"])
+    return AblationTrial.read(config, seed=int(label), dataset=dataset_of(record), recipe=recipe)

@@ -62,7 +62,7 @@ class Explorer(anywidget.AnyWidget):
 
     @classmethod
     def of(cls, studies: Iterable[Study], functions: Mapping[str, Sequence[ArrayLike]], **choice: Any) -> Explorer:
-        """An explorer of ``studies``; ``functions`` as ``study.curves.curves`` gives them, ``choice`` what is to be
+        """An explorer of ``studies``; ``functions`` as ``study.explore.curves`` gives them, ``choice`` what is to be
         shown first."""
         studies = list(studies)
         styles = {

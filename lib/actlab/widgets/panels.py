@@ -15,10 +15,11 @@ from actlab.errors import ActlabError
 from actlab.figures import laboratory as figures
 from actlab.figures.style import show
 from actlab.models import MODELS
-from actlab.study import laboratory
+from actlab.study import explore
 from actlab.study.arms import TrialSpec, arm
 from actlab.study.params import Params
-from actlab.study.run import Results, run_trial, trained_model, windows_of
+from actlab.study.trial import run_trial, trained_model
+from actlab.study.trial_repro import windows_of
 
 ALT = '<div role="img" aria-label="{words}">{svg}</div>'
 MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
@@ -62,11 +63,11 @@ class Laboratory(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def draw(self) -> None:
         """Compute and show what is chosen."""
         name = self.choices["activation"].value
-        adjustable = name in laboratory.ADJUSTABLE
+        adjustable = name in explore.ADJUSTABLE
         self.beta.disabled = not adjustable
         beta = self.beta.value if adjustable else None
-        flow = laboratory.flow(_spec(self.params, self.choices, self.params.seed), beta=beta)
-        figure = figures.activation_at_work(name, laboratory.function(name, beta), flow.inputs, flow.gradients)
+        flow = explore.flow(_spec(self.params, self.choices, self.params.seed), beta=beta)
+        figure = figures.activation_at_work(name, explore.curve(name, beta), flow.inputs, flow.gradients)
         self.picture.value = _picture(figure, f"{name}: function, slope, pre-activations and gradients")
         self.words.value = (
             f"{len(flow.inputs):,} pre-activations; the gradient of {flow.silent:.1%} of them is exactly 0."
@@ -82,7 +83,7 @@ class TrainOne(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     it."""
 
     def __init__(self, params: Params) -> None:
-        self.params, self.result = params, Results()
+        self.params, self.result = params, dict[str, Any]()
         self.choices = _choices(activation="gelu")
         self.seed = widgets.BoundedIntText(value=params.seed, min=0, max=2**31 - 1, description="seed")
         self.start = widgets.Button(description="Train one now", button_style="primary")
@@ -136,7 +137,7 @@ class TrainOne(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             self.start.disabled, self.stop.disabled = False, True
 
 
-def _ended(result: Results) -> str:
+def _ended(result: dict[str, Any]) -> str:
     return (
         f"validation loss {result['final']['val_loss']:.3f} nats"
         if "final" in result
@@ -176,8 +177,8 @@ class SideBySide(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             run_trial(spec)
         models = [trained_model(spec) for spec in specs]
         corpus, window = load_text(self.params.dataset), windows_of(specs[0])[2].inputs[0]
-        read = [laboratory.reading(model, corpus, window) for model in models]
-        written = [laboratory.sample(model, corpus, self.prompt.value, self.length) for model in models]
+        read = [explore.reading(model, corpus, window) for model in models]
+        written = [explore.sample(model, corpus, self.prompt.value, self.length) for model in models]
         seeds = [f"seed {spec.seed}" for spec in specs]
         return (
             f"<h4>Most probable next character at each place of the same text</h4>{side_by_side(read, seeds)}"

@@ -9,16 +9,16 @@ from rich.console import Console
 
 from actlab.study import ablation, arms
 from actlab.study.ablation import AblationParams
-from actlab.study.display import StudyDisplay
-from actlab.study.events import Event
 from actlab.study.params import Params
+from actlab.study.progress import Event, StudyDisplay
 
 RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
 
 
 def shown(events: list[object], terminal: bool) -> str:
     console = Console(file=io.StringIO(), force_terminal=terminal, width=150, color_system=None, highlight=False)
-    with StudyDisplay(console) as display:
+    display = StudyDisplay(console)
+    with display.progress:
         for event in events:
             display.watch(event)  # type: ignore[arg-type]
             display.progress.refresh()

@@ -6,11 +6,11 @@ import pytest
 
 import actlab
 from actlab.records import store
-from actlab.study import run
+from actlab.study import trial
 from actlab.study.arms import arm, arms_of
-from actlab.study.engine import run_study
 from actlab.study.params import Params
-from actlab.study.replay import specification
+from actlab.study.run import run
+from actlab.study.trial import specification
 from actlab.trainers.determinism import weights_sha256
 
 
@@ -38,12 +38,12 @@ def test_trajectory_compares_the_trials_along_the_way(toy: Params) -> None:
 def test_snapshots_are_the_weights_of_that_iteration(toy: Params) -> None:
     """Loaded again, a snapshot is the model of the shorter trial, bit for bit."""
     spec = arm(toy.replace(snapshots=[2]), "charlm", "relu").trials[0]
-    run.run_trial(spec)
-    short = run.run_trial(arm(toy.replace(iterations=2), "charlm", "relu").trials[0])
-    assert weights_sha256(run.trained_model(spec, 2)) == short["weights_sha256"]
+    trial.run_trial(spec)
+    short = trial.run_trial(arm(toy.replace(iterations=2), "charlm", "relu").trials[0])
+    assert weights_sha256(trial.trained_model(spec, 2)) == short["weights_sha256"]
     assert (
         specification(
-            run.record_of(arm(toy.replace(snapshots=[2], trials=1), "charlm", "relu"), [run.run_trial(spec)]), "42"
+            trial.record_of(arm(toy.replace(snapshots=[2], trials=1), "charlm", "relu"), [trial.run_trial(spec)]), "42"
         )
         == spec
     )
@@ -60,7 +60,7 @@ def test_single_streams(toy: Params) -> None:
     """Varying one stream gives trials that differ, and differ from those of another stream; the first seed is the same
     trial in every arm."""
     params = toy.replace(activations="gelu", varies=["all", "init", "order", "dropout"], noise_floor=False, trials=2)
-    records = run_study(params).present[1:]
+    records = run(params).present[1:]
     first, second = ([r["trials"][i]["weights_sha256"] for r in records] for i in range(2))
     assert len(set(first)) == 1
     assert len(set(second)) == 4
@@ -71,7 +71,7 @@ def test_single_streams(toy: Params) -> None:
 def test_a_model_without_dropout_does_not_vary_with_its_stream(toy: Params) -> None:
     """nanotransformer drops nothing: other dropout seeds give the same bits."""
     (one,) = arms_of(toy.replace(model="nanotransformer", activations="gelu", varies="dropout", trials=2))
-    record = run.finish(one, [run.run_trial(spec) for spec in one.trials])
+    record = trial.record_of(one, [trial.run_trial(spec) for spec in one.trials])
     assert record["reproducibility_metrics"][0]["total_variation"] == 0
 
 
@@ -85,7 +85,7 @@ def test_perturbed_trials_are_compared_with_themselves_unchanged(toy: Params) ->
         perturbations=["repeat", "nudge", "threads2", "threads2repeat", "bfloat16"],
     )
     one = arms_of(params)[-1]
-    record = run.finish(one, [run.run_trial(spec) for spec in one.trials])
+    record = trial.record_of(one, [trial.run_trial(spec) for spec in one.trials])
     found = {tuple(p["between"]): p["total_variation"] for p in record["reproducibility_metrics"]}
     assert len(found) == 2 * 6
     for seed in ("42", "43"):

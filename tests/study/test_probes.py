@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from actlab.errors import BadInput
 from actlab.models.gpt2 import GPT2, GPT2Config, build_gpt2
 from actlab.models.symmetry import distributions
-from actlab.study import ablation_analyses as analyses
+from actlab.study import probes as analyses
 from actlab.trainers.recipes import TokenRecipe
 from actlab.trainers.streams import init_streams
 from actlab.trainers.windows import Windows

@@ -1,0 +1,117 @@
+"""The last step of an arm: its record, written once; a record that grows keeps the bits of its trials; failures are kept
+apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Protocol
+
+from filelock import FileLock
+
+from actlab import paths
+from actlab.errors import RecordError
+from actlab.files import write_text
+from actlab.records import store
+from actlab.records.settings import config_of, without_trials
+
+Trial = dict[str, Any]
+
+
+class Named(Protocol):
+    """An arm of any kind of study."""
+
+    @property
+    def study(self) -> str: ...  # noqa: D102
+    @property
+    def id(self) -> str: ...  # noqa: D102
+    @property
+    def config(self) -> dict[str, Any]: ...  # noqa: D102
+
+
+def recorded(arm: Named) -> store.Record | None:
+    """The arm's record, if it has one."""
+    path = store.path_of(arm.study, arm.id)
+    return store.load(path) if path.exists() else None
+
+
+def bits_of(trial: Trial) -> Trial:
+    """What has to come out the same: weights and every evaluation; where weights were not kept (image sweep) every
+    number that was measured."""
+    if "weights_sha256" in trial:
+        return {name: trial[name] for name in ("weights_sha256", "history")}
+    return {name: value for name, value in trial.items() if name != "seconds"}
+
+
+def differing(trial: Trial, other: Trial) -> list[str]:
+    """Names of the bits of ``trial`` that ``other`` does not have."""
+    bits = bits_of(trial).items()
+    return sorted(name for name, value in bits if store.canonical(other.get(name)) != store.canonical(value))
+
+
+def earlier(arm: Named) -> dict[str, Trial]:
+    """Label -> trial of the smaller records of an arm: its settings, fewer trials.
+
+    An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
+    are in no record. Either way they are held to the recorded bits.
+    """
+    found: dict[str, Trial] = {}
+    own = store.canonical(without_trials(arm.config))
+    name = arm.id.rpartition("-")[0]  # without the hash, which the number of trials enters
+    for path in sorted(store.folder_of(arm.study).glob(f"{name}-*.json")):
+        if path.stem != arm.id and path.stem.rpartition("-")[0] == name:
+            record = store.load(path)
+            if store.canonical(without_trials(config_of(record))) == own:
+                found |= {trial["label"]: trial for trial in record["trials"]}
+    return found
+
+
+def check_growth(arm: Named, trial: Trial, before: dict[str, Trial]) -> None:
+    """``RecordError`` where a trial of the arm has other bits than in ``earlier(arm)``."""
+    known = before.get(str(trial.get("label")))
+    if known is None or "failed" in (trial["status"], known["status"]):
+        return
+    if differs := differing(known, trial):
+        raise RecordError(
+            f"{arm.id}: trial {trial['label']} comes out differently here than results/{arm.study} has it ({', '.join(differs)}): a study grows "
+            "only where its trials keep their bits, on the same kind of machine with the same versions and training code; grow it there, or "
+            "give the larger one a name of its own: --set study=NAME"
+        )
+
+
+def failure_of(arm: Named) -> Path:
+    """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no
+    reader takes for a record."""
+    path = store.path_of(arm.study, arm.id)
+    return path.parent / "failed" / path.name
+
+
+def finish(arm: Named, record: store.Record) -> store.Record:
+    """Write an arm's record and return it as it reads back; where another run of the study has written it meanwhile,
+    that one.
+
+    One with a failed trial goes to ``failure_of(arm)`` instead, until the arm, run again, has its record.
+
+    Raises:
+        RecordError: the record there holds another result, or a smaller one has other bits of a trial.
+    """
+    text = json.dumps(record, indent=1) + "\n"
+    plain: store.Record = json.loads(text)
+    if any(trial["status"] == "failed" for trial in record["trials"]):
+        write_text(failure_of(arm), text)
+        return plain
+    before = earlier(arm)
+    for trial in plain["trials"]:
+        check_growth(arm, trial, before)
+    lock = paths.cache() / "arms" / f"{arm.study}-{arm.id}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(lock):
+        path = store.path_of(arm.study, arm.id)
+        if (there := recorded(arm)) is not None:
+            bits = [store.canonical([bits_of(trial) for trial in each["trials"]]) for each in (there, plain)]  # NaN too
+            if bits[0] != bits[1]:
+                raise RecordError(f"{path} holds a different result; move it away to record this one")
+            return there
+        store.save(path, record)
+    failure_of(arm).unlink(missing_ok=True)
+    return plain
