@@ -12,7 +12,7 @@ from tests.records.test_sources import study
 from tests.support import ablations, autopsies, grids
 
 from actlab.chapters.autopsy import printed, trained
-from actlab.claims import published
+from actlab.claims.published import numbers
 from actlab.figures import ablation, autopsy, sources
 from actlab.figures import mnist as sweep_figures
 from actlab.figures import repro as grids_figures
@@ -66,7 +66,7 @@ SWEEP: dict[str, Callable[[Any], Figure]] = {
 ALONE: dict[str, Callable[[], Figure]] = {
     "pair heat": lambda: grids_figures.pair_heat(grids.grid().arms["charlm", "relu"]),
     "protocol": lambda: ablation.protocol(ablation_records.protocol(ablations.made_up())),
-    "last and best": lambda: autopsy.last_and_best(published.CHARLM_TRIALS, published.CHARLM_BEST),
+    "last and best": lambda: autopsy.last_and_best(numbers.charlm_trials, numbers.charlm_best),
     "last and best, ours": lambda: autopsy.last_and_best(
         {"relu": (2.0, 2.1), "gelu": (2.2, 2.1)}, {"relu": (1.9, 1.8), "gelu": (1.7, 1.9)}
     ),

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from actlab.chapters import repro
-from actlab.claims import published as p
 from actlab.claims.evidence import ON_CPU, STUDIES, Evidence
-from actlab.claims.sizes import parameters
+from actlab.claims.published import numbers as p
+from actlab.claims.published import parameters
 from actlab.claims.verdicts import signs
 from actlab.records.families import comparisons
 from actlab.records.repro import METRICS, ArmResults, Grid
@@ -64,14 +64,14 @@ Cell = tuple[str, str]
 def published_at(scale: str) -> dict[Cell, Mapping[str, float]]:
     """(model, activation) -> what the report's table of a scale gives, the activations of one model together."""
     if scale == "full":
-        cells = {(m, "relu"): values for m, values in p.FULL.items() if m != "charlm"} | {
-            ("charlm", a): v for a, v in p.CHARLM_FULL.items()
+        cells = {(m, "relu"): values for m, values in p.full.items() if m != "charlm"} | {
+            ("charlm", a): v for a, v in p.charlm_full.items()
         }
-        models = list(p.FULL)
+        models = list(p.full)
     else:
-        cells = {(m, "relu"): values for m, values in p.PARTIAL.items()}
-        cells |= {("charlm", a): {"total_variation": v} for a, v in p.CHARLM_PARTIAL.items()}
-        models = ["charlm", *p.PARTIAL]
+        cells = {(m, "relu"): values for m, values in p.partial.items()}
+        cells |= {("charlm", a): {"total_variation": v} for a, v in p.charlm_partial.items()}
+        models = ["charlm", *p.partial]
     return {cell: cells[cell] for cell in sorted(cells, key=lambda cell: (models.index(cell[0]), ORDER.index(cell[1])))}
 
 
@@ -110,7 +110,7 @@ def front_page(evidence: Evidence) -> pd.DataFrame:
     """The front page's sensitivities (CV% of the difference over activations) beside ours at lite scale."""
     grid = evidence.grids.get("lite")
     rows = {}
-    for model, value in p.README_CV.items():
+    for model, value in p.readme_cv.items():
         names = [arm.activation for arm in grid.of_model(model)] if grid else []
         ours = (
             with_interval(above_zero(grid.sensitivity(model, "relative_pd")), 1)

@@ -1,150 +1,70 @@
-"""When each claim's rule was last changed, by the repository's git history, and whether its records existed then.
+"""When each claim's rule was last changed, by the history of its lines, and whether its records existed then.
 
-A rule is the row that holds it with the functions and constants that the row uses; formatting, docstrings and types
-of results are none of it.  What all rows share (classes of tests, ``verdicts.py``) is dated apart.  A commit whose
-message has the trailer ``Rules: unchanged`` moved or rewrote rules without a change of any verdict: it leaves the
-dates as they are.
+A rule is its row in ``claims.yaml`` and the function that the row names; what all rows share is dated apart.  A commit
+whose message has the trailer ``Rules: unchanged`` rewrote rules without a change of any verdict: its lines say nothing,
+and the date stays that the file records (``changed``), read from the history of an earlier form.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from functools import cache
 from pathlib import Path
+from typing import Any
 
-from actlab import paths
 from actlab.records.registration import git
 
-FOLDER = "lib/actlab/claims"
-LOG = (
-    "log",
-    "--reverse",
-    "--format=%x00%aI%x09%d%x09%(trailers:key=Rules,valueonly,separator=%x2C)",
-    "-p",
-    "-U1000000",
-)
-"""One call: every commit that touched the folder, the oldest first, each file that it changed in full."""
-UNCHANGED = "unchanged"
-START = re.compile(r"^(?=(?:@|def |class |[A-Za-z_][\w, ]*(?::[^=\n]+)? = ))", re.MULTILINE)
-NAMES = re.compile(r"(?:def|class)\s+(\w+)|([A-Za-z_][\w, ]*?)(?::[^=\n]+)? = ")
-CLASS = re.compile(r"class ")
-DOCSTRING = re.compile(r'"""(?:.|\n)*?"""')
-IN_A_LOOP = {f"S{number}": "LOSSES" for number in range(12, 20)}
-"""Claims whose row is made in a loop -> the constant that holds them."""
 SHARED = "shared"
 """Key of what all rows share."""
-SHARED_FILES = ("__init__.py", "verdicts.py", "evidence.py")
-OTHERS = ("ledger.py", "history.py", "dates.py")
-"""Files that hold no rule."""
-
-Parts = dict[str, str]
-
-
-def definitions(files: Mapping[str, str]) -> dict[str, str]:
-    """Claim -> its rule as text, and ``SHARED`` -> what all share, from the sources of the folder by name of file."""
-    parts = {name: _parts(text) for name, text in files.items() if name not in OTHERS}
-    everywhere: Parts = {}
-    shared = []
-    for name, found in parts.items():
-        apart = {key for key, text in found.items() if name in SHARED_FILES or CLASS.match(text)}
-        shared += [_plain(found[key]) for key in apart]
-        everywhere |= {key: text for key, text in found.items() if key not in apart}
-    rules = {SHARED: "\n".join(sorted(shared))}
-    for found in parts.values():
-        known = everywhere | {key: text for key, text in found.items() if not CLASS.match(text)}
-        rows = _rows(found.get("CLAIMS", "")) | {id: found[key] for id, key in IN_A_LOOP.items() if key in found}
-        rules |= {id: _closure(text, known) for id, text in rows.items()}
-    return rules
+HERE = Path(__file__).parent
+ROWS = "claims.yaml"
+NO_RULE = ("ledger.py", "dates.py", "published.py")
+BLAME = re.compile(r"([0-9a-f]{40}) .*?(\d{4}-\d\d-\d\dT\S+) +\d+\) ?(.*)")
+ROW = re.compile(r" *- id: (\w+)")
+NOT_COMMITTED = "0" * 40
 
 
-@cache
-def _parts(text: str) -> Parts:
-    """What a file defines at its left margin, by name, as it is written."""
-    blocks = START.split(DOCSTRING.sub("", text))
-    found: Parts = {}
-    for block in blocks:
-        if names := NAMES.match(block):
-            found |= dict.fromkeys(re.findall(r"\w+", names[1] or names[2]), block)
-    return found
+def changed(rules: Mapping[str, Callable[..., Any]], recorded: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Claim -> when its rule last changed (ISO), also ``SHARED``. Missing: unknown (no history, or not yet committed).
 
-
-@cache
-def _rows(claims: str) -> Parts:
-    """Claim -> its row in the tuple of them."""
-    rows = re.split(r"^    (?=\w+\()", claims, flags=re.MULTILINE)
-    return {id[1]: row for row in rows if (id := re.match(r"\w+\(\s*\"([MSRT]\d\d)\"", row))}
-
-
-@cache
-def _plain(text: str) -> str:
-    """Code without what formatting changes (blanks, breaks, last commas, cuts in long texts) and types of results."""
-    for pattern, kept in ((r"\s+", ""), (r",(?=[)\]}])", ""), (r"\"f?\"", ""), (r"\)->[^:]*:", "):")):
-        text = re.sub(pattern, kept, text)
-    return text
-
-
-@cache
-def _names(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"\n]*"', '""', text))) - {"CLAIMS"}
-
-
-def _closure(row: str, known: Parts) -> str:
-    """The row's text and that of all it uses, directly or not."""
-    used: set[str] = set()
-    new = _names(row) & known.keys()
-    while new:
-        used |= new
-        new = frozenset().union(*(_names(known[name]) for name in new)) & known.keys() - used
-    return "\n".join([_plain(row), *sorted({_plain(known[name]) for name in used})])
-
-
-def commits(log: str) -> Iterator[tuple[str, bool, bool, dict[str, str]]]:
-    """(date, whether what came before is cut off, whether rules stay, file -> its text after the commit; empty:
-    deleted).
+    Args:
+        rules: claim -> the function that its row names.
+        recorded: date -> claims whose rule last changed then by an earlier history.
     """
-    for entry in log.split("\0")[1:]:
-        head, _, patch = entry.partition("\n")
-        date, refs, rules = head.split("\t")
-        files = {}
-        for change in re.split(r"^diff --git ", patch, flags=re.MULTILINE)[1:]:
-            name = re.match(r"a/.*? b/(.*)", change)
-            lines = change.split("\n@@", 1)[1].split("\n")[1:] if "\n@@" in change else []
-            if name and name[1].endswith(".py"):
-                files[Path(name[1]).name] = "\n".join(line[1:] for line in lines if line[:1] in ("+", " "))
-        yield date, "grafted" in refs, UNCHANGED in rules, files
-
-
-def changes(log: str) -> tuple[dict[str, str], dict[str, str]]:
-    """(claim -> when its rule last changed, claim -> its rule) after the last commit; "" where the history is cut off
-    before.
-    """
-    dates: dict[str, str] = {}
-    rules: dict[str, str] = {}
-    sources: dict[str, str] = {}
-    for date, cut, stays, files in commits(log):
-        sources = {name: text for name, text in (sources | files).items() if text}
-        now = definitions(sources)
-        for id in now.keys() - {id for id, rule in rules.items() if now.get(id) == rule}:
-            if not (stays and id in dates):
-                dates[id] = "" if cut else date
-        rules = now
-    return dates, rules
-
-
-@cache
-def changed() -> dict[str, str]:
-    """Claim -> when its rule last changed (ISO), also ``SHARED``. Missing or empty: unknown (no history, or not yet
-    committed).
-    """
-    log = git(*LOG, "--", FOLDER)
-    if log is None:
+    stays = git("log", "--format=%H", "--grep=^Rules: unchanged$", "--", str(HERE))
+    if stays is None or git("rev-parse", "--is-shallow-repository") != "false":
         return {}
-    dates, rules = changes(log)
-    here = {path.name: path.read_text(encoding="utf-8") for path in sorted((paths.ROOT / FOLDER).glob("*.py"))}
-    now = definitions(here)
-    return {id: date for id, date in dates.items() if date and now.get(id) == rules.get(id)}
+    ignored = set(stays.split())
+    lines = {path: _blamed(path, ignored) for path in [HERE / ROWS, *HERE.rglob("*.py")] if path.name not in NO_RULE}
+    found = {claim: [date] for date, claims in recorded.items() for claim in claims}
+    row = ""
+    for date, line in lines.pop(HERE / ROWS):
+        row = start[1] if (start := ROW.match(line)) else row
+        found.setdefault(row, []).append(date)
+    for claim, rule in rules.items():
+        code, first = inspect.getsourcelines(inspect.unwrap(rule))
+        own = lines[Path(inspect.getfile(inspect.unwrap(rule)))][first - 1 : first - 1 + len(code)]
+        found[claim] += [date for date, _ in own]
+    found[SHARED] += [date for each in lines.values() for date, _ in each]
+    return {name: max(known, key=datetime.fromisoformat) for name, dates in found.items() if (known := _known(dates))}
+
+
+def _blamed(path: Path, ignored: set[str]) -> list[tuple[str, str]]:
+    """(date of the last change, text) of each line; no date: by a commit that left the rules as they are; ``?``: by
+    none."""
+    skip = [word for commit in sorted(ignored) for word in ("--ignore-rev", commit)]
+    said = git("blame", "--root", "-l", "--date=iso-strict", *skip, "--", str(path))
+    if said is None:
+        return [("?", text) for text in path.read_text(encoding="utf-8").splitlines()]
+    found = [match.groups() for line in said.splitlines() if (match := BLAME.match(line))]
+    return [("?" if c == NOT_COMMITTED else "" if c in ignored else date, text) for c, date, text in found]
+
+
+def _known(dates: list[str]) -> list[str]:
+    """The dates, none where a line is not committed."""
+    return [] if "?" in dates else [date for date in dates if date]
 
 
 def told(date: str, since: str, verdict: str) -> str:

@@ -1,29 +1,28 @@
-"""What the claims on language models are judged by: the grids at each published scale, and the runs with the
-published defects switched on.
-"""
+"""What claims on language models are judged by: the grids at each published scale, and runs with published defects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from actlab.records import autopsy, store
 from actlab.records.autopsy import IGNORED, Reading
-from actlab.records.repro import Grid, read
+from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import usual
 from actlab.records.store import Record
 
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
-"""scale -> study, largest first: a claim is judged at the largest scale that has records and that its test allows."""
+"""scale -> study, largest first: a claim is judged at the largest scale that has records and that its rule allows."""
 ON_CPU = {"repro-partial": "repro-partial-cpu"}
 """Study -> the same on the CPU, as far as it goes, which is read where there is no record of the study itself."""
 FLAWED = ("autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu")
 """The grid's settings at lite scale, with published defects on."""
-Arm = tuple[str, str]
+Cell = tuple[str, str]
 """(model, activation)."""
-SPARED: dict[str, Callable[[Arm], bool]] = {
-    IGNORED: lambda arm: arm[1] == "relu" or arm[0] == "charlm",
-    "padding: both": lambda arm: arm[0] != "convlm",
+Arms = dict[Cell, ArmResults]
+SPARED: dict[str, Callable[[Cell], bool]] = {
+    IGNORED: lambda cell: cell[1] == "relu" or cell[0] == "charlm",
+    "padding: both": lambda cell: cell[0] != "convlm",
 }
 """Defect of training -> the arms that it leaves as they are: each may stand beside the ones that it changed."""
 DOUBLED = "gated_width: doubled"
@@ -36,30 +35,35 @@ class Evidence:
     grids: Mapping[str, Grid]
     flawed: Mapping[tuple[str, int], Grid] = field(default_factory=dict)
     """(defect, iterations) -> the arms that it changed; the longest trained first."""
-    readings: Mapping[tuple[str, str], Reading] = field(default_factory=dict)
+    readings: Mapping[Cell, Reading] = field(default_factory=dict)
     """(model, activation) -> the arm read as published, on different inputs."""
 
-    def having(self, arms: set[Arm], scales: tuple[str, ...]) -> tuple[str, Grid] | None:
-        """The first of the scales whose grid has all of these (model, activation) recorded."""
-        return next(((s, self.grids[s]) for s in scales if s in self.grids and arms <= set(self.grids[s].arms)), None)
+    def having(self, cells: Collection[Cell], scales: Iterable[str]) -> tuple[str, Arms] | None:
+        """The first of the scales whose grid has all of these recorded, and those arms."""
+        grids = ((scale, self.grids[scale]) for scale in scales if scale in self.grids)
+        return next(((s, _chosen(cells, grid.arms)) for s, grid in grids if set(cells) <= set(grid.arms)), None)
 
-    def with_flaw(self, defect: str, arms: frozenset[Arm]) -> Grid | None:
-        """A grid of ``arms`` with a defect on, all trained for as many iterations; ``None`` where not all are recorded.
+    def across(self, cells: Collection[Cell], scales: Collection[str]) -> tuple[str, Arms] | None:
+        """All of the scales, and these arms of each, if all are recorded."""
+        found = {(f"{m}, {s}", a): self.grids[s].arms.get((m, a)) for s in scales if s in self.grids for m, a in cells}
+        arms = {cell: arm for cell, arm in found.items() if arm}
+        return (" and ".join(scales), arms) if len(arms) == len(cells) * len(scales) else None
+
+    def with_flaw(self, defect: str, cells: Collection[Cell]) -> Arms | None:
+        """The arms with a defect on, all trained for as many iterations; ``None`` where not all are recorded.
 
         An arm that the defect leaves as it is stands for itself: relu, where activations are ignored, is what all got.
         """
         for (name, iterations), grid in self.flawed.items():
-            plain = [self.grids.get("lite"), self.flawed.get(("", iterations))]
-            found = {
-                arm: r
-                for source in plain
-                if source
-                for arm, r in source.arms.items()
-                if _iterations(r.record) == iterations
-            }
-            spared = {arm: r for arm, r in found.items() if defect in SPARED and SPARED[defect](arm)}
-            if name == defect and arms & set(grid.arms) and arms <= set(together := spared | grid.arms):
-                return replace(grid, arms=together)
+            changed = grid.arms if name == defect else {}
+            together: Arms = {}
+            for plain in (self.grids.get("lite"), self.flawed.get(("", iterations))):
+                for cell, arm in (plain.arms if plain else {}).items():
+                    if _iterations(arm.record) == iterations and defect in SPARED and SPARED[defect](cell):
+                        together[cell] = arm
+            together |= changed
+            if set(cells) & set(changed) and set(cells) <= set(together):
+                return _chosen(cells, together)
         return None
 
 
@@ -88,6 +92,10 @@ def by_defect(records: Iterable[Record]) -> dict[tuple[str, int], Grid]:
             for defect in (*defects, *([] if {*SPARED, DOUBLED} & set(defects) else [""])):
                 found.setdefault((defect, _iterations(record)), []).append(record)
     return {key: read(found[key]) for key in sorted(found, key=lambda key: (key[0], -key[1]))}
+
+
+def _chosen(cells: Iterable[Cell], arms: Mapping[Cell, ArmResults]) -> Arms:
+    return {cell: arms[cell] for cell in cells}
 
 
 def _iterations(record: Record) -> int:

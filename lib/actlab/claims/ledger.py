@@ -1,181 +1,226 @@
-"""The ledger: every published claim with its verdict, from all records at once."""
+"""The ledger: every published claim (``claims.yaml``) with its verdict, from all records at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, get_args
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
 
 import pandas as pd
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
 
-from actlab.claims import (
-    ITS_STUDY,
-    Claim,
-    Verdict,
-    ablation,
-    dates,
-    evidence,
-    mnist,
-    readme,
-    report_findings,
-    report_scale,
-    report_summary,
-)
-from actlab.claims.verdicts import KINDS, counted, in_words
+from actlab.claims import dates
+from actlab.claims.evidence import gather, since
+from actlab.claims.special import ablation, mnist
+from actlab.claims.verdicts import VERDICTS, Finding, absent, in_words
+from actlab.errors import BadInput
 from actlab.records import ablation as ablation_records
 from actlab.records import mnist as mnist_records
 from actlab.records import store
 from actlab.records.settings import usual
 
-VERDICTS: tuple[str, ...] = get_args(Verdict)
+FILE = Path(__file__).with_name("claims.yaml")
+KINDS = {
+    "setting": ("setting that we ran as stated", "settings that we ran as stated"),
+    "count": ("count or piece of arithmetic", "counts or arithmetic"),
+    "outcome": ("outcome of training", "outcomes of training"),
+}
+"""Kind of rule -> what one and what several replicated claims of it are."""
+NOUNS = ("artefact", "arithmetic error", "self-contradiction")
+"""Verdicts that have a plural."""
+SHORT = ["verdict", "claim", "reported", "ours", "rule"]
+"""Columns for a study's own page; the verdict first, where a narrow screen shows it."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """A published text, what judges its claims, and the page with the evidence where a claim names none."""
+class Claim(BaseModel):
+    """One published claim: a row of ``claims.yaml`` with what its rule and its source give by default."""
 
-    name: str
-    claims: tuple[Claim, ...]
-    evidence: Callable[[], Any]
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    id: str
+    source: str
+    reads: str
+    """A key of ``READERS``."""
+    section: str
+    """Of the published text."""
+    claim: str
+    """In our words."""
+    reported: str
+    rule: str
+    """``module.function`` of this folder, or of ``special/``."""
+    arguments: dict[str, Any] = Field({}, alias="with")
+    why: str
+    """How the verdict follows from the numbers, written before they were known."""
     page: str
-    studies: tuple[str, ...] = ()
-    """Whose records its claims read as a whole."""
+    """Of the book, with the evidence."""
+    kind: Literal["setting", "count", "outcome"] = "outcome"
+    """Whether a stated setting was run; what counting or the text's arithmetic gives; what training brought about."""
+    without_records: bool = False
+    """Of a rule that reads none, where its source's others do."""
+
+    @property
+    def function(self) -> Callable[..., Finding]:
+        """That the rule names."""
+        module, name = self.rule.split(".")
+        folder = "" if module in ("tests", "texts") else "special."
+        found: Callable[..., Finding] = getattr(import_module(f"actlab.claims.{folder}{module}"), name)
+        return found
+
+    @property
+    def full_rule(self) -> str:
+        """Why, with what the arguments say of scales and of flaws that have no record."""
+        return self.why + "".join(
+            CLAUSES[name].format(" or ".join(value) if isinstance(value, list) else in_words(value))
+            for name, value in self.arguments.items()
+            if name in CLAUSES
+        )
 
 
-SOURCES = (
-    Source(
-        "MNIST study",
-        mnist.CLAIMS,
-        lambda: mnist_records.read(store.load_study("mnist"), store.load_study("mnist-epochs")),
-        "studies/mnist",
-        ("mnist",),
-    ),
-    Source(
-        "Ablation study",
-        ablation.CLAIMS,
-        lambda: ablation_records.read(usual(store.load_study("ablation-novels"))),
-        "studies/ablation",
-        ("ablation-novels",),
-    ),
-    Source("Language models, front page", readme.CLAIMS, evidence.gather, "studies/report"),
-    Source(
-        "Language models, report",
-        (*report_summary.CLAIMS, *report_findings.CLAIMS, *report_scale.CLAIMS),
-        evidence.gather,
-        "studies/report",
-    ),
-)
+CLAUSES = {
+    "claimed": "; only records of {} scale decide",
+    "unmade": "; only {} records decide, which no study here makes: until one does, this row cannot change",
+    "untried": "; not contradicted while a flaw that could give it has no record ({})",
+}
+"""Argument of a rule -> what it adds to the rule in words."""
+READERS: dict[str, Callable[[], Any]] = {
+    "mnist": lambda: mnist_records.read(store.load_study("mnist"), store.load_study("mnist-epochs")),
+    "ablation": lambda: ablation_records.read(usual(store.load_study("ablation-novels"))),
+    "models": gather,
+}
+WHOLE: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "mnist": ("mnist", mnist.lacks),
+    "ablation": ("ablation-novels", ablation.lacks),
+}
+"""What is read as a whole -> its study, and what it lacks for any verdict (empty: nothing)."""
 
 
-TWINS: tuple[tuple[str, ...], ...] = (
-    ("R02", "R56", "T93"),
-    ("R05", "R23", "T42"),
-    ("R09", "R57"),
-    ("R11", "T71"),
-    ("R25", "T77"),
-    ("R31", "T95"),
-    ("R60", "R61"),
-    ("T07", "T64"),
-    ("T10", "T80"),
-    ("T11", "T26"),
-    ("T12", "T22"),
-    ("T14", "T74"),
-    ("T18", "T87"),
-    ("T20", "T21", "T53", "T78", "T84"),
-    ("T28", "T36"),
-    ("T40", "T41", "T83"),
-    ("T52", "T55"),
-)
-"""Claims that say one thing in several places, in other words or by another number of the same runs: each group has
-one verdict.
-"""
+@cache
+def _file() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.load(FILE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return found
 
 
-def twins_of(id: str) -> tuple[str, ...]:
-    """The other claims that say the same."""
-    return tuple(other for group in TWINS if id in group for other in group if other != id)
+@cache
+def claims() -> tuple[Claim, ...]:
+    """Every row, in the order of the file.
 
-
-def apart(judged: pd.DataFrame) -> list[tuple[str, ...]]:
-    """The groups of twins whose verdicts differ: none, if the rules are in order."""
-    return [group for group in TWINS if len(set(judged["verdict"].reindex(list(group)).dropna())) > 1]
-
-
-def judge(sources: tuple[Source, ...] = SOURCES) -> pd.DataFrame:
-    """One row a claim, by id.
-
-    Columns: source, section, kind, claim, reported, ours, basis, verdict, defect, rule, changed, twins, page.
+    Raises:
+        BadInput: an id that is there twice.
+        ValidationError: a row without rule or reason, or with a key that is none.
     """
-    rows: dict[str, dict[str, str]] = {}
-    for source in sources:
-        found = source.evidence()
-        first = evidence.since(record for study in source.studies for record in store.load_study(study))
-        rows |= {claim.id: _row(source, claim, found, first) for claim in source.claims}
+    rows = []
+    for source in _file()["sources"]:
+        given = {"source": source["name"], "page": source["page"], "reads": source["reads"]}
+        rows += [Claim(**given | _file()["rules"].get(row.get("rule"), {}) | row) for row in source["claims"]]
+    if twice := {row.id for row in rows if sum(row.id == other.id for other in rows) > 1}:
+        raise BadInput(f"{FILE}: ids that are there twice: {', '.join(sorted(twice))}")
+    return tuple(rows)
+
+
+def judge(evidence: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """One row a claim, by id: source, section, kind, claim, reported, ours, basis, verdict, defect, rule, changed, twins,
+    page.
+
+    Args:
+        evidence: a key of ``READERS`` -> what it would read; only claims on these are judged. All, unless given.
+    """
+    found = evidence if evidence is not None else {name: read() for name, read in READERS.items()}
+    first = {name: since(store.load_study(study)) for name, (study, _) in WHOLE.items() if name in found}
+    rows = {
+        claim.id: _row(claim, found[claim.reads], first.get(claim.reads, ""))
+        for claim in claims()
+        if claim.reads in found
+    }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _row(source: Source, claim: Claim, found: Any, first: str) -> dict[str, str]:
-    finding = claim.test(found)
-    since = first if finding.since == ITS_STUDY else finding.since
+def _row(claim: Claim, evidence: Any, first: str) -> dict[str, str]:
+    found = finding(claim, evidence, first)
     return {
-        "source": source.name,
+        "source": claim.source,
         "section": claim.section,
         "kind": claim.kind,
-        "claim": claim.statement,
+        "claim": claim.claim,
         "reported": claim.reported,
-        "ours": finding.ours,
-        "basis": finding.basis,
-        "verdict": finding.verdict,
-        "defect": finding.defect,
-        "rule": claim.rule,
-        "changed": dates.told(dates.changed().get(claim.id, ""), since, finding.verdict),
-        "twins": ", ".join(twins_of(claim.id)),
-        "page": claim.page or source.page,
+        "ours": found.ours,
+        "basis": found.basis,
+        "verdict": found.verdict,
+        "defect": found.defect,
+        "rule": claim.full_rule,
+        "changed": dates.told(changed().get(claim.id, ""), found.since, found.verdict),
+        "twins": ", ".join(other for group in twins() if claim.id in group for other in group if other != claim.id),
+        "page": claim.page,
     }
+
+
+def finding(claim: Claim, evidence: Any, first: str = "") -> Finding:
+    """What a claim's rule finds; ``first``: date of the first record where a study is read as a whole."""
+    whole = claim.reads in WHOLE and not claim.without_records
+    if whole and (missing := WHOLE[claim.reads][1](evidence)):
+        return absent(missing)
+    try:
+        found = claim.function(evidence, **claim.arguments)
+    except Exception as error:
+        error.add_note(f"row {claim.id} of {FILE}, rule {claim.rule}")
+        raise
+    return replace(found, since=first) if whole else found
+
+
+def twins() -> list[list[str]]:
+    """Claims that say one thing in several places, in other words or by another number of the same runs: each group has
+    one verdict."""
+    found: list[list[str]] = _file()["twins"]
+    return found
+
+
+@cache
+def changed() -> dict[str, str]:
+    """Claim -> when its rule last changed (ISO), and what all share; missing where that is not known."""
+    return dates.changed({claim.id: claim.function for claim in claims()}, _file()["changed"])
 
 
 def counts(judged: pd.DataFrame) -> pd.DataFrame:
     """Claims by verdict and source; verdicts in the order of their list."""
-    table = pd.crosstab(judged["verdict"], judged["source"]).reindex(
-        index=[v for v in VERDICTS if v in set(judged["verdict"])]
-    )
-    table = table[list(dict.fromkeys(judged["source"]))]
+    table = pd.crosstab(judged["verdict"], judged["source"])
+    table = table.reindex(index=[v for v in VERDICTS if v in table.index], columns=judged["source"].unique())
     table.columns.name = None
     return table.assign(all=table.sum(axis=1))
 
 
-def replicated(judged: pd.DataFrame) -> str:
-    """What the replicated claims are, by the kind of their test: `` (2 settings that we ran as stated, 1 outcome)``."""
+def _replicated(judged: pd.DataFrame) -> str:
+    """What the replicated claims are, by the kind of their rule."""
     number = judged.loc[judged["verdict"] == "replicated", "kind"].value_counts()
-    parts = [f"{number[kind]} {words[int(number[kind] > 1)]}" for kind, words in KINDS.items() if kind in number]
-    return f" ({', '.join(parts)})"
+    return ", ".join(
+        f"{number[kind]} {words[int(number[kind] > 1)]}" for kind, words in KINDS.items() if kind in number
+    )
 
 
-def changed_when(told: Iterable[str]) -> str:
+def _changed(told: Iterable[str]) -> str:
     """How many rules were last changed when their records were there: those could have been drawn to fit."""
     lines = list(told)
     after, before = (sum(word in line for line in lines) for word in (" after its ", " before "))
     unknown = sum(line.endswith("unknown") for line in lines)
-    parts = [f"{after} rules were last changed after the first of their records was made, {before} before it"]
-    parts += [f"{unknown} at an unknown time"] if unknown else []
-    rest, day = len(lines) - after - before - unknown, dates.changed().get(dates.SHARED, "")[:10]
+    said = f"{after} rules were last changed after the first of their records was made, {before} before it"
+    said += f", {unknown} at an unknown time" if unknown else ""
+    day = changed().get(dates.SHARED, "")[:10]
     common = f"What all rows share last changed {f'on {day}' if day else 'at an unknown time'}"
-    return f"{', '.join(parts)}; the other {rest} need no record. {common}"
+    return f"{said}; the other {len(lines) - after - before - unknown} need no record. {common}"
 
 
 def sentences(judged: pd.DataFrame) -> dict[str, str]:
     """Name -> sentence for the book's first page."""
-    number = judged["verdict"].value_counts()
-    parts = [
-        counted(verdict, number[verdict]) + (replicated(judged) if verdict == "replicated" else "")
-        for verdict in VERDICTS
-        if verdict in number
-    ]
+    parts = []
+    for verdict, number in judged["verdict"].value_counts().reindex(VERDICTS).dropna().astype(int).items():
+        plural = "s" if verdict in NOUNS and number > 1 else ""
+        parts.append(f"{number} {verdict}{plural}" + (f" ({_replicated(judged)})" if verdict == "replicated" else ""))
     defects = judged.loc[judged["verdict"] == "artefact", "defect"].value_counts()
     named = ", ".join(f"{in_words(str(defect))} ({count})" for defect, count in defects.items())
     only = f"The artefacts come out as published only with a flaw: {named}"
     return {
         "claims_counts": f"Of {len(judged)} published claims: {', '.join(parts)}",
         "claims_defects": only if named else "No artefact has been reproduced yet",
-        "claims_rules": changed_when(judged["changed"]),
+        "claims_rules": _changed(judged["changed"]),
     }

@@ -1,148 +1,96 @@
-"""Tests of claims that need no training: a text's numbers recomputed or compared, each with its rule."""
+"""General rules that need no record: arithmetic of a text's own numbers, two of its statements, parameters of models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from actlab.claims import Finding, Kind
-from actlab.claims.sizes import parameters
-from actlab.claims.verdicts import FILES, TEXT, Between, conflicting, decided, explained, recomputed, untestable
+import numpy as np
 
-PUBLISHED_PAGE = "studies/report"
-"""The page that shows the published tables."""
+from actlab.claims.published import numbers
+from actlab.claims.published import parameters as parameters_of
+from actlab.claims.verdicts import FILES, TEXT, Between, Finding, Verdict, decided
+from actlab.statistics.means import rank_correlation
+from actlab.statistics.tests import f_p_value, tukey
+
+Statement = Between | frozenset[str]
+"""Of a text: a number as precisely as it was given, or words."""
 
 
-@dataclass(frozen=True)
-class Recomputed:
-    """``stated`` should follow from other numbers of the text; ``follows`` computes it."""
+def total(terms: Sequence[Sequence[Any]], over: float = 1) -> Between:
+    """A sum of products, divided; a factor is a number or [from, to]."""
+    ends = [
+        sum(math.prod(f[end] if isinstance(f, list) else f for f in factors) for factors in terms) / over
+        for end in (0, -1)
+    ]
+    return Between(*ends)
 
-    stated: Between
-    follows: Callable[[], Between | float]
-    how: str
-    rule: str = (
-        "arithmetic error if the stated number, as rounded, is not what the text's own numbers give; "
-        "replicated otherwise"
+
+def _exactly(value: float) -> Between:
+    return Between(value, value)
+
+
+DERIVED: dict[str, Callable[..., Statement]] = {
+    "total": total,
+    "deviation": lambda values: _exactly(float(np.std(values))),
+    "correlation": lambda first, second: _exactly(float(rank_correlation(np.array([[first], [second]], float))[0])),
+    "largest": lambda **values: frozenset({max(values, key=values.__getitem__)}),
+    "smallest": lambda **values: frozenset({min(values, key=values.__getitem__)}),
+    "p_of_f": lambda statistic, degrees: Between(*(f_p_value(value, *degrees) for value in statistic)),
+    "tukey_p": lambda first, second: _exactly(tukey(numbers.charlm_trials)[frozenset((first, second))]),
+}
+"""What follows from numbers of a text, by name."""
+
+
+def _statement(value: Any) -> Statement:
+    """A number, [from, to], a list of words, or what follows: {name of ``DERIVED``: its arguments}."""
+    if isinstance(value, dict):
+        ((name, arguments),) = value.items()
+        return DERIVED[name](**arguments)
+    if isinstance(value, list):
+        return frozenset(value) if isinstance(value[0], str) else Between(*value)
+    return _exactly(value)
+
+
+def arithmetic(evidence: object, stated: Any, how: str, follows: Mapping[str, Any], files: bool = False) -> Finding:
+    """A stated number against what the text's own numbers give; ``files``: some are of its result files."""
+    ours = _statement(follows)
+    verdict: Verdict = "replicated" if _meet(_statement(stated), ours) else "arithmetic error"
+    return Finding(verdict, f"{how}: {ours}", FILES if files else TEXT)
+
+
+def contradiction(
+    evidence: object,
+    first: Any,
+    first_place: str,
+    second: Any,
+    second_place: str,
+    exact: bool = False,
+    files: bool = False,
+) -> Finding:
+    """Two statements of one study about one thing; ``exact``: two ranges must be the same, not only meet."""
+    one, two = _statement(first), _statement(second)
+    agree = one == two or (not exact and _meet(one, two))
+    said = " against ".join(
+        f"{statement if isinstance(statement, Between) else ', '.join(sorted(statement))} ({place})"
+        for statement, place in ((one, first_place), (two, second_place))
     )
-    page: str = PUBLISHED_PAGE
-    kind: Kind = "count"
-    basis: str = TEXT
-
-    def __call__(self, evidence: object) -> Finding:
-        """Compute and compare."""
-        found = self.follows()
-        ours = found if isinstance(found, Between) else Between(found, found)
-        return replace(recomputed(self.stated, ours, f"{self.how}: {ours}"), basis=self.basis)
+    return Finding("replicated" if agree else "self-contradiction", said, FILES if files else TEXT)
 
 
-@dataclass(frozen=True)
-class Conflict:
-    """Two statements about one thing, each a range of numbers or a set of words, with its place."""
-
-    first: Between | frozenset[str]
-    first_where: str
-    second: Between | frozenset[str]
-    second_where: str
-    exact: bool = False
-    """Ranges must be the same, not only meet."""
-    rule: str = "self-contradiction if the two statements cannot both be true; replicated otherwise"
-    page: str = PUBLISHED_PAGE
-    kind: Kind = "count"
-    basis: str = TEXT
-
-    def __call__(self, evidence: object) -> Finding:
-        """Compare the two."""
-        ranges = isinstance(self.first, Between) and isinstance(self.second, Between) and not self.exact
-        both = ranges and self.first.meets(self.second)  # type: ignore[union-attr, arg-type]
-        said = f"{_words(self.first)} ({self.first_where}) against {_words(self.second)} ({self.second_where})"
-        return replace(conflicting(both or self.first == self.second, said), basis=self.basis)
+def _meet(one: Statement, two: Statement) -> bool:
+    return isinstance(one, Between) and isinstance(two, Between) and one.meets(two)
 
 
-def _words(statement: Between | frozenset[str]) -> str:
-    return str(statement) if isinstance(statement, Between) else ", ".join(sorted(statement))
+def parameters(evidence: object, stated: tuple[float, float], scale: str, models: Sequence[str]) -> Finding:
+    """A published number of parameters (from, to), against those of our models of that size."""
+    counts = {model: parameters_of(model, scale) for model in models}
+    holds = all(stated[0] <= count <= stated[1] for count in counts.values())
+    said = ", ".join(f"{model} {count:,}" for model, count in counts.items())
+    return decided(holds, said, f"models built at {scale} scale")
 
 
-def words(*names: str) -> frozenset[str]:
-    """A statement that names things."""
-    return frozenset(names)
-
-
-@dataclass(frozen=True)
-class Untestable:
-    """Why no number of ours could decide."""
-
-    reason: str
-    rule: str = "not testable: the reason is given"
-    page: str = PUBLISHED_PAGE
-    kind: Kind = "count"
-
-    def __call__(self, evidence: object) -> Finding:
-        """The reason."""
-        return untestable(self.reason)
-
-
-@dataclass(frozen=True)
-class Counted:
-    """A published number of parameters, against the models built."""
-
-    stated: Between
-    scale: str
-    models: tuple[str, ...]
-    rule: str = "replicated if every model named has as many trainable parameters as stated, as rounded"
-    page: str = "studies/repro-models"
-    kind: Kind = "count"
-
-    def __call__(self, evidence: object) -> Finding:
-        """Count them."""
-        counts = {model: parameters(model, self.scale) for model in self.models}
-        said = ", ".join(f"{model} {count:,}" for model, count in counts.items())
-        return decided(
-            all(self.stated.low <= count <= self.stated.high for count in counts.values()),
-            said,
-            f"models built at {self.scale} scale",
-        )
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A statement that a computation decides, without records: its outcome and what it found."""
-
-    outcome: Callable[[], tuple[bool, str]]
-    rule: str
-    page: str = PUBLISHED_PAGE
-    kind: Kind = "count"
-
-    def __call__(self, evidence: object) -> Finding:
-        """Compute."""
-        return decided(*self.outcome(), "computed without records")
-
-
-@dataclass(frozen=True)
-class Selected:
-    """A claim about the last step of training, set against the same text's best checkpoints."""
-
-    last: Callable[[], tuple[bool, str]]
-    best: Callable[[], tuple[bool, str]]
-    rule: str = "artefact if it holds at the last step and not at the lowest validation loss of the same published runs"
-    page: str = "studies/autopsy"
-    defect: str = "selection: final"
-    kind: Kind = "count"
-
-    def __call__(self, evidence: object) -> Finding:
-        """Both, from the published numbers."""
-        return explained(decided(*self.best(), FILES), decided(*self.last(), FILES), self.defect)
-
-
-def size(value: float, rounding: float) -> Between:
-    """A count given to the nearest ``rounding``: 430K is 430,000 to the nearest 10,000."""
-    return Between(value - rounding / 2, value + rounding / 2)
-
-
-ONE_METRIC = Conflict(
-    Between(0, 2),
-    "range of the front page's formula 2|p - q| / |p + q|",
-    Between(0, 1),
-    "range that the report gives for its metric",
-    exact=True,
-)
-"""Shared by the claims on the range of the prediction difference, of which the study says that it has one."""
+def not_testable(evidence: object, reason: str) -> Finding:
+    """What neither text, code nor a training run can show."""
+    return Finding("not testable", reason)

@@ -1,21 +1,46 @@
-"""From numbers to a verdict: the only rules by which a row of the ledger gets one. The modules of rows hold no
-verdict.
-"""
+"""From numbers to a verdict: the words of the eight verdicts, and the only functions that give one."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
-from actlab.claims import Finding
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm
 
+Verdict = Literal[
+    "replicated",
+    "compatible",
+    "contradicted",
+    "artefact",
+    "arithmetic error",
+    "self-contradiction",
+    "not yet tested",
+    "not testable",
+]
+VERDICTS: tuple[str, ...] = get_args(Verdict)
 TEXT = "the text's own numbers"
 """The basis of a finding that needs no record."""
 FILES = "the text's own numbers and its result files"
 """The same, where an input is in the result files and not in the text."""
+WIDE = 0.1
+"""An interval that reaches further than this share of its value to either side also accepts other numbers."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a rule found: the verdict, and our value in words."""
+
+    verdict: Verdict
+    ours: str
+    basis: str = ""
+    """What was judged: the scale of the records, or the text's own numbers."""
+    defect: str = ""
+    """With the verdict artefact: the flaw with which the claim comes out as published."""
+    since: str = ""
+    """Date of the first record that was read, where not all records of the source were."""
 
 
 def absent(what: str) -> Finding:
@@ -27,13 +52,9 @@ Answer = bool | None | Literal["too wide"]
 """Whether our numbers bear a claim out; ``None``: their intervals leave it open; too wide: they contain the published
 number and much else.
 """
-WIDE = 0.1
-"""An interval that reaches further than this share of its value to either side also accepts what the ledger calls
-another number (``about``).
-"""
 
 
-def decided(holds: Answer, ours: str, basis: str) -> Finding:
+def decided(holds: Answer, ours: str, basis: str = "") -> Finding:
     """The verdict of records made as stated, where no flaw of the published work has to be thought of."""
     if holds is None:
         return Finding("not yet tested", f"left open by this many trials: {ours}", basis)
@@ -43,56 +64,40 @@ def decided(holds: Answer, ours: str, basis: str) -> Finding:
 
 
 def elsewhere(found: Finding, stated: str) -> Finding:
-    """Records made at another scale than the claim's (``stated``): outcomes there say nothing for it or against it,
-    as with settings.
-    """
+    """Records made at another scale than the claim's (``stated``): outcomes there say nothing for it or against it."""
     if found.verdict not in ("replicated", "compatible", "contradicted"):
         return found
     would = "agree with" if found.verdict != "contradicted" else "differ from"
-    return replace(
-        found, verdict="not yet tested", ours=f"the claim is of {stated} scale; ours {would} it: {found.ours}"
-    )
+    said = f"the claim is of {stated} scale; ours {would} it: {found.ours}"
+    return replace(found, verdict="not yet tested", ours=said)
 
 
 def unexplained(found: Finding, flaw: str) -> Finding:
-    """A published number that ours exclude, and a known flaw that could have given it and has no record at that
-    setting: not yet tested.
-    """
+    """A published number that ours exclude, and a flaw that could have given it and has no record: not yet tested."""
     if found.verdict != "contradicted" or not flaw:
         return found
-    return replace(
-        found,
-        verdict="not yet tested",
-        ours=f"{found.ours}; a flaw that could explain it has no record: {in_words(flaw)}",
-    )
+    said = f"{found.ours}; a flaw that could explain it has no record: {in_words(flaw)}"
+    return replace(found, verdict="not yet tested", ours=said)
 
 
-def ran(as_stated: bool, ours: str, basis: str) -> Finding:
+def ran(as_stated: bool, ours: str, basis: str = "") -> Finding:
     """Whether a stated setting is one that we ran; another setting of ours says nothing against it."""
-    return (
-        Finding("replicated", ours, basis)
-        if as_stated
-        else Finding("not yet tested", f"run otherwise than stated: {ours}", basis)
-    )
+    if as_stated:
+        return Finding("replicated", ours, basis)
+    return Finding("not yet tested", f"run otherwise than stated: {ours}", basis)
 
 
-def explained(without: Finding, with_defect: Finding, defect: str) -> Finding:
-    """A claim that fails when the work is done correctly, and comes out when a flaw is switched on, is an artefact of
-    that flaw.
-    """
-    if without.verdict != "contradicted" or with_defect.verdict != "replicated":
+def explained(without: Finding, with_flaw: Finding, flaw: str) -> Finding:
+    """A claim that fails without a flaw of the published work and comes out with it is an artefact of that flaw."""
+    if without.verdict != "contradicted" or with_flaw.verdict != "replicated":
         return without
-    return replace(
-        without,
-        verdict="artefact",
-        ours=f"{without.ours}; with the flaw ({in_words(defect)}): {with_defect.ours}",
-        defect=defect,
-    )
+    said = f"{without.ours}; with the flaw ({in_words(flaw)}): {with_flaw.ours}"
+    return replace(without, verdict="artefact", ours=said, defect=flaw)
 
 
 @dataclass(frozen=True)
 class Between:
-    """A published number as precisely as it was given: somewhere from ``low`` to ``high``."""
+    """A number as precisely as it was given: somewhere from ``low`` to ``high``."""
 
     low: float
     high: float
@@ -103,38 +108,7 @@ class Between:
 
     def __str__(self) -> str:
         ends = [f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}" for value in (self.low, self.high)]
-        return ends[0] if ends[0] == ends[1] else " to ".join(ends)
-
-
-def exactly(value: float) -> Between:
-    """A number that was not rounded."""
-    return Between(value, value)
-
-
-def rounded(value: float, digits: int) -> Between:
-    """A number printed with so many decimals; the last one may have been rounded either way, but not truncated."""
-    half = 0.5 * 10**-digits * (1 + 1e-9)
-    return Between(value - half, value + half)
-
-
-def about(value: float, share: float = 0.1) -> Between:
-    """A number given as approximate: within 10%."""
-    return Between(value * (1 - share), value * (1 + share))
-
-
-def recomputed(stated: Between, ours: Between, said: str) -> Finding:
-    """A stated result against what the numbers it comes from give."""
-    return Finding("replicated" if stated.meets(ours) else "arithmetic error", said, TEXT)
-
-
-def conflicting(agree: bool, said: str) -> Finding:
-    """Two statements of one source about one thing."""
-    return Finding("replicated" if agree else "self-contradiction", said, TEXT)
-
-
-def untestable(reason: str) -> Finding:
-    """What neither text, code nor a training run can show."""
-    return Finding("not testable", reason)
+        return " to ".join(dict.fromkeys(ends))
 
 
 def expected(ours: Estimate, trials: int, extra: float = 0.0) -> Between:
@@ -149,15 +123,8 @@ def expected(ours: Estimate, trials: int, extra: float = 0.0) -> Between:
     return Between(ours.value - half, ours.value + half)
 
 
-def agrees(published: float, ours: Estimate, trials: int = 3, extra: float = 0.0) -> Answer:
-    """Whether a published mean could be one of ours; ``None`` where we have no interval."""
-    return within(expected(ours, trials, extra), Between(published, published))
-
-
 def within(ours: Between, published: Between) -> Answer:
-    """Whether our interval bears out a published number (or range): it lies inside the range, or meets it and is
-    narrow enough to test it.
-    """
+    """Whether our interval bears out a published number or range: it lies inside, or meets it and is narrow enough."""
     if math.isnan(ours.low):
         return None
     if not ours.meets(published):
@@ -167,50 +134,39 @@ def within(ours: Between, published: Between) -> Answer:
     return True if inside or narrow else "too wide"
 
 
-def all_of(answers: list[Answer]) -> Answer:
-    """False where one is False, else None where one is open, else too wide where one is."""
-    return (
-        False
-        if False in answers
-        else None
-        if None in answers or not answers
-        else "too wide"
-        if "too wide" in answers
-        else True
-    )
+def all_of(answers: Collection[Answer]) -> Answer:
+    """The weakest: False before None before too wide; None where nothing was asked."""
+    order: tuple[Answer, ...] = (False, None, "too wide", True)
+    return next((answer for answer in order if answer in answers), None)
 
 
-def signs(differences: list[Estimate], alpha: float = 0.05) -> list[int]:
-    """-1, 0 or 1 for each difference: its sign where Holm's correction over all of them leaves it significant, else
-    0.
-    """
-    adjusted = holm([d.p_value() for d in differences])
-    return [int(math.copysign(1, d.value)) if p < alpha else 0 for d, p in zip(differences, adjusted, strict=True)]
+def signs(differences: Iterable[Estimate], alpha: float = 0.05) -> list[int]:
+    """Each difference's sign where Holm's correction over all of them leaves it significant, else 0."""
+    found = list(differences)
+    adjusted = holm([d.p_value() for d in found])
+    return [int(math.copysign(1, d.value)) if p < alpha else 0 for d, p in zip(found, adjusted, strict=True)]
+
+
+def by_signs(differences: Iterable[Estimate], wanted: int) -> Answer:
+    """Whether all differences have the wanted sign, significantly; one with the other sign refutes it."""
+    found = set(signs(differences))
+    return False if -wanted in found else True if found == {wanted} else None
 
 
 MEANINGS = {
     "replicated": "our numbers, or the text's own, bear it out",
-    "compatible": (
-        "our interval contains the published number, but is too wide to test it: it reaches further than 10% "
-        "to either side of its middle"
-    ),
-    "contradicted": (
-        "our numbers exclude it: a count or a computation, or records made as the claim states, at its scale; "
-        "and no known flaw of the published work that could have given a published number is left untried"
-    ),
-    "artefact": (
-        "it fails without a flaw of the published work, which is named, and with the flaw it comes out as "
-        "published; shown at the scale that is named, which may be smaller than the claim's"
-    ),
+    "compatible": "our interval contains the published number, but is too wide to test it: it reaches further than 10% "
+    "to either side of its middle",
+    "contradicted": "our numbers exclude it: a count or a computation, or records made as the claim states, at its "
+    "scale; and no known flaw of the published work that could have given a published number is left untried",
+    "artefact": "it fails without a flaw of the published work, which is named, and with the flaw it comes out as "
+    "published; shown at the scale that is named, which may be smaller than the claim's",
     "arithmetic error": "it does not follow from the numbers that it was computed from",
     "self-contradiction": "the same study says otherwise elsewhere",
-    "not yet tested": (
-        "the records that would decide are missing, too few, or made otherwise than stated; or ours exclude a "
-        "published number, and a flaw that could explain it has no record"
-    ),
+    "not yet tested": "the records that would decide are missing, too few, or made otherwise than stated; or ours "
+    "exclude a published number, and a flaw that could explain it has no record",
     "not testable": "nothing that could be run or computed here decides it",
 }
-
 FLAWS = {
     "activation: ignored": "the activation ignored",
     "padding: both": "convolutions padded on both sides",
@@ -224,22 +180,3 @@ FLAWS = {
 def in_words(flaw: str) -> str:
     """A flaw in words; one that is no switch is named in words already."""
     return FLAWS.get(flaw, flaw)
-
-
-KINDS = {
-    "setting": ("setting that we ran as stated", "settings that we ran as stated"),
-    "count": ("count or piece of arithmetic", "counts or arithmetic"),
-    "outcome": ("outcome of training", "outcomes of training"),
-}
-"""Kind of test -> what one and what several replicated claims of it are."""
-PLURALS = {
-    "artefact": "artefacts",
-    "arithmetic error": "arithmetic errors",
-    "self-contradiction": "self-contradictions",
-}
-"""Verdicts that are nouns."""
-
-
-def counted(verdict: str, number: int) -> str:
-    """``1 artefact``, ``2 artefacts``, ``2 replicated``."""
-    return f"{number} {verdict if number == 1 else PLURALS.get(verdict, verdict)}"

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from actlab.chapters.autopsy import WAITING, Anomaly, or_waiting
-from actlab.claims import published as p
-from actlab.claims.sizes import parameters
+from actlab.claims.published import numbers as p
+from actlab.claims.published import parameters
 from actlab.records.autopsy import Evidence
 from actlab.records.repro import Grid
 from actlab.statistics.estimate import Estimate
@@ -19,18 +19,18 @@ from actlab.wording import measured
 
 def anova() -> Test:
     """One-way ANOVA of charlm's nine published losses."""
-    return one_way_anova(p.CHARLM_TRIALS)
+    return one_way_anova(p.charlm_trials)
 
 
 def p_of_stated_f() -> float:
     """The p-value that belongs to the F that was stated."""
-    return f_p_value(p.ANOVA["statistic"], 2, 6)
+    return f_p_value(p.anova["statistic"], 2, 6)
 
 
-def tukeys() -> dict[tuple[str, str], float]:
-    """Tukey's p-values of the same losses, by (first, second) in the published order of names."""
-    found = tukey(p.CHARLM_TRIALS)
-    return {pair: found[frozenset(pair)] for pair in p.TUKEY}
+def tukeys() -> dict[str, float]:
+    """Tukey's p-values of the same losses: ``swish against relu``."""
+    found = tukey(p.charlm_trials)
+    return {pair: found[frozenset(pair.split(" against "))] for pair in p.tukey}
 
 
 def order(losses: dict[str, float]) -> str:
@@ -40,7 +40,7 @@ def order(losses: dict[str, float]) -> str:
 
 def at_the_end() -> dict[str, float]:
     """charlm's mean loss at the last step."""
-    return _means(p.CHARLM_TRIALS)
+    return _means(p.charlm_trials)
 
 
 def _means(losses: Mapping[str, Sequence[float]]) -> dict[str, float]:
@@ -84,7 +84,7 @@ def ranked(grid: Grid, metric: str) -> str:
 def rule(grid: Grid) -> str:
     """The decision rule of params/autopsy-overfit.yaml, on its records."""
     arms, (later, trials) = {arm.activation: arm for arm in grid.of_model("charlm")}, past_the_best(grid)
-    missing = [name for name in p.CHARLM_TRIALS if name not in arms]
+    missing = [name for name in p.charlm_trials if name not in arms]
     if missing:
         return f"The rule of params/autopsy-overfit.yaml waits for records of {', '.join(missing)}"
     last, best = (_means(by_trial(grid, metric)) for metric in ("val_loss", "best_val_loss"))
@@ -107,9 +107,9 @@ def _side(difference: Estimate) -> int:
 
 def significance(evidence: Evidence) -> Anomaly:
     """F = 8.32, p = 0.024, and the order that flips at the best checkpoint."""
-    found, exact = anova(), permutation_f(p.CHARLM_TRIALS)
-    stated = ", ".join(f"{a} against {b} {value}" for (a, b), value in p.TUKEY.items())
-    again = ", ".join(f"{a} against {b} {value:.4f}" for (a, b), value in tukeys().items())
+    found, exact = anova(), permutation_f(p.charlm_trials)
+    stated = ", ".join(f"{pair} {value}" for pair, value in p.tukey.items())
+    again = ", ".join(f"{pair} {value:.4f}" for pair, value in tukeys().items())
 
     def on() -> str:
         later, trials = past_the_best(evidence.overfit)
@@ -118,14 +118,14 @@ def significance(evidence: Evidence) -> Anomaly:
 
     return Anomaly(
         "Swish is significantly better in charlm",
-        f"ANOVA F = {p.ANOVA['statistic']}, p = {p.ANOVA['p_value']}; Tukey: {stated}",
+        f"ANOVA F = {p.anova['statistic']}, p = {p.anova['p_value']}; Tukey: {stated}",
         "report, 7.2",
         "The p-value is not that of its own F; and the last of 5,000 steps is compared, long after the validation loss has turned up, so that the "
         "test says which activation overfits later.",
         f"our runs on little text, at the last step: {or_waiting(on)}; the published losses again: {order(at_the_end())}, F = {found.statistic:.2f}, "
         f"{_p(found.p_value)} (the stated F gives {p_of_stated_f():.4f}, an exact permutation {exact.p_value:.3f}); Tukey: {again}",
         f"our runs at each trial's lowest loss: {or_waiting(lambda: ranked(evidence.overfit, 'best_val_loss'))}; the published runs at theirs: "
-        f"{order(p.CHARLM_BEST)}",
+        f"{order(p.charlm_best)}",
     )
 
 
@@ -133,36 +133,36 @@ def sizes() -> dict[str, tuple[float, float]]:
     """``model, scale`` -> (parameters as printed, as counted)."""
     return {
         f"{m}, {scale}": (stated, parameters(m, scale))
-        for scale, stated in p.REPORT_PARAMETERS.items()
-        for m in p.README_PARAMETERS
+        for scale, stated in p.report_parameters.items()
+        for m in p.our_parameters
     }
 
 
 def _fitting(scale: str) -> int:
     """How many models have the printed count, to its three digits."""
-    stated = p.REPORT_PARAMETERS[scale]
-    return sum(float(f"{parameters(model, scale):.3g}") == stated for model in p.README_PARAMETERS)
+    stated = p.report_parameters[scale]
+    return sum(float(f"{parameters(model, scale):.3g}") == stated for model in p.our_parameters)
 
 
 def minutes() -> dict[str, tuple[float, float]]:
     """What -> (minutes as printed, as the text's own numbers give them)."""
     return {
-        "five full studies, added up": (p.HEADER_MINUTES["full"], sum(p.MODEL_MINUTES.values())),
-        "minigpt, all activations": (p.MINIGPT_MINUTES, p.MODEL_MINUTES["minigpt"]),
+        "five full studies, added up": (p.header_minutes["full"], sum(p.model_minutes.values())),
+        "minigpt, all activations": (p.minigpt_minutes, p.model_minutes["minigpt"]),
     }
 
 
 def counted(evidence: Evidence) -> Anomaly:
     """Parameter counts that no model has."""
     scales = {
-        scale: ", ".join(f"{m} {parameters(m, scale):,}" for m in p.README_PARAMETERS) for scale in p.REPORT_PARAMETERS
+        scale: ", ".join(f"{m} {parameters(m, scale):,}" for m in p.our_parameters) for scale in p.report_parameters
     }
     recorded = {m: evidence.off.of_model(m)[0].n_parameters for m in evidence.off.models if evidence.off.of_model(m)}
     return Anomaly(
         "Parameter counts",
-        f"{p.REPORT_PARAMETERS['partial']:,.0f} (partial) and {p.REPORT_PARAMETERS['full']:,.0f} (full) for every model",
+        f"{p.report_parameters['partial']:,.0f} (partial) and {p.report_parameters['full']:,.0f} (full) for every model",
         "report, header and methodology notes",
-        f"One number was printed for all models of a scale; {_fitting('partial')} of {len(p.README_PARAMETERS)} models have it at partial scale, "
+        f"One number was printed for all models of a scale; {_fitting('partial')} of {len(p.our_parameters)} models have it at partial scale, "
         f"{_fitting('full')} at full scale.",
         f"counted at the same settings: partial {scales['partial']}; full {scales['full']}",
         "lite scale, from our records: " + (", ".join(f"{m} {n:,}" for m, n in recorded.items()) or WAITING),
@@ -174,7 +174,7 @@ def durations(evidence: Evidence) -> Anomaly:
     """Minutes that do not add up."""
     whole, parts = minutes()["five full studies, added up"]
     multiplied, mine = minutes()["minigpt, all activations"]
-    arms = p.ACTIVATIONS_TRAINED["minigpt"]
+    arms = p.minigpt_activations
     return Anomaly(
         "Durations",
         f"{whole} minutes for the five full studies; {mine:.0f} minutes x {arms} activations = {multiplied:,.0f} minutes for minigpt",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actlab.chapters.autopsy import Anomaly, or_waiting
-from actlab.claims import published as p
+from actlab.claims.published import numbers as p
 from actlab.records.autopsy import IGNORED, Evidence, Reading, at
 from actlab.records.repro import ArmResults
 from actlab.statistics.means import coefficient_of_variation, mean_interval, pair_mean, rank_correlation
@@ -80,7 +80,7 @@ def identical(evidence: Evidence) -> Anomaly:
 
     return Anomaly(
         "Identical results across activations",
-        f"0% variance over activations in {len(p.INSENSITIVE)} of {len(p.FULL)} architectures",
+        f"0% variance over activations in {len(p.insensitive)} of {len(p.full)} architectures",
         "report, executive summary and 7.1 to 7.5",
         "A module was passed where a name was expected; the unknown name silently became ReLU, so every arm trained the same network.",
         or_waiting(on),
@@ -105,7 +105,7 @@ def leak(evidence: Evidence) -> Anomaly:
 
     return Anomaly(
         "convlm: almost no loss, ordinary accuracy",
-        f"validation loss {p.FULL['convlm']['val_loss']} with {p.FULL['convlm']['val_accuracy']}% accuracy",
+        f"validation loss {p.full['convlm']['val_loss']} with {p.full['convlm']['val_accuracy']}% accuracy",
         "report, 7.4",
         "Convolutions padded on both sides let each position read the characters that it predicts; the loss averages all positions, the accuracy is "
         "taken at the last one alone, which has no future to read.",
@@ -128,7 +128,7 @@ def itself(evidence: Evidence) -> Anomaly:
             f"{m} {a} {said(r.paired())}" for (m, a), r in _known(evidence.on).items()
         )
 
-    high, low = (choose(row["total_variation"] for row in p.FULL.values()) for choose in (max, min))
+    high, low = (choose(row["total_variation"] for row in p.full.values()) for choose in (max, min))
     return Anomaly(
         "Prediction differences near 0.9",
         f"{low} to {high} at full scale, read as the share of predictions that differ",
@@ -198,7 +198,7 @@ def trade_off(evidence: Evidence) -> Anomaly:
 
     return Anomaly(
         'The "reproducibility-accuracy trade-off"',
-        f"rank correlation of prediction difference and training loss {p.PD_AGAINST_LOSS:+.2f}",
+        f"rank correlation of prediction difference and training loss {p.pd_against_loss:+.2f}",
         "report, 1; the correlation is of its result files",
         "On different inputs a confident model differs more, from others and from itself: it measures confidence, which grows as the loss falls.",
         or_waiting(lambda: words({"between": "two seeds", "itself": "one model"})),
@@ -232,7 +232,7 @@ def plateau(evidence: Evidence) -> Anomaly:
 
     return Anomaly(
         'tinylstm: "perfect" reproducibility',
-        f"prediction difference {p.TINYLSTM['total_variation']}, accuracy {p.TINYLSTM['val_accuracy']}%, loss {p.TINYLSTM['val_loss']} "
+        f"prediction difference {p.tinylstm['total_variation']}, accuracy {p.tinylstm['val_accuracy']}%, loss {p.tinylstm['val_loss']} "
         "under every activation",
         "report, 1, 2 and 6",
         "Nothing is wrong with the code: after so few steps the network knows only how frequent each character is, and two copies of a table agree.",
@@ -278,12 +278,12 @@ def swiglu(evidence: Evidence) -> Anomaly:
             + f"; same inputs, equal parameters, {_last(evidence.off.arms['charlm', 'swiglu'])} iterations: swiglu less relu {said(fair, 4)}"
         )
 
-    best = p.CONSOLE_PD["swiglu"]
+    best = p.console_pd["swiglu"]
     return Anomaly(
         "SwiGLU: 45% more reproducible",
-        f"{best} against {p.CONSOLE_PD['relu']} for relu: {below(best, p.CONSOLE_PD['relu'])}",
+        f"{best} against {p.console_pd['relu']} for relu: {below(best, p.console_pd['relu'])}",
         "README, key findings and console output",
-        f"The cells of one table hold two measures: total variation after {p.SWIGLU_ITERATIONS} iterations for swiglu, whose feed-forward layers "
+        f"The cells of one table hold two measures: total variation after {p.swiglu_iterations} iterations for swiglu, whose feed-forward layers "
         "have half as many parameters again, and relative PD, which runs to 2, for relu.",
         or_waiting(on),
         or_waiting(off),
@@ -310,7 +310,7 @@ def sensitivity_bars(evidence: Evidence) -> dict[str, float]:
 
 def mixed_table(evidence: Evidence) -> Anomaly:
     """CV% from a table that holds several measures."""
-    row = list(p.CONSOLE_PD.values())
+    row = list(p.console_pd.values())
 
     def found(*names: str) -> str:
         values = sensitivity(evidence)
@@ -318,11 +318,11 @@ def mixed_table(evidence: Evidence) -> Anomaly:
 
     return Anomaly(
         "Sensitivity (CV%) of charlm",
-        f"CV {p.README_CV['charlm']}% (its own five cells give {coefficient_of_variation(row):.2f}% dividing by n, "
+        f"CV {p.readme_cv['charlm']}% (its own five cells give {coefficient_of_variation(row):.2f}% dividing by n, "
         f"{coefficient_of_variation(row, 1):.2f}% by n - 1)",
         "README, console output and models tested",
         "The five cells hold total variation for two activations and relative PD for three, so their spread is that of the measures; "
-        f"{p.TABLE_CELLS['no run']} of the whole table's {sum(p.TABLE_CELLS.values())} cells are round numbers without a run.",
+        f"{p.table_cells['no run']} of the whole table's {sum(p.table_cells.values())} cells are round numbers without a run.",
         or_waiting(lambda: f"our five arms, measures mixed in the same way: {found('mixed')}"),
         or_waiting(lambda: f"the same arms, one measure: {found('total variation', 'relative PD')}"),
     )
@@ -335,7 +335,7 @@ def own_error(accuracy: float) -> float:
 
 def drawn(evidence: Evidence) -> Anomaly:
     """Accuracies and losses of one draw."""
-    spread = max(p.AVERAGE_ACCURACY.values()) - min(p.AVERAGE_ACCURACY.values())
+    spread = max(p.average_accuracy.values()) - min(p.average_accuracy.values())
 
     def on() -> str:
         parts = []
@@ -358,7 +358,7 @@ def drawn(evidence: Evidence) -> Anomaly:
 
     return Anomaly(
         "Accuracies to a hundredth of a percent",
-        "; ".join(f"{name} {value}%" for name, value in p.AVERAGE_ACCURACY.items())
+        "; ".join(f"{name} {value}%" for name, value in p.average_accuracy.items())
         + f": {spread:.2f} points from first to last",
         "report, 3",
         f"Each accuracy is read once, at the last positions of {DRAWN:,} random windows; the error of that reading alone exceeds the differences.",
