@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 ROWS = "claims.yaml"
 NO_RULE = ("ledger.py", "dates.py", "published.py")
 BLAME = re.compile(r"([0-9a-f]{40}) .*?(\d{4}-\d\d-\d\dT\S+) +\d+\) ?(.*)")
-ROW = re.compile(r" *- id: (\w+)")
+ROW = re.compile(r" *- (?:id|name): (\w+)")
 NOT_COMMITTED = "0" * 40
 
 
@@ -37,7 +37,9 @@ def changed(rules: Mapping[str, Callable[..., Any]], recorded: Mapping[str, Iter
     if stays is None or git("rev-parse", "--is-shallow-repository") != "false":
         return {}
     ignored = set(stays.split())
-    lines = {path: _blamed(path, ignored) for path in [HERE / ROWS, *HERE.rglob("*.py")] if path.name not in NO_RULE}
+    form = max(map(datetime.fromisoformat, recorded))
+    files = [path for path in (HERE / ROWS, *HERE.rglob("*.py")) if path.name not in NO_RULE]
+    lines = {path: _blamed(path, ignored, form) for path in files}
     found = {claim: [date] for date, claims in recorded.items() for claim in claims}
     row = ""
     for date, line in lines.pop(HERE / ROWS):
@@ -51,15 +53,16 @@ def changed(rules: Mapping[str, Callable[..., Any]], recorded: Mapping[str, Iter
     return {name: max(known, key=datetime.fromisoformat) for name, dates in found.items() if (known := _known(dates))}
 
 
-def _blamed(path: Path, ignored: set[str]) -> list[tuple[str, str]]:
-    """(date of the last change, text) of each line; no date: by a commit that left the rules as they are; ``?``: by
-    none."""
+def _blamed(path: Path, ignored: set[str], form: datetime) -> list[tuple[str, str]]:
+    """(date of the last change, text) of each line; no date: by a commit that left the rules as they are, or before
+    they had this form; ``?``: by none."""
     skip = [word for commit in sorted(ignored) for word in ("--ignore-rev", commit)]
     said = git("blame", "--root", "-l", "--date=iso-strict", *skip, "--", str(path))
     if said is None:
         return [("?", text) for text in path.read_text(encoding="utf-8").splitlines()]
     found = [match.groups() for line in said.splitlines() if (match := BLAME.match(line))]
-    return [("?" if c == NOT_COMMITTED else "" if c in ignored else date, text) for c, date, text in found]
+    kept = {date for c, date, _ in found if c in ignored or datetime.fromisoformat(date) <= form}
+    return [("?" if c == NOT_COMMITTED else "" if date in kept else date, text) for c, date, text in found]
 
 
 def _known(dates: list[str]) -> list[str]:
