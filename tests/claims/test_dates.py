@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from actlab import paths
 from actlab.claims import dates, ledger
 
 ROWS = "claims:\n  - id: T01\n    reported: {reported}\n  - id: T02\n    reported: 2\n"
@@ -52,8 +51,7 @@ class Repository:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
-    """Empty; it is the project's root, and holds the rules."""
-    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    """Empty; it holds the rules."""
     monkeypatch.setattr(dates, "HERE", tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     yield Repository(tmp_path)
@@ -99,7 +97,7 @@ def test_without_a_whole_history_nothing_is_told(
     repository.commit()
     shallow = tmp_path / "shallow"
     git(tmp_path, "clone", "--depth", "1", repository.folder.as_uri(), str(shallow))
-    monkeypatch.setattr(paths, "ROOT", shallow)
+    monkeypatch.setattr(dates, "HERE", shallow)
     assert changed() == {}
     monkeypatch.setenv("PATH", "")
     assert changed() == {}

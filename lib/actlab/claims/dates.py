@@ -33,8 +33,8 @@ def changed(rules: Mapping[str, Callable[..., Any]], recorded: Mapping[str, Iter
         rules: claim -> the function that its row names.
         recorded: date -> claims whose rule last changed then by an earlier history.
     """
-    stays = git("log", "--format=%H", "--grep=^Rules: unchanged$", "--", str(HERE))
-    if stays is None or git("rev-parse", "--is-shallow-repository") != "false":
+    stays = git("log", "--format=%H", "--grep=^Rules: unchanged$", "--", ".", root=str(HERE))
+    if stays is None or git("rev-parse", "--is-shallow-repository", root=str(HERE)) != "false\n":
         return {}
     ignored = set(stays.split())
     form = max(map(datetime.fromisoformat, recorded))
@@ -57,7 +57,7 @@ def _blamed(path: Path, ignored: set[str], form: datetime) -> list[tuple[str, st
     """(date of the last change, text) of each line; no date: by a commit that left the rules as they are, or before
     they had this form; ``?``: by none."""
     skip = [word for commit in sorted(ignored) for word in ("--ignore-rev", commit)]
-    said = git("blame", "--root", "-l", "--date=iso-strict", *skip, "--", str(path))
+    said = git("blame", "--root", "-l", "--date=iso-strict", *skip, "--", str(path), root=str(HERE))
     if said is None:
         return [("?", text) for text in path.read_text(encoding="utf-8").splitlines()]
     found = [match.groups() for line in said.splitlines() if (match := BLAME.match(line))]
