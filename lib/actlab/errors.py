@@ -29,15 +29,13 @@ class UnknownName(BadInput):
     """
 
     def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
-        names = sorted(known)
-        close = difflib.get_close_matches(str(name), names, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        place = f" in {where}" if where else ""
-        super().__init__(f"unknown {kind} {name!r}{place}: {hint}known are {', '.join(names)}")
-        self._given = (kind, name, names, where)
+        super().__init__(kind, name, sorted(known), where)  # with these it comes home from another process
 
-    def __reduce__(self) -> tuple[type[UnknownName], tuple[str, object, list[str], str]]:
-        return UnknownName, self._given  # so that it survives the way home from another process
+    def __str__(self) -> str:
+        kind, name, known, where = self.args
+        close = difflib.get_close_matches(str(name), known, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        return f"unknown {kind} {name!r}{f' in {where}' if where else ''}: {hint}known are {', '.join(known)}"
 
 
 class Table(Mapping[str, Row], Generic[Row]):
@@ -97,12 +95,16 @@ class DamagedFile(DataError):  # noqa: N818
     way_out = "delete it and run again"
 
     def __init__(self, path: Path, why: object) -> None:
-        self.path, self.why = path, why
-        self.found = f"{path} is damaged ({why})"
-        super().__init__(f"{self.found}; {self.way_out}")
+        super().__init__(path, str(why))
+        self.path = path
 
-    def __reduce__(self) -> tuple[type[DamagedFile], tuple[Path, str]]:
-        return type(self), (self.path, str(self.why))
+    @property
+    def found(self) -> str:
+        """Which file, and what is wrong with it."""
+        return f"{self.path} is damaged ({self.args[1]})"
+
+    def __str__(self) -> str:
+        return f"{self.found}; {self.way_out}"
 
 
 class DamagedRecord(DamagedFile, RecordError):  # noqa: N818

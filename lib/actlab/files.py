@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and damaged ones put out of the way. Knows no format."""
+"""Atomic writes of files, and damaged files set aside. Knows no format."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _sweep(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Write a text file all at once or not at all, in UTF-8 with \\n line ends."""
+    """Write a text file atomically, in UTF-8 with \\n line ends."""
     content = text.encode()
     with replacing(path, len(content)) as work:
         work.write_bytes(content)
