@@ -4,6 +4,7 @@ the page."""
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from fontTools.ttLib import TTFont
 
 from actlab import paths
 
@@ -90,6 +92,19 @@ def page(root: Path, name: str) -> str:
     return Words((root / "book" / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8")).text
 
 
+def icons_are_drawn(html: Path) -> None:
+    """The theme's script is replaced, and the font has every icon that a page or a script names."""
+    static = html / "_static"
+    assert (static / "scripts" / "fontawesome.js").stat().st_size < 200
+    named = "".join(file.read_text() for file in [*html.glob("*.html"), *(static / "scripts").glob("*.js")])
+    wanted = set(re.findall(r"\bfa-([a-z0-9-]+)", named))
+    css = (static / "styles" / "pydata-sphinx-theme.css").read_text()
+    rules = re.findall(r"((?:\.fa-[a-z0-9-]+:before,?)+)\{content:\"\\([0-9a-f]+)\"\}", css)
+    codes = {int(code, 16) for names, code in rules if wanted & set(re.findall(r"fa-([a-z0-9-]+)", names))}
+    assert len(codes) > 5
+    assert codes <= set(TTFont(static / "icons.woff").getBestCmap())
+
+
 @pytest.mark.slow
 def test_from_params_to_page(root: Path) -> None:
     """The page shows the numbers of the records that training wrote; without a record it says so, and so does the page
@@ -104,6 +119,7 @@ def test_from_params_to_page(root: Path) -> None:
     assert f"{mine['avg_total_variation']:.4f} [" in page(root, "studies/chain")
     assert f"{mine['avg_val_loss']:.4f} [" in page(root, "studies/chain")
     assert "2 of 2 arms (model and activation) have records, 6 of 6 trials done" in page(root, "intro")
+    icons_are_drawn(root / "book" / "_build" / "html")
     next((root / "results" / "chain-quick").glob("convlm-swiglu-[0-9a-f]*.json")).unlink()
     command(root, "jupyter-book", "build", "book", "-W", "--keep-going")
     assert "no record" in page(root, "studies/chain")

@@ -337,10 +337,10 @@ def book(
     ] = False,
 ) -> None:
     """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
-    from actlab.book import build
+    from actlab.book import build, execute
 
     if execute_only:
-        build.execute_with_progress(workers)
+        execute.execute_stale(workers, build.say)
     else:
         console.print(f"open {build.build_book(workers)}")
         if pdf:

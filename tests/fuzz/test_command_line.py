@@ -68,7 +68,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr("actlab.study.run.run", lambda *args, **kwargs: stand_in)
     monkeypatch.setattr("actlab.data.tokenize.tokenize_dataset", lambda *args, **kwargs: {"vocab_size": 1})
     monkeypatch.setattr("actlab.book.build.build_book", lambda workers: "index.html")
-    monkeypatch.setattr("actlab.book.build.execute_with_progress", lambda workers: None)
+    monkeypatch.setattr("actlab.book.execute.execute_stale", lambda workers, say: None)
     monkeypatch.setattr("actlab.book.build.print_book", lambda: "book.pdf")
     monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
     file = tmp_path / "study.yaml"

@@ -1,5 +1,4 @@
-"""``actlab book``: execute what is stale with a progress display, then let Jupyter Book write the pages, warnings being
-errors."""
+"""``actlab book``: execute what is stale, then let Jupyter Book write the pages, warnings being errors; print them."""
 
 from __future__ import annotations
 
@@ -9,41 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from actlab import paths
-from actlab.book.keys import BUILT, outputs_key, sources_key
-from actlab.book.stitch import BookError, Event, execute_stale
+from actlab.book.execute import BookError, execute_stale
+from actlab.book.keys import book_key
 from actlab.files import write_text
 
 
-class BookDisplay:
-    """A progress bar on a terminal, a line a page elsewhere; ``watch`` takes the events of ``execute_stale``."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn())
-        self.progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self.task = self.progress.add_task("notebooks", total=None)
-
-    def watch(self, event: Event) -> None:
-        """Show one event."""
-        for one in event.stale:
-            self.console.print(f"{one.page.name} is to be executed: new {', '.join(one.reasons)}", soft_wrap=True)
-        if event.made is None:
-            self.progress.update(self.task, total=len(event.stale))
-            return
-        state = "[red]failed[/red]" if event.made.error else "done"
-        self.console.print(f"{event.made.page}: {state} in {event.made.seconds:.1f} s", soft_wrap=True)
-        self.progress.advance(self.task)
-
-
-def execute_with_progress(workers: int, console: Console | None = None, root: Path = paths.ROOT) -> list[Path]:
-    """``execute_stale``, watched."""
-    display = BookDisplay(console or Console(highlight=False))
-    with display.progress:
-        return execute_stale(workers, display.watch, root)
+def say(line: str) -> None:
+    """A line of progress on the terminal."""
+    print(line, flush=True)
 
 
 def build_book(workers: int = os.cpu_count() or 1, root: Path = paths.ROOT) -> Path:
@@ -53,32 +26,20 @@ def build_book(workers: int = os.cpu_count() or 1, root: Path = paths.ROOT) -> P
     Raises:
         BookError: a notebook failed, or Jupyter Book found a fault (it has said which).
     """
-    execute_with_progress(workers, root=root)
-    built = root / "book" / BUILT
-    stamp, sources = built / "made-from", sources_key(root)
-    if not (stamp.exists() and stamp.read_text(encoding="utf-8") == sources + outputs_key(built / "html")):
+    execute_stale(workers, say, root)
+    stamp = root / "book" / "_build" / "made-from"
+    if not (stamp.exists() and stamp.read_text(encoding="utf-8") == book_key(root)):
         stamp.unlink(missing_ok=True)
         _jupyter_book(root)
-        write_text(stamp, sources + outputs_key(built / "html"))
-    return built / "html" / "index.html"
+        write_text(stamp, book_key(root))
+    return root / "book" / "_build" / "html" / "index.html"
 
 
 def _jupyter_book(root: Path, *more: str) -> None:
-    command = [
-        sys.executable,
-        "-c",
-        "from jupyter_book.cli.main import main; main()",
-        "build",
-        "book",
-        "-W",
-        "--keep-going",
-        "--quiet",
-        *more,
-    ]
+    start = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
+    command = [*start, "build", "book", "-W", "--keep-going", "--quiet", *more]
     if subprocess.run(command, cwd=root, check=False).returncode:
-        raise BookError(
-            "jupyter-book found the faults above; nothing of the book is to be trusted until they are mended"
-        )
+        raise BookError("jupyter-book found the faults above; nothing of the book is to be trusted until they are gone")
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -95,11 +56,11 @@ def print_book(root: Path = paths.ROOT) -> Path:
     if browser is None:
         raise BookError(f"printing needs one of {', '.join(BROWSERS)}, and none is installed")
     _jupyter_book(root, "--builder", "singlehtml")
-    page, printed = root / "book" / BUILT / "singlehtml" / "index.html", root / "book" / BUILT / "book.pdf"
+    built = root / "book" / "_build"
+    page, printed = built / "singlehtml" / "index.html", built / "book.pdf"
     printed.unlink(missing_ok=True)
-    done = subprocess.run(
-        [browser, *PRINTING, f"--print-to-pdf={printed}", page.as_uri()], capture_output=True, text=True, check=False
-    )
+    command = [browser, *PRINTING, f"--print-to-pdf={printed}", page.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if not printed.exists():
         raise BookError(f"{browser} printed nothing: {done.stderr.strip()[-500:]}")
     return printed

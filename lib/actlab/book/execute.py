@@ -1,34 +1,37 @@
-"""One notebook with one set of parameters, executed by papermill and cleaned for the book. Either a whole page is left
-or none."""
+"""Execution of the notebooks whose inputs changed, in parallel, by papermill. Either a whole page is left or none."""
 
 from __future__ import annotations
 
 import ast
+import multiprocessing
 import os
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from filelock import FileLock
 
 from actlab import files, paths
-from actlab.records import store
-from actlab.book.keys import Key
-from actlab.book.pages import Page, replaced
+from actlab.book.keys import Key, changed, code_key, key_of
+from actlab.book.pages import FOLDER, Page, load_pages, replaced
 from actlab.errors import ActlabError, BadInput
+from actlab.records import store
 
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
+ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 TIMEOUT = 1200
 """Seconds for one cell."""
 
 
-@dataclass(frozen=True)
-class Made:
+class BookError(ActlabError):
+    """Notebooks that failed: each is named with its cell and its error."""
+
+
+class Made(NamedTuple):
     """How the execution of a page ended; ``error`` is empty where it went well."""
 
     page: str
@@ -36,9 +39,47 @@ class Made:
     error: str = ""
 
 
+def execute_stale(
+    workers: int = os.cpu_count() or 1, say: Callable[[str], object] = lambda line: None, root: Path = paths.ROOT
+) -> list[Path]:
+    """Execute the pages whose inputs changed, ``workers`` notebooks at once on one thread each; remove what no entry
+    names; return the pages written.
+
+    Args:
+        workers: notebooks at once.
+        say: is told each page that is to be executed, why, and how it ended.
+        root: the repository.
+
+    Raises:
+        BadInput: an entry of ``pages.yaml`` gives what it cannot; nothing has been executed.
+        BookError: one or more notebooks failed; the other pages are written all the same.
+    """
+    paths.cache().mkdir(parents=True, exist_ok=True)
+    with FileLock(paths.cache() / "book.lock"):
+        pages, code = load_pages(root), code_key()
+        for path in {*(root / "book" / FOLDER).glob("*.ipynb")} - {page.path for page in pages}:
+            path.unlink()
+        keyed = [(page, key_of(page, code)) for page in pages]
+        stale = [(page, key) for page, key in keyed if changed(page, key)]
+        for page, key in stale:
+            check_names(page)
+            say(f"{page.name} is to be executed: new {', '.join(changed(page, key))}")
+        failed = []
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(max(1, min(workers, len(stale))), context, one_thread) as pool:
+            for number, future in enumerate(as_completed([pool.submit(make, *each) for each in stale]), start=1):
+                made = future.result()
+                state = "failed" if made.error else f"done in {made.seconds:.1f} s"
+                say(f"{number} of {len(stale)}: {made.page} {state}")
+                failed += [made.error] if made.error else []
+    if failed:
+        raise BookError("\n".join(sorted(failed)))
+    return [page.path for page, _ in stale]
+
+
 def one_thread() -> None:
     """For a worker process and the kernels that it starts: each notebook has one core."""
-    os.environ.update(ONE_THREAD, PYDEVD_DISABLE_FILE_VALIDATION="1")
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"), PYDEVD_DISABLE_FILE_VALIDATION="1")
 
 
 def make(page: Page, key: Key) -> Made:
@@ -60,10 +101,7 @@ def _execute(page: Page, work: Path) -> Any:
     import papermill
     from traitlets.config import Config
 
-    with (
-        _reading(page),
-        tempfile.TemporaryDirectory(prefix="actlab-") as sockets,
-    ):  # of its own: kernels in one folder would share them
+    with _reading(page), tempfile.TemporaryDirectory(prefix="actlab-") as sockets:  # else kernels would share them
         private = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
         return papermill.execute_notebook(
             str(page.notebook),
@@ -94,28 +132,23 @@ def declared(notebook: Path) -> dict[str, Any]:
 
     read: Any = nbformat.read  # has no types
     cells = [cell for cell in read(notebook, as_version=4).cells if "parameters" in cell.metadata.get("tags", [])]
-    statements = ast.parse("\n".join(cell.source for cell in cells)).body
-    named = [
-        (t.id, s.value) for s in statements if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)
-    ]
-    named += [
-        (s.target.id, s.value)
-        for s in statements
-        if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and s.value
-    ]
+    found = {}
     try:
-        return {name: ast.literal_eval(value) for name, value in named}
+        for line in ast.parse("\n".join(cell.source for cell in cells)).body:
+            target = line.targets[0] if isinstance(line, ast.Assign) else getattr(line, "target", None)
+            if isinstance(target, ast.Name) and isinstance(line, ast.Assign | ast.AnnAssign) and line.value:
+                found[target.id] = ast.literal_eval(line.value)
     except ValueError:
         raise BadInput(f"{notebook.name}: the parameters cell may hold literals only") from None
+    return found
 
 
 def check_names(page: Page) -> None:
     """Refuse a parameter that the notebook does not declare; papermill alone would only log it."""
     known = declared(page.notebook)
     if unknown := sorted(set(page.params) - set(known)):
-        raise BadInput(
-            f"{page.name}: {page.notebook.name} declares no parameter {', '.join(unknown)}: known are {', '.join(sorted(known))}"
-        )
+        given = f"{page.name}: {page.notebook.name} declares no parameter {', '.join(unknown)}"
+        raise BadInput(f"{given}: known are {', '.join(sorted(known))}")
 
 
 def _clean(notebook: Any, page: Page, key: Key) -> None:

@@ -1,5 +1,4 @@
-"""The book as a Sphinx extension (see ``_config.yml``): the plain ``jupyter-book build book/`` executes what is stale,
-too."""
+"""The Sphinx extension of the book (see ``_config.yml``): executes what is stale, lets pages follow what they quote."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from actlab.book import footer, mathml
-from actlab.book.stitch import Event, execute_stale
+from actlab.book.execute import execute_stale
 from actlab.errors import ActlabError
 
 
@@ -16,16 +15,8 @@ def execute_pages(app: Any) -> None:
     from sphinx.errors import ExtensionError
     from sphinx.util import logging
 
-    log = logging.getLogger(__name__)
-
-    def watch(event: Event) -> None:
-        for one in event.stale:
-            log.info("[actlab] %s is to be executed: new %s", one.page.name, ", ".join(one.reasons))
-        if event.made and not event.made.error:
-            log.info("[actlab] %s executed in %.1f s", event.made.page, event.made.seconds)
-
     try:
-        execute_stale(watch=watch, root=Path(app.srcdir).parent)
+        execute_stale(say=logging.getLogger(__name__).info, root=Path(app.srcdir).parent)
     except ActlabError as error:
         raise ExtensionError(str(error)) from None
 

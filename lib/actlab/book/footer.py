@@ -17,23 +17,18 @@ from actlab.book.pages import Page, load_pages
 
 QUOTED = "actlab_quoted"
 """Key of a page's metadata: the executed pages whose numbers it quotes."""
-VERSIONS = ("torch", "numpy", "jupyter-book")
+DESCRIBE = ("git", "describe", "--always", "--abbrev=10", "--dirty= and changes since")
 
 
 @cache
 def commit() -> str:
-    """The repository's commit, ``abcdef1234``, and whether tracked files differ from it; "no commit" where there is no
-    git."""
+    """The repository's commit, ``abcdef1234``, and whether tracked files differ from it."""
     try:
-        found = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=10", "--dirty= and changes since"],
-            cwd=paths.ROOT,
-            capture_output=True,
-            text=True,
+        return (
+            f"commit {subprocess.check_output(DESCRIBE, cwd=paths.ROOT, stderr=subprocess.DEVNULL, text=True).strip()}"
         )
-    except OSError:
+    except (OSError, subprocess.CalledProcessError):
         return "no commit"
-    return f"commit {found.stdout.strip()}" if found.returncode == 0 else "no commit"
 
 
 @cache
@@ -51,16 +46,14 @@ def records_of(pages: Iterable[Page]) -> str:
     days = sorted(found for path in files if (found := day(path)))
     if not days:
         return "no record"
-    return f"{len(days)} record{'' if len(days) == 1 else 's'} of {days[0]}" + (
-        f" to {days[-1]}" if days[-1] != days[0] else ""
-    )
+    between = days[0] + (f" to {days[-1]}" if days[-1] != days[0] else "")
+    return f"{len(days)} record{'' if len(days) == 1 else 's'} of {between}"
 
 
 def text(pages: Iterable[Page]) -> str:
     """The whole line, for a page that reads what ``pages`` read; it says nothing of records where they read none."""
-    versions = ", ".join(
-        [f"Python {platform.python_version()}", *(f"{name} {metadata.version(name)}" for name in VERSIONS)]
-    )
+    names = ("torch", "numpy", "jupyter-book")
+    versions = ", ".join([f"Python {platform.python_version()}", *(f"{n} {metadata.version(n)}" for n in names)])
     reading = [page for page in pages if page.reads]
     return f"Written by actlab {__version__} from {commit()}; {versions}" + (
         f"; {records_of(reading)}." if reading else "."

@@ -1,24 +1,21 @@
-"""When is an executed page stale? Hashes of everything that it depends on, by kind, so that the reason can be told."""
+"""Staleness of executed pages: hashes of everything that a page depends on, by kind, so that the reason can be told."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import platform
-import re
 from collections.abc import Iterable
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 import actlab
-from actlab.records import store
 from actlab.book.pages import Page
+from actlab.records import store
 
 PACKAGE = Path(actlab.__file__).resolve().parent
-BUILT = "_build"
-"""Where the built pages lie, below ``book/``."""
-SOURCES = (".py", ".js", ".css", ".mplstyle", ".sha256")
+SOURCES = (".py", ".js", ".css", ".mplstyle", ".sha256", ".yaml")
 
 Key = dict[str, str]
 """Hash of the notebook, the parameters, the records (and whatever else is read), the code and the versions."""
@@ -40,17 +37,9 @@ def code_key(package: Path = PACKAGE) -> str:
 
 @cache
 def versions_key() -> str:
-    """Of Python and of the packages that actlab itself asks for."""
-    wanted = [line for line in metadata.requires("actlab") or [] if "extra ==" not in line]
-    names = sorted(re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0] for line in wanted)
-    return store.digest([platform.python_version(), *(f"{name}=={_version(name)}" for name in names)])
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "absent"
+    """Of Python and of every installed package."""
+    installed = sorted(f"{package.name}=={package.version}" for package in metadata.distributions())
+    return store.digest([platform.python_version(), *installed])
 
 
 def key_of(page: Page, code: str) -> Key:
@@ -74,23 +63,9 @@ def changed(page: Page, key: Key) -> list[str]:
     return [part for part, value in key.items() if made_from.get(part) != value]
 
 
-def sources_key(root: Path) -> str:
-    """Of all that Sphinx makes the pages from: what lies in ``book/``, the settings, the package, and every installed
-    package's version."""
+def book_key(root: Path) -> str:
+    """Of all that Sphinx reads and has written: files below ``book/`` (names, sizes, times), code and versions."""
     book = root / "book"
-    written = sorted(path for path in book.rglob("*") if path.is_file() and path.relative_to(book).parts[0] != BUILT)
-    installed = sorted(f"{package.name}=={package.version}" for package in metadata.distributions())
-    return store.digest(
-        [
-            digest((path.relative_to(book).as_posix(), path) for path in written),
-            code_key(),
-            platform.python_version(),
-            installed,
-        ]
-    )
-
-
-def outputs_key(folder: Path) -> str:
-    """Of the built pages, as their folder lists them: names, sizes and times."""
-    found = sorted((path.relative_to(folder).as_posix(), path.stat()) for path in folder.rglob("*") if path.is_file())
-    return store.digest([(name, status.st_size, status.st_mtime_ns) for name, status in found])
+    files = [path for path in book.rglob("*") if path.is_file() and path.parent != book / "_build"]
+    seen = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(files)]
+    return store.digest([seen, code_key(), versions_key()])

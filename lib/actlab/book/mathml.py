@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 
-from actlab.book.fonts import replace_icons, write_math_font
 from actlab.errors import BadInput
 
 ROWS = re.compile(r"\\begin\{(aligned|align\*?|split)\}(.*?)\\end\{\1\}", re.DOTALL)
@@ -39,16 +37,10 @@ def to_mathml(latex: str, display: str) -> str:
     left = [node.text for node in tree.iter() if node.text and "\\" in node.text]
     if left:
         raise BadInput(f"cannot set the formula {latex!r}: unknown {', '.join(left)}")
-    return _annotated(markup, latex.strip())
-
-
-def _annotated(markup: str, latex: str) -> str:
-    """For screen readers and for copying: the LaTeX beside the presentation."""
-    opening, _, rest = markup.partition(">")
-    body = rest.removesuffix("</math>")
-    source = html.escape(latex, quote=True)
+    opening, _, rest = markup.partition(">")  # the source beside it, for screen readers and for copying
+    source = html.escape(latex.strip(), quote=True)
     note = f'<annotation encoding="application/x-tex">{source}</annotation>'
-    return f"{opening}><semantics>{body}{note}</semantics></math>"
+    return f"{opening}><semantics>{rest.removesuffix('</math>')}{note}</semantics></math>"
 
 
 def _render(latex: str, display: str, node: Any) -> str:
@@ -84,14 +76,6 @@ def visit_math_block(translator: Any, node: Any) -> None:
     raise SkipNode
 
 
-def write_fonts(app: Any, error: Exception | None) -> None:
-    """The fonts that ``book/_static/book.css`` asks for."""
-    if error is None and app.builder.format == "html":
-        write_math_font(Path(app.outdir) / "_static" / "math.woff")
-        replace_icons(Path(app.outdir))
-
-
 def setup(app: Any) -> None:
     """Register as the renderer ``mathml``."""
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
-    app.connect("build-finished", write_fonts)

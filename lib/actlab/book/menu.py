@@ -9,9 +9,10 @@ from actlab.activations import ACTIVATIONS
 from actlab.book.mathml import to_mathml
 
 ROW = "<tr><td><code>{name}</code></td><td>{formula}</td><td>{kind}</td><td>{source}</td></tr>"
+HEAD = "".join(f'<th scope="col">{name}</th>' for name in ("name", "formula", "kind", "source"))
 TABLE = (
-    '<div style="overflow-x: auto"><table class="table"><thead><tr><th scope="col">name</th><th scope="col">formula</th>'
-    '<th scope="col">kind</th><th scope="col">source</th></tr></thead><tbody>{rows}</tbody></table></div>'
+    f'<div style="overflow-x: auto"><table class="table"><thead><tr>{HEAD}</tr></thead>'
+    "<tbody>{rows}</tbody></table></div>"
 )
 
 

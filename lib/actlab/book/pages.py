@@ -1,7 +1,9 @@
-"""Which notebook makes which page: reads ``book/pages.yaml``. Executes nothing."""
+"""Which notebook makes which page, with which parameters: reads ``book/pages.yaml``. Executes nothing."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,17 +20,16 @@ FOLDER = "studies"
 
 
 class Entry(BaseModel):
-    """One entry of the file: a notebook, and the parameters with which it makes a page (or one page for each set in
-    ``each``)."""
+    """One entry of the file, whose first comment says what each field is."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    page: str = Field(pattern=rf"^{FOLDER}/[a-z0-9_{{}}-]+$", description="the page as the table of contents names it")
-    notebook: str = Field(pattern=r"^[a-z0-9_-]+$", description="a notebook's name below notebooks/")
-    file: str | None = Field(None, description="a params file whose values come first")
-    params: dict[str, Any] = Field(default_factory=dict, description="literals; they override the file's")
-    each: list[dict[str, Any]] = Field([{}], min_length=1, description="parameter sets: one page for each")
-    reads: list[str] = Field(default_factory=list, description="files or folders that the page depends on")
+    page: str = Field(pattern=rf"^{FOLDER}/[a-z0-9_{{}}-]+$")
+    notebook: str = Field(pattern=r"^[a-z0-9_-]+$")
+    file: str | None = None
+    params: dict[str, Any] = {}
+    each: list[dict[str, Any]] = Field([{}], min_length=1)
+    reads: list[str] = []
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,9 @@ class Page:
         none."""
         for read in self.reads:
             place = located(read, self.root)
-            found = sorted(place.rglob("*")) if place.is_dir() else [place]
-            yield from (
-                (f"{read}/{f.relative_to(place).as_posix()}", f)
-                for f in found
-                if f.is_file() and not f.name.startswith(".")
-            )
+            for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
+                if file.is_file() and not file.name.startswith("."):
+                    yield f"{read}/{file.relative_to(place).as_posix()}", file
 
 
 def located(read: str, root: Path) -> Path:
@@ -78,12 +76,9 @@ def load_pages(root: Path = paths.ROOT) -> list[Page]:
         BadInput: an entry that cannot be meant so; the message names its place in the file.
     """
     source = root / "book" / "pages.yaml"
-    if not source.exists():
-        return []
-    entries = _read(source, list)
-    pages = [page for i, entry in enumerate(entries) for page in _pages(entry, f"book/pages.yaml, entry {i + 1}", root)]
-    names = [page.name for page in pages]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    entries = _read(source, list) if source.exists() else []
+    pages = [page for i, entry in enumerate(entries, 1) for page in _pages(entry, f"book/pages.yaml, entry {i}", root)]
+    if twice := sorted(name for name, times in Counter(page.name for page in pages).items() if times > 1):
         raise BadInput(f"book/pages.yaml names a page twice: {', '.join(twice)}")
     return pages
 
@@ -102,30 +97,19 @@ def _pages(values: object, where: str, root: Path) -> Iterator[Page]:
     try:
         entry = Entry.model_validate(values)
     except ValidationError as error:
-        raise BadInput(
-            "; ".join(f"{where}: {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        ) from None
-    notebook = root / "notebooks" / f"{entry.notebook}.ipynb"
-    needed = [
-        notebook,
-        *([root / entry.file] if entry.file else []),
-        *(located(r, root) for r in entry.reads if Path(r).parts[0] != "results"),
-    ]
-    for path in needed:
-        if not path.exists():
-            raise BadInput(f"{where}: there is no {path.relative_to(root)}")
-    from_file = _read(root / entry.file, dict) if entry.file else {}
-    shared = {key: value for key, value in from_file.items() if key != "kind"} | entry.params
+        found = [f"{where}: {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+        raise BadInput("; ".join(found)) from None
+    needed = [f"notebooks/{entry.notebook}.ipynb", *([entry.file] if entry.file else []), *entry.reads]
+    for name in needed:
+        if Path(name).parts[0] != "results" and not (root / name).exists():
+            raise BadInput(f"{where}: there is no {name}")
+    shared = (_read(root / entry.file, dict) if entry.file else {}) | entry.params
     for one in entry.each:
-        params = shared | one
+        params = {key: value for key, value in (shared | one).items() if key != "kind"}
         name = replaced(entry.page, params, where)
-        if not _is_name(name):
+        if not re.fullmatch(rf"{FOLDER}/[a-z0-9_-]+", name):
             raise BadInput(f"{where}: {name!r} cannot be a page's name: use a-z, 0-9, _ and -")
-        yield Page(name, notebook, params, tuple(entry.reads), root)
-
-
-def _is_name(name: str) -> bool:
-    return name.removeprefix(f"{FOLDER}/").replace("-", "").replace("_", "").isalnum()
+        yield Page(name, root / needed[0], params, tuple(entry.reads), root)
 
 
 def replaced(text: str, words: dict[str, Any], where: str) -> str:
@@ -134,12 +118,11 @@ def replaced(text: str, words: dict[str, Any], where: str) -> str:
     Raises:
         BadInput: a word that has no value.
     """
-    parts = text.split("{{")
-    done = [parts[0]]
-    for part in parts[1:]:
-        word, closed, rest = part.partition("}}")
-        if not closed or word.strip() not in words:
-            raise BadInput(f"{where}: {{{{{word.strip()}}}}} has no value: known are {', '.join(sorted(words))}")
-        value = words[word.strip()]
-        done += [", ".join(map(str, value)) if isinstance(value, list) else str(value), rest]
-    return "".join(done)
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in words:
+            raise BadInput(f"{where}: {{{{{found[1]}}}}} has no value: known are {', '.join(sorted(words))}")
+        given = words[found[1]]
+        return ", ".join(map(str, given)) if isinstance(given, list) else str(given)
+
+    return re.sub(r"\{\{\s*(.*?)\s*\}\}", value, text)
