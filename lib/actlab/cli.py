@@ -258,25 +258,21 @@ def replay(
 
     Exit code 1 if one differs though machine, versions and the code that trains are the recorded ones.
     """
-    from actlab.study import plugins, replays
-    from actlab.study import replay as one
+    from actlab.study import plugins
+    from actlab.study import replay as replays
     from actlab.study.progress import StudyDisplay
 
     plugins.load(plugin or ())
     if every == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
-    tasks = (
-        [one.task_of(record, trial)]
-        if record
-        else replays.sample(replays.recorded_trials(study, trial), sample, seed, minutes)
-    )
-    wrong, trained = 0, 0
-    display = StudyDisplay(console)
+    found = [replays.task_of(record, trial)] if record else replays.recorded_trials(study, trial)
+    tasks = found if record else replays.sample(found, sample, seed, minutes)
+    display, outcomes = StudyDisplay(console), []
     with display.progress:
         for outcome in replays.replay_all(tasks, workers, display.watch):
             console.print(outcome.sentence, markup=False)
-            if isinstance(outcome, one.Replay):
-                trained, wrong = trained + 1, wrong + outcome.wrong
+            outcomes.append(outcome)
+    trained, wrong = sum(each.record is not None for each in outcomes), sum(each.wrong for each in outcomes)
     if not trained:
         raise BadInput(f"none of {len(tasks)} trials could be trained again here")
     if every:

@@ -19,7 +19,7 @@ from actlab.study import protocol
 from actlab.study.arms import arm
 from actlab.study.finish import finish
 from actlab.study.params import Params
-from actlab.study.replay import replay
+from actlab.study.replay import replay, task_of
 from actlab.study.trial import record_of, run_trial, specification
 from actlab.trainers.streams import generator, init_streams
 
@@ -211,7 +211,7 @@ def test_a_trial_under_defects_can_be_replayed(toy: Params) -> None:
     one = replace(one, protocol=one.protocol[:2])
     record = finish(one, record_of(one, [run_trial(one.trials[0])]))
     assert specification(record, "42") == one.trials[0]
-    assert replay(store.path_of("toy-quick", record["arm"])).equal
+    assert replay(task_of(store.path_of("toy-quick", record["arm"]))).equal
 
 
 def test_check_names_what_is_allowed() -> None:

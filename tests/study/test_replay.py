@@ -1,23 +1,23 @@
-"""Replay: equal bits where nothing changed, an explained difference where something did."""
+"""Replay: equal bits where nothing changed, an explained difference where something did; samples of all records."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from actlab import paths
 from actlab.data.text import TEXTS
-from actlab.errors import BadInput, RecordError
+from actlab.errors import BadInput, RecordError, UnknownName
 from actlab.records import store
 from actlab.study import trial, trial_ablation, trial_repro
 from actlab.study.ablation import AblationParams
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params
-from actlab.study.replay import keep, replay, specification
+from actlab.study.replay import Replay, Task, keep, recorded_trials, replay, replay_all, sample, task_of
 from actlab.study.run import run
 from actlab.trainers.determinism import perturb
 
@@ -33,9 +33,6 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-pytestmark = pytest.mark.usefixtures("toy")
-
-
 @pytest.fixture
 def records(tmp_path_factory: pytest.TempPathFactory, toy: Params) -> dict[str, Any]:
     """The two records of a tiny arm, by kind."""
@@ -45,90 +42,86 @@ def records(tmp_path_factory: pytest.TempPathFactory, toy: Params) -> dict[str, 
         return {r["kind"]: r for r in run(Params.parse(SETTINGS)).present}
 
 
-def saved(record: dict[str, Any], **changes: Any) -> Path:
-    return store.save(store.path_of("tiny-quick", "copy"), {**record, **changes})
+def saved(record: dict[str, Any], change: Callable[[dict[str, Any]], object] = lambda record: None) -> Path:
+    """The file of a record's copy, changed."""
+    copy = json.loads(json.dumps({key: value for key, value in record.items() if key != "checksum"}))
+    change(copy)
+    path = store.path_of("tiny-quick", "copy")
+    path.unlink(missing_ok=True)
+    return store.save(path, copy)
 
 
-@pytest.mark.parametrize(
-    ("kind", "label"), [("trials", None), ("trials", "43"), ("floor", "42-nudge"), ("floor", "42-repeat")]
-)
+def replayed(path: Path, label: str | None = None) -> Replay:
+    return replay(task_of(path, label))
+
+
+@pytest.mark.parametrize(("kind", "label"), [("trials", None), ("floor", "42-nudge"), ("floor", "42-repeat")])
 def test_replay_gives_the_recorded_bits(records: dict[str, Any], kind: str, label: str | None) -> None:
-    """Every trial of a record, nudged or not, can be trained again to the same weights."""
-    found = replay(saved(records[kind]), label)
+    """Every trial of a record, perturbed or not, can be trained again to the same weights."""
+    found = replayed(saved(records[kind]), label)
     assert found.equal, found.sentence
     assert "equal bit for bit" in found.sentence
 
 
-def test_another_result_is_not_equal(records: dict[str, Any]) -> None:
-    """A record of another seed's weights is told from the replay, with both losses."""
-    changed = json.loads(json.dumps(records["trials"]))
-    changed["trials"][0]["weights_sha256"] = changed["trials"][1]["weights_sha256"]
-    found = replay(saved(changed))
-    assert not found.equal
-    assert "NOT equal" in found.sentence
-    assert "are the recorded ones" in found.sentence
+def test_what_differs_is_told(records: dict[str, Any]) -> None:
+    """Other weights or another evaluation break the promise; with another processor they do not; equal bits from other
+    code are told apart."""
+
+    def other_weights(record: dict[str, Any]) -> None:
+        record["trials"][0]["weights_sha256"] = record["trials"][1]["weights_sha256"]
+
+    def other_evaluation(record: dict[str, Any]) -> None:
+        record["trials"][0]["history"][0]["val_loss"] += 1e-15
+
+    def other_machine(record: dict[str, Any]) -> None:
+        other_weights(record)
+        record["provenance"]["machine"]["processor"] = "another processor"
+
+    def other_code(record: dict[str, Any]) -> None:
+        record["provenance"]["trial_code_sha256"] = "0"
+
+    for change, equal, wrong, words in (
+        (other_weights, False, True, "NOT equal in weights_sha256"),
+        (other_weights, False, True, "are the recorded ones"),
+        (other_evaluation, False, True, "NOT equal in history"),
+        (other_machine, False, False, "what differs: processor another processor -> "),
+        (other_code, True, False, "although this changed since: the code that trains"),
+    ):
+        found = replayed(saved(records["trials"], change))
+        assert (found.equal, found.wrong) == (equal, wrong)
+        assert words in found.sentence
 
 
-def test_another_machine_is_named(records: dict[str, Any]) -> None:
-    """Where the processor differs, the sentence says from what to what, and other bits break no promise."""
-    changed = json.loads(json.dumps(records["trials"]))
-    changed["trials"][0]["weights_sha256"] = "0"
-    changed["provenance"]["machine"]["processor"] = "another processor"
-    found = replay(saved(changed))
-    assert "processor another processor -> " in found.sentence
-    assert not found.equal
-    assert not found.wrong
-
-
-def test_equal_bits_from_other_code_are_told_apart(records: dict[str, Any]) -> None:
-    """The code that trains was rewritten since: the sentence does not pass that over."""
-    changed = json.loads(json.dumps(records["trials"]))
-    changed["provenance"]["trial_code_sha256"] = "0"
-    found = replay(saved(changed))
-    assert found.equal
-    assert found.record["changed"] == ["the code that trains"]
-    assert found.sentence.endswith("although this changed since: the code that trains")
-
-
-def test_other_evaluations_of_equal_weights_are_not_equal(records: dict[str, Any]) -> None:
-    """Every evaluation is compared, not only the weights."""
-    changed = json.loads(json.dumps(records["trials"]))
-    changed["trials"][0]["history"][0]["val_loss"] += 1e-15
-    found = replay(saved(changed))
-    assert found.wrong
-    assert found.record["differs"] == ["history"]
-
-
-def test_a_nudged_replay_is_as_far_away_as_the_noise_floor(
+def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(
     toy: Params, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another machine, played by one unit in the last place: its total variation from the cached predictions is the
     recorded floor's, exactly."""
     outcome = run(Params.parse({**SETTINGS, "model": "charlm", "iterations": 20}))
-    (record,) = outcome.present[1:2]
+    path = store.path_of("tiny-quick", outcome.present[1]["arm"])
     fresh_model = trial_repro.fresh_model
 
-    def nudged(spec: Any) -> Any:
+    def perturbed(spec: Any) -> Any:
         model = fresh_model(spec)
         perturb(model)
         return model
 
-    monkeypatch.setattr(trial_repro, "fresh_model", nudged)
-    found = replay(store.path_of("tiny-quick", record["arm"])).record
-    assert found["differs"] == ["history", "weights_sha256"] or found["differs"] == ["weights_sha256"]
+    monkeypatch.setattr(trial_repro, "fresh_model", perturbed)
+    found = replayed(path).record
+    assert found is not None
+    assert "weights_sha256" in found["differs"]
     assert found["total_variation"] == found["floor"]["total_variation"] > 0
     monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "empty"))
-    without = replay(store.path_of("tiny-quick", record["arm"]))
-    assert without.record["total_variation"] is None
-    assert "not in the cache" in without.sentence
-    assert "one unit in the last place" in without.sentence
+    said = replayed(path).sentence
+    for words in ("not in the cache", "one unit in the last place", "another seed"):
+        assert words in said
 
 
 def test_a_replay_that_raises_is_wrong(records: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Not equal, not quiet."""
     path = saved(records["trials"])
     monkeypatch.setattr(trial_repro, "train", lambda *a, **k: 1 / 0)
-    found = replay(path)
+    found = replayed(path)
     assert found.wrong
     assert "FAILED: ZeroDivisionError" in found.sentence
 
@@ -138,7 +131,7 @@ def test_history_lies_beside_the_record(records: dict[str, Any]) -> None:
     path = saved(records["trials"])
     before = path.read_bytes()
     for label in ("42", "43", "43"):
-        keep(replay(path, label))
+        keep(replayed(path, label))
     history = store.load_replays("tiny-quick")
     assert [entry["trial"] for entry in history] == ["42", "43", "43"]
     assert {entry["record_checksum"] for entry in history} == {store.load(path)["checksum"]}
@@ -148,34 +141,22 @@ def test_history_lies_beside_the_record(records: dict[str, Any]) -> None:
 
 def test_a_network_of_the_image_sweep_is_replayed_alone() -> None:
     """Trained among others, it comes out the same on its own, in every number that was recorded."""
-    settings = {
-        "study": "sweep",
-        "arms": ["relu", "geglu_equal_width"],
-        "hidden": [2, 4],
-        "learning_rates": [1e-1, 1e-3],
-        "batch_sizes": [64],
-    }
-    for record in run(MnistParams.parse({**settings, "trials": 2})).present[::5]:
-        found = replay(store.path_of("sweep", record["arm"]), "43")
+    sweep = {"arms": ["relu", "geglu_equal_width"], "hidden": [2, 4], "learning_rates": [1e-1, 1e-3]}
+    for record in run(MnistParams.parse({"study": "sweep", "batch_sizes": [64], "trials": 2, **sweep})).present[::5]:
+        found = replayed(store.path_of("sweep", record["arm"]), "43")
         assert found.equal, found.sentence
+        assert found.record is not None
         assert "test_accuracy" in found.record["compared"]
 
 
 def test_an_ablation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every optimizer gives its bits again; nudged, the total variation to the cached weights is told."""
-    tiny = {
-        "iterations": 2,
-        "evaluate_every": 1,
-        "batch_size": 2,
-        "vocab_size": 300,
-        "validation_windows": 4,
-        "activations": "gelu",
-    }
+    """Every optimizer gives its bits again; shaken, the total variation to the cached weights is told."""
+    tiny = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
     text = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
     monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: text)
     trial_ablation._text_shards.cache_clear()
-    for record in run(AblationParams.parse({**tiny, "symmetry": "bQbV"})).present:
-        found = replay(store.path_of(record["study"], record["arm"]))
+    for record in run(AblationParams.parse({**tiny, "symmetry": "bQbV", "activations": "gelu"})).present:
+        found = replayed(store.path_of(record["study"], record["arm"]))
         assert found.equal, found.sentence
     first = trial_ablation.train_trial
 
@@ -185,45 +166,79 @@ def test_an_ablation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
         return {**results, "weights_sha256": "0"}, tensors
 
     monkeypatch.setattr(trial_ablation, "train_trial", shaken)
-    moved = replay(store.path_of(record["study"], record["arm"]))
+    moved = replayed(store.path_of(record["study"], record["arm"]))
     trial_ablation._text_shards.cache_clear()
     assert moved.wrong
-    assert not torch.is_inference_mode_enabled()
+    assert moved.record is not None
     assert 0 < moved.record["total_variation"] < 1e-4
 
 
-def test_what_several_processes_trained_is_refused(records: dict[str, Any]) -> None:
-    """Sums over processes have other bits."""
-    record = {"arm": "an-arm", "provenance": {"processes": 2}}
-    with pytest.raises(RecordError, match="trained by 2 processes"):
-        trial.train_again(None, record)
-
-
-def test_a_device_that_is_not_here_is_named(records: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A record of a GPU, on a machine without."""
-    changed = json.loads(json.dumps(records["trials"]))
-    changed["config"]["recipe"]["device"] = "cuda"
+def test_what_cannot_be_replayed_is_refused(records: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several processes together, a GPU that is not here, other data, an unknown trial, a record without trials."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(RecordError, match="trained by 2 processes"):
+        trial.train_again(None, {"arm": "an-arm", "provenance": {"processes": 2}})
     with pytest.raises(RecordError, match="was trained on cuda, which is not here"):
-        replay(saved(changed))
-
-
-def test_a_record_without_trials_is_refused() -> None:
-    """The character tables, for one, train nothing."""
-    path = store.save(paths.results() / "tiny" / "baseline.json", {"kind": "baseline", "study": "tiny"})
-    with pytest.raises(RecordError, match="'baseline' holds no trials"):
-        replay(path)
-
-
-def test_other_data_is_refused(records: dict[str, Any]) -> None:
-    """A replay on another text would compare nothing."""
-    changed = json.loads(json.dumps(records["trials"]))
-    changed["provenance"]["data"]["sha256"] = "0" * 64
+        replayed(saved(records["trials"], lambda record: record["config"]["recipe"].update(device="cuda")))
+    path = saved(records["trials"], lambda record: record["provenance"]["data"].update(sha256="0" * 64))
     with pytest.raises(RecordError, match="made on other data"):
-        replay(saved(changed))
-
-
-def test_unknown_label_lists_the_known(records: dict[str, Any]) -> None:
-    """The labels of a record are its trials'."""
+        replayed(path)
     with pytest.raises(BadInput, match="known are 42, 43"):
-        specification(records["trials"], "44")
+        replayed(path, "44")
+    with pytest.raises(RecordError, match="'baseline' holds no trials"):
+        task_of(store.save(paths.results() / "tiny" / "baseline.json", {"kind": "baseline", "study": "tiny"}))
+
+
+def tasks(**sizes: int) -> list[Task]:
+    """Tasks of studies with so many trials; the i-th took i minutes."""
+    return [Task(Path(), study, study, str(i), 60.0 * i, None) for study, n in sizes.items() for i in range(n)]
+
+
+def test_a_sample_takes_turns_by_its_seed_alone() -> None:
+    """A study of a thousand trials does not push out one of two; long trials are left out on request."""
+    drawn = [task.study for task in sample(tasks(large=1000, small=2), 6)]
+    assert (drawn.count("large"), drawn.count("small")) == (4, 2)
+    every = tasks(a=20, b=20)
+    assert sample(every, 10, seed=1) == sample(every, 10, seed=1) != sample(every, 10, seed=2)
+    assert set(sample(every)) == set(every)
+    assert {task.label for task in sample(tasks(a=10), minutes=2.5)} == {"0", "1", "2"}
+    assert sample([], 3) == []
+
+
+@pytest.fixture
+def two_studies(toy: Params) -> None:
+    """Two studies of two trials each, and a performance record that replay passes over."""
+    for study in ("one", "two"):
+        run(Params.parse({**SETTINGS, "study": study, "noise_floor": False}))
+    store.save(paths.results() / "performance" / "x.json", {"kind": "performance"})
+
+
+def test_all_trials_of_all_records(two_studies: None) -> None:
+    """Each is told to whoever watches, and its history written as it ends; what cannot be replayed stops nothing."""
+    assert [(task.study, task.label) for task in recorded_trials(label="43")] == [("one", "43"), ("two", "43")]
+    with pytest.raises(UnknownName, match="known are one, performance, two"):
+        recorded_trials("tow")
+    running = replay_all(recorded_trials("two"))
+    next(running)
+    running.close()  # type: ignore[attr-defined]
+    assert len(store.load_replays("two")) == 1
+    path = next((paths.results() / "one").glob("tinylstm*.json"))
+    record = json.loads(path.read_text())
+    record["provenance"]["data"]["sha256"] = "0" * 64
+    path.unlink()
+    store.save(path, {key: value for key, value in record.items() if key != "checksum"})
+    heard: list[str] = []
+    found = list(replay_all(recorded_trials(), watch=lambda event: heard.append(event.kind)))
+    assert [outcome.record is None for outcome in found] == [True, True, False, False]
+    assert "not replayed: " in found[0].sentence
+    assert "made on other data" in found[0].sentence
+    assert (heard[0], heard.count("trial")) == ("start", 4)
+    assert [len(store.load_replays(study)) for study in ("one", "two")] == [0, 3]
+
+
+@pytest.mark.slow
+def test_processes_replay_the_same_bits() -> None:
+    """What this process recorded, two others train again."""
+    run(Params.parse({**SETTINGS, "study": "one", "noise_floor": False}))
+    assert [outcome.equal for outcome in replay_all(recorded_trials("one"), workers=2)] == [True, True]
+    assert len(store.load_replays("one")) == 2

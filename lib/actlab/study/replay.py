@@ -3,24 +3,31 @@ itself never changed."""
 
 from __future__ import annotations
 
+import math
+import random
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, zip_longest
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from actlab.errors import RecordError
+from actlab import paths
+from actlab.errors import ActlabError, RecordError, UnknownName
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.arms import NUDGE
 from actlab.study.finish import bits_of, differing
-from actlab.study.measure import Results
-from actlab.study.pool import Report
-from actlab.study.trial import kind_of, specification, train_again
+from actlab.study.pool import Report, run_tasks
+from actlab.study.progress import Event, Watch
+from actlab.study.trial import KINDS, kind_of, specification, train_again
+
+CODE = "the code that trains"
+APART = ("floor", "perturbed")
+"""Kinds of records whose trials share seeds."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class Task:
     study: str
     label: str
     seconds: float
-    """What it took when it was recorded."""
+    """What it took when it was recorded (a network of the image sweep: its share of the program)."""
     trial: Any
     """Its specification."""
 
@@ -43,47 +50,107 @@ class Replay:
     """Outcome of one replay."""
 
     task: Task
-    equal: bool
-    """Whether all that was compared has the recorded bits."""
-    wrong: bool
-    """Whether the replay contradicts its promise: it raised, or its bits differ though machine, versions and the code
-    that trains are the same."""
     sentence: str
-    record: store.Record
-    """What is kept of it."""
+    record: store.Record | None = None
+    """What is kept of it; ``None`` where the trial cannot be trained here: its data is not here, say."""
+    wrong: bool = False
+    """Whether it contradicts what replay promises: it raised, or its bits differ though machine, versions and the code
+    that trains are the same."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether all that was compared has the recorded bits."""
+        return self.record is not None and self.record["equal"]
 
 
 def task_of(path: Path, label: str | None = None) -> Task:
     """One trial of a record, the first unless ``label`` names another."""
     record = store.load(path)
     kind_of(record)
-    label = label or record["trials"][0]["label"]
-    return Task(
-        path.resolve(),
-        record["arm"],
-        record["study"],
-        label,
-        seconds_of(_trial(record, label)),
-        specification(record, label),
+    return _task(path, record, label or record["trials"][0]["label"])
+
+
+def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
+    """Every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files;
+    ``label``: with this label."""
+    known = sorted(folder.name for folder in paths.results().glob("*") if any(folder.glob("*.json")))
+    if study and study not in known:
+        raise UnknownName("study", study, known, str(paths.results()))
+    files = [path for name in ([study] if study else known) for path in sorted((paths.results() / name).glob("*.json"))]
+    every = {sign for kind in KINDS.values() for sign in kind.OWN}
+    records = [(path, record) for path in files if (record := store.load(path)).get("kind") in every]
+    return [
+        _task(path, record, trial["label"])
+        for path, record in records
+        for trial in record["trials"]
+        if label in (None, trial["label"])
+    ]
+
+
+def _task(path: Path, record: store.Record, label: str) -> Task:
+    trial = specification(record, label)
+    spent = _trial(record, label).get("seconds", 0.0)
+    seconds = sum(spent.values()) if isinstance(spent, dict) else spent
+    return Task(path.resolve(), record["arm"], record["study"], label, seconds, trial)
+
+
+def _trial(record: store.Record, label: str) -> store.Record:
+    return next(trial for trial in record["trials"] if trial["label"] == label)
+
+
+def sample(tasks: Sequence[Task], size: int | None = None, seed: int = 0, minutes: float = math.inf) -> list[Task]:
+    """``size`` trials at random (all of them unless given), the studies taking turns so that none is left out for its
+    size.
+
+    ``minutes`` leaves out trials whose recorded training took longer: the sample then says nothing about those.
+    """
+    short = [task for task in tasks if task.seconds <= 60 * minutes]
+    draw = random.Random(seed)
+    queues = [[task for task in short if task.study == study] for study in dict.fromkeys(task.study for task in short)]
+    for queue in queues:
+        draw.shuffle(queue)
+    return [task for turn in zip_longest(*queues) for task in turn if task][:size]
+
+
+def replay_all(tasks: Sequence[Task], workers: int = 1, watch: Watch | None = None) -> Iterator[Replay]:
+    """Replay trials through the pool, and yield each as it ends, its history written: an interruption loses only those
+    under way."""
+    tell = watch or (lambda event: None)
+    provenance.code()  # before anything can change the files that this process has loaded
+    if tasks:
+        tell(Event("start", tasks[0], total=len(tasks)))
+    running = run_tasks(
+        _attempt,
+        tasks,
+        workers,
+        lambda place, iteration, loss: tell(Event("progress", tasks[place], tasks[place].trial, iteration, loss)),
+        say=lambda note: tell(Event("note", tasks[0], note=note)),
     )
+    for place, outcome in running:
+        if outcome.record is not None:
+            keep(outcome)
+        tell(Event("trial", tasks[place], tasks[place].trial))
+        yield outcome
 
 
-def replay(path: Path, label: str | None = None, report: Report | None = None) -> Replay:
-    """Train one trial of a record again (the first unless ``label`` names another), from nothing.
+def _attempt(task: Task, report: Report) -> Replay:
+    try:
+        return replay(task, report)
+    except ActlabError as error:
+        return Replay(task, f"{task.id} trial {task.label}: not replayed: {error}")
+
+
+def replay(task: Task, report: Report | None = None) -> Replay:
+    """Train a recorded trial again, from nothing.
 
     The same bits are promised on the same kind of machine with the same versions and the same code; the sentence says
     what differs otherwise, and how far the outcome is from the recorded one: in loss, and in total variation where the
-    recorded trial's predictions are still in the cache, each beside what one unit in the last place (where the arm's
-    noise floor is recorded) and another seed do.
+    recorded trial's predictions are still in the cache, each beside what a 1-ULP perturbation (where the arm's noise
+    floor is recorded) and another seed do.
 
     Raises:
-        ActlabError: no such trial, its data is not here or is other data, or it needs a device that is not here.
+        ActlabError: its data is not here or is other data, or it needs a device that is not here.
     """
-    return replay_task(task_of(path, label), report)
-
-
-def replay_task(task: Task, report: Report | None = None) -> Replay:
-    """The same, of a task."""
     record = store.load(task.path)
     device = str(record["config"].get("recipe", {}).get("device", "cpu"))
     if device.startswith("cuda") and not torch.cuda.is_available():
@@ -92,16 +159,9 @@ def replay_task(task: Task, report: Report | None = None) -> Replay:
     again = train_again(task.trial, record, report)
     seconds = time.perf_counter() - since
     before, after = _trial(record, task.label), again.results
-    differs = differing(before, after)
-    changed = _changed(record)
+    differs, changed = differing(before, after), _changed(record)
     failed = after["status"] == "failed"
-    measured: dict[str, Any] = {}
-    if not failed:
-        measured = {
-            "val_loss": {"recorded": _loss(before), "now": _loss(after)},
-            "total_variation": again.distance() if differs else 0.0,
-        }
-    found = {
+    found: store.Record = {
         "kind": "replay",
         "study": record["study"],
         "arm": record["arm"],
@@ -111,105 +171,89 @@ def replay_task(task: Task, report: Report | None = None) -> Replay:
         "compared": sorted(bits_of(before)),
         "differs": differs,
         "changed": changed,
-        **measured,
         "floor": _floor(record, task.path.parent) if differs else None,
         "seconds": seconds,
         "provenance": provenance.of_record(record["provenance"]["threads"], record["provenance"]["path"], {}),
     }
-    wrong = failed or bool(differs and not changed)
-    outcome = f"FAILED: {after['traceback'].strip().splitlines()[-1]}" if failed else _verdict(found, record)
-    return Replay(task, not differs, wrong, f"{record['arm']} trial {task.label}: {outcome}", found)
+    if not failed:
+        found["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}
+        found["total_variation"] = again.distance() if differs else 0.0
+    said = f"FAILED: {after['traceback'].strip().splitlines()[-1]}" if failed else _verdict(found, record)
+    sentence = f"{record['arm']} trial {task.label}: {said}"
+    return Replay(task, sentence, found, wrong=failed or bool(differs and not changed))
 
 
 def keep(outcome: Replay) -> Path:
     """Add a replay to the history of its record: a file of its own, never changed, in ``replays/ARM/`` beside the
     record (``store.replays``)."""
+    assert outcome.record is not None
     moment = outcome.record["provenance"]["date"].replace(":", "").replace("-", "")[:15]
     name = f"{outcome.task.label}-{moment}-{store.checksum(outcome.record)[:8]}.json"
     return store.save(store.replays_of(outcome.task.path) / name, outcome.record)
 
 
-def _trial(record: store.Record, label: str) -> Results:
-    return next(trial for trial in record["trials"] if trial["label"] == label)
-
-
-def seconds_of(trial: Results) -> float:
-    """What a trial's training and evaluation took (a network of the image sweep: its share of the program)."""
-    spent = trial.get("seconds", 0.0)
-    return sum(spent.values()) if isinstance(spent, dict) else spent
-
-
-def _loss(trial: Results) -> float:
+def _loss(trial: Mapping[str, Any]) -> float:
     return trial["final"]["val_loss"] if "final" in trial else trial["val_loss"]
 
 
 def _changed(record: store.Record) -> list[str]:
     """What a bit-for-bit comparison has to share and does not."""
-    was, now = record["provenance"]["machine"], provenance.machine()
-    changed = [f"{key} {was.get(key)} -> {value}" for key, value in now.items() if was.get(key) != value]
-    same_code = record["provenance"]["trial_code_sha256"] == provenance.code()["trial_code_sha256"]
-    return changed if same_code else [*changed, CODE]
-
-
-CODE = "the code that trains"
-APART = ("floor", "perturbed")
-"""Kinds of records whose trials share seeds."""
+    was, here = record["provenance"], provenance.here()
+    machines = was["machine"], here["machine"]
+    changed = [
+        f"{key} {machines[0].get(key)} -> {now}" for key, now in machines[1].items() if machines[0].get(key) != now
+    ]
+    return changed if was["trial_code_sha256"] == here["trial_code_sha256"] else [*changed, CODE]
 
 
 def _floor(record: store.Record, folder: Path) -> dict[str, float] | None:
-    """What one unit in the last place does to the arm's trials: the mean over those that were nudged, where a record of
-    its noise floor has any."""
-    apart = ("kind", "trials", "protocol", "ensembles", "snapshots")
-    same = {name: value for name, value in record["config"].items() if name not in apart}
+    """What a 1-ULP perturbation does to the arm's trials: the mean over those that had it, where a record of its noise
+    floor has any."""
+
+    def settings(one: store.Record) -> dict[str, Any]:
+        apart = ("kind", "trials", "protocol", "ensembles", "snapshots")
+        return {name: value for name, value in one["config"].items() if name not in apart}
+
     for path in sorted(folder.glob("*.json")):
         other = store.load(path)
-        if other.get("kind") not in APART or {n: v for n, v in other["config"].items() if n not in apart} != same:
-            continue
-        pairs = [pair for pair in other["reproducibility_metrics"] if pair["between"][1].endswith(f"-{NUDGE}")]
-        if pairs:
-            losses = [
-                abs(_loss(_trial(other, a)) - _loss(_trial(other, b))) for a, b in (pair["between"] for pair in pairs)
-            ]
-            return {
-                "total_variation": statistics.fmean(pair["total_variation"] for pair in pairs),
-                "val_loss": statistics.fmean(losses),
-                "n": float(len(pairs)),
-            }
+        if other.get("kind") in APART and settings(other) == settings(record):
+            pairs = [pair for pair in other["reproducibility_metrics"] if pair["between"][1].endswith(f"-{NUDGE}")]
+            if pairs:
+                losses = [[_loss(_trial(other, label)) for label in pair["between"]] for pair in pairs]
+                return {
+                    "total_variation": statistics.fmean(pair["total_variation"] for pair in pairs),
+                    "val_loss": statistics.fmean(abs(a - b) for a, b in losses),
+                    "n": float(len(pairs)),
+                }
     return None
 
 
-def _verdict(found: Mapping[str, Any], record: store.Record) -> str:
+def _seeds(record: store.Record) -> dict[str, float | None]:
+    """What another seed does: the mean over pairs of the arm's trials, where these differ by their seeds alone."""
+    losses = [_loss(trial) for trial in record["trials"] if trial["status"] == "done"]
+    if record["kind"] in APART or len(losses) < 2:
+        return {}
+    apart = statistics.fmean(abs(a - b) for a, b in combinations(losses, 2))
+    return {"val_loss": apart, "total_variation": record.get("avg_total_variation")}
+
+
+def _verdict(found: store.Record, record: store.Record) -> str:
     changed = ", ".join(found["changed"])
     before, after = found["val_loss"]["recorded"], found["val_loss"]["now"]
     if found["equal"]:
         although = f", although this changed since: {changed}" if changed else ""
         return f"equal bit for bit (validation loss {after:.6f}){although}"
-    loss = "; ".join([f"{abs(after - before):.1e} apart", *_beside("val_loss", found["floor"], _between_seeds(record))])
+    others = {"one unit in the last place of one weight": found["floor"] or {}, "another seed": _seeds(record)}
+
+    def beside(name: str) -> str:
+        known = {what: values.get(name) for what, values in others.items()}
+        return "".join(f"; {what}: {value:.1e}" for what, value in known.items() if value is not None)
+
     far = "total variation not known, since the recorded predictions are not in the cache"
-    if found["total_variation"] is not None:
-        yardsticks = _beside(
-            "total_variation", found["floor"], record.get("avg_total_variation") if _has_seeds(record) else None
-        )
-        far = "; ".join([f"total variation {found['total_variation']:.1e} from the recorded predictions", *yardsticks])
-    why = f"what differs: {changed}" if changed else "processor, versions and code are the recorded ones"
-    return f"NOT equal in {', '.join(found['differs'])}: validation loss {before:.6f} recorded, {after:.6f} now ({loss}); {far}; {why}"
-
-
-def _beside(name: str, floor: Mapping[str, float] | None, seeds: float | None) -> list[str]:
-    said = [f"one unit in the last place of one weight: {floor[name]:.1e}"] if floor else []
-    return said if seeds is None else [*said, f"another seed: {seeds:.1e}"]
-
-
-def _has_seeds(record: store.Record) -> bool:
-    """Whether its trials differ by their seeds alone."""
-    return record["kind"] not in APART
-
-
-def _between_seeds(record: store.Record) -> float | None:
-    """Mean absolute difference in loss between two trials of the arm."""
-    losses = [_loss(trial) for trial in record["trials"] if trial["status"] == "done"]
+    if (apart := found["total_variation"]) is not None:
+        far = f"total variation {apart:.1e} from the recorded predictions{beside('total_variation')}"
     return (
-        statistics.fmean(abs(a - b) for a, b in combinations(losses, 2))
-        if _has_seeds(record) and len(losses) > 1
-        else None
+        f"NOT equal in {', '.join(found['differs'])}: validation loss {before:.6f} recorded, {after:.6f} now "
+        f"({abs(after - before):.1e} apart{beside('val_loss')}); {far}; "
+        + (f"what differs: {changed}" if changed else "processor, versions and code are the recorded ones")
     )
