@@ -1,4 +1,5 @@
-"""What the grid says, as sentences whose every number is computed from records; the book and the README quote them."""
+"""The page of reproducibility between seeds as sentences, whose every number is computed from records. The README
+quotes them."""
 
 from __future__ import annotations
 
@@ -9,49 +10,48 @@ from typing import Any
 
 import numpy as np
 
-from actlab.records import store
-from actlab.records.families import comparisons, family_size, tested, told
+from actlab.records.estimates import ALPHA
+from actlab.records.families import family_size, tested, told
 from actlab.records.repro import METRICS, ArmResults, Grid, association
-from actlab.records.store import Record
-from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import few_differ
-from actlab.wording import bullets, measured, normal_tails, signed, small
+from actlab.wording import bullets, normal_tails, signed, small
 
 LISTED = 6
 """How many differences a sentence names, the largest."""
 FEWEST_PAIRS = 10
 """Below so many differences a rank correlation says nothing worth a sentence."""
-ALPHA = 0.05
 FIRST_LOOK = datetime.fromisoformat("2026-11-21T04:53:28+00:00")
 """When the association of agreement with loss was first computed: the commit that brought ``association`` (a test asks
 the history)."""
-Comparison = tuple[ArmResults, Estimate, float]
-"""An arm, its paired difference from relu, and the p-value after Holm."""
+SENTENCES = ("extent", "seeds", "models", "activations", "losses", "tails", "progress", "floor", "baselines")
 
 
 def sentences(grid: Grid) -> dict[str, str]:
     """Name -> sentence, in Markdown without headings. A study without records says so in every sentence."""
     if not grid.arms:
-        return dict.fromkeys(
-            ("extent", "seeds", "models", "activations", "losses", "tails", "progress", "floor", "baselines"),
-            "No record yet",
-        )
-    return {
-        "extent": extent(grid),
-        "seeds": seeds(grid),
-        "models": models(grid),
-        "activations": compared(grid, "total_variation"),
-        "losses": compared(grid, "val_loss"),
-        "tails": tails(grid),
-        "progress": progress(grid),
-        "floor": floor(grid),
-        "baselines": baselines(grid),
-    }
+        return dict.fromkeys(SENTENCES, "No record yet")
+    found = extent(grid), seeds(grid), models(grid), compared(grid, "total_variation"), compared(grid, "val_loss")
+    return dict(zip(SENTENCES, (*found, tails(grid), progress(grid), floor(grid), baselines(grid)), strict=True))
 
 
-def listed(grid: Grid) -> Any:
-    """The sentences as a bulleted list for a notebook."""
-    return bullets(sentences(grid).values())
+def answer(grid: Grid) -> Any:
+    """The page's answer in one sentence, for a notebook."""
+    counted = {name: tested(grid, metric) for name, metric in (("loss", "val_loss"), ("tv", "total_variation"))}
+    if not counted["tv"]:
+        return bullets(["No record compares an activation with relu yet"])
+    loss, tv = (sum(p < ALPHA for _, _, p, _ in found) for found in counted.values())
+    return bullets(
+        [
+            f"After the same number of steps the activation changes the validation loss significantly in {loss} of "
+            f"{len(counted['tv'])} comparisons with relu, and how far two seeds differ in {tv} (Holm-adjusted, 5%)"
+        ]
+    )
+
+
+def listed(grid: Grid, *names: str) -> Any:
+    """Sentences as a bulleted list for a notebook; all of them unless some are named."""
+    found = sentences(grid)
+    return bullets(found[name] for name in names or found)
 
 
 def mattering(grid: Grid, margin: float) -> Any:
@@ -66,7 +66,7 @@ def mattering(grid: Grid, margin: float) -> Any:
     if not margin:
         return None
     found: dict[str, list[str]] = {"these matter": [], "these do not matter": [], "undecided": []}
-    for arm, estimate, p in against_relu(grid, "val_loss"):
+    for arm, estimate, p, _ in tested(grid, "val_loss"):
         within = -margin < estimate.low and estimate.high < margin
         outcome = list(found)[0 if p < ALPHA else 1 if within else 2]
         found[outcome].append(f"{arm.model} {arm.activation} {signed(estimate)}")
@@ -76,38 +76,6 @@ def mattering(grid: Grid, margin: float) -> Any:
     )
     told = [f"{outcome}: {'; '.join(arms)}" for outcome, arms in found.items() if arms]
     return bullets([rule, *(told or ["the rule waits for records"])])
-
-
-def longer(study: str) -> Any:
-    """When each trial of a longer study first beats the character tables, as a list for a notebook; nothing for no
-    study."""
-    if not study:
-        return None
-    records = store.load_study(study)
-    tables = next((record for record in records if record["kind"] == "baseline"), None)
-    trials = [
-        (record, trial)
-        for record in records
-        if record["kind"] == "trials"
-        for trial in record["trials"]
-        if trial["status"] == "done"
-    ]
-    if tables is None or not trials:
-        return bullets([f"results/{study} has no record yet"])
-    return bullets(_escapes(record, trial, tables) for record, trial in trials)
-
-
-def _escapes(record: Record, trial: Record, tables: Record) -> str:
-    """In one sentence: the first evaluation below each table."""
-    name = f"one trial of {record['model_name']} with {record['activation']} (seed {trial['seed']})"
-    known = ", ".join(_below(trial, tables, table) for table in ("unigram", "bigram"))
-    return f"{name}, trained for {trial['final']['iteration']:,} iterations: {known}; it ends at {trial['final']['val_loss']:.3f} nats"
-
-
-def _below(trial: Record, tables: Record, table: str) -> str:
-    level = tables[table]["val_loss"]
-    first = next((entry["iteration"] for entry in trial["history"] if entry["val_loss"] < level), None)
-    return f"{'never' if first is None else 'first'} below the {table} table ({level:.3f} nats){'' if first is None else f' at iteration {first}'}"
 
 
 def extent(grid: Grid) -> str:
@@ -158,11 +126,6 @@ def models(grid: Grid) -> str:
     )
 
 
-def against_relu(grid: Grid, metric: str) -> list[Comparison]:
-    """Every arm minus relu of the same model, each with the p-value of its primary family."""
-    return [(arm, e, p) for arm, e, p, _ in tested(grid, metric)]
-
-
 def compared(grid: Grid, metric: str) -> str:
     """How many arms differ from relu in a metric after Holm's correction, and which; nothing where there is no pair of
     arms."""
@@ -185,7 +148,7 @@ def compared(grid: Grid, metric: str) -> str:
 
 def tails(grid: Grid) -> str:
     """What the p-values of the comparisons with relu rest on; nothing where there are none."""
-    return normal_tails(max((e.n for _, e, _ in comparisons(grid, "val_loss")), default=0))
+    return normal_tails(max((e.n for _, e, *_ in tested(grid, "val_loss")), default=0))
 
 
 def progress(grid: Grid) -> str:
@@ -231,20 +194,6 @@ def _when(pairs: list[tuple[ArmResults, ArmResults]]) -> str:
         for part in (early, late)
     ]
     return f". Exploratory: it was first computed over {len(early)} of them ({values[0]}); the {len(late)} recorded later alone give {values[1]}"
-
-
-def sensitivity(grid: Grid, metric: str = "total_variation") -> Any:
-    """How far the activations of each model lie apart (CV%), as a list for a notebook."""
-    known = {model: grid.sensitivity(model, metric) for model in grid.models}
-    found = {model: estimate for model, estimate in known.items() if not np.isnan(estimate.value)}
-    if not found:
-        return bullets(["the sensitivity waits for two activations of one model"])
-    told = "; ".join(f"{model} {measured(estimate, 1, '%')}" for model, estimate in found.items())
-    return bullets(
-        [
-            f"sensitivity of {METRICS[metric].label.split(' (')[0]} to the activation (CV% of the activations' means): {told}"
-        ]
-    )
 
 
 def floor(grid: Grid) -> str:

@@ -1,0 +1,203 @@
+"""Figures and tables of arms by model and activation: differences from relu, training, noise floors, and every metric.
+For the pages of reproducibility, of extreme activations and of the report."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from actlab.chapters.template import MISSING, folded, frame
+from actlab.figures.primitives import Line, line, lines, points, scatter
+from actlab.records import store
+from actlab.records.estimates import ALPHA, REFERENCE
+from actlab.records.families import tested
+from actlab.records.repro import METRICS, PAIR_METRICS, ArmResults, Grid
+from actlab.records.settings import differing, kind_of, named
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.means import paired_difference
+from actlab.wording import signed, small, with_interval
+
+
+def figure_differences(grid: Grid, metric: str = "total_variation", margin: float = 0.0) -> Figure:
+    """Every activation minus relu, paired by seed: a panel a model; hollow where not significant in its family."""
+    found = {(arm.model, arm.activation, arm.activation): (e, p) for arm, e, p, _ in tested(grid, metric)}
+    hollow = [key for key, (_, p) in found.items() if not p < ALPHA]
+    label = f"{grid.metrics[metric].label}, minus {REFERENCE} (filled: significant)"
+    return points({key: e for key, (e, _) in found.items()}, label, hollow=hollow, zero=True, margin=margin)
+
+
+def figure_training(grid: Grid) -> Figure:
+    """Validation loss minus relu's through training, paired by seed: a panel a model, a line an activation."""
+    found: dict[tuple[str, str], Line] = {}
+    for arm, relu in _beside_relu(grid):
+        (steps, own), (_, other) = arm.curve("val_loss"), relu.curve("val_loss")
+        if own.shape == other.shape:
+            at = {step: paired_difference(own[:, i], other[:, i]) for i, step in enumerate(steps) if i}
+            found[arm.model, arm.activation] = line(at)
+    return lines(found, "iteration", f"validation loss minus {REFERENCE}'s (nats)", zero=True, share=False)
+
+
+def figure_trade(grid: Grid | None) -> Figure:
+    """Change of total variation against change of validation loss, every arm minus relu, with both intervals."""
+    found = {
+        (arm.model, arm.activation): [(arm.minus(relu, "val_loss"), arm.minus(relu, "total_variation"))]
+        for arm, relu in (_beside_relu(grid) if grid else ())
+    }
+    x, y = "validation loss minus relu's (nats; left is better)", "total variation minus relu's\n(down agrees more)"
+    return scatter(found, x, y, zero=True)
+
+
+def _beside_relu(grid: Grid) -> Iterator[tuple[ArmResults, ArmResults]]:
+    """Every other arm with relu's of its model."""
+    for (model, activation), arm in grid.arms.items():
+        if activation != REFERENCE and (model, REFERENCE) in grid.arms:
+            yield arm, grid.arms[model, REFERENCE]
+
+
+def figure_floors(grid: Grid, metric: str = "total_variation") -> Figure:
+    """Another seed, and the same seed with one weight moved by one ULP, on a logarithmic axis; an exact 0 has no place
+    there."""
+    found = {}
+    for arm in grid.arms.values():
+        if arm.floor:
+            place = f"{arm.model}, {arm.activation}"
+            found["", place, "another seed"] = arm.shown(metric)
+            moved = arm.floor_of(metric, "nudge")
+            if moved > 0:
+                alone = Estimate(moved, math.nan, math.nan, 1, 0.95, "one pair")
+                found["", place, "one weight moved by one ULP"] = alone
+    return points(found, grid.metrics[metric].label, log=True)
+
+
+def table_arms(grid: Grid) -> pd.DataFrame:
+    """One row an arm: parameters, trials, every metric with its 95% interval. Missing arms say so."""
+    labels = {name: metric.label for name, metric in grid.metrics.items()}
+    rows = {}
+    for cell in ((model, activation) for model in grid.models for activation in grid.activations):
+        arm = grid.arms.get(cell)
+        row = {"parameters": MISSING, "trials": MISSING, **dict.fromkeys(labels.values(), MISSING)}
+        if arm:
+            done = f"{len(arm.done)} of {len(arm.labels)} ({', '.join(arm.not_done)})" if arm.not_done else len(arm.done)
+            row |= {"parameters": f"{arm.n_parameters:,}", "trials": f"{done}"}
+            row |= {labels[n]: with_interval(arm.shown(n), metric.digits) for n, metric in grid.metrics.items()}
+        rows[cell] = row
+    return frame(rows, ("model", "activation"))
+
+
+def table_models(grid: Grid) -> pd.DataFrame:
+    """One row a model: relu's loss and total variation, and how many activations differ from it significantly."""
+    rows = {}
+    for model in grid.models:
+        relu = grid.arms.get((model, REFERENCE))
+        row = {"parameters": f"{relu.n_parameters:,}", "n": f"{len(relu.done)} seeds"} if relu else {"n": MISSING}
+        for metric in ("val_loss", "total_variation"):
+            label = METRICS[metric].label.partition(" (")[0]
+            mine = [(e, p) for arm, e, p, _ in tested(grid, metric) if arm.model == model]
+            row[f"{label} of relu"] = with_interval(relu.shown(metric), 3) if relu else MISSING
+            row[f"{label}: significant differences"] = f"{sum(p < ALPHA for _, p in mine)} of {len(mine)}"
+        rows[model] = row
+    return frame(rows)
+
+
+def table_differences(grid: Grid, metric: str) -> pd.DataFrame:
+    """Paired difference of each activation from relu, with a 95% interval; a star marks one that is significant in its
+    primary family (Holm)."""
+    found = {(arm.model, arm.activation): (e, p) for arm, e, p, _ in tested(grid, metric)}
+    others = [activation for activation in grid.activations if activation != REFERENCE]
+
+    def cell(model: str, activation: str) -> str:
+        if (model, activation) not in found:
+            return MISSING
+        e, p = found[model, activation]
+        return f"{signed(e, 4)}{' *' if p < ALPHA else ''}"
+
+    return frame({model: {activation: cell(model, activation) for activation in others} for model in grid.models})
+
+
+def table_floors(grid: Grid) -> pd.DataFrame:
+    """The noise floor: the same seed run twice, and with one weight moved by one unit in the last place."""
+    variants = {"repeat": "same seed again", "nudge": "one weight moved by one ULP"}
+    rows = {
+        (f"{arm.model}, {arm.activation}", words): {
+            m.label: MISSING if np.isnan(value := arm.floor_of(metric, variant)) else small(value)
+            for metric, m in PAIR_METRICS.items()
+        }
+        for arm in grid.arms.values()
+        if arm.floor
+        for variant, words in variants.items()
+    }
+    return frame(rows, ("arm", "change"))
+
+
+def table_missing(grid: Grid, noise_floor: bool = False) -> pd.DataFrame:
+    """Arms without a record, trials that did not end well, and, where noise floors are planned, how many arms lack
+    one."""
+    rows = [(model, activation, "no record") for model, activation in grid.missing]
+    rows += [(*key, f"trial {trial}") for key, arm in grid.arms.items() for trial in arm.not_done]
+    lacking = Counter(arm.model for arm in grid.without_floor) if noise_floor else {}
+    rows += [(m, f"{n} of {len(grid.of_model(m))} activations", "noise floor not run") for m, n in lacking.items()]
+    return pd.DataFrame(rows or [("", "", "nothing")], columns=["model", "activation", "what"]).set_index("model")
+
+
+def tables(grid: Grid, noise_floor: bool = False) -> Any:
+    """Every table of the page, folded, for the end of a notebook."""
+    differences = {
+        f"{grid.metrics[m].label}, minus {REFERENCE} (*: significant, Holm)": table_differences(grid, m)
+        for m in ("val_loss", "total_variation")
+    }
+    rest = {"Noise floors": table_floors(grid), "What is missing": table_missing(grid, noise_floor)}
+    return folded({"Every metric of every arm": table_arms(grid), **differences, **rest, "Origin": provenance(grid)})
+
+
+def elsewhere(grid: Grid) -> list[str]:
+    """What else the study's folder holds, in a sentence: arms of other settings, and arms that have grown beyond those
+    shown."""
+    records = [record for record in store.load_study(grid.study) if kind_of(record) == "trials"] if grid.study else []
+    shown = {arm.record["arm"] for arm in grid.arms.values()}
+    names = differing([*records, *(arm.record for arm in grid.arms.values())])
+    names = [name for name in names if name != "arm"]  # the smaller record of an arm that has grown
+    own = {named(arm.record, names) for arm in grid.arms.values()}
+    found = [
+        ", ".join(word for word in (what, "more trials" if what in own else "") if word)
+        for record in records
+        if record["arm"] not in shown
+        for what in [named(record, names)]
+    ]
+    if not found:
+        return []
+    others = "; ".join(f"{count} with {what}" for what, count in sorted(Counter(found).items()))
+    return [
+        f"results/{grid.study} also holds {others}: the explorer and `actlab report {grid.study}` show them side by side"
+    ]
+
+
+def provenance(grid: Grid) -> pd.DataFrame:
+    """Where the records come from: commit, machine, versions, data and days; one row for each that differs."""
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for arm in grid.arms.values():
+        origin = arm.record["provenance"]
+        machine, data, day = origin["machine"], origin["data"], origin["date"][:10]
+        about = {
+            "commit": (origin["git_commit"] or "none")[:10] + (" (changed)" if origin["git_dirty"] else ""),
+            "processor": machine["gpu"]
+            if str(arm.record["config"]["recipe"]["device"]).startswith("cuda")
+            else machine["processor"],
+            "torch": machine["torch"],
+            "data": f"{data['name']} {data['sha256'][:10]}",
+            "positions compared": f"{data['prediction_positions']:,}",
+        }
+        row = rows.setdefault(tuple(about.values()), about | {"records": 0, "days": []})
+        row |= {"records": row["records"] + 1, "days": [*row["days"], day]}
+    frame = pd.DataFrame([row | {"days": _span(row["days"])} for row in rows.values()])
+    return frame if frame.empty else frame.set_index("commit")
+
+
+def _span(days: list[str]) -> str:
+    first, last = min(days), max(days)
+    return first if first == last else f"{first} to {last}"

@@ -1,0 +1,59 @@
+"""What every page has: full tables folded at its end, and what its study rests on (trials, rule, families)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from actlab import paths
+from actlab.records import store
+from actlab.records.families import FAMILIES, PRIMARY
+from actlab.records.history import of_rule
+from actlab.records.repeats import extent
+from actlab.wording import bullets
+
+pd.set_option("display.max_colwidth", None)  # a page shows the whole text of a cell
+NO_RECORD = "no record yet"
+MISSING = "not run"
+
+
+def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) -> pd.DataFrame:
+    """A table of text with a row a key (of several ``names``); "no record yet" without rows."""
+    if not rows:
+        return pd.DataFrame({"": [NO_RECORD]}, index=[""])
+    made = pd.DataFrame.from_dict({i: row for i, row in enumerate(rows.values())}, orient="index").fillna("")
+    made.index = pd.MultiIndex.from_tuples(list(rows), names=names) if len(names) > 1 else pd.Index(list(rows))
+    return made
+
+
+def folded(tables: Mapping[str, pd.DataFrame]) -> Any:
+    """Tables for the end of a page, each behind its title."""
+    from IPython.display import HTML
+
+    parts = [
+        f"<details><summary>{escape(title)}</summary>{table.to_html(border=0, escape=True)}</details>"
+        for title, table in tables.items()
+    ]
+    return HTML("\n".join(parts))
+
+
+def standing(study: str) -> list[str]:
+    """What a study rests on: how many different trials, when its rule was written, and the questions whose primary
+    family of comparisons is this study's."""
+    records = store.load_study(study)
+    others = store.load_study(PRIMARY) if study != PRIMARY and (paths.results() / PRIMARY).exists() else []
+    path = paths.ROOT / "params" / f"{study}.yaml"
+    ruled = path.exists() and "ecision rule" in path.read_text(encoding="utf-8")
+    rule = of_rule(f"params/{study}.yaml", records, others) if ruled else ""
+    asked = [f"{family.question} (Holm over {family.over})" for family in FAMILIES.values() if family.study == study]
+    primary = f"The primary family of comparisons with relu is this study's for: {' '.join(asked)}" if asked else ""
+    return [extent(records, others), rule, primary]
+
+
+def standing_listed(*studies: str) -> Any:
+    """The sentences of some studies as a bulleted list for a notebook; "no record yet" without records."""
+    found = [text for study in studies for text in standing(study) if text]
+    return bullets(found or [NO_RECORD])
