@@ -8,7 +8,7 @@ from actlab.chapters import intro
 from actlab.chapters.intro import Front
 from actlab.errors import BadInput
 from actlab.figures import answer as figures
-from actlab.figures.style import show
+from actlab.figures.style import svg
 
 PICTURE = "_static/headline.svg"
 PAGES = {
@@ -27,7 +27,7 @@ def headline(front: Front, figure: str, pages: str) -> str:
 
 def picture(front: Front) -> str:
     """The headline figure as SVG."""
-    return str(show(figures.lead(*front.lead, front.floors)).data) + "\n"
+    return svg(figures.lead(*front.lead, front.floors)).decode() + "\n"
 
 
 def replaced(text: str, block: str) -> str:

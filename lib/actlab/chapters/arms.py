@@ -83,7 +83,9 @@ def table_arms(grid: Grid) -> pd.DataFrame:
         arm = grid.arms.get(cell)
         row = {"parameters": MISSING, "trials": MISSING, **dict.fromkeys(labels.values(), MISSING)}
         if arm:
-            done = f"{len(arm.done)} of {len(arm.labels)} ({', '.join(arm.not_done)})" if arm.not_done else len(arm.done)
+            done = (
+                f"{len(arm.done)} of {len(arm.labels)} ({', '.join(arm.not_done)})" if arm.not_done else len(arm.done)
+            )
             row |= {"parameters": f"{arm.n_parameters:,}", "trials": f"{done}"}
             row |= {labels[n]: with_interval(arm.shown(n), metric.digits) for n, metric in grid.metrics.items()}
         rows[cell] = row

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from actlab import paths
+from actlab.chapters.template import folded
+from actlab.figures.primitives import points
 from actlab.records import store
 from actlab.statistics.means import mean_interval
 from actlab.wording import moment, with_interval
@@ -274,3 +277,36 @@ def updates(measured: Measured) -> pd.DataFrame:
 
 def _indexed(rows: dict[tuple[str, str], Measured], names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=names))
+
+
+def figure(peers: store.Record | None) -> Figure:
+    """Seconds of a trial at equal protocol in times ours: a panel a model, a row a way."""
+    found = {}
+    for model, ways in (peers["measured"]["models"] if peers else {}).items():
+        measured = peers["measured"]  # type: ignore[index]
+        mine = _trial(measured, ways["ways"][OURS], measured["positions"])
+        for name, way in ways["ways"].items():
+            ratio = list(_trial(measured, way, measured["positions"]) / mine)
+            found[model, name, name] = mean_interval(ratio)
+    return points(found, "CPU seconds of a trial, times ours", columns=2)
+
+
+def tables(*records: store.Record | None) -> Any:
+    """Every table of the page with its machine, folded; the records in the order of ``peers, commands, scaling, growth,
+    mnist, optimizers``."""
+    peers, commands_, pool, grown, sweep, optimizers = records
+    made: dict[str, tuple[store.Record | None, Callable[[Measured], pd.DataFrame]]] = {
+        "Equal protocol: every way": (peers, equal_protocol),
+        "The reference over ours: what is speed, and what is protocol": (peers, protocols),
+        "Where the time of a step goes (a multiplication and an addition count two)": (peers, account),
+        "More workers: trials of 16 iterations in one process, on one Dask worker and on two": (pool, workers),
+        "What Dask costs": (pool, overhead),
+        "How the cost grows: time = a level^b": (grown, growth),
+        "A sweep of small networks against Lightning: 36 networks in one program": (sweep, images),
+        "The least that a stacked step needs": (sweep, image_limits),
+        "What an update of the weights costs, beside fused AdamW": (optimizers, updates),
+    }
+    named = {"commands": commands_, "peers": peers, "scaling": pool, "growth": grown, "mnist": sweep}
+    origins = pd.concat([origin(r).rename(columns={"": name}) for name, r in (named | {"optimizers": optimizers}).items()], axis=1)
+    every = {title: shown(record, table) for title, (record, table) in made.items()}
+    return folded(every | {"On a GPU": on_gpu(), "Machines": origins.fillna("")})

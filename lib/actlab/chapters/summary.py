@@ -7,22 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab import files
-from actlab.chapters import tables
+from actlab.chapters.arms import figure_floors
+from actlab.chapters.template import MISSING
 from actlab.errors import BadInput, UnknownName
-from actlab.figures import ablation as ablation_figures
-from actlab.figures import mnist as sweep_figures
-from actlab.figures import repro as figures
+from actlab.figures.primitives import Line, lines, points, scatter
 from actlab.figures.style import RC, styled
-from actlab.records import ablation as ablation_records
 from actlab.records import mnist, repro, settings, summary
 from actlab.records import tables as tidy
-from actlab.records.ablation import effects
 from actlab.records.store import Record
 from actlab.records.summary import Arm, measured, of_pairs
 from actlab.statistics.estimate import Estimate
@@ -34,6 +32,8 @@ ACROSS = ("val_loss", "val_accuracy", "total_variation")
 LABELS = {name: metric.label for name, metric in repro.METRICS.items()} | {
     "test_accuracy": mnist.LABELS["test_accuracy"]
 }
+FILES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
+"""What a metric's figure is called, where not by its name: as the reference study called it."""
 Drawing = tuple[str, Callable[[], Figure]]
 """File name without its ending, and the function that draws it."""
 
@@ -111,11 +111,10 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
             yield files.write_text(out / f"{name}.csv", table.to_csv(index=False))
     for name, table in latex(report, tests).items():
         yield files.write_text(out / f"{name}.tex", table.to_latex(escape=True))
-    for name, figure in drawings(report) if formats else ():
+    for name, figure in drawings(report, tests) if formats else ():
         drawn = figure()
         for ending in formats:
-            path = out / f"{name.replace(', ', '-')}.{ending}"
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path = out / f"{name}.{ending}"
             with styled():
                 drawn.savefig(path, metadata={"Date": None} if ending == "svg" else None, dpi=RC["savefig.dpi"])
             yield path
@@ -168,7 +167,7 @@ def _group(report: Report, group: str, tests: pd.DataFrame) -> Iterator[str]:
         yield from _tested(tests, group, metric)
     for level in report.levels:
         if level not in {arm.level for arm in arms}:
-            yield f"{level}: {tables.MISSING}"
+            yield f"{level}: {MISSING}"
 
 
 def _label(report: Report, metric: str) -> str:
@@ -212,7 +211,7 @@ def across(report: Report, metric: str) -> pd.DataFrame:
 
 def _cell(arm: Arm | None, metric: str) -> str:
     if arm is None:
-        return tables.MISSING
+        return MISSING
     estimate = arm.estimate(metric)
     return f"{_shown(metric, estimate)}, n = {estimate.n}"
 
@@ -228,51 +227,49 @@ def latex(report: Report, tests: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return found
 
 
-def drawings(report: Report) -> Iterator[Drawing]:
-    """Every figure of the report."""
-    kinds = {settings.kind_of(record) for record in report.records}
-    if "trials" in kinds:
-        yield from _of_models(
-            repro.read([record for record in report.records if record.get("kind") in ("trials", "floor", "baseline")])
-        )
-    for setting, records in settings.by_setting(report.records, apart=("epochs",)).items():
-        own = f"{setting}/" if setting else ""
-        if "mnist" in kinds:
-            yield from ((f"{own}{name}", figure) for name, figure in _of_sweep(mnist.read(records)))
-        if "ablation" in kinds:
-            yield from ((f"{own}{name}", figure) for name, figure in _of_ablation(ablation_records.read(records)))
+def drawings(report: Report, tests: pd.DataFrame) -> Iterator[Drawing]:
+    """Every figure of the report: each metric and its differences from the reference over all arms, loss against
+    accuracy, training and noise floors where they are recorded."""
+    every = {(arm.group, arm.level): arm for arm in report.arms}
+    for metric in measured(report.arms):
+        cells = {("", *cell): arm.estimate(metric) for cell, arm in every.items() if metric in arm.metrics}
+        yield FILES.get(metric, metric), partial(points, cells, _label(report, metric))
+        own = tests[tests["metric"] == metric] if len(tests) else tests
+        cells = {("", row.group, row.difference): _estimate(row) for row in own.itertuples()}
+        hollow = {("", row.group, row.difference) for row in own.itertuples() if not row.p_holm < 0.05}
+        if cells:
+            label = f"{_label(report, metric)}: differences (filled: significant, Holm)"
+            yield f"differences_{FILES.get(metric, metric)}", partial(points, cells, label, hollow=hollow, zero=True)
+    x, y = "val_accuracy", "total_variation"
+    both = {cell: [(a.estimate(x), a.estimate(y))] for cell, a in every.items() if {x, y} <= set(a.metrics)}
+    if both:
+        yield "accuracy_vs_reproducibility", partial(scatter, both, _label(report, x), _label(report, y))
+    curves = {cell: found for cell, arm in every.items() if (found := _training(report, arm))}
+    if curves:
+        yield "training_curves", partial(lines, curves, "iteration", LABELS["val_loss"])
+    kinds = {record.get("kind") for record in report.records}
+    if "floor" in kinds:
+        grid = repro.read([r for r in report.records if r.get("kind") in ("trials", "floor", "baseline")])
+        yield "noise_floor", partial(figure_floors, grid)
 
 
-def _of_models(results: repro.Grid) -> Iterator[Drawing]:
-    for model in results.models:
-        one = results.only(model)
-        if one.arms:
-            yield f"{model}/accuracy", partial(figures.bars, one, "val_accuracy")
-            yield f"{model}/reproducibility", partial(figures.bars, one, "relative_pd")
-            yield f"{model}/total_variation", partial(figures.bars, one, "total_variation")
-            yield f"{model}/training_curves", partial(figures.curves, one)
-            yield f"{model}/comparison", partial(figures.scatter, one, "val_loss")
-    yield "accuracy", partial(figures.bars, results, "val_accuracy")
-    yield "reproducibility", partial(figures.bars, results, "relative_pd")
-    yield "total_variation", partial(figures.bars, results, "total_variation")
-    yield "accuracy_vs_reproducibility", partial(figures.scatter, results)
-    yield "four_panels", partial(figures.four_panels, results)
-    if len(results.without_floor) < len(results.arms):
-        yield "noise_floor", partial(figures.floors, results)
+def _estimate(row: Any) -> Estimate:
+    return Estimate(row.value, row.low, row.high, row.n, 0.95, row.method)
 
 
-def _of_sweep(results: mnist.Sweep) -> Iterator[Drawing]:
-    yield "width", partial(sweep_figures.width_sweep, mnist.by_width(results))
-    found = {name: mnist.differences(results, name) for name in results.networks if name != "relu"}
-    if found and "relu" in results.networks:
-        yield "differences", partial(sweep_figures.differences, found)
-    yield "best_of_k", partial(sweep_figures.best_of_k, mnist.best_curves(results, np.random.default_rng(0)))
-
-
-def _of_ablation(results: ablation_records.Factorial) -> Iterator[Drawing]:
-    yield "arms", partial(ablation_figures.by_arm, effects.arms(results))
-    for activation in results.levels("activation"):
-        yield f"curves_{activation}", partial(ablation_figures.curves, ablation_records.curves(results, activation))
+def _training(report: Report, arm: Arm) -> Line | None:
+    """Mean validation loss over the trials of an arm, and their range; None where no history was recorded."""
+    names = set(arm.trials["record"])
+    histories = [
+        {entry["iteration"]: entry.get("val_loss", np.nan) for entry in trial.get("history", [])}
+        for record in report.records
+        if record["arm"] in names
+        for trial in record["trials"]
+        if trial["status"] == "done"
+    ]
+    steps = sorted(set.intersection(*map(set, histories))) if histories else []
+    values = np.array([[history[step] for step in steps] for history in histories])
+    return Line(steps, *(list(end(values, axis=0)) for end in (np.mean, np.min, np.max))) if steps else None
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:

@@ -24,7 +24,7 @@ def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) ->
     """A table of text with a row a key (of several ``names``); "no record yet" without rows."""
     if not rows:
         return pd.DataFrame({"": [NO_RECORD]}, index=[""])
-    made = pd.DataFrame.from_dict({i: row for i, row in enumerate(rows.values())}, orient="index").fillna("")
+    made = pd.DataFrame.from_dict(dict(enumerate(rows.values())), orient="index").fillna("")
     made.index = pd.MultiIndex.from_tuples(list(rows), names=names) if len(names) > 1 else pd.Index(list(rows))
     return made
 

@@ -8,11 +8,11 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from actlab.figures.style import canvas, colour, dashes, marker, styled, words_alone
+from actlab.figures.primitives import Line, lines, points
+from actlab.figures.style import canvas, colour, dashes, marker, styled
 from actlab.statistics.equal_loss import Curves, EqualLoss
 from actlab.statistics.estimate import Estimate
 
-NO_RECORD = "no record yet"
 Cells = Mapping[tuple[str, str], tuple[Estimate, float]]
 """(model, activation) -> its difference from the reference, and its adjusted p-value."""
 
@@ -20,48 +20,19 @@ Cells = Mapping[tuple[str, str], tuple[Estimate, float]]
 def differences(cells: Cells, label: str, margin: float = 0.0, alpha: float = 0.05) -> Figure:
     """A panel a model, a row an activation: a filled mark is significant after the family's correction; the band is the
     margin of equivalence."""
-    models = list(dict.fromkeys(model for model, _ in cells))
-    if not models:
-        return words_alone(NO_RECORD)
-    with styled():
-        rows = -(-len(models) // 3)
-        figure, panels = canvas(rows, min(3, len(models)), width=7.6, height=0.7 + 1.6 * rows)
-        for axes, model in zip(panels, models, strict=False):
-            mine = {a: found for (m, a), found in cells.items() if m == model}
-            for y, (activation, (found, p)) in enumerate(mine.items()):
-                face = colour(activation) if p < alpha else "white"
-                axes.plot([found.low, found.high], [y, y], color=colour(activation))
-                axes.plot(found.value, y, marker(activation), color=colour(activation), markerfacecolor=face, ms=6)
-            axes.axvline(0, color="#333333", linewidth=0.8)
-            if margin:
-                axes.axvspan(-margin, margin, color="#888888", alpha=0.15, linewidth=0)
-            axes.set_yticks(range(len(mine)), list(mine), fontsize=9)
-            axes.set_ylim(len(mine) - 0.5, -0.5)
-            axes.grid(axis="y", visible=False)
-            axes.set_title(model, loc="left")
-        for axes in panels[len(models) :]:
-            axes.set_visible(False)
-        figure.supxlabel(label, fontsize=10)
-    return figure
+    found = {(model, a, a): e for (model, a), (e, _) in cells.items()}
+    hollow = [(model, a, a) for (model, a), (_, p) in cells.items() if not p < alpha]
+    return points(found, label, hollow=hollow, zero=True, margin=margin)
 
 
 def against_loss(arms: Mapping[str, Mapping[str, Curves]], levels: Mapping[str, EqualLoss]) -> Figure:
     """Mean total variation between seeds against mean validation loss through training, a panel a model, a line an
     activation; the dotted line is the loss at which they are compared."""
-    if not arms:
-        return words_alone(NO_RECORD)
-    with styled():
-        rows = -(-len(arms) // 2)
-        figure, panels = canvas(rows, min(2, len(arms)), width=7.6, height=0.6 + 2.9 * rows)
-        for axes, (model, curves) in zip(panels, arms.items(), strict=False):
-            _panel(axes, curves)
-            axes.axvline(levels[model].loss, color="#333333", linestyle=":", linewidth=1)
-            axes.set_title(model, loc="left")
-        for axes in panels[len(arms) :]:
-            axes.set_visible(False)
-        figure.supxlabel("mean validation loss (nats per character); training goes to the right", fontsize=10)
-        figure.supylabel("mean total variation between seeds\n(lower: more reproducible)", fontsize=10)
-    return figure
+    found = {(model, a): Line(*map(list, one.means())) for model, curves in arms.items() for a, one in curves.items()}
+    at = {model: level.loss for model, level in levels.items()}
+    x = "mean validation loss (nats per character); training goes to the right"
+    y = "mean total variation between seeds\n(lower: more reproducible)"
+    return lines(found, x, y, at=at, backwards=True, share=False, columns=2, height=2.9)
 
 
 def lead(model: str, curves: Mapping[str, Curves], floors: Mapping[str, tuple[float, float]]) -> Figure:
@@ -70,7 +41,7 @@ def lead(model: str, curves: Mapping[str, Curves], floors: Mapping[str, tuple[fl
         figure, (left, right) = canvas(1, 2, width=8.4, height=3.4)
         if curves:
             _panel(left, curves)
-        left.set_title(f"another seed{f' ({model})' if model else ''}", loc="left")
+        left.annotate(f"another seed{f' ({model})' if model else ''}", (0, 1.02), xycoords="axes fraction")
         left.set_xlabel("validation loss (nats); training goes to the right")
         left.set_ylabel("total variation (lower: more reproducible)")
         for x, (activation, (floor, seeds)) in enumerate(floors.items()):
@@ -78,7 +49,7 @@ def lead(model: str, curves: Mapping[str, Curves], floors: Mapping[str, tuple[fl
             right.hlines(seeds, x - 0.3, x + 0.3, color=colour(activation), linestyle="--", linewidth=1.2)
         right.set_yscale("log")
         right.set_xticks(range(len(floors)), list(floors), rotation=25, fontsize=8)
-        right.set_title("the same seed, one weight moved by 1 ULP", loc="left")
+        right.annotate("the same seed, one weight moved by 1 ULP", (0, 1.02), xycoords="axes fraction")
     return figure
 
 

@@ -35,9 +35,7 @@ class Line:
 def line(found: Mapping[Any, Estimate]) -> Line:
     """A line through estimates at numbers."""
     values = list(found.values())
-    return Line(
-        [float(x) for x in found], [e.value for e in values], [e.low for e in values], [e.high for e in values]
-    )
+    return Line([float(x) for x in found], [e.value for e in values], [e.low for e in values], [e.high for e in values])
 
 
 def error_bar(estimate: Estimate) -> Bars:
@@ -239,7 +237,9 @@ def lines(
             _line(axes, key[1], found[key], bars, key in marks)
         for name, level in (levels or {}).items():
             axes.axhline(level, color=GREY, linewidth=0.8, linestyle=":")
-            outlined(axes, name, (0.99, level), xycoords=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize=7)
+            outlined(
+                axes, name, (0.99, level), xycoords=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize=7
+            )
         if panel in (at or {}):
             axes.axvline((at or {})[panel], color=GREY, linestyle=":", linewidth=0.8)
         if zero:
@@ -293,7 +293,9 @@ def scatter(
         for key in (k for k in found if k[0] == panel):
             shade, mark, _ = look(key[1])
             for i, both in enumerate(found[key]):
-                (a, a_bar), (b, b_bar) = ((e.value, error_bar(e)) if isinstance(e, Estimate) else (e, None) for e in both)
+                (a, a_bar), (b, b_bar) = (
+                    (e.value, error_bar(e)) if isinstance(e, Estimate) else (e, None) for e in both
+                )
                 style: dict[str, Any] = {"markerfacecolor": "none"} if key in hollow else {}
                 axes.errorbar(a, b, b_bar, a_bar, fmt=mark, color=shade, label=key[1] if not i else "_", **style)
         if zero:

@@ -136,7 +136,9 @@ def svg(figure: Figure) -> bytes:
 def as_html(figure: Figure, caption: str) -> str:
     """The figure with its caption, which is also its alternative text: what it shows, in words."""
     caption = caption[:1].upper() + caption[1:]
-    image = f'<img src="data:image/svg+xml;base64,{b64encode(svg(figure)).decode()}" alt="{escape(caption, quote=True)}">'
+    image = (
+        f'<img src="data:image/svg+xml;base64,{b64encode(svg(figure)).decode()}" alt="{escape(caption, quote=True)}">'
+    )
     return f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
 
 

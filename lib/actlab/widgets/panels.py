@@ -8,12 +8,14 @@ from html import escape
 from typing import Any
 
 import ipywidgets as widgets
+from matplotlib.figure import Figure
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.text import load_text
 from actlab.errors import ActlabError
-from actlab.figures import laboratory as figures
-from actlab.figures.style import show
+from actlab.figures.activations import activation_at_work
+from actlab.figures.primitives import Line, lines
+from actlab.figures.style import as_html
 from actlab.models import MODELS
 from actlab.study import explore
 from actlab.study.arms import TrialSpec, arm
@@ -21,7 +23,6 @@ from actlab.study.params import Params
 from actlab.study.trial import run_trial, trained_model
 from actlab.study.trial_repro import windows_of
 
-ALT = '<div role="img" aria-label="{words}">{svg}</div>'
 MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
 
 
@@ -39,10 +40,6 @@ def _spec(params: Params, choices: dict[str, Any], seed: int) -> TrialSpec:
         model=[choices["model"].value], activations=[choices["activation"].value], seed=seed, trials=1
     )
     return arm(changed, choices["model"].value, choices["activation"].value).trials[0]
-
-
-def _picture(figure: Any, words: str) -> str:
-    return ALT.format(words=escape(words, quote=True), svg=show(figure).data)
 
 
 class Laboratory(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
@@ -67,8 +64,8 @@ class Laboratory(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.beta.disabled = not adjustable
         beta = self.beta.value if adjustable else None
         flow = explore.flow(_spec(self.params, self.choices, self.params.seed), beta=beta)
-        figure = figures.activation_at_work(name, explore.curve(name, beta), flow.inputs, flow.gradients)
-        self.picture.value = _picture(figure, f"{name}: function, slope, pre-activations and gradients")
+        figure = activation_at_work(name, explore.curve(name, beta), flow.inputs, flow.gradients)
+        self.picture.value = as_html(figure, f"{name}: function, slope, pre-activations and gradients")
         self.words.value = (
             f"{len(flow.inputs):,} pre-activations; the gradient of {flow.silent:.1%} of them is exactly 0."
         )
@@ -133,8 +130,12 @@ class TrainOne(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         finally:
             self.runs = {name: line for name, line in self.runs.items() if line}
             if self.runs:
-                self.picture.value = _picture(figures.losses(self.runs), "training loss against the iteration")
+                self.picture.value = as_html(self._drawn(), "training loss against the iteration")
             self.start.disabled, self.stop.disabled = False, True
+
+    def _drawn(self) -> Figure:
+        found = {("", label): Line(*zip(*run, strict=True)) for label, run in self.runs.items()}
+        return lines(found, "iteration", "loss of a batch (nats)")
 
 
 def _ended(result: dict[str, Any]) -> str:

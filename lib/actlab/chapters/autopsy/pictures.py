@@ -51,7 +51,11 @@ def figure_leak(evidence: Evidence) -> Figure:
     found = {("", "as published, padded on both sides"): _mean_loss(reading.arm, reading.end)} if reading else {}
     if reading and corrected:
         found["", "corrected, padded on the left"] = _mean_loss(corrected, reading.end)
-    levels = {name: float(values["val_loss"]) for name, values in evidence.off.baseline.items() if name in ("unigram", "bigram")}
+    levels = {
+        name: float(values["val_loss"])
+        for name, values in evidence.off.baseline.items()
+        if name in ("unigram", "bigram")
+    }
     return lines(found, "iteration", LOSS, levels=levels, height=2.8)
 
 
