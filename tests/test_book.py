@@ -106,7 +106,7 @@ def test_only_what_is_stale_is_executed(root: Path, monkeypatch: pytest.MonkeyPa
     assert {path.stem for path in execute_stale(2, root=root)} == {"tiny-red", "tiny-blue", "alone"}
     page = json.loads((root / "book/studies/tiny-red.ipynb").read_text())
     assert "".join(page["cells"][0]["source"]) == "# The model red\n\n(label-tiny-red)="
-    assert [cell["metadata"].get("tags") for cell in page["cells"]].count(["hide-input", "injected-parameters"]) == 1
+    assert [cell["metadata"].get("tags") for cell in page["cells"]].count(["injected-parameters", "remove-cell"]) == 1
     assert str(root) not in json.dumps(page["metadata"])
     assert execute_stale(2, root=root) == []
     (root / "results/colours/red.json").write_text("0.75")

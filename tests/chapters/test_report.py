@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from tests.support import grids
 
-from actlab.chapters import front
+from actlab.chapters import report
 from actlab.claims.evidence import Evidence
 from actlab.claims.verdicts import signs
 from actlab.records.repro import read
@@ -25,7 +25,7 @@ def lite(*activations: tuple[str, float, float]) -> Evidence:
 
 def test_what_waits_is_said() -> None:
     """Scales without records say so in every cell; those with records have numbers."""
-    found = front.extent(lite())
+    found = report.extent(lite())
     assert found["state"].to_dict() == {
         "lite": "recorded",
         "partial": "no record yet",
@@ -34,21 +34,21 @@ def test_what_waits_is_said() -> None:
     assert found.loc["lite", "trials"] == 10
     assert found.loc["full", "parameters"] == "2,711,105 to 10,795,776"
     assert "params/repro-partial-cpu.yaml" in found.loc["partial", "params file"]
-    assert set(front.beside(lite(), "full")["ours"]) == {"no record; waits for a GPU"}
-    assert set(front.beside(lite(), "partial")["ours"]) == {"no record yet"}
-    said = front.sentences(lite())["scales"]
+    assert set(report.beside(lite(), "full")["ours"]) == {"no record; waits for a GPU"}
+    assert set(report.beside(lite(), "partial")["ours"]) == {"no record yet"}
+    said = report.sentences(lite())["scales"]
     assert said == "There are records at lite scale; the partial and the full scale have no record, and so no verdict"
     both = Evidence({scale: lite().grids["lite"] for scale in ("lite", "partial")})
-    assert front.sentences(both)["scales"].endswith(
+    assert report.sentences(both)["scales"].endswith(
         "lite and partial scale; the full scale has no record, and so no verdict"
     )
-    assert front.sentences(Evidence({}))["scales"].startswith("There are records at no scale")
+    assert report.sentences(Evidence({}))["scales"].startswith("There are records at no scale")
 
 
 def test_published_values_stand_beside_ours() -> None:
     """The report's 1.5555 nats for charlm with relu, and our mean with its interval."""
     full = read([grids.record("charlm", "relu", (1.0, 1.1, 1.2))])
-    table = front.beside(Evidence({"full": full}), "full")
+    table = report.beside(Evidence({"full": full}), "full")
     row = table.loc[("charlm", "relu")]
     assert (row.iloc[0], row["loss (nats), published"]) == ("0.9061", "1.5555")
     assert row["loss (nats), ours"].startswith("1.1000 [")
@@ -58,7 +58,7 @@ def test_published_values_stand_beside_ours() -> None:
 
 def test_published_tables_hold_what_was_published() -> None:
     """At partial scale no loss was; one model's rows stand together; a column has one number of decimals."""
-    table = front.beside(Evidence({}), "partial")
+    table = report.beside(Evidence({}), "partial")
     assert list(table) == ["total variation, published", "accuracy (%), published", "ours"]
     assert [model for model, _ in table.index] == ["charlm"] * 5 + [
         "tinylstm",
@@ -71,7 +71,7 @@ def test_published_tables_hold_what_was_published() -> None:
 
 def test_recommendations_count_what_is_sure() -> None:
     """gelu predicts better and agrees less, swish the other way round, in both models."""
-    said = list(front.recommendations(lite(("gelu", 1.0, 0.5), ("swish", 3.0, 0.02))))
+    said = list(report.recommendations(lite(("gelu", 1.0, 0.5), ("swish", 3.0, 0.02))))
     assert (
         "4 of 4 comparisons with relu significantly change the loss (Holm-adjusted, 5%), 2 of them for the better"
         in said[0]
@@ -83,13 +83,13 @@ def test_recommendations_count_what_is_sure() -> None:
     assert "2 of 4 arms significantly agree more than relu: charlm swish (+" in said[2]
     assert "minigpt swish (+0.99" in said[2]
     assert said[2].endswith("; none of them with a significantly better loss")
-    worse = list(front.recommendations(lite(("gelu", 3.0, 0.5))))
+    worse = list(report.recommendations(lite(("gelu", 3.0, 0.5))))
     assert (
         "2 of 2 comparisons with relu significantly change the loss (Holm-adjusted, 5%), none of them for the better"
         in worse[0]
     )
     assert worse[1] == "Where agreement is all that counts: none of 2 arms significantly agrees more than relu"
-    assert list(front.recommendations(Evidence({}))) == ["No record compares an activation with relu yet"]
+    assert list(report.recommendations(Evidence({}))) == ["No record compares an activation with relu yet"]
 
 
 def test_trials_needed_are_paired_and_at_the_first_step_of_holm() -> None:
@@ -99,7 +99,7 @@ def test_trials_needed_are_paired_and_at_the_first_step_of_holm() -> None:
     pairs = [(grid.arms[model, "gelu"], grid.arms[model, "relu"]) for model in grid.models]
     spread = float(np.median([(a.values("val_loss") - b.values("val_loss")).std(ddof=1) for a, b in pairs]))
     effect = detectable_paired(5, 0.05 / len(pairs))
-    said = front.trials_needed(grid)
+    said = report.trials_needed(grid)
     assert f"5 find {effect:.2f} ({effect * spread:.3f} nats" in said
     assert "five find 1.68" in said
     assert "cannot go below 0.0625, so that it could call nothing significant" in said
@@ -107,14 +107,14 @@ def test_trials_needed_are_paired_and_at_the_first_step_of_holm() -> None:
 
 def test_shares_need_two_activations() -> None:
     """One activation has no share; of two, the one that changes the loss by 1 nat has nearly all of it."""
-    assert "fewer than two" in front.shares(lite())["over"].iloc[0]
-    found = front.shares(lite(("gelu", 1.0, 0.1)))
+    assert "fewer than two" in report.shares(lite())["over"].iloc[0]
+    found = report.shares(lite(("gelu", 1.0, 0.1)))
     assert float(found.loc["lite", "activation"].split(" ")[0]) > 99
 
 
 def test_front_page_without_records() -> None:
     """Every published sensitivity is listed, ours said to be missing."""
-    assert (front.front_page(Evidence({}))["ours"] == "no record").all()
+    assert (report.front_page(Evidence({}))["ours"] == "no record").all()
 
 
 def test_a_sensitivity_is_not_shown_below_0() -> None:
@@ -124,7 +124,7 @@ def test_a_sensitivity_is_not_shown_below_0() -> None:
         pair["relative_pd"] = value
     grid = read(noisy)
     assert grid.sensitivity("charlm", "relative_pd").low < 0
-    assert "[0.0, " in front.front_page(Evidence({"lite": grid})).loc["charlm", "ours"]
+    assert "[0.0, " in report.front_page(Evidence({"lite": grid})).loc["charlm", "ours"]
     assert (
         above_zero(grid.sensitivity("charlm", "relative_pd")).value == grid.sensitivity("charlm", "relative_pd").value
     )

@@ -6,7 +6,6 @@ from tests.support import grids
 
 from actlab.activations import ACTIVATIONS
 from actlab.chapters import repro
-from actlab.records import store
 from actlab.records.repro import read
 
 
@@ -59,21 +58,6 @@ def test_what_is_rare_does_not_read_as_never() -> None:
     assert "at 0.040% [0.000, " in repro.seeds(read([record]))
 
 
-def test_sensitivity_is_said_for_each_model() -> None:
-    """Means of 0.12 and 0.32: 100 x 0.1 / 0.22 = 45.5%; nothing to say of one activation."""
-    records = [grids.record(pd=0.1), grids.record(activation="gelu", pd=0.3), grids.record(model="tinylstm")]
-    said = repro.sensitivity(read(records)).data
-    assert "charlm 45.5% [" in said
-    assert "n = 3" in said
-    assert "tinylstm" not in said
-    assert "waits for two activations" in repro.sensitivity(read(records[:1])).data
-
-
-def test_small_nudges_in_plain_numbers() -> None:
-    """0.0076 is written out, in the sentence as in the table."""
-    assert "by at most 0.0076 (charlm, relu)" in repro.floor(read([grids.record(), grids.floor(nudge=0.0076)]))
-
-
 def test_a_deleted_record_changes_the_sentence() -> None:
     """Without its records a study says so."""
     assert set(repro.sentences(read([])).values()) == {"No record yet"}
@@ -102,6 +86,9 @@ def test_holm_covers_all_comparisons() -> None:
     )
     assert "charlm gelu +0.500" in sentence
     assert "swish" not in sentence
+    told = "the activation changes the validation loss significantly in 1 of 2 comparisons with relu, and how far two seeds"
+    assert told in repro.answer(read(arms)).data
+    assert "No record" in repro.answer(read([])).data
 
 
 def test_progress_leaves_models_at_the_plateau_out() -> None:
@@ -124,26 +111,11 @@ def test_progress_leaves_models_at_the_plateau_out() -> None:
 
 
 def test_listed_shows_no_empty_sentence() -> None:
-    """One bullet a sentence that has something to say."""
+    """One bullet a sentence that has something to say; those that are named alone."""
     text = repro.listed(read([grids.record()])).data
     assert len(text.splitlines()) == 4
     assert all(line.startswith("- ") and line.endswith(".") for line in text.splitlines())
-
-
-def test_longer_run_says_when_it_escapes() -> None:
-    """The first evaluation below each table is named, and so is never."""
-    record = grids.record(losses=(2.2,))
-    record["trials"][0]["history"] = [
-        {"iteration": step, "val_loss": loss} for step, loss in ((0, 4.0), (5, 3.2), (10, 2.2))
-    ]
-    store.save(store.path_of("long", "a"), record)
-    assert repro.longer("long").data == "- Results/long has no record yet."
-    store.save(store.path_of("long", "b"), grids.baseline())
-    said = repro.longer("long").data
-    assert said.startswith("- One trial of charlm with relu (seed 42), trained for 10 iterations: ")
-    assert "first below the unigram table (3.300 nats) at iteration 5" in said
-    assert "never below the bigram table (2.050 nats); it ends at 2.200 nats" in said
-    assert repro.longer("") is None
+    assert repro.listed(read([grids.record()]), "extent", "models").data.count("\n") == 0
 
 
 def test_an_arm_whose_trials_hardly_differ_is_no_extreme() -> None:

@@ -10,9 +10,11 @@ import pytest
 from tests.support import grids
 
 from actlab import paths
-from actlab.chapters import repro, tables
+from actlab.chapters import arms as pages
+from actlab.chapters import repro
 from actlab.records import families, registration, scale, sources, store
 from actlab.records.families import extent, recorded_before, repeats, runs
+from actlab.records.families import tested as compared
 from actlab.records.registration import Commit, began, commits, of_rule
 from actlab.records.repro import Grid, read
 from actlab.records.store import Record
@@ -60,7 +62,7 @@ def test_the_committed_studies_share_trials() -> None:
 def test_one_question_has_one_family(lite: Grid) -> None:
     """The same arm has the same p-value on every page: convlm smelu_1 0.055, charlm swiglu 0.064 (they were 0.009 and
     0.014 on another)."""
-    expected = {(arm.model, arm.activation): (e, p) for arm, e, p in repro.against_relu(lite, "total_variation")}
+    expected = {(arm.model, arm.activation): (e, p) for arm, e, p, _ in compared(lite, "total_variation")}
     assert round(expected["convlm", "smelu_1"][1], 3) == 0.055
     study = sources.read(committed("sources"), lite)
     for model in study.models:
@@ -70,7 +72,7 @@ def test_one_question_has_one_family(lite: Grid) -> None:
     said = sources.sentences(study)["streams"]
     assert "of 18 differences" in said
     assert "convlm smelu_1 -0.007, p = 0.055" in said
-    losses = {arm.activation: (e, p) for arm, e, p in repro.against_relu(lite, "val_loss") if arm.model == "charlm"}
+    losses = {arm.activation: (e, p) for arm, e, p, _ in compared(lite, "val_loss") if arm.model == "charlm"}
     sizes = scale.read_sizes(committed("scale"), lite)
     at_lite = {a: (e, p) for grid, a, e, p in scale.comparisons(sizes) if scale.scale_of(grid) == "lite"}
     assert at_lite == {a: losses[a] for a in at_lite}
@@ -154,13 +156,13 @@ def test_the_association_says_what_was_there_when_it_was_first_seen(lite: Grid) 
 def test_a_page_of_one_model_has_the_p_values_of_the_whole_study(lite: Grid) -> None:
     """Holm over 30 there too: convlm alone would have called smelu_1 significant (Holm over five)."""
     part = replace(lite.only("convlm"), primary=lite)
-    whole = {(arm.model, arm.activation): p for arm, _, p in repro.against_relu(lite, "total_variation")}
-    assert {(arm.model, arm.activation): p for arm, _, p in repro.against_relu(part, "total_variation")} == {
+    whole = {(arm.model, arm.activation): p for arm, _, p, _ in compared(lite, "total_variation")}
+    assert {(arm.model, arm.activation): p for arm, _, p, _ in compared(part, "total_variation")} == {
         cell: p for cell, p in whole.items() if cell[0] == "convlm"
     }
-    alone = {arm.activation: p for arm, _, p in repro.against_relu(lite.only("convlm"), "total_variation")}
+    alone = {arm.activation: p for arm, _, p, _ in compared(lite.only("convlm"), "total_variation")}
     assert alone["smelu_1"] < 0.05 < whole["convlm", "smelu_1"]
     assert repro.compared(part, "total_variation").startswith("1 of 5 differences")
     assert "Holm-adjusted over 30" in repro.compared(part, "total_variation")
-    stars = tables.against(part, "total_variation").loc["convlm"]
+    stars = pages.table_differences(part, "total_variation").loc["convlm"]
     assert [a for a, cell in stars.items() if cell.endswith("*")] == ["swiglu"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.support import grids
 
-from actlab.figures import processors as figures
+from actlab.chapters import processors as figures
 from actlab.records import processors
 from actlab.records.replays import History
 from actlab.records.store import Record
@@ -91,15 +91,16 @@ def test_the_control_counts_replays_on_the_records_processor() -> None:
 
 
 def test_the_figure_has_a_mark_a_trial() -> None:
-    """Differences of 0 lie on the axis's lowest tick."""
+    """Differences of 0 lie at a place of their own; a large mark is that of two seeds."""
     records = [arm("one", "a", (2.0, 2.1)), arm("two", "b", (2.001, 2.1))]
-    (axes,) = figures.apart(processors.twins(records, [])).axes
-    assert sorted(axes.lines[0].get_ydata()) == [figures.NOWHERE, pytest.approx(0.001)]
-    assert axes.get_yticklabels()[0].get_text() == "0"
+    (axes,) = figures.figure(processors.twins(records, [])).axes
+    marks = [line.get_xdata() for line in axes.lines if line.get_marker() == "."]
+    assert sorted(marks[0]) == [figures.NOWHERE, pytest.approx(0.001)]
+    assert axes.containers[0].lines[0].get_xdata() == pytest.approx([0.1])
 
 
 def test_without_records_the_page_says_so() -> None:
     """No number is invented."""
     assert processors.sentences([]) == {"processors_extent": processors.NO_RECORD, "processors_summary": ""}
     assert processors.NO_RECORD in processors.table([]).columns or processors.NO_RECORD in processors.table([]).index
-    figures.apart([]).canvas.draw()
+    figures.figure([]).canvas.draw()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.support import grids
 
-from actlab.figures import scale as figures
+from actlab.chapters import scale as figures
 from actlab.records import scale as scale_records
 from actlab.records.store import Record
 from actlab.statistics.variance import block_share
@@ -107,12 +107,12 @@ def test_without_records_the_page_says_so() -> None:
         == list(scale_records.differences(empty).index)
         == [scale_records.NO_RECORD]
     )
-    figures.sensitivity(empty).canvas.draw()
+    figures.figure(empty).canvas.draw()
 
 
 def test_the_figure_shows_every_size() -> None:
     """Three ticks a panel, one line an activation beside relu."""
-    left, right = figures.sensitivity(scale_records.read_sizes(study(FALLING))).axes
+    left, right = figures.figure(scale_records.read_sizes(study(FALLING))).axes
     assert (
         [label.get_text() for label in left.get_xticklabels()]
         == [label.get_text() for label in right.get_xticklabels()]

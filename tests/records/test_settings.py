@@ -7,7 +7,7 @@ import copy
 
 from tests.support import explored, grids
 
-from actlab.chapters import explore, tables
+from actlab.chapters import arms, explore
 from actlab.chapters import summary as summary_chapters
 from actlab.records import repro, store, summary
 from actlab.records.settings import by_setting, current, differing, named, usual
@@ -90,6 +90,6 @@ def test_a_page_says_what_else_its_folder_holds() -> None:
     small, large, other = of(), of(losses=SIX), of(iterations=6)
     save(small, large, other, of(iterations=6, activation="gelu"))
     shown = repro.read([small | {"study": "grown-quick"}])
-    (said,) = tables.elsewhere(shown)
+    (said,) = arms.elsewhere(shown)
     assert "results/grown-quick also holds 1 with iterations=4, more trials; 2 with iterations=6" in said
-    assert tables.elsewhere(repro.read(store.load_study("grown-quick"))) == []
+    assert arms.elsewhere(repro.read(store.load_study("grown-quick"))) == []

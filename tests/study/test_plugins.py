@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 import actlab
 from actlab.activations import ACTIVATIONS
+from actlab.chapters import arms
 from actlab.chapters import summary as summary_chapters
-from actlab.chapters import tables
 from actlab.cli import app
 from actlab.data.text import load_text
 from actlab.errors import BadInput
@@ -133,8 +133,8 @@ def test_own_metric_is_read_without_the_plug_in(toy: Params, mine: Path) -> None
         table._own.clear()
     found = repro.read(store.load_study("toy"))
     assert found.models == ("charlm",)
-    shown = tables.differences(found)["half L1 (0 to 1)"]
-    assert list(shown) == list(tables.differences(found)["total variation (0 to 1)"])
+    shown = arms.table_arms(found)["half L1 (0 to 1)"]
+    assert list(shown) == list(arms.table_arms(found)["total variation (0 to 1)"])
     pairs = tidy.load("toy")[1]
     assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())
     said = summary_chapters.load("toy")

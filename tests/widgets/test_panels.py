@@ -17,7 +17,7 @@ def test_moving_beta_changes_the_picture() -> None:
     before = panel.picture.value
     panel.beta.value = 3.0
     assert panel.picture.value != before
-    assert 'aria-label="smelu_1' in panel.picture.value
+    assert 'alt="Smelu_1' in panel.picture.value
     panel.choices["activation"].value = "relu"
     assert panel.beta.disabled
     assert "exactly 0" in panel.words.value

@@ -144,9 +144,10 @@ def declared(notebook: Path) -> dict[str, Any]:
 
 
 def check_names(page: Page) -> None:
-    """Refuse a parameter that the notebook does not declare; papermill alone would only log it."""
+    """Refuse a parameter that the notebook does not declare; papermill alone would only log it. Those of a params file
+    the notebook checks itself."""
     known = declared(page.notebook)
-    if unknown := sorted(set(page.params) - set(known)):
+    if unknown := sorted(set(page.params) - set(known) - page.from_file):
         given = f"{page.name}: {page.notebook.name} declares no parameter {', '.join(unknown)}"
         raise BadInput(f"{given}: known are {', '.join(sorted(known))}")
 
@@ -165,7 +166,7 @@ def _clean(notebook: Any, page: Page, key: Key) -> None:
             cell.source = replaced(cell.source, words, f"{page.notebook.name}, cell {index + 1}")
         tags = set(cell.metadata.get("tags", []))
         if tags & {"parameters", "injected-parameters"}:
-            cell.metadata["tags"] = sorted({*tags, "hide-input"})
+            cell.metadata["tags"] = sorted({*tags, "remove-cell"})
 
 
 def _text(notebook: Any) -> str:

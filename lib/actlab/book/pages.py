@@ -41,6 +41,8 @@ class Page:
     params: dict[str, Any]
     reads: tuple[str, ...]
     root: Path
+    from_file: frozenset[str] = frozenset()
+    """Names of those parameters that its params file gives."""
 
     @property
     def path(self) -> Path:
@@ -103,13 +105,14 @@ def _pages(values: object, where: str, root: Path) -> Iterator[Page]:
     for name in needed:
         if Path(name).parts[0] != "results" and not (root / name).exists():
             raise BadInput(f"{where}: there is no {name}")
-    shared = (_read(root / entry.file, dict) if entry.file else {}) | entry.params
+    from_file = _read(root / entry.file, dict) if entry.file else {}
+    shared = from_file | entry.params
     for one in entry.each:
         params = {key: value for key, value in (shared | one).items() if key != "kind"}
         name = replaced(entry.page, params, where)
         if not re.fullmatch(rf"{FOLDER}/[a-z0-9_-]+", name):
             raise BadInput(f"{where}: {name!r} cannot be a page's name: use a-z, 0-9, _ and -")
-        yield Page(name, root / needed[0], params, tuple(entry.reads), root)
+        yield Page(name, root / needed[0], params, tuple(entry.reads), root, frozenset(from_file))
 
 
 def replaced(text: str, words: dict[str, Any], where: str) -> str:

@@ -307,6 +307,8 @@ def tables(*records: store.Record | None) -> Any:
         "What an update of the weights costs, beside fused AdamW": (optimizers, updates),
     }
     named = {"commands": commands_, "peers": peers, "scaling": pool, "growth": grown, "mnist": sweep}
-    origins = pd.concat([origin(r).rename(columns={"": name}) for name, r in (named | {"optimizers": optimizers}).items()], axis=1)
+    origins = pd.concat(
+        [origin(r).rename(columns={"": name}) for name, r in (named | {"optimizers": optimizers}).items()], axis=1
+    )
     every = {title: shown(record, table) for title, (record, table) in made.items()}
     return folded(every | {"On a GPU": on_gpu(), "Machines": origins.fillna("")})

@@ -263,7 +263,7 @@ def _training(report: Report, arm: Arm) -> Line | None:
     histories = [
         {entry["iteration"]: entry.get("val_loss", np.nan) for entry in trial.get("history", [])}
         for record in report.records
-        if record["arm"] in names
+        if record.get("arm") in names
         for trial in record["trials"]
         if trial["status"] == "done"
     ]

@@ -10,9 +10,8 @@ import pandas as pd
 
 from actlab import paths
 from actlab.records import store
-from actlab.records.families import FAMILIES, PRIMARY
-from actlab.records.history import of_rule
-from actlab.records.repeats import extent
+from actlab.records.families import FAMILIES, PRIMARY, extent
+from actlab.records.registration import of_rule
 from actlab.wording import bullets
 
 pd.set_option("display.max_colwidth", None)  # a page shows the whole text of a cell
@@ -48,7 +47,7 @@ def standing(study: str) -> list[str]:
     path = paths.ROOT / "params" / f"{study}.yaml"
     ruled = path.exists() and "ecision rule" in path.read_text(encoding="utf-8")
     rule = of_rule(f"params/{study}.yaml", records, others) if ruled else ""
-    asked = [f"{family.question} (Holm over {family.over})" for family in FAMILIES.values() if family.study == study]
+    asked = [f"{family.question} (Holm over {family.over})" for family in FAMILIES if family.study == study]
     primary = f"The primary family of comparisons with relu is this study's for: {' '.join(asked)}" if asked else ""
     return [extent(records, others), rule, primary]
 

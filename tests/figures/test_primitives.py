@@ -1,0 +1,116 @@
+"""What is drawn is what was given: values, intervals, what is missing, one legend, same data same bytes, and words that
+tell it."""
+
+from __future__ import annotations
+
+from math import nan
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from actlab.figures.activations import functions_and_slopes
+from actlab.figures.primitives import Line, line, lines, points, scatter
+from actlab.figures.style import LOOK, NO_RECORD, as_html, colour, dashes, look, marker, svg
+from actlab.statistics.estimate import Estimate
+
+
+def estimate(value: float, half: float = 0.1) -> Estimate:
+    return Estimate(value, value - half, value + half, 3, 0.95, "made up")
+
+
+FOUND = {("charlm", a, a): estimate(i) for i, a in enumerate(("swiglu", "relu", "gelu"))}
+
+
+def words(figure: Figure) -> str:
+    """Every text in a figure."""
+    figure.draw_without_rendering()
+    return " | ".join(t.get_text() for t in figure.findobj(lambda artist: hasattr(artist, "get_text")))
+
+
+@pytest.mark.parametrize("upright", [False, True])
+def test_points_stand_at_the_estimates(upright: bool) -> None:
+    """Mark and bar are value and interval, on either axis, and activations have one order everywhere."""
+    (axes,) = points(FOUND, "loss (nats)", upright=upright).axes
+    marks = [container.lines[0] for container in axes.containers]
+    values = [float((m.get_ydata() if upright else m.get_xdata())[0]) for m in marks]
+    assert values == [1, 2, 0]  # relu, gelu, swiglu
+    (segment,) = axes.containers[0].lines[2][0].get_segments()
+    assert segment[:, 1 if upright else 0].tolist() == pytest.approx([0.9, 1.1])
+    ticks = axes.get_xticklabels() if upright else axes.get_yticklabels()
+    assert [tick.get_text() for tick in ticks] == ["relu", "gelu", "swiglu"]
+
+
+def test_what_is_missing_or_diverged_is_written_out() -> None:
+    """Not a gap without a word."""
+    found = FOUND | {("charlm", "swish", "swish"): None, ("charlm", "step", "step"): estimate(nan)}
+    assert {"not run", "diverged"} <= set(words(points(found, "loss")).split(" | "))
+    assert "not run" not in words(points(FOUND, "loss"))
+
+
+def test_single_values_hollow_marks_and_a_margin() -> None:
+    """Singles are drawn as they are, a hollow mark has a white face, a band lies around 0."""
+    key = ("charlm", "relu", "relu")
+    (axes,) = points({key: estimate(1)}, "x", singles={key: [0.5, 2]}, hollow=[key], zero=True, margin=0.2).axes
+    assert sorted(x for one in axes.lines for x in np.atleast_1d(one.get_xdata()) if x in (0.5, 2)) == [0.5, 2]
+    assert axes.containers[0].lines[0].get_markerfacecolor() == "white"
+    assert [patch.get_width() for patch in axes.patches] == [pytest.approx(0.4)]
+
+
+def test_lines_have_bands_bars_levels_and_marks() -> None:
+    """A band is the interval; marks have no line; a level has its name; the axis may fall."""
+    made = line({1: estimate(2), 2: estimate(3)})
+    assert made == Line([1, 2], [2, 3], [1.9, 2.9], [2.1, 3.1])
+    figure = lines({("", "relu"): made}, "step", "loss", levels={"bigram": 2.5}, backwards=True)
+    (axes,) = figure.axes
+    low = axes.collections[0].get_paths()[0].vertices[:, 1].min()
+    assert (low, axes.xaxis_inverted(), "bigram" in words(figure)) == (pytest.approx(1.9), True, True)
+    (axes,) = lines({("", "relu"): made}, "step", "loss", marks=[("", "relu")]).axes
+    assert axes.lines[0].get_linestyle() == "None"
+    (axes,) = lines({("", "relu"): made}, "step", "loss", bars=True, log="x").axes
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "2"]
+
+
+def test_scatter_has_both_intervals() -> None:
+    (axes,) = scatter({("charlm", "gelu"): [(estimate(1), estimate(2)), (3.0, 4.0)]}, "x", "y").axes
+    assert [c.lines[0].get_xydata().tolist() for c in axes.containers] == [[[1, 2]], [[3, 4]]]
+    assert len(axes.containers[0].lines[2]) == 2
+
+
+def test_one_legend_names_every_series_once() -> None:
+    """Panels share a legend, axes have labels, and the title is left to the caption."""
+    found = {(model, place, a): estimate(1) for model in "ab" for place in "xy" for a in ("relu", "gelu")}
+    figure = points(found, "loss (nats)")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["relu", "gelu"]
+    assert figure.get_supxlabel() == "loss (nats)"
+    assert not any(axes.get_title() for axes in figure.axes)
+
+
+def test_no_record_says_so() -> None:
+    for figure in (points({}, "x"), lines({}, "x", "y"), scatter({}, "x", "y")):
+        assert NO_RECORD in words(figure)
+
+
+def test_the_same_data_gives_the_same_bytes_and_the_caption_is_the_alternative_text() -> None:
+    assert svg(points(FOUND, "loss")) == svg(points(FOUND, "loss"))
+    html = as_html(points(FOUND, "loss"), 'relu "agrees" more')
+    assert 'alt="Relu &quot;agrees&quot; more"' in html
+    assert "<figcaption>Relu" in html
+
+
+def test_every_known_name_looks_different() -> None:
+    """The grids' activations are told apart by colour, marker and dashes; a label means its name; others are fixed."""
+    six = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
+    assert len({colour(name) for name in six}) == 6
+    names = (*six, "identity", "squared_relu", "sine", "step")
+    assert len({marker(name) for name in names}) == len({dashes(name) for name in names}) == len(names)
+    assert look("random PReLU, bQ+bV") == LOOK["random_prelu"]
+    assert look("GeGLU, equal width") == LOOK["geglu_equal_width"]
+    assert look("mish") == look("mish")
+
+
+def test_activation_panels() -> None:
+    """One panel an activation, with its name."""
+    x = np.linspace(-3, 3, 7)
+    figure = functions_and_slopes({name: (x, x, np.ones(7)) for name in ("identity", "relu")}, columns=5)
+    assert {"identity", "relu"} <= set(words(figure).split(" | "))
