@@ -1,61 +1,66 @@
-"""Inside a network: what flows through its activations, and what two models make of the same draws."""
+"""What pages compute on the spot: curves, the flow through a network, metrics of written-down cases, written texts."""
 
 from __future__ import annotations
+
+import shutil
 
 import numpy as np
 import pytest
 import torch
 
-from actlab.activations import get_activation
+import actlab
+from actlab import paths
+from actlab.activations import ACTIVATIONS
+from actlab.book.execute import declared
 from actlab.data.text import load_text
+from actlab.errors import BadInput
+from actlab.figures.difference import two_predictions
+from actlab.figures.style import show
+from actlab.records import store
 from actlab.study import explore
 from actlab.study.arms import TrialSpec, arm
+from actlab.study.explore import curve, curves, flow, measures, sample, written
 from actlab.study.params import Params
 from actlab.study.trial_repro import fresh_model, windows_of
 
 
 def spec(activation: str = "gelu", model: str = "charlm", seed: int = 42) -> TrialSpec:
-    return arm(
-        Params(model=(model,), activations=(activation,), prediction_windows=8, seed=seed), model, activation
-    ).trials[0]
+    params = Params(model=(model,), activations=(activation,), prediction_windows=8, seed=seed)
+    return arm(params, model, activation).trials[0]
+
+
+def test_curves_have_known_values() -> None:
+    """relu(-1) = 0; SmeLU(0) = beta / 4; a gated activation is drawn as its gate."""
+    drawn = curves()
+    assert set(drawn) == set(ACTIVATIONS)
+    assert drawn["relu"][1][200] == 0
+    assert drawn["smelu_1"][1][300] == pytest.approx(0.25)
+    assert curve("smelu_1", 0.1)[1][300] == pytest.approx(0.025)
+    assert np.array_equal(drawn["swiglu"][1], drawn["swish"][1])
+    assert set(explore.ADJUSTABLE) == {"swish", "swish_beta", "smelu_05", "smelu_1", "smelu"}
 
 
 @pytest.mark.parametrize("name", ["relu", "swiglu", "prelu", "smelu_1"])
 @pytest.mark.parametrize("model", ["charlm", "tinylstm"])
 def test_flow_is_what_the_activations_get(name: str, model: str) -> None:
-    """As many gradients as inputs; the model is left as it was."""
-    found = explore.flow(spec(name, model), windows=2)
+    """As many gradients as inputs, all finite; they vanish where ReLU is flat and nowhere else."""
+    found = flow(spec(name, model), windows=2)
     assert len(found.inputs) == len(found.gradients) > 0
     assert np.isfinite(found.gradients).all()
+    if name == "relu" and model == "charlm":
+        assert found.silent == pytest.approx((found.inputs <= 0).mean(), abs=1e-3)
 
 
-def test_gradient_is_zero_where_relu_is_flat_and_nowhere_else() -> None:
-    found = explore.flow(spec("relu"), windows=2)
-    assert found.silent == pytest.approx((found.inputs <= 0).mean(), abs=1e-3)
-    assert explore.flow(spec("gelu"), windows=2).silent < 1e-3
-
-
-def test_beta_reaches_function_and_network() -> None:
-    """Another beta, another curve and other gradients; the limits are the activation's own."""
-    x, narrow, _ = explore.curve("smelu_1", 0.1)
-    _, wide, _ = explore.curve("smelu_1", 2.0)
-    assert wide[len(x) // 2] == pytest.approx(2.0 / 4)
-    assert narrow[len(x) // 2] == pytest.approx(0.1 / 4)
-    first, second = (explore.flow(spec("smelu_1"), beta=beta, windows=2).gradients for beta in (0.1, 2.0))
+def test_beta_reaches_the_network() -> None:
+    first, second = (flow(spec("smelu_1"), beta=beta, windows=2).gradients for beta in (0.1, 2.0))
     assert not np.array_equal(first, second)
-    np.testing.assert_array_equal(explore.curve("relu", 3.0)[1], np.maximum(x, 0))
-
-
-def test_every_adjustable_activation_has_a_beta() -> None:
-    assert set(explore.ADJUSTABLE) == {"swish", "swish_beta", "smelu_05", "smelu_1", "smelu"}
-    assert all(hasattr(get_activation(name), "beta") for name in explore.ADJUSTABLE)
 
 
 def test_samples_depend_on_model_and_seed_alone() -> None:
     corpus, one, other = load_text("pydoc"), fresh_model(spec()), fresh_model(spec(seed=43))
-    assert explore.sample(one, corpus, "The ", 30) == explore.sample(one, corpus, "The ", 30)
-    assert explore.sample(one, corpus, "The ", 30) != explore.sample(one, corpus, "The ", 30, seed=1)
-    assert explore.sample(one, corpus, "The ", 30) != explore.sample(other, corpus, "The ", 30)
+    text = sample(one, corpus, "The ", 30)
+    assert text == sample(one, corpus, "The ", 30)
+    assert text not in (sample(one, corpus, "The ", 30, seed=1), sample(other, corpus, "The ", 30))
 
 
 def test_reading_is_the_most_probable_character() -> None:
@@ -63,3 +68,40 @@ def test_reading_is_the_most_probable_character() -> None:
     with torch.no_grad():
         logits = model.eval()(window[None])[0]
     assert explore.reading(model, corpus, window)[5] == corpus.vocabulary[int(logits[5].argmax())]
+
+
+def test_a_recorded_model_writes(toy: Params) -> None:
+    """The prompt and so many characters; the draws' seed matters; what the text lacks is refused before anything is
+    trained."""
+    path = store.path_of("toy", actlab.run_experiment("charlm", "relu", toy)["arm"])
+    text = written(path, 42, "the ", 30)
+    assert (text[:4], len(text)) == ("the ", 34)
+    assert written(path, 42, "the ", 30) == text != written(path, 42, "the ", 30, draw=1)
+    shutil.rmtree(paths.cache())
+    for prompt, message in (("\N{SNOWMAN}", "the vocabulary of pydoc has no"), ("", "at least one character")):
+        with pytest.raises(BadInput, match=message):
+            written(path, 42, prompt)
+    assert not paths.cache().exists()
+
+
+def test_the_cases_of_the_page_on_differences_show_what_its_text_says() -> None:
+    """Churn is blind to the first case and full in the second, where total variation is small; a rare character has the
+    higher relative PD."""
+    found = measures(declared(paths.ROOT / "notebooks" / "difference.ipynb")["cases"])
+    assert found["the same choice"]["churn"] == 0 < 0.1 < found["the same choice"]["total variation"]
+    assert found["nearly a tie"]["churn"] == 1
+    assert found["nearly a tie"]["total variation"] < 0.03
+    assert found["a rare character"]["relative PD"] > found["the same choice"]["relative PD"]
+    assert found["a rare character"]["total variation"] < 0.01
+    for case in (([0.5, 0.4], [0.5, 0.5]), ([1.0], [0.5, 0.5])):
+        with pytest.raises(BadInput, match="wrong: expected two probability vectors"):
+            measures({"wrong": case})
+
+
+def test_the_picture_of_a_case_shows_the_values() -> None:
+    """Four decimals where three would be 0.000; what is 0 stays so."""
+    cases = {"one": ([0.5, 0.5], [0.25, 0.75])}
+    assert measures(cases)["one"]["total variation"] == 0.25
+    assert show(two_predictions(cases, ["a", "b"], measures(cases))).data
+    figure = two_predictions({"one": ([1.0], [1.0])}, ["a"], {"one": {"tiny": 0.00041, "none": 0.0, "some": 0.0123}})
+    assert figure.axes[0].get_xlabel() == "one\ntiny 0.0004\nnone 0.000\nsome 0.012"

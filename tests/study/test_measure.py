@@ -1,90 +1,63 @@
-"""The blocks that only some records have: trajectories, ensembles, perturbed trials, single streams."""
+"""What records measure beyond single pairs: trajectories, ensembles, perturbed trials, single streams; and the tables
+that need no network."""
 
 from __future__ import annotations
 
+import math
+from math import comb
+
 import pytest
+import torch
 
 import actlab
-from actlab.records import store
-from actlab.study import trial
+from actlab import metrics
+from actlab.data.text import corpus_of, load_text
+from actlab.study import baselines, trial
 from actlab.study.arms import arm, arms_of
+from actlab.study.measure import disjoint, ensembles
 from actlab.study.params import Params
 from actlab.study.run import run
-from actlab.study.trial import specification
 from actlab.trainers.determinism import weights_sha256
 
 
-def test_an_ordinary_record_has_none_of_them(toy: Params) -> None:
-    """The blocks are absent, not empty."""
-    assert not {"as_published", "trajectory", "ensembles"} & set(actlab.run_experiment("charlm", "relu", toy))
-
-
 def test_trajectory_compares_the_trials_along_the_way(toy: Params) -> None:
-    """A snapshot of a longer trial is the end of a shorter one: same history, same pairs; the record ends as without
-    snapshots."""
+    """A snapshot of a longer trial is the end of a shorter one, bit for bit: weights, history, pairs; the record ends
+    as without snapshots, and an ordinary one has none of the blocks."""
     short = actlab.run_experiment("charlm", "relu", toy.replace(study="short", iterations=2))
     whole = actlab.run_experiment("charlm", "relu", toy)
-    record = actlab.run_experiment("charlm", "relu", toy.replace(study="long", snapshots=[2]))
+    assert not {"as_published", "trajectory", "ensembles"} & set(whole)
+    settings = toy.replace(study="long", snapshots=[2])
+    record = actlab.run_experiment("charlm", "relu", settings)
     (entry,) = record["trajectory"]
-    assert entry["iteration"] == 2
+    assert (entry["iteration"], entry["as_published"]) == (2, {})
     assert [t["val_loss"] for t in entry["trials"]] == [t["final"]["val_loss"] for t in short["trials"]]
-    assert [p["total_variation"] for p in entry["pairs"]] == [
-        p["total_variation"] for p in short["reproducibility_metrics"]
-    ]
+    far = [[p["total_variation"] for p in pairs] for pairs in (entry["pairs"], short["reproducibility_metrics"])]
+    assert far[0] == far[1]
     assert record["reproducibility_metrics"] == whole["reproducibility_metrics"]
-    assert entry["as_published"] == {}
-
-
-def test_snapshots_are_the_weights_of_that_iteration(toy: Params) -> None:
-    """Loaded again, a snapshot is the model of the shorter trial, bit for bit."""
-    spec = arm(toy.replace(snapshots=[2]), "charlm", "relu").trials[0]
-    trial.run_trial(spec)
-    short = trial.run_trial(arm(toy.replace(iterations=2), "charlm", "relu").trials[0])
-    assert weights_sha256(trial.trained_model(spec, 2)) == short["weights_sha256"]
-    assert (
-        specification(
-            trial.record_of(arm(toy.replace(snapshots=[2], trials=1), "charlm", "relu"), [trial.run_trial(spec)]), "42"
-        )
-        == spec
-    )
-
-
-def test_ensembles_are_in_the_record(toy: Params) -> None:
-    """Every pair of disjoint ensembles, beside the ordinary pairs."""
-    record = actlab.run_experiment("charlm", "relu", toy.replace(trials=4, ensembles=[2]))
-    assert [len(record["ensembles"][size]) for size in record["ensembles"]] == [3]
-    assert store.load(store.path_of("toy", record["arm"]))["ensembles"] == record["ensembles"]
+    spec = arm(settings, "charlm", "relu").trials[0]
+    assert weights_sha256(trial.trained_model(spec, 2)) == short["trials"][0]["weights_sha256"]
+    assert trial.specification(record, "42") == spec
 
 
 def test_single_streams(toy: Params) -> None:
     """Varying one stream gives trials that differ, and differ from those of another stream; the first seed is the same
-    trial in every arm."""
-    params = toy.replace(activations="gelu", varies=["all", "init", "order", "dropout"], noise_floor=False, trials=2)
-    records = run(params).present[1:]
+    trial in every arm; a model without dropout does not vary with its stream."""
+    streams = ["all", "init", "order", "dropout"]
+    records = run(toy.replace(activations="gelu", varies=streams, trials=2)).present[1:]
     first, second = ([r["trials"][i]["weights_sha256"] for r in records] for i in range(2))
-    assert len(set(first)) == 1
-    assert len(set(second)) == 4
+    assert (len(set(first)), len(set(second))) == (1, 4)
     assert all(p["total_variation"] > 0 for r in records for p in r["reproducibility_metrics"])
-    assert [r["config"].get("varies", "all") for r in records] == ["all", "init", "order", "dropout"]
-
-
-def test_a_model_without_dropout_does_not_vary_with_its_stream(toy: Params) -> None:
-    """nanotransformer drops nothing: other dropout seeds give the same bits."""
-    (one,) = arms_of(toy.replace(model="nanotransformer", activations="gelu", varies="dropout", trials=2))
-    record = trial.record_of(one, [trial.run_trial(spec) for spec in one.trials])
-    assert record["reproducibility_metrics"][0]["total_variation"] == 0
+    assert [r["config"].get("varies", "all") for r in records] == streams
+    still = actlab.run_experiment("nanotransformer", "gelu", toy.replace(varies="dropout", trials=2))
+    assert still["arm"].startswith("nanotransformer-gelu-dropout-")
+    assert still["reproducibility_metrics"][0]["total_variation"] == 0
 
 
 @pytest.mark.slow
 def test_perturbed_trials_are_compared_with_themselves_unchanged(toy: Params) -> None:
     """A pair a seed and change, and the two runs on two threads; repeats give 0, other changes do not."""
-    params = toy.replace(
-        activations="gelu",
-        trials=2,
-        iterations=20,
-        perturbations=["repeat", "nudge", "threads2", "threads2repeat", "bfloat16"],
-    )
-    one = arms_of(params)[-1]
+    ways = ["repeat", "nudge", "threads2", "threads2repeat", "bfloat16"]
+    one = arms_of(toy.replace(activations="gelu", trials=2, iterations=20, perturbations=ways))[-1]
     record = trial.record_of(one, [trial.run_trial(spec) for spec in one.trials])
     found = {tuple(p["between"]): p["total_variation"] for p in record["reproducibility_metrics"]}
     assert len(found) == 2 * 6
@@ -94,13 +67,63 @@ def test_perturbed_trials_are_compared_with_themselves_unchanged(toy: Params) ->
     assert record["provenance"]["threads"] == 2
 
 
-def test_one_experiment_may_vary_one_stream(toy: Params) -> None:
-    """``run_experiment`` trains the arm of the stream that it is given."""
-    record = actlab.run_experiment("charlm", "relu", toy.replace(varies="init"))
-    assert record["arm"].startswith("charlm-relu-init-")
+@pytest.mark.parametrize(("trials", "size"), [(2, 1), (5, 1), (4, 2), (5, 2), (6, 3)])
+def test_every_pair_of_disjoint_ensembles_once(trials: int, size: int) -> None:
+    """C(M, m) C(M - m, m) / 2 unordered pairs, none sharing a trial."""
+    found = list(disjoint([str(i) for i in range(trials)], size))
+    assert len(found) == comb(trials, size) * comb(trials - size, size) / 2
+    assert len({frozenset(pair) for pair in found}) == len(found)
+    assert all(not set(a) & set(b) for a, b in found)
 
 
-def test_a_bad_snapshot_is_refused(toy: Params) -> None:
-    """Weights exist before the last step only: those after it are the trial's own."""
-    with pytest.raises(actlab.errors.BadInput, match="snapshots: 20"):
-        toy.replace(iterations=20, snapshots=[20])
+def test_ensembles_are_compared_by_their_mean_probabilities(toy: Params) -> None:
+    """The metric of the averages, not the average of the metrics: opposite errors cancel; those of one trial are the
+    ordinary pairs; a record has all of them."""
+    one, other = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
+    p = {"1": one, "2": other, "3": one, "4": other}
+    found = {str(entry["between"]): entry["total_variation"] for entry in ensembles(p, 2)}
+    assert found == {"[['1', '2'], ['3', '4']]": 0.0, "[['1', '3'], ['2', '4']]": 1.0, "[['1', '4'], ['2', '3']]": 0.0}
+    assert ensembles(p, 1)[0] == {"between": [["1"], ["2"]], **metrics.row_means(one, other)}
+    record = actlab.run_experiment("charlm", "relu", toy.replace(trials=4, ensembles=[2]))
+    assert [len(pairs) for pairs in record["ensembles"].values()] == [3]
+
+
+def test_equal_compute_and_averaged_weights_are_in_the_record(toy: Params) -> None:
+    """Two networks of half the steps beside one of all; pairs of the averaged weights, and their loss."""
+    settings = toy.replace(trials=4, snapshots=[2], equal_compute=[2], average=0.9)
+    record = actlab.run_experiment("charlm", "relu", settings)
+    assert [(each["size"], each["iteration"]) for each in record["equal_compute"]] == [(1, 4), (2, 2)]
+    assert [len(each["losses"]) for each in record["equal_compute"]] == [4, 2]
+    assert record["equal_compute"][0]["losses"][0]["loss"] > 0
+    assert len(record["average"]) == 6
+    assert all(t["average"]["val_loss"] != t["final"]["val_loss"] for t in record["trials"])
+
+
+def test_tables_of_made_texts() -> None:
+    """Four characters in a cycle: each costs ln 4 alone, the first is guessed always; after the one before it, what
+    smoothing costs, and nothing is guessed wrong."""
+    found = baselines.measured(corpus_of("abcd", "abcd" * 100))
+    assert found["unigram"] == pytest.approx({"val_loss": math.log(4), "val_accuracy": 100 * 9 / 39})
+    assert found["bigram"]["val_accuracy"] == 100
+    assert found["bigram"]["val_loss"] == pytest.approx(-math.log(90.1 / 90.4), abs=2e-4)
+
+
+@pytest.mark.data("tinyshakespeare/input.txt")
+def test_shakespeare_known_answers() -> None:
+    """Unigram 3.347 nats and 14.9%, bigram 2.484 nats and 27.0% (reference values, computed independently)."""
+    found = baselines.measured(load_text("shakespeare"))
+    rounded = [round(found[table][name], d) for table in found for name, d in (("val_loss", 3), ("val_accuracy", 1))]
+    assert rounded == [3.347, 14.9, 2.484, 27.0]
+
+
+def test_the_record_of_baselines_is_written_once() -> None:
+    """Less text gives tables that know less, and a character that it lacks costs no infinity."""
+    for study, fraction in (("whole", 1.0), ("whole", 1.0), ("part", 0.01)):
+        baselines.ensure(study, "pydoc", fraction)
+    whole, part = (baselines.recorded(study, "pydoc") for study in ("whole", "part"))
+    assert whole
+    assert part
+    assert (whole["kind"], part["provenance"]["data"]["train_fraction"]) == ("baseline", 0.01)
+    for table in ("unigram", "bigram"):
+        assert whole[table]["val_loss"] < part[table]["val_loss"] < math.inf
+    assert baselines.recorded("whole", "shakespeare") is None

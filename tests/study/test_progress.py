@@ -1,40 +1,23 @@
-"""What a running study shows: every kind of study's events, on a terminal and off it."""
+"""What a running study shows, on a terminal and off it, and what TensorBoard is given."""
 
 from __future__ import annotations
 
 import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.console import Console
 
+from actlab.errors import BadInput, UnknownName
 from actlab.study import ablation, arms
 from actlab.study.ablation import AblationParams
 from actlab.study.params import Params
-from actlab.study.progress import Event, StudyDisplay
+from actlab.study.progress import Event, StudyDisplay, tracked
 
 RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}
-
-
-def shown(events: list[object], terminal: bool) -> str:
-    console = Console(file=io.StringIO(), force_terminal=terminal, width=150, color_system=None, highlight=False)
-    display = StudyDisplay(console)
-    with display.progress:
-        for event in events:
-            display.watch(event)  # type: ignore[arg-type]
-            display.progress.refresh()
-    return console.file.getvalue()  # type: ignore[attr-defined]
-
-
-def events_of(arm: object) -> list[object]:
-    trial = arm.trials[0]  # type: ignore[attr-defined]
-    return [
-        Event("start", arm, total=3),
-        Event("progress", arm, trial, 20, 2.5),
-        Event("trial", arm, trial),
-        Event("arm", arm, record=RECORD),
-    ]
-
-
 STUDIES = {
     "charlm-relu": arms.arms_of(Params())[0],
     "ecd-symmetric-gelu": ablation.arms_of(AblationParams())[0],
@@ -45,6 +28,61 @@ STUDIES = {
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_kind_of_study_is_shown(name: str, terminal: bool) -> None:
     """The trial in training with its iteration and loss on a terminal; one line an arm everywhere."""
-    text = shown(events_of(STUDIES[name]), terminal)
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=150, color_system=None, highlight=False)
+    display, one = StudyDisplay(console), STUDIES[name]
+    trial: Any = one.trials[0]
+    with display.progress:
+        for event in (
+            Event("start", one, total=3),
+            Event("progress", one, trial, 20, 2.5),
+            Event("trial", one, trial),
+            Event("arm", one, record=RECORD),
+        ):
+            display.watch(event)
+            display.progress.refresh()
+    text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "loss 1.2500, accuracy 50.00%" in text
     assert (f"{name} 42" in text) == ("20/60" in text) == ("loss 2.500" in text) == terminal
+    assert ("3 trials to train" in text) != terminal
+
+
+class Writer:
+    """Stands in for TensorBoard's."""
+
+    rows: list[tuple[object, ...]] = []  # noqa: RUF012
+
+    def __init__(self, folder: str) -> None:
+        self.rows.clear()
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def add_scalar(self, *row: object) -> None:
+        self.rows.append(row)
+
+    def flush(self) -> None: ...
+
+
+def test_progress_and_evaluations_are_tracked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Every event reaches the display too; without a tracker nothing is written."""
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))
+    arm, trial = SimpleNamespace(id="charlm-relu"), SimpleNamespace(label="42")
+    history = [{"iteration": 0, "train_loss": 4.0, "val_loss": 4.5}]
+    record = {"trials": [{"label": "42", "history": history}]}
+    events = [Event("progress", arm, trial, 3, 2.5), Event("arm", arm, record=record)]
+    for name, rows in (("", 0), ("tensorboard", 3)):
+        seen: list[Event] = []
+        with tracked(name, tmp_path, seen.append) as watch:
+            for event in events:
+                watch(event)
+        assert (seen, len(Writer.rows)) == (events, rows)
+    assert Writer.rows[0] == ("charlm-relu/42/train_loss", 2.5, 3)
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    for name, error, words in (
+        ("tensorboard", BadInput, "needs the extra"),
+        ("wandb", UnknownName, "known are tensorboard"),
+    ):
+        with pytest.raises(error, match=words), tracked(name, tmp_path, print):
+            pass

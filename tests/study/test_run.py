@@ -1,104 +1,123 @@
-"""The engine: what is recorded is loaded, what failed does not stop the rest, and processes change no bit."""
+"""Studies of every kind: what is recorded is loaded, what failed does not stop the rest, processes change no bit, a
+study that grows keeps the bits of its trials, and two runs agree on one record."""
 
 from __future__ import annotations
 
 import json
 import pickle
+import shutil
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
+import actlab
+from actlab import paths
 from actlab.errors import BadInput, DataError, RecordError, UnknownName
 from actlab.records import store
-from actlab.study import provenance, trial_repro
+from actlab.study import provenance, status, trial_ablation, trial_mnist, trial_repro
 from actlab.study import run as study
+from actlab.study.ablation import AblationParams
 from actlab.study.arms import arms_of
-from actlab.study.params import Params
+from actlab.study.finish import bits_of, failure_of, finish, recorded
+from actlab.study.mnist import MnistParams
+from actlab.study.params import Params, StudyParams
 from actlab.study.progress import Event
 from actlab.study.run import load, run
+from actlab.study.trial import KINDS
+
+SWEEP = {"arms": ["relu"], "learning_rates": [0.01], "batch_sizes": [64], "trials": 2}
+TINY = {"iterations": 4, "evaluate_every": 2, "batch_size": 2, "trials": 2}
+TOKENS = {"optimizers": ["sgdm"], "symmetry": ["symmetric"], "activations": ["gelu"], "validation_windows": 2}
+NETWORK = {"model": "nanotransformer", "activations": "relu", "prediction_windows": 8, "noise_floor": False}
+STUDIES: tuple[StudyParams, ...] = (
+    Params.parse({"study": "grown", **TINY, **NETWORK}),
+    MnistParams.parse({"study": "grown-mnist", "hidden": [2], **SWEEP}),
+    AblationParams.parse({"study": "grown-ablation", **TINY, **TOKENS, "iterations": 1, "vocab_size": 257}),
+)
 
 
-def essence(record: store.Record) -> str:
+def essence(record: store.Record | None) -> str:
     """A record without what tells one run of the same study from another: date, code in use, seconds, checksum."""
-    trials = [
-        {key: value for key, value in trial.items() if key not in ("seconds", "started")}
-        for trial in record.get("trials", [])
-    ]
-    rest = {key: value for key, value in record.items() if key not in ("checksum", "provenance", "trials")}
-    return json.dumps({**rest, "trials": trials, "data": record["provenance"]["data"]}, sort_keys=True)
+    assert record is not None
+    kept = {key: value for key, value in record.items() if key not in ("checksum", "provenance", "trials")}
+    trials = [{k: v for k, v in t.items() if k not in ("seconds", "started")} for t in record.get("trials", [])]
+    return json.dumps({**kept, "trials": trials, "data": record["provenance"]["data"]}, sort_keys=True)
 
 
-def test_a_study_from_nothing_to_its_records(toy: Params) -> None:
-    """Every arm gets a record, in the order of the arms, and the display hears of each arm and trial once."""
-    events: list[Event] = []
-    settings = toy.replace(noise_floor=True)
+def test_every_kind_gives_the_same_functions() -> None:
+    """What `trial.KINDS` says of its modules."""
+    names = {"NAME", "FOLDER", "OWN", "arms_of", "tasks_of", "known_by", "data_of", "train_trial", "measured_of"}
+    assert all(names | {"trial_of"} <= set(dir(kind)) for kind in KINDS.values())
+    assert all(hasattr(kind, "fresh_model") == hasattr(kind, "compared_on") for kind in KINDS.values())
+
+
+def test_a_study_from_nothing_to_its_records(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every arm gets a record, in the order of the arms; the display hears of each arm and trial once; a second run
+    trains nothing, and one more activation its own trials only."""
+    settings, events = toy.replace(noise_floor=True), list[Event]()
+    assert (len(load(toy).missing), load(toy).present) == (2, [])
     outcome = run(settings, watch=events.append)
     assert outcome.arms == arms_of(settings)
-    assert [record["arm"] for record in outcome.records] == [arm.id for arm in outcome.arms]
+    assert [record and record["arm"] for record in outcome.records] == [arm.id for arm in outcome.arms]
     assert outcome.present == [outcome.baseline, *outcome.records]
     assert outcome.missing == outcome.failed == []
-    kinds = Counter(event.kind for event in events)
-    assert (kinds["arm"], kinds["trial"]) == (4, 2 * 3 + 2 * 2), (
-        "the first trial of a noise floor is the arm's first trial"
-    )
-    assert all(event.record is not None for event in events if event.kind == "arm")
-    assert [essence(record) for record in load(settings).present] == [essence(record) for record in outcome.present]
+    heard = Counter(event.kind for event in events)
+    assert (heard["arm"], heard["trial"]) == (4, 2 * 3 + 2 * 2), "a noise floor shares the arm's first trial"
+    trained, real = [], study.run_trial
 
-
-def test_what_is_recorded_is_not_trained(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second run trains nothing and tells the same; one more activation trains only its own trials."""
-    first = run(toy)
-    labels, real = [], study.run_trial
-
-    def watched(spec: object, on_progress: object) -> object:
-        labels.append(spec.activation)  # type: ignore[attr-defined]
-        return real(spec, on_progress)  # type: ignore[arg-type]
+    def watched(task: Any, report: Any) -> Any:
+        trained.append(task.activation)
+        return real(task, report)
 
     monkeypatch.setattr(study, "run_trial", watched)
-    assert [essence(r) for r in run(toy).present] == [essence(r) for r in first.present]
-    assert labels == []
+    assert list(map(essence, run(settings).present)) == list(map(essence, outcome.present))
     run(toy.replace(activations=("relu", "gelu", "swish")))
-    assert labels == ["swish"] * 3
-
-
-def test_missing_arms_show(toy: Params) -> None:
-    """``load`` trains nothing and lists what has no record."""
-    assert len(load(toy).missing) == 2
-    assert load(toy).present == []
-    run(toy.replace(activations="gelu"))
-    outcome = load(toy)
-    assert [arm.activation for arm in outcome.missing] == ["relu"]
-    assert [record and record["activation"] for record in outcome.records] == [None, "gelu"]
+    assert trained == ["swish"] * 3
 
 
 def test_a_failed_trial_does_not_stop_the_others(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One trial raises: the other arm is recorded, the failure is told with its traceback, its arm stays unrecorded and
+    """One trial raises: the other arm is recorded; the failure is told with its traceback, its arm stays unrecorded and
     can be run again."""
     real = trial_repro.train
 
-    def train(*args: object, **kwargs: object) -> object:
+    def train(*args: Any, **kwargs: Any) -> Any:
         if args[5] == 43 and "relu" in str(args[0]).lower():
             raise RuntimeError("out of luck")
-        return real(*args, **kwargs)  # type: ignore[arg-type]
+        return real(*args, **kwargs)
 
     with monkeypatch.context() as patch:
         patch.setattr(trial_repro, "train", train)
         outcome = run(toy)
     assert [(arm.activation, t["label"]) for arm, t in outcome.failed] == [("relu", "43")]
-    assert "RuntimeError: out of luck" in outcome.failed[0][1]["traceback"]
-    relu, gelu = outcome.records
-    assert [p["between"] for p in relu["reproducibility_metrics"]] == [["42", "44"]]
-    assert len(gelu["reproducibility_metrics"]) == 3
+    assert "RuntimeError: out of luck" in failure_of(outcome.arms[0]).read_text()
+    assert [len(record["reproducibility_metrics"]) for record in outcome.records if record] == [1, 3]
     assert [arm.activation for arm in load(toy).missing] == ["relu"]
-    assert run(toy).failed == []
-    assert load(toy).missing == []
+    assert (run(toy).failed, load(toy).missing) == ([], [])
+
+
+def test_a_program_that_raises_fails_its_trials_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Image classifiers: the seed's trials have failed in every arm, and the next run mends it."""
+    params = MnistParams.parse({"study": "tiny", "hidden": [2, 4], **SWEEP})
+    real = trial_mnist.train_trial
+
+    def train(program: Any, *args: Any) -> Any:
+        return real(program, *args) if program.seed != 43 else 1 / 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trial_mnist, "train_trial", train)
+        outcome = run(params)
+    assert [(arm.hidden, trial["label"]) for arm, trial in outcome.failed] == [(2, "b64-s43-e1"), (4, "b64-s43-e1")]
+    assert store.load_study("tiny") == []
+    assert run(params).failed == []
+    assert len(store.load_study("tiny")) == 2
 
 
 def test_a_damaged_record_stops_the_study(toy: Params) -> None:
     """A record that was edited is an error, never silently replaced."""
-    record = run(toy).records[0]
-    path = store.path_of("toy", record["arm"])
+    path = store.path_of("toy", run(toy).arms[0].id)
     path.write_text(path.read_text().replace('"charlm"', '"convlm"', 1))
     with pytest.raises(RecordError, match="was changed after it was written"):
         run(toy)
@@ -106,15 +125,7 @@ def test_a_damaged_record_stops_the_study(toy: Params) -> None:
 
 def test_processes_change_no_bit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Two worker processes leave the records that one process leaves, but for times and dates."""
-    params = Params(
-        study="two",
-        activations=("swiglu",),
-        trials=2,
-        iterations=1,
-        batch_size=2,
-        prediction_windows=4,
-        noise_floor=False,
-    )
+    params = STUDIES[0].replace(study="two", iterations=1, activations=("swiglu",))
     records = {}
     provenance.code.cache_clear()
     for workers in (2, 1):
@@ -124,7 +135,7 @@ def test_processes_change_no_bit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         records[workers] = run(params, workers, events.append).present
         assert Counter(event.kind for event in events)["trial"] == 2
     assert len(records[1]) == 2, "the arm and the text's baselines"
-    assert [essence(r) for r in records[1]] == [essence(r) for r in records[2]]
+    assert list(map(essence, records[1])) == list(map(essence, records[2]))
 
 
 def test_errors_survive_the_way_home_from_a_worker() -> None:
@@ -132,3 +143,78 @@ def test_errors_survive_the_way_home_from_a_worker() -> None:
     for error in (UnknownName("model", "x", ["charlm"], "file"), DataError("a"), BadInput("b"), RecordError("c")):
         copy = pickle.loads(pickle.dumps(error))
         assert (type(copy), str(copy)) == (type(error), str(error))
+
+
+def grown(params: StudyParams, trials: int) -> store.Record:
+    (record,) = run(params.replace(trials=trials)).records
+    assert record is not None
+    return record
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize("params", STUDIES, ids=lambda params: params.study)
+def test_a_study_that_grows_keeps_its_trials(params: StudyParams) -> None:
+    """From two trials to three, with the cache and without it: the first two are what they were, and only the larger
+    record is read. Status counts what is done and left, by the seconds of recorded trials."""
+    before = status.of(params)
+    assert (before["missing"].tolist(), before["recorded"].tolist()) == ([2], [0])
+    small = grown(params, 2)
+    found = status.of(params.replace(trials=4))
+    assert found[["trials", "recorded", "ended", "running", "missing"]].to_numpy().tolist() == [[4, 0, 2, 0, 2]]
+    spent = [t["seconds"] if isinstance(t["seconds"], float) else sum(t["seconds"].values()) for t in small["trials"]]
+    assert found["seconds"].tolist() == pytest.approx([sum(spent)])
+    assert "2 missing; about" in status.in_words(found, 1)
+    large = grown(params, 3)
+    shutil.rmtree(paths.cache())
+    trial_ablation._text_shards.cache_clear()
+    store.path_of(params.study, large["arm"]).unlink()
+    for record in (large, grown(params, 3)):
+        assert list(map(bits_of, record["trials"][:2])) == list(map(bits_of, small["trials"]))
+    trials, pairs = actlab.load(params.study)
+    assert trials["seed"].tolist() == [42, 43, 44]
+    assert len(pairs) in (0, 3)
+    assert store.path_of(params.study, small["arm"]).exists(), "the smaller record is kept as it was"
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize("params", STUDIES[:2], ids=lambda params: params.study)
+def test_trials_that_come_out_differently_are_refused(params: StudyParams) -> None:
+    """Other bits than recorded (another machine, say): the first such trial ends the run; the message says the ways
+    out."""
+    small = grown(params, 2)
+    path = store.path_of(params.study, small["arm"])
+    changed = {key: value for key, value in small.items() if key != "checksum"}
+    changed["trials"][0] |= {"weights_sha256": "0" * 64} if params is STUDIES[0] else {"val_loss": 1.0}
+    path.unlink()
+    store.save(path, changed)
+    with pytest.raises(RecordError, match=r"trial 42 comes out differently .* --set study=NAME"):
+        grown(params, 3)
+
+
+@dataclass(frozen=True)
+class One:
+    study: str = "toy"
+    id: str = "arm"
+    config: ClassVar[dict[str, Any]] = {}
+
+
+def made(status: str = "done", date: str = "today") -> store.Record:
+    return {"kind": "trials", "trials": [{"label": "42", "status": status}], "provenance": {"date": date}}
+
+
+def test_the_first_of_two_runs_is_kept_and_another_result_refused() -> None:
+    """The second, which trained nothing of its own, returns the record of the first; other bits are never dropped
+    silently."""
+    first = finish(One(), made())
+    assert {**first, "checksum": store.checksum(first)} == finish(One(), made(date="later")) == recorded(One())
+    with pytest.raises(RecordError, match="holds a different result; move it away"):
+        finish(One(), made("diverged"))
+
+
+def test_a_failure_is_kept_apart_until_the_arm_has_its_record() -> None:
+    for date in ("first", "second"):
+        finish(One(), made("failed", date))
+    assert json.loads(failure_of(One()).read_text())["provenance"]["date"] == "second"
+    assert store.load_study("toy") == []
+    finish(One(), made())
+    assert (failure_of(One()).exists(), len(store.load_study("toy"))) == (False, 1)

@@ -4,6 +4,7 @@ with bQ. Trains nothing."""
 from __future__ import annotations
 
 import math
+from contextlib import ExitStack
 from typing import Any
 
 import torch
@@ -36,12 +37,9 @@ def analyse(model: GPT2, tokens: Tensor, recipe: BaseRecipe) -> dict[str, Any]:
     windows, batch_tokens = batches(tokens, model.config.block_size)
     windows = windows.to(recipe.device)
     losses, ranks = per_token(model, windows, recipe)
-    width = batch_tokens // model.config.block_size
     return {
         "batch_tokens": batch_tokens,
-        "batch_losses": [
-            round(value, 6) for value in losses.view(-1, width * model.config.block_size).double().mean(dim=1).tolist()
-        ],
+        "batch_losses": [round(value, 6) for value in losses.view(-1, batch_tokens).double().mean(dim=1).tolist()],
         "copying": copying(windows, losses, ranks),
         "alignment": alignment(model, windows.inputs[: max(1, KEYS // model.config.block_size)]),
     }
@@ -74,21 +72,20 @@ def copying(windows: Windows, losses: Tensor, ranks: Tensor) -> dict[str, dict[s
     ``top5`` (shares of items, higher is better), ``loss`` of the right token (nats) with its ``standard_error`` over
     items.
     """
-    parts = zip(*(torch.split(tensor, 256) for tensor in (windows.inputs, windows.targets)), strict=True)
-    kinds = [pattern(inputs, targets) for inputs, targets in parts]
+    parts = zip(torch.split(windows.inputs, 256), torch.split(windows.targets, 256), strict=True)
+    masks = zip(*(pattern(*part) for part in parts), strict=True)
     found = {}
-    for name, masks in (("repeated", [m for m, _ in kinds]), ("changed", [m for _, m in kinds])):
-        mask = torch.cat(masks)
+    for name, mask in zip(("repeated", "changed"), map(torch.cat, masks), strict=True):
         rows = mask.any(dim=1)
         last = mask.shape[1] - 1 - mask.flip(1).int().argmax(dim=1)  # the last True of a row
-        loss, rank = (tensor.gather(1, last[:, None])[rows, 0] for tensor in (losses, ranks))
+        loss, rank = (tensor.gather(1, last[:, None])[rows, 0].double() for tensor in (losses, ranks))
         n = len(loss)
         found[name] = {
             "items": n,
-            "top1": (rank < 1).double().mean().item() if n else math.nan,
-            "top5": (rank < 5).double().mean().item() if n else math.nan,
-            "loss": loss.double().mean().item() if n else math.nan,
-            "standard_error": (loss.double().std() / math.sqrt(n)).item() if n > 1 else math.nan,
+            "top1": (rank < 1).double().mean().item(),  # NaN where there are none
+            "top5": (rank < 5).double().mean().item(),
+            "loss": loss.mean().item(),
+            "standard_error": (loss.std() / math.sqrt(n)).item() if n > 1 else math.nan,
         }
     return found
 
@@ -115,18 +112,14 @@ def alignment(model: GPT2, tokens: Tensor) -> dict[str, dict[str, list[list[floa
     """
     inputs: list[Tensor] = []
     layers = [module for module in model.modules() if isinstance(module, SymmetryBreakingAttention)]
-    hooks = [layer.register_forward_pre_hook(lambda _, args: inputs.append(args[0])) for layer in layers]
-    was_training = model.training
-    model.eval()
-    try:
-        model(tokens)
+    with ExitStack() as stack:
+        stack.callback(model.train, model.training)
+        for layer in layers:
+            stack.enter_context(layer.register_forward_pre_hook(lambda _, args: inputs.append(args[0])))
+        model.eval()(tokens)
         keys = [
             layer.heads(x)[1].transpose(0, 1).flatten(1, 2) for layer, x in zip(layers, inputs, strict=False)
         ]  # nh x (N, hs)
-    finally:
-        model.train(was_training)
-        for hook in hooks:
-            hook.remove()
     heads, size = model.settings.n_head, model.settings.head_size
     raw = []
     for layer in layers:
