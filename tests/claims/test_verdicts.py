@@ -25,7 +25,7 @@ from actlab.claims.verdicts import (
     within,
 )
 from actlab.statistics.means import mean_interval
-from actlab.study.protocol import DEFECTS
+from actlab.study.defects import DEFECTS
 
 
 def test_every_verdict_has_a_meaning_and_every_flaw_words() -> None:

@@ -10,9 +10,9 @@ from typing import Any, Self, TypeVar
 from actlab.data.text import located, short_name
 from actlab.models import SCALES, ModelConfig
 from actlab.records import store
+from actlab.study.defects import DEFECTS, DOUBLED, defects_of
 from actlab.study.params import Params, StudyParams
 from actlab.study.parts import Parts, own_metrics, parts_of
-from actlab.study.protocol import DEFECTS, DOUBLED, defects_of
 from actlab.study.tuning import chosen, tuned
 from actlab.trainers.recipes import Recipe
 

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from actlab import metrics
 from actlab.data.text import Corpus
 from actlab.models import LanguageModel
-from actlab.study import protocol
+from actlab.study import defects
 from actlab.study.arms import PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec
 from actlab.trainers.evaluation import predict
 from actlab.trainers.windows import Windows
@@ -98,7 +98,7 @@ class Trained:
         asks for it."""
         arm, own, found = self.arm, dict(self.arm.metrics), dict[str, Any]()
         first = arm.trials[0]
-        if any(not protocol.DEFECTS[name].trains for name in arm.protocol):
+        if any(not defects.DEFECTS[name].trains for name in arm.protocol):
             finals = {r["label"]: r["final"] for r in self.results}
             found["as_published"] = self._as_published(arm.protocol, self.models(), finals)
         if first.snapshots:
@@ -113,17 +113,17 @@ class Trained:
         return found
 
     def _as_published(
-        self, defects: tuple[str, ...], models: Mapping[str, LanguageModel], evaluations: Mapping[str, Any]
+        self, on: tuple[str, ...], models: Mapping[str, LanguageModel], evaluations: Mapping[str, Any]
     ) -> dict[str, Any]:
         recipe = self.arm.trials[0].recipe
-        return protocol.measured(defects, models, evaluations, self.corpus.validation, recipe)
+        return defects.measured(on, models, evaluations, self.corpus.validation, recipe)
 
     def _snapshot(self, step: int) -> dict[str, Any]:
         """Each trial's evaluation there, every pair's metrics, and the defects' view of the same models."""
         models = self.models(step)
         entries = {r["label"]: e for r in self.results for e in r["history"] if e["iteration"] == step}
         evaluations = {label: entries[label] for label in models}
-        along = tuple(name for name in self.arm.protocol if name != protocol.BATCHES)  # costly: at the end only
+        along = tuple(name for name in self.arm.protocol if name != defects.BATCHES)  # costly: at the end only
         return {
             "iteration": step,
             "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],

@@ -18,8 +18,7 @@ from actlab.data.text import load_text, own_sha256
 from actlab.errors import BadInput, UnknownName
 from actlab.models import MODELS, SCALES
 from actlab.models.layers import GATED_WIDTHS
-from actlab.study import plugins
-from actlab.study import protocol as protocols
+from actlab.study import defects, plugins
 from actlab.study.plan import Checked, Plan
 from actlab.study.tuning import Tuning
 from actlab.trainers.recipes import DTYPES
@@ -186,8 +185,8 @@ def _model_or_arm(name: str) -> str:
     return name
 
 
-def _protocol(protocol: protocols.Protocol) -> protocols.Protocol:
-    protocols.check(protocol)
+def _protocol(protocol: defects.Protocol) -> defects.Protocol:
+    defects.check(protocol)
     return protocol
 
 

@@ -14,7 +14,7 @@ from actlab.data.text import Corpus, is_file, load_text, located, shown
 from actlab.errors import RecordError
 from actlab.models import LanguageModel, count_parameters
 from actlab.records import store
-from actlab.study import arms, protocol
+from actlab.study import arms, defects
 from actlab.study.arms import ALL, BFLOAT16, NUDGE, VARIANTS, Arm, TrialSpec
 from actlab.study.measure import Results, Trained, mean
 from actlab.study.params import Params
@@ -94,7 +94,7 @@ def fresh_model(spec: TrialSpec) -> LanguageModel:
     check_parts(spec.parts, model=spec.model, activation=spec.activation)
     config = spec.model_config(load_text(spec.dataset, spec.text_sha256).vocab_size)
     init = init_streams(spec.seed_of("init"))
-    model = protocol.build(spec.model, config, spec.activation, spec.gated_width, init, spec.defects)
+    model = defects.build(spec.model, config, spec.activation, spec.gated_width, init, spec.defects)
     if spec.variant == NUDGE:
         perturb(model)
     return model
@@ -194,7 +194,7 @@ def trial_of(record: store.Record, label: str) -> TrialSpec:
     own = {
         "recipe": Recipe(**config["recipe"]),
         "dataset": dataset_of(record),
-        "defects": tuple(name for name in config.get("protocol", ()) if protocol.DEFECTS[name].trains),
+        "defects": tuple(name for name in config.get("protocol", ()) if defects.DEFECTS[name].trains),
     }
     return TrialSpec.read(config, seed=int(seed), variant=variant, **own)
 

@@ -15,7 +15,7 @@ from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import MODELS, build_model
 from actlab.records import store
-from actlab.study import protocol
+from actlab.study import defects
 from actlab.study.arms import arm
 from actlab.study.finish import finish
 from actlab.study.params import Params
@@ -29,12 +29,12 @@ MEASURED = {"pairing": "unpaired", "accuracy": "last_1000", "selection": "final"
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small draws."""
-    monkeypatch.setattr(protocol, "DRAWN_WINDOWS", 60)
-    monkeypatch.setattr(protocol, "DRAWN_BATCHES", 3)
+    monkeypatch.setattr(defects, "DRAWN_WINDOWS", 60)
+    monkeypatch.setattr(defects, "DRAWN_BATCHES", 3)
 
 
-def built(model: str, activation: str, *defects: str) -> torch.nn.Module:
-    return protocol.build(model, tiny.CONFIG, activation, "matched", init_streams(42), defects).eval()
+def built(model: str, activation: str, *on: str) -> torch.nn.Module:
+    return defects.build(model, tiny.CONFIG, activation, "matched", init_streams(42), on).eval()
 
 
 def test_off_is_the_default_and_lists_nothing() -> None:
@@ -64,7 +64,7 @@ def test_as_published_is_all_that_apply() -> None:
         assert one.config["gated_width"] == ("doubled" if "gated_width: doubled" in names else "matched")
 
 
-@pytest.mark.parametrize("switch", [row.switch for row in protocol.DEFECTS.values()], ids=lambda switch: switch[0])
+@pytest.mark.parametrize("switch", [row.switch for row in defects.DEFECTS.values()], ids=lambda switch: switch[0])
 def test_each_alone(switch: tuple[str, str]) -> None:
     """One switch turns on one defect where it applies (evaluation of random batches comes with the last weights)."""
     asked = dict([switch]) | ({"selection": "final"} if switch[0] == "evaluation" else {})
@@ -76,11 +76,11 @@ def test_each_alone(switch: tuple[str, str]) -> None:
 def test_ignored_activation_gives_bit_equal_arms(model: str) -> None:
     """With the switch on, every activation, gated ones too, is the same network; charlm is where it has no power."""
     params = Params(protocol={"activation": "ignored"})
-    defects = {a: arm(params, model, a).trials[0].defects for a in ("relu", "gelu", "swiglu")}
-    relu, *others = (built(model, a, *on)(tiny.tokens()) for a, on in defects.items())
+    found = {a: arm(params, model, a).trials[0].defects for a in ("relu", "gelu", "swiglu")}
+    relu, *others = (built(model, a, *on)(tiny.tokens()) for a, on in found.items())
     assert (
         all(torch.equal(relu, other) for other in others)
-        == (set(defects.values()) == {(protocol.IGNORED,)})
+        == (set(found.values()) == {(defects.IGNORED,)})
         == (model != "charlm")
     )
 
@@ -89,7 +89,7 @@ def test_padding_both_breaks_causality() -> None:
     """convlm's logits before a changed token move with it; as corrected they do not. The parameters are the same."""
     tokens, other = tiny.tokens(), tiny.tokens().clone()
     other[:, -1] = (other[:, -1] + 1) % tiny.CONFIG.vocab_size
-    leaky, causal = tiny.enlarge(built("convlm", "relu", protocol.BOTH)), tiny.enlarge(built("convlm", "relu"))
+    leaky, causal = tiny.enlarge(built("convlm", "relu", defects.BOTH)), tiny.enlarge(built("convlm", "relu"))
     assert not torch.equal(leaky(tokens)[:, :-1], leaky(other)[:, :-1])
     assert torch.equal(causal(tokens)[:, :-1], causal(other)[:, :-1])
     assert leaky(tokens).shape == causal(tokens).shape
@@ -109,9 +109,9 @@ def probabilities(seed: int, rows: int = 500) -> Tensor:
 def test_coded_pd_is_total_variation() -> None:
     """On rows that sum to 1 the published formula is mean total variation: 0 for equal rows, 1 for disjoint ones."""
     p, q = probabilities(0), probabilities(1)
-    assert protocol.coded_pd(p, q) == pytest.approx(metrics.total_variation(p, q), rel=1e-5)
-    assert protocol.coded_pd(p, p) == 0
-    assert protocol.coded_pd(torch.eye(4), torch.eye(4).roll(1, 0)) == 1
+    assert defects.coded_pd(p, q) == pytest.approx(metrics.total_variation(p, q), rel=1e-5)
+    assert defects.coded_pd(p, p) == 0
+    assert defects.coded_pd(torch.eye(4), torch.eye(4).roll(1, 0)) == 1
 
 
 def test_unpaired_pd_of_a_model_with_itself_is_not_zero(few: None) -> None:
@@ -125,8 +125,8 @@ def test_unpaired_pd_of_a_model_with_itself_is_not_zero(few: None) -> None:
             return 50 * torch.nn.functional.one_hot(tokens, tiny.CONFIG.vocab_size).float()
 
     text = tiny.text(5000)
-    draws = {"42": tuple(protocol.draw(Copies(), text, tiny.RECIPE, generator(42, f"drawn/{i}")) for i in range(2))}
-    (itself,) = protocol.unpaired(draws)["itself"]  # type: ignore[arg-type]
+    draws = {"42": tuple(defects.draw(Copies(), text, tiny.RECIPE, generator(42, f"drawn/{i}")) for i in range(2))}
+    (itself,) = defects.unpaired(draws)["itself"]  # type: ignore[arg-type]
     frequencies = text.bincount().double() / len(text)
     assert itself["between"] == ["42", "42"]
     assert itself["coded_pd"] == pytest.approx(1 - frequencies.square().sum().item(), abs=0.15)
@@ -142,16 +142,16 @@ def test_a_constant_predictor_agrees_with_itself_on_any_input(few: None) -> None
             return torch.arange(11.0).expand(*tokens.shape, 11)
 
     draws = {
-        "7": tuple(protocol.draw(Constant(), tiny.text(900), tiny.RECIPE, generator(7, f"drawn/{i}")) for i in range(2))
+        "7": tuple(defects.draw(Constant(), tiny.text(900), tiny.RECIPE, generator(7, f"drawn/{i}")) for i in range(2))
     }
-    assert protocol.unpaired(draws)["itself"][0]["coded_pd"] == 0  # type: ignore[arg-type]
+    assert defects.unpaired(draws)["itself"][0]["coded_pd"] == 0  # type: ignore[arg-type]
 
 
 def test_a_draw_is_the_last_position_of_random_windows(few: None) -> None:
     """Predictions are the model's at the last position of each window, the target is the next character, and the stream
     decides the windows."""
     model, text = tiny.model().eval(), tiny.text(300)
-    drawn = protocol.draw(model, text, tiny.RECIPE, generator(1, "x"))
+    drawn = defects.draw(model, text, tiny.RECIPE, generator(1, "x"))
     starts = torch.randint(len(text) - 8, (60,), generator=generator(1, "x"))
     inputs = text[starts[:, None] + torch.arange(8)].long()
     torch.testing.assert_close(drawn.probabilities, torch.softmax(model(inputs)[:, -1], dim=1).detach())
@@ -159,7 +159,7 @@ def test_a_draw_is_the_last_position_of_random_windows(few: None) -> None:
     assert drawn.accuracy == pytest.approx(
         100 * (drawn.probabilities.argmax(1) == drawn.targets).double().mean().item()
     )
-    assert not torch.equal(drawn.targets, protocol.draw(model, text, tiny.RECIPE, generator(2, "x")).targets)
+    assert not torch.equal(drawn.targets, defects.draw(model, text, tiny.RECIPE, generator(2, "x")).targets)
 
 
 def test_record_says_both(toy: Params, few: None) -> None:
@@ -207,7 +207,7 @@ def test_ignored_arms_have_equal_weights(toy: Params) -> None:
 def test_a_trial_under_defects_can_be_replayed(toy: Params) -> None:
     """The record's protocol goes into the specification, so that the same leak is trained again."""
     one = arm(toy.replace(study="toy-quick", protocol="as_published", trials=1), "convlm", "gelu")
-    assert one.trials[0].defects == (protocol.IGNORED, protocol.BOTH)
+    assert one.trials[0].defects == (defects.IGNORED, defects.BOTH)
     one = replace(one, protocol=one.protocol[:2])
     record = finish(one, record_of(one, [run_trial(one.trials[0])]))
     assert specification(record, "42") == one.trials[0]
@@ -218,8 +218,8 @@ def test_check_names_what_is_allowed() -> None:
     """A switch's only value is the defect; leaving it out is the correct way."""
     for value in ("", "off", "causal"):
         with pytest.raises(BadInput, match="leave it out"):
-            protocol.check({"padding": value})
-    for row in protocol.DEFECTS.values():
+            defects.check({"padding": value})
+    for row in defects.DEFECTS.values():
         key, value = row.switch
-        protocol.check({key: value} | ({"selection": "final"} if key == "evaluation" else {}))
+        defects.check({key: value} | ({"selection": "final"} if key == "evaluation" else {}))
         assert row.sentence
