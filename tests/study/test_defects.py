@@ -12,8 +12,8 @@ from torch import Tensor
 import actlab
 from actlab import metrics
 from actlab.activations import ACTIVATIONS
-from actlab.errors import BadInput
-from actlab.models import MODELS, build_model
+from actlab.models import MODELS
+from actlab.models.published import build_published
 from actlab.records import store
 from actlab.study import defects
 from actlab.study.arms import arm
@@ -33,17 +33,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(defects, "DRAWN_BATCHES", 3)
 
 
-def built(model: str, activation: str, *on: str) -> torch.nn.Module:
-    return defects.build(model, tiny.CONFIG, activation, "matched", init_streams(42), on).eval()
-
-
-def test_off_is_the_default_and_lists_nothing() -> None:
-    """No arm of an ordinary study has a defect, and its configuration does not speak of any."""
-    for model in MODELS:
-        for activation in ACTIVATIONS:
-            one = arm(Params(), model, activation)
-            assert one.protocol == one.trials[0].defects == ()
-            assert "protocol" not in one.config
+def built(activation: str, **defects: bool) -> torch.nn.Module:
+    init = init_streams(42)
+    return tiny.enlarge(build_published("convlm", tiny.CONFIG, activation, generator_for=init, **defects).eval())
 
 
 def test_as_published_is_all_that_apply() -> None:
@@ -64,42 +56,30 @@ def test_as_published_is_all_that_apply() -> None:
         assert one.config["gated_width"] == ("doubled" if "gated_width: doubled" in names else "matched")
 
 
-@pytest.mark.parametrize("switch", [row.switch for row in defects.DEFECTS.values()], ids=lambda switch: switch[0])
-def test_each_alone(switch: tuple[str, str]) -> None:
-    """One switch turns on one defect where it applies (evaluation of random batches comes with the last weights)."""
-    asked = dict([switch]) | ({"selection": "final"} if switch[0] == "evaluation" else {})
-    on = [set(arm(Params(protocol=asked), m, a).protocol) for m in ("charlm", "convlm") for a in ("relu", "swiglu")]
-    assert set().union(*on) == {f"{key}: {value}" for key, value in asked.items()}
+def test_each_alone() -> None:
+    """One switch turns on one defect where it applies (evaluation of random batches comes with the last weights); off
+    is the default, of which no configuration speaks."""
+    cells = [(model, activation) for model in MODELS for activation in ACTIVATIONS]
+    for key, value in defects.SWITCHES.items():
+        asked = {key: value} | ({"selection": "final"} if key == "evaluation" else {})
+        on = [set(arm(Params(protocol=asked), *cell).protocol) for cell in cells]
+        assert set().union(*on) == {f"{name}: {value}" for name, value in asked.items()}
+    assert all(arm(Params(), *cell).protocol == () for cell in cells)
+    assert "protocol" not in arm(Params(), *cells[0]).config
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_ignored_activation_gives_bit_equal_arms(model: str) -> None:
-    """With the switch on, every activation, gated ones too, is the same network; charlm is where it has no power."""
-    params = Params(protocol={"activation": "ignored"})
-    found = {a: arm(params, model, a).trials[0].defects for a in ("relu", "gelu", "swiglu")}
-    relu, *others = (built(model, a, *on)(tiny.tokens()) for a, on in found.items())
-    assert (
-        all(torch.equal(relu, other) for other in others)
-        == (set(found.values()) == {(defects.IGNORED,)})
-        == (model != "charlm")
-    )
-
-
-def test_padding_both_breaks_causality() -> None:
-    """convlm's logits before a changed token move with it; as corrected they do not. The parameters are the same."""
+def test_ignored_activation_and_padding() -> None:
+    """Ignored, every activation, gated ones too, is the same network; padded on both sides, logits before a changed
+    token move with it. The parameters are the same."""
     tokens, other = tiny.tokens(), tiny.tokens().clone()
     other[:, -1] = (other[:, -1] + 1) % tiny.CONFIG.vocab_size
-    leaky, causal = tiny.enlarge(built("convlm", "relu", defects.BOTH)), tiny.enlarge(built("convlm", "relu"))
+    relu, swiglu = (built(name, activation_ignored=True) for name in ("relu", "swiglu"))
+    assert torch.equal(relu(tokens), swiglu(tokens))
+    leaky, causal = built("relu", padded_both=True), built("relu")
+    assert torch.equal(relu(tokens), causal(tokens))
     assert not torch.equal(leaky(tokens)[:, :-1], leaky(other)[:, :-1])
     assert torch.equal(causal(tokens)[:, :-1], causal(other)[:, :-1])
-    assert leaky(tokens).shape == causal(tokens).shape
     assert leaky.state_dict().keys() == causal.state_dict().keys()
-
-
-def test_nothing_on_builds_the_ordinary_model() -> None:
-    """Without defects ``build`` is ``build_model``, bit for bit."""
-    plain = build_model("convlm", tiny.CONFIG, "gelu", generator_for=init_streams(42)).eval()
-    assert torch.equal(built("convlm", "gelu")(tiny.tokens()), plain(tiny.tokens()))
 
 
 def probabilities(seed: int, rows: int = 500) -> Tensor:
@@ -132,21 +112,6 @@ def test_unpaired_pd_of_a_model_with_itself_is_not_zero(few: None) -> None:
     assert itself["coded_pd"] == pytest.approx(1 - frequencies.square().sum().item(), abs=0.15)
 
 
-def test_a_constant_predictor_agrees_with_itself_on_any_input(few: None) -> None:
-    """The unigram plateau: what does not read its input is perfectly reproducible, paired or not."""
-
-    class Constant(torch.nn.Module):
-        config = tiny.CONFIG
-
-        def forward(self, tokens: Tensor) -> Tensor:
-            return torch.arange(11.0).expand(*tokens.shape, 11)
-
-    draws = {
-        "7": tuple(defects.draw(Constant(), tiny.text(900), tiny.RECIPE, generator(7, f"drawn/{i}")) for i in range(2))
-    }
-    assert defects.unpaired(draws)["itself"][0]["coded_pd"] == 0  # type: ignore[arg-type]
-
-
 def test_a_draw_is_the_last_position_of_random_windows(few: None) -> None:
     """Predictions are the model's at the last position of each window, the target is the next character, and the stream
     decides the windows."""
@@ -173,6 +138,9 @@ def test_record_says_both(toy: Params, few: None) -> None:
         "selection: final",
         "evaluation: 200 random batches",
     ]
+    final = actlab.run_experiment("charlm", "relu", toy.replace(protocol={"selection": "final"}))
+    last = [{"label": t["label"], "val_loss": t["final"]["val_loss"]} for t in record["trials"]]
+    assert final["as_published"] == {"trials": last}
     assert record["reproducibility_metrics"] == corrected["reproducibility_metrics"]
     assert "as_published" not in corrected
     published = record["as_published"]
@@ -183,14 +151,6 @@ def test_record_says_both(toy: Params, few: None) -> None:
     for trial, entry in zip(record["trials"], published["trials"], strict=True):
         assert entry["val_loss"] != trial["final"]["val_loss"]
         assert entry["val_loss"] == pytest.approx(trial["final"]["val_loss"], abs=0.2)
-
-
-def test_final_selection_reports_the_last_weights(toy: Params) -> None:
-    """Alone, the switch gives the whole split's loss of the last weights and nothing else."""
-    record = actlab.run_experiment("charlm", "relu", toy.replace(protocol={"selection": "final"}))
-    assert record["as_published"] == {
-        "trials": [{"label": t["label"], "val_loss": t["final"]["val_loss"]} for t in record["trials"]]
-    }
 
 
 def test_ignored_arms_have_equal_weights(toy: Params) -> None:
@@ -212,14 +172,3 @@ def test_a_trial_under_defects_can_be_replayed(toy: Params) -> None:
     record = finish(one, record_of(one, [run_trial(one.trials[0])]))
     assert specification(record, "42") == one.trials[0]
     assert replay(task_of(store.path_of("toy-quick", record["arm"]))).equal
-
-
-def test_check_names_what_is_allowed() -> None:
-    """A switch's only value is the defect; leaving it out is the correct way."""
-    for value in ("", "off", "causal"):
-        with pytest.raises(BadInput, match="leave it out"):
-            defects.check({"padding": value})
-    for row in defects.DEFECTS.values():
-        key, value = row.switch
-        defects.check({key: value} | ({"selection": "final"} if key == "evaluation" else {}))
-        assert row.sentence

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 from actlab.data.text import located, short_name
 from actlab.models import SCALES, ModelConfig
 from actlab.records import store
-from actlab.study.defects import DEFECTS, DOUBLED, defects_of
+from actlab.study.defects import DOUBLED, OF_TRAINING, defects_of
 from actlab.study.params import Params, StudyParams
 from actlab.study.parts import Parts, own_metrics, parts_of
 from actlab.study.tuning import chosen, tuned
@@ -221,12 +221,12 @@ def arm(params: Params, model: str, activation: str, kind: str = "trials", varie
         "perturbed": [(seed, variant) for seed in seeds for variant in (PLAIN, *params.perturbations)],
     }[kind]
     ordinary = kind == "trials"
-    protocol = tuple(n for n in defects_of(params.protocol, model, activation) if ordinary or DEFECTS[n].trains)
+    protocol = tuple(n for n in defects_of(params.protocol, model, activation) if ordinary or n in OF_TRAINING)
     common = {
         "model": model,
         "activation": activation,
         "recipe": taken(Recipe, params),
-        "defects": tuple(name for name in protocol if DEFECTS[name].trains),
+        "defects": tuple(name for name in protocol if name in OF_TRAINING),
         "varies": varies,
         "fixed": 0 if varies == ALL else params.seed,
         "snapshots": params.snapshots if ordinary else (),

@@ -98,7 +98,7 @@ class Trained:
         asks for it."""
         arm, own, found = self.arm, dict(self.arm.metrics), dict[str, Any]()
         first = arm.trials[0]
-        if any(not defects.DEFECTS[name].trains for name in arm.protocol):
+        if set(arm.protocol) - set(defects.OF_TRAINING):
             finals = {r["label"]: r["final"] for r in self.results}
             found["as_published"] = self._as_published(arm.protocol, self.models(), finals)
         if first.snapshots:

@@ -185,11 +185,6 @@ def _model_or_arm(name: str) -> str:
     return name
 
 
-def _protocol(protocol: defects.Protocol) -> defects.Protocol:
-    defects.check(protocol)
-    return protocol
-
-
 class Params(LanguageParams):
     """One study of language models (the reproducibility grid). Every field is a literal; a list where several values
     make several arms."""
@@ -217,7 +212,7 @@ class Params(LanguageParams):
     """Also run the first seed twice more: unchanged, and with one weight moved by one unit in the last place."""
     gated_width: Annotated[str, one_of("gated_width", GATED_WIDTHS)] = "matched"
     """matched: the plain arm's parameter count; doubled: 1.5 times the feed-forward layer."""
-    protocol: Annotated[str | dict[str, str], AfterValidator(_protocol)] = "corrected"
+    protocol: Annotated[defects.Protocol, AfterValidator(defects.checked)] = "corrected"
     """corrected, as_published, or single defects: {padding: both, pairing: unpaired}."""
     varies: Several[Literal["all", "init", "order", "dropout"]] = ("all",)
     """Which random streams the trials' seeds feed, one arm for each; the others keep the first seed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from actlab.data.text import Corpus, is_file, load_text, located, shown
 from actlab.errors import RecordError
-from actlab.models import LanguageModel, count_parameters
+from actlab.models import LanguageModel, build_model, count_parameters
+from actlab.models.published import build_published
 from actlab.records import store
 from actlab.study import arms, defects
 from actlab.study.arms import ALL, BFLOAT16, NUDGE, VARIANTS, Arm, TrialSpec
@@ -94,7 +95,11 @@ def fresh_model(spec: TrialSpec) -> LanguageModel:
     check_parts(spec.parts, model=spec.model, activation=spec.activation)
     config = spec.model_config(load_text(spec.dataset, spec.text_sha256).vocab_size)
     init = init_streams(spec.seed_of("init"))
-    model = defects.build(spec.model, config, spec.activation, spec.gated_width, init, spec.defects)
+    build: Callable[..., LanguageModel] = build_model
+    if spec.defects:
+        ignored, both = (name in spec.defects for name in (defects.IGNORED, defects.BOTH))
+        build = partial(build_published, activation_ignored=ignored, padded_both=both)
+    model = build(spec.model, config, spec.activation, gated_width=spec.gated_width, generator_for=init)
     if spec.variant == NUDGE:
         perturb(model)
     return model
@@ -194,7 +199,7 @@ def trial_of(record: store.Record, label: str) -> TrialSpec:
     own = {
         "recipe": Recipe(**config["recipe"]),
         "dataset": dataset_of(record),
-        "defects": tuple(name for name in config.get("protocol", ()) if defects.DEFECTS[name].trains),
+        "defects": tuple(name for name in config.get("protocol", ()) if name in defects.OF_TRAINING),
     }
     return TrialSpec.read(config, seed=int(seed), variant=variant, **own)
 
