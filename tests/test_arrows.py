@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -128,6 +130,49 @@ def test_names_become_objects_in_the_study_only() -> None:
     for file in files_of("trainers"):
         found = {name.rsplit(".", 1)[-1] for name in imports(file.read_text(encoding="utf-8"), "actlab.trainers")}
         assert not found & NAMES_TO_OBJECTS, file.name
+
+
+MOST_ENTRIES, LONGEST, TOKENS = 21, 300, 156_000
+"""Of the package: entries at its root, lines of a file, tokens without comments, docstrings and layout. The last is what
+is reached: lower it with every smaller house, never raise it without saying why."""
+STILL_LONGER = {
+    "cli.py",
+    "chapters/autopsy/trained.py",
+    "chapters/explore.py",
+    "chapters/performance.py",
+    "figures/autopsy.py",
+    "figures/primitives.py",
+    "records/repro.py",
+    "records/sources.py",
+}
+LAYOUT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+
+
+def tokens(source: str) -> int:
+    """Of Python source, without comments, docstrings and layout: line length does not change it."""
+    said = {
+        (node.lineno, node.col_offset)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    }
+    found = tokenize.generate_tokens(io.StringIO(source).readline)
+    return sum(token.type not in LAYOUT and token.start not in said for token in found)
+
+
+def test_the_house_is_small() -> None:
+    """What a reader has to hold in the head: entries, lines of a file, tokens in all."""
+    entries = [path.name for path in PACKAGE.iterdir() if path.name not in ("__pycache__", "py.typed")]
+    assert len(entries) <= MOST_ENTRIES, sorted(entries)
+    texts = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    assert {name for name, text in texts.items() if text.count("\n") > LONGEST} <= STILL_LONGER
+    assert sum(map(tokens, texts.values())) <= TOKENS
 
 
 def test_reading_results_needs_no_torch() -> None:

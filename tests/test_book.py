@@ -20,7 +20,7 @@ from actlab.book.build import build_book, print_book
 from actlab.book.execute import BookError, declared, execute_stale
 from actlab.book.keys import changed, key_of
 from actlab.book.mathml import to_mathml
-from actlab.book.pages import load_pages, replaced
+from actlab.book.pages import load_pages
 from actlab.errors import BadInput
 from actlab.files import write_text
 from actlab.records import store
@@ -260,13 +260,6 @@ def test_a_params_file_comes_first(root: Path) -> None:
         "- {page: studies/x, notebook: tiny, file: params/a.yaml, params: {model: blue}}"
     )
     assert [page.params for page in load_pages(root)] == [{"model": "blue", "scale": 3}]
-
-
-def test_words_are_replaced() -> None:
-    """A list is joined; what has no value is an error."""
-    assert replaced("{{a}} of {{ b }}", {"a": ["x", "y"], "b": 2}, "here") == "x, y of 2"
-    with pytest.raises(BadInput, match=r"here: \{\{c\}\} has no value"):
-        replaced("{{c}}", {}, "here")
 
 
 def test_formulas_are_mathml_or_an_error() -> None:

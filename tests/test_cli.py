@@ -161,15 +161,6 @@ def test_a_failed_trial_is_told_and_exits_1(
     assert not list((paths.results() / "tiny-quick").glob("nano*.json"))
 
 
-def test_data_list_says_where(capsys: pytest.CaptureFixture[str]) -> None:
-    """Every data set and the folder are listed."""
-    assert run("data", "list") == 0
-    said = capsys.readouterr().out
-    assert "pydoc" in said
-    assert "mnist" in said
-    assert "ACTLAB_DATA" in said
-
-
 def test_tokenize_writes_shards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A built-in text becomes a tokenizer, shards of both splits and a manifest."""
     assert run("data", "tokenize", "pydoc", "--vocab-size", 300, "--out", tmp_path / "shards") == 0
@@ -180,14 +171,6 @@ def test_tokenize_writes_shards(tmp_path: Path, capsys: pytest.CaptureFixture[st
         "train_000.bin",
         "val_000.bin",
     }
-
-
-def test_help_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each command has a sentence."""
-    assert run("--help") == 0
-    said = capsys.readouterr().out
-    for command in ("run", "status", "report", "compare", "replay", "sample", "data", "book"):
-        assert command in said
 
 
 def test_part_of_an_ablation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

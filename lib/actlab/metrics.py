@@ -141,9 +141,3 @@ def label_pd(p: Tensor, q: Tensor, targets: Tensor) -> float:
     p, q = _pair(p, q)
     index = _targets(p, targets)[:, None]
     return relative_pd(p.gather(1, index), q.gather(1, index))
-
-
-def block_means(rows: Tensor, blocks: int) -> list[float]:
-    """Means of ``rows`` (N,) over ``blocks`` consecutive stretches of (nearly) equal length, in the order of the
-    text."""
-    return [part.double().mean().item() for part in rows.tensor_split(min(blocks, len(rows)))]

@@ -149,7 +149,7 @@ def main(name: str, iterations: int, every: int, trials: int = 2) -> None:
     for seed in range(trials):
         torch.manual_seed(seed)
         model = build_model(name, SCALES["lite"], "gelu", generator_for=init_streams(seed))
-        learner = Learner(model, corpus, Recipe(iterations, every, 32))
+        learner = Learner(model, corpus, Recipe(iterations, every, batch_size=32))
         for iteration in range(iterations + 1):
             if iteration % every == 0 or iteration == iterations:
                 print(iteration, learner.loss(corpus.train), learner.loss(corpus.validation))

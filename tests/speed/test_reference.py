@@ -9,10 +9,8 @@ from tests.speed.__main__ import save
 from tests.support import tiny
 
 from actlab.chapters import performance
-from actlab.data.text import corpus_of
 from actlab.models import MODELS, build_model
 from actlab.records import store
-from actlab.trainers.recipes import Recipe
 
 
 def test_naive_models_compute_the_same_function(subtests: pytest.Subtests) -> None:
@@ -30,25 +28,6 @@ def test_naive_models_compute_the_same_function(subtests: pytest.Subtests) -> No
                     first = sum(p.grad.square().sum() for p in ours.parameters())
                     second = sum(p.grad.square().sum() for p in plain.parameters())
                     torch.testing.assert_close(second, first)
-
-
-def test_reference_dropout_is_on_in_training() -> None:
-    """The plain copy drops as often as ours: two training passes differ."""
-    plain = reference.naive(tiny.model("charlm")).train()
-    assert not torch.equal(plain(tiny.tokens()), plain(tiny.tokens()))
-
-
-def test_the_published_protocol() -> None:
-    """50 batches an evaluation; a step changes the weights, an evaluation does not."""
-    learner = reference.Learner(tiny.model("charlm"), corpus_of("abc", "abcdefg " * 60), Recipe(1, 1, batch_size=2))
-    asked: list[int] = []
-    learner.net.register_forward_hook(lambda *_: asked.append(1))
-    before = torch.cat([p.detach().flatten() for p in learner.net.parameters()])
-    learner.loss(learner.corpus.validation)
-    assert len(asked) == 50
-    assert torch.equal(before, torch.cat([p.detach().flatten() for p in learner.net.parameters()]))
-    learner.step()
-    assert not torch.equal(before, torch.cat([p.detach().flatten() for p in learner.net.parameters()]))
 
 
 def test_records_keep_the_newest() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.speed import growth, peers, workers
+from tests.speed import peers
 from tests.speed.__main__ import MEASUREMENTS, main
 from torch.optim import adam
 
@@ -64,16 +64,6 @@ def test_peers_are_measured_in_processes_of_their_own() -> None:
     assert performance.account(found).columns.tolist() == ["charlm"]
 
 
-def test_commands_are_compared_in_the_seconds_of_the_reference() -> None:
-    """30 s against 10 s in float32 and 6 s in bfloat16; what was not measured has no column."""
-    both = {"tinylstm": {"reference": [30.0], "float32": [10.0], "bfloat16": [6.0]}}
-    row = performance.commands({"models": both}).loc["tinylstm"]
-    assert (row["times faster in float32"], row["times faster in bfloat16"]) == ("3.0", "5.0")
-    assert "bfloat16" not in str(
-        performance.commands({"models": {"tinylstm": {"reference": [30.0], "float32": [10.0]}}})
-    )
-
-
 def test_exponents_of_a_power_law() -> None:
     """seconds = 3 level^1.7 in every round; the arithmetic grows with the square."""
     levels = {str(n): {"seconds": [3 * n**1.7] * 2, "gflop": float(n**2)} for n in (64, 128, 256)}
@@ -81,30 +71,6 @@ def test_exponents_of_a_power_law() -> None:
     row = performance.growth({"factors": {"width": levels}}).loc["width"]
     assert row["exponent"] == "1.70 [1.70, 1.70]"
     assert row["of its arithmetic"] == "2.00"
-
-
-def test_comparisons_are_counted_in_pairs() -> None:
-    """30 ms a pair: 2, 4 and 8 trials have 1, 6 and 28 pairs, and the time is proportional to their number."""
-    trials = {str(n): {"seconds": [0.03 * n * (n - 1) / 2] * 2, "gflop": None} for n in (2, 4, 8)}
-    measured = {"positions": 8192, "factors": {"trials": trials}}
-    row = performance.growth(measured).loc["pairs of trials, compared"]
-    assert row["levels"] == "1, 6, 28"
-    assert row["CPU ms"] == "30, 180, 840"
-    assert row["exponent"] == "1.00 [1.00, 1.00]"
-
-
-def test_growth_measures_every_level(toy: Params) -> None:
-    """All factors, one round."""
-    found = growth.measure_all(
-        "pydoc", "quick", rounds=1, levels={"width": (12, 24), "depth": (1, 2), "context": (4, 8)}, positions=16
-    )
-    assert {factor: list(levels) for factor, levels in found["factors"].items()} == {
-        "width": ["12", "24"],
-        "depth": ["1", "2"],
-        "context": ["4", "8"],
-        "trials": ["2", "4", "8"],
-    }
-    assert found["factors"]["depth"]["2"]["gflop"] > found["factors"]["depth"]["1"]["gflop"]
 
 
 MADE_UP = {
@@ -128,24 +94,6 @@ def test_scaling_counts_trials_not_rounds() -> None:
 def test_overhead_of_a_trial_of_thirty_seconds() -> None:
     """One task of 3 ms and 150 reports of 1 ms: 0.51%."""
     assert performance.overhead(MADE_UP).loc["of a trial of 30 s", ""] == "0.51%"
-
-
-def test_work_reports_as_often_as_asked(toy: Params) -> None:
-    """Training reports by the clock; the reports that are timed are all sent."""
-    heard: list[int] = []
-    usual = workers.pool.REPORTS_EVERY
-    assert workers.work(workers.Work(TINY, reports=7), lambda iteration, loss: heard.append(iteration)) >= 0
-    assert heard[-7:] == list(range(7))
-    assert usual == workers.pool.REPORTS_EVERY
-
-
-@pytest.mark.slow
-def test_scaling_measures_three_ways() -> None:
-    """At the quick size, one round."""
-    found = workers.measure_all(steps=1, rounds=1, trials=1, empty=5, dataset="pydoc", scale="quick")
-    assert list(found["seconds"]) == ["in this process", "Dask, 1", "Dask, 2"]
-    assert found["trials"]["Dask, 2"] == 2
-    assert all(values[0] > 0 for values in found["seconds"].values())
 
 
 def test_an_unknown_measurement_lists_the_known(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,4 @@
-"""One file that holds everything a trial needs to go on: weights, optimizer, random streams, progress. Atomic, with a
-checksum; no pickle."""
+"""Checkpoints: weights, optimizer, random streams, progress in one safetensors file; atomic, with a checksum."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ stream)."""
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
-    """A safetensors file with JSON metadata and a checksum, in place all at once or not at all."""
+    """A safetensors file with JSON metadata and a checksum, written atomically."""
     held = {name: t.detach().cpu().contiguous() for name, t in tensors.items()}
     words = json.dumps(about)
     with replacing(path, sum(t.nbytes for t in held.values()) + len(words)) as work:
@@ -97,9 +96,7 @@ def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.opti
         if name.startswith("optimizer/"):
             _, index, key = name.split("/")
             place = state[WHOLE] if index == WHOLE else state["state"].setdefault(int(index), {})
-            place[key] = (
-                value.clone()
-            )  # in the file it may begin at any multiple of 8 bytes, and MKL's dot rounds by alignment
+            place[key] = value.clone()  # in the file it begins anywhere, and MKL's dot rounds by alignment
     optimizer.load_state_dict(state)
     torch.set_rng_state(tensors["random/cpu"])
     if "random/cuda" in tensors and torch.cuda.is_available():

@@ -1,5 +1,4 @@
-"""One trial on several processes (``torchrun``): who does what, what they agree on. Each holds the whole model and a
-share of each batch."""
+"""Distributed training (``torchrun``): who does what in one trial. Each process holds the whole model, a share of a batch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What a process does before it trains: its threads, how its C library handles freed memory, whether its processor
-suits the type of numbers."""
+"""Process set-up before training: threads, how the C library handles freed memory, bfloat16 on this processor."""
 
 from __future__ import annotations
 
@@ -40,14 +39,14 @@ def check_bfloat16(models: Iterable[nn.Module]) -> str:
     """
     if bfloat16_arithmetic():
         return ""
-    if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        for model in models:
-            if any(isinstance(part, nn.LSTM) for part in model.modules()):
-                name = type(model).__name__
-                raise BadInput(
-                    f"dtype=bfloat16: {name} has an LSTM, which this processor cannot train in bfloat16; allowed: float32"
-                )
-    return "this processor has no bfloat16 arithmetic: training in bfloat16 will be several times slower here than in float32"
+    no_lstm = not torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    for model in models:
+        if no_lstm and any(isinstance(part, nn.LSTM) for part in model.modules()):
+            found = f"{type(model).__name__} has an LSTM, which this processor cannot train in bfloat16"
+            raise BadInput(f"dtype=bfloat16: {found}; allowed: float32")
+    return (
+        "this processor has no bfloat16 arithmetic: training in bfloat16 will be several times slower than in float32"
+    )
 
 
 @cache

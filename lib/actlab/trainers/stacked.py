@@ -1,5 +1,4 @@
-"""Many small networks trained in one program on the same batches. Knows no names, studies or files; a slow reference
-stands in its test.
+"""Stacked training: many small networks in one program, on the same batches. A slow reference stands in its test.
 
 Networks of one seed and batch size see the same images in the same order, so one matrix product serves all first
 layers, one all gradients of them, and one call of fused Adam a learning rate all weights.  The forward and backward
@@ -19,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -38,33 +37,36 @@ never a narrow product, and whole vector registers, since what is left over goes
 differently."""
 
 
-@dataclass(frozen=True)
-class _Block:
-    """Networks of one activation: their columns in the first layer (gates first, then values) and their hidden
-    units."""
+class _Block(NamedTuple):
+    """Networks of one activation: their columns in the first layer (gates first, then values), their hidden units."""
 
     activation: Activation
     columns: slice
     units: slice
-    members: tuple[tuple[int, slice], ...]
-    """(network, its units counted from the block's first)."""
 
 
-def _blocks(networks: Sequence[FFN]) -> list[_Block]:
-    blocks, column, unit = [], 0, 0
+class _Place(NamedTuple):
+    """One network: its columns in the first layer, of the gate first, and its hidden units."""
+
+    columns: list[slice]
+    units: slice
+
+
+def _laid_out(networks: Sequence[FFN]) -> tuple[list[_Block], list[_Place]]:
+    """The blocks, and the place of each network."""
+    blocks, places, column, unit = [], {}, 0, 0
     for activation in {network.activation.name: network.activation for network in networks}.values():
-        members, width = [], 0
-        for index, network in enumerate(networks):
-            if network.activation.name == activation.name:
-                members.append((index, slice(width, width + network.width)))
-                width += network.width
-        width = max(
-            width, 2
-        )  # one unit alone would take another code path of GELU; the spare one is read by no network
-        columns = width * (2 if activation.gated else 1)
-        blocks.append(_Block(activation, slice(column, column + columns), slice(unit, unit + width), tuple(members)))
-        column, unit = column + columns, unit + width
-    return blocks
+        mine = {i: network.width for i, network in enumerate(networks) if network.activation.name == activation.name}
+        width = max(sum(mine.values()), 2)  # one unit alone would take another code path of GELU
+        starts = [column, column + width] if activation.gated else [column]
+        at = 0
+        for index, own in mine.items():
+            columns = [slice(start + at, start + at + own) for start in starts]
+            places[index] = _Place(columns, slice(unit + at, unit + at + own))
+            at += own
+        blocks.append(_Block(activation, slice(column, starts[-1] + width), slice(unit, unit + width)))
+        column, unit = starts[-1] + width, unit + width
+    return blocks, [places[index] for index in range(len(networks))]
 
 
 def _round_up(number: int, multiple: int) -> int:
@@ -87,63 +89,39 @@ class Stack:
         _check(networks, learning_rates)
         self.learning_rates = tuple(learning_rates)
         self.features, self.classes = networks[0].w_in.shape[0], networks[0].w_out.shape[1]
-        self._widths = [network.width for network in networks]
-        self._blocks = _blocks(networks)
+        self._blocks, self._networks = _laid_out(networks)
         self._acts = [block.activation.make() for block in self._blocks]
         rates, count, units = len(learning_rates), len(networks), self._blocks[-1].units.stop
         columns = _round_up(self._blocks[-1].columns.stop, COLUMNS)
-        height = _round_up(max(self._widths), UNITS)
+        height = _round_up(max(network.width for network in networks), UNITS)
         self.first = torch.zeros(rates, self.features, columns)  # (R, K, columns)
         self.last = torch.zeros(rates, count, self.classes, height)  # (R, S, C, H)
-        self._gradients = (
-            torch.zeros_like(self.first[0]),
-            torch.zeros_like(self.last),
-        )  # of one learning rate at a time: stays in the cache
-        self._slots = torch.full(
-            (count, height), units
-        )  # the unit in each place of a network; `units` is a row of zeros
+        self._slots = torch.full((count, height), units)  # the unit in each place of a network; `units`: a row of zeros
         self._places = torch.zeros(units, dtype=torch.int64)
-        for index, network in enumerate(networks):
-            self._load(index, network)
-        self._prepare_adam()
-
-    def _parts(self, index: int) -> tuple[list[slice], slice]:
-        """(columns of the network's first matrices, gate first; its units)."""
-        for block in self._blocks:
-            for member, units in block.members:
-                if member == index:
-                    start, width = block.columns.start, block.units.stop - block.units.start
-                    shifts = (0, width) if block.activation.gated else (0,)
-                    columns = [slice(start + shift + units.start, start + shift + units.stop) for shift in shifts]
-                    return columns, slice(block.units.start + units.start, block.units.start + units.stop)
-        raise IndexError(index)
-
-    def _load(self, index: int, network: FFN) -> None:
-        columns, units = self._parts(index)
-        firsts = [network.w_in] if network.w_gate is None else [network.w_gate, network.w_in]
-        for where, weight in zip(columns, firsts, strict=True):
-            self.first[:, :, where] = weight.detach()
-        self.last[:, index, :, : network.width] = network.w_out.detach().T
-        height = self._slots.shape[1]
-        self._slots[index, : network.width] = torch.arange(units.start, units.stop)
-        self._places[units] = index * height + torch.arange(network.width)
-
-    def _prepare_adam(self) -> None:
-        self._step = torch.zeros(())
+        for index, (network, place) in enumerate(zip(networks, self._networks, strict=True)):
+            firsts = [network.w_in] if network.w_gate is None else [network.w_gate, network.w_in]
+            for where, weight in zip(place.columns, firsts, strict=True):
+                self.first[:, :, where] = weight.detach()
+            self.last[:, index, :, : network.width] = network.w_out.detach().T
+            self._slots[index, : network.width] = torch.arange(place.units.start, place.units.stop)
+            self._places[place.units] = index * height + torch.arange(network.width)
         weights = (self.first, self.last)
+        # gradients of the first layers of one learning rate at a time: they stay in the cache
+        self._gradients = torch.zeros_like(self.first[0]), torch.zeros_like(self.last)
         moments = [[torch.zeros_like(w) for w in weights] for _ in range(2)]
         first, last = self._gradients
         self._adam = [
             ([w[r] for w in weights], [first, last[r]], *([m[r] for m in tensors] for tensors in moments))
-            for r in range(len(self.learning_rates))
+            for r in range(rates)
         ]
+        self._step = torch.zeros(())
 
     def weights(self, index: int, rate: int) -> dict[str, Tensor]:
         """Copies of the parameters of one network at one learning rate, named and shaped as in ``FFN``."""
-        columns, _ = self._parts(index)
+        columns, units = self._networks[index]
         names = ("w_gate", "w_in") if len(columns) == 2 else ("w_in",)
         firsts = {name: self.first[rate, :, where].clone() for name, where in zip(names, columns, strict=True)}
-        return {**firsts, "w_out": self.last[rate, index, :, : self._widths[index]].T.clone()}
+        return {**firsts, "w_out": self.last[rate, index, :, : units.stop - units.start].T.clone()}
 
     @torch.no_grad()
     def step(self, x: Tensor, labels: Tensor) -> Tensor:
@@ -236,11 +214,9 @@ def _check(networks: Sequence[FFN], learning_rates: Sequence[float]) -> None:
         raise BadInput("a stack needs at least one network and one learning rate")
     if len({(n.w_in.shape[0], n.w_out.shape[1]) for n in networks}) > 1:
         raise BadInput("the networks of a stack must share the sizes of input and output")
-    for network in networks:
-        if next(network.act.parameters(), None) is not None:
-            raise BadInput(
-                f"activation {network.activation.name!r} learns parameters of its own; a stack cannot train it"
-            )
+    for name, learns in ((n.activation.name, next(n.act.parameters(), None) is not None) for n in networks):
+        if learns:
+            raise BadInput(f"activation {name!r} learns parameters of its own; a stack cannot train it")
 
 
 def batches(n: int, batch_size: int, epochs: int, generator: torch.Generator) -> Iterator[Tensor]:

@@ -1,5 +1,4 @@
-"""Named random streams: every use of randomness has a seed of its own, derived from (seed, stream name). Nothing else
-is random."""
+"""Named random streams: each use of randomness has a seed of its own, derived from (seed, stream name)."""
 
 from __future__ import annotations
 

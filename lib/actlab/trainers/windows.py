@@ -44,38 +44,33 @@ def cover(text: Tensor, block_size: int) -> Windows:
 
     They stand side by side; the last one is moved back to fit, and the positions that it repeats do not count.
     """
-    n = len(text) - 1
-    if n < block_size:
-        raise BadInput(
-            f"the text has {len(text)} characters; a context of {block_size} needs at least {block_size + 1}"
-        )
-    starts = torch.arange(0, n - block_size + 1, block_size)
-    repeated = 0
-    if starts[-1] + block_size < n:
-        repeated = int(starts[-1]) + block_size - (n - block_size)
-        starts = torch.cat([starts, torch.tensor([n - block_size])])
-    index = starts[:, None] + torch.arange(block_size)
-    targets = text[index + 1].long()
-    targets[-1, :repeated] = SKIP
-    return Windows(text[index].long(), targets)
+    last = _last_start(len(text), block_size)
+    starts = torch.arange(0, last + 1, block_size)
+    repeated = int(starts[-1]) + block_size - last if starts[-1] < last else 0
+    windows = _windows(text, torch.cat([starts, torch.tensor([last])]) if repeated else starts, block_size)
+    windows.targets[-1, :repeated] = SKIP
+    return windows
 
 
 def spread(text: Tensor, block_size: int, count: int) -> Windows:
     """``count`` windows evenly spread over ``text``, none overlapping; all of them where the text has fewer."""
-    available = (len(text) - 1) // block_size
-    if available < 1:
-        raise BadInput(
-            f"the text has {len(text)} characters; a context of {block_size} needs at least {block_size + 1}"
-        )
-    starts = torch.linspace(0, available - 1, min(count, available), dtype=torch.float64).round().long() * block_size
-    index = starts[:, None] + torch.arange(block_size)
-    return Windows(text[index].long(), text[index + 1].long())
+    available = _last_start(len(text), block_size) // block_size + 1
+    places = torch.linspace(0, available - 1, min(count, available), dtype=torch.float64)
+    return _windows(text, places.round().long() * block_size, block_size)
 
 
 def batch_starts(length: int, block_size: int, batch_size: int, iterations: int, generator: torch.Generator) -> Tensor:
     """(iterations, batch_size) random places in a training text of ``length`` characters."""
+    return torch.randint(_last_start(length, block_size) + 1, (iterations, batch_size), generator=generator)
+
+
+def _last_start(length: int, block_size: int) -> int:
+    """Where the last window begins, with its target after it."""
     if length < block_size + 1:
-        raise BadInput(
-            f"the training text has {length} characters; a context of {block_size} needs at least {block_size + 1}"
-        )
-    return torch.randint(length - block_size, (iterations, batch_size), generator=generator)
+        raise BadInput(f"the text has {length} characters; a context of {block_size} needs at least {block_size + 1}")
+    return length - 1 - block_size
+
+
+def _windows(text: Tensor, starts: Tensor, block_size: int) -> Windows:
+    index = starts[:, None] + torch.arange(block_size)
+    return Windows(text[index].long(), text[index + 1].long())
