@@ -149,19 +149,6 @@ def test_records_decide(subtests: pytest.Subtests) -> None:
             assert found.basis.startswith("records at ")
 
 
-def test_claims_of_identity_depend_on_the_records(subtests: pytest.Subtests) -> None:
-    """At the claim's scale: where the activation does nothing they are replicated, else they wait for the flaw's
-    records."""
-    ignored = {("activation: ignored", 10): world(0.0), ("activation: ignored", 9): world(0.1)}
-    for claim in (BY_ID[id] for id in ("T07", "T12", "T41", "T83", "R05")):
-        with subtests.test(id=claim.id):
-            scale = claim.arguments.get("claimed", ["lite"])[0]
-            worlds = [Evidence({scale: world(effect)}) for effect in (0.0, 0.1)]
-            worlds += [Evidence({scale: world(0.1)}, {key: grid}) for key, grid in ignored.items()]
-            verdicts = [ledger.finding(claim, evidence).verdict for evidence in worlds]
-            assert verdicts == ["replicated", "not yet tested", "artefact", "contradicted"]
-
-
 def test_no_claim_of_a_larger_scale_is_judged_by_lite_records() -> None:
     """Nothing that partial or full models are said to do is contradicted, or replicated, by small ones."""
     larger = [c for c in FROM_RECORDS if "lite" not in c.arguments.get("claimed", c.arguments.get("scales", ["lite"]))]
