@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.claims.evidence import STUDIES, Arms, Evidence, since
+from actlab.claims.published import numbers
 from actlab.claims.verdicts import (
     Answer,
     Between,
@@ -42,8 +43,6 @@ from actlab.wording import above_zero, measured
 Means = NDArray[np.float64]
 ANY = tuple(STUDIES)
 RELU = ("relu",)
-ACCURACY_POSITIONS = 1000
-"""On which the published accuracies were read, for each trial: their own binomial error."""
 IDENTICAL = 5e-5
 """Losses that agree to the four decimals that were printed."""
 
@@ -115,7 +114,7 @@ def mean(arms: Arms, published: Mapping[str, float], trials: int = 3) -> tuple[A
     for (_, activation), arm in arms.items():
         for metric, value in published.items():
             share = value / 100 if metric == "val_accuracy" else 0.0
-            extra = 100 * math.sqrt(share * (1 - share) / ACCURACY_POSITIONS / trials)
+            extra = 100 * math.sqrt(share * (1 - share) / numbers.accuracy_positions / trials)  # binomial error
             answers.append(within(expected(arm.estimate(metric), trials, extra), Between(value, value)))
             said.append(f"{activation} {label(metric)} {measured(arm.shown(metric))}")
     return all_of(answers), f"{next(iter(arms))[0]} {'; '.join(said)}"
