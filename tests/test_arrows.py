@@ -40,7 +40,7 @@ MAY = {
     "claims": ({"records", "statistics", "wording", "errors"}, {"numpy", "pandas", "pydantic", "scipy", "yaml"}),
     "chapters": (
         {"records", "claims", "figures", "statistics", "wording", "errors", "paths", "files"},
-        {"numpy", "pandas", "scipy", "matplotlib", "IPython"},
+        {"numpy", "pandas", "yaml", "scipy", "matplotlib", "IPython"},
     ),
 }
 """DESIGN's arrows. What has no row (command line, book, widgets) stands at the end: it may import anything, and nothing
