@@ -15,8 +15,10 @@ import torch
 
 from actlab import paths
 
-CODE_OF_A_TRIAL = ("activations.py", "models", "optimizers", "data", "trainers")
-"""The part of the package that decides a trial's bits: a cached trial of other code is not used."""
+TRIALS = ("study/trial_repro.py", "study/trial_ablation.py", "study/trial_mnist.py")
+CODE_OF_A_TRIAL = ("activations.py", "models", "optimizers", "data", "trainers", *TRIALS)
+"""The part of the package that decides a trial's bits, from its specification to its weights: a cached trial of other
+code is not used. A test runs a trial of each kind and names whatever else takes part."""
 
 
 def code_sha256(*parts: str) -> str:

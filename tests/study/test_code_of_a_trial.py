@@ -1,0 +1,78 @@
+"""The hash of the code that trains covers all code that decides a trial's bits."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from actlab.models.gpt2 import GPT2_SCALES
+from actlab.study import arms, mnist, provenance, trial
+from actlab.study.ablation import AblationParams
+from actlab.study.ablation import arms_of as ablation_arms
+from actlab.study.params import Params
+
+PACKAGE = Path(provenance.__file__).parents[1]
+BESIDE = {
+    "errors.py": "tables of names, messages",
+    "files.py": "atomic writes",
+    "paths.py": "where data and cache lie",
+    "records/store.py": "the digest of what a record says of its data",
+    "study/arms.py": "the specification: its values are part of the trial's key",
+    "study/ablation.py": "the same",
+    "study/mnist.py": "the same",
+    "study/parts.py": "refuses a user's part that has changed",
+    "study/probes.py": "measures the trained model",
+    "study/trial.py": "cache, lock, failures",
+}
+"""What may run in a trial without a place in its hash, and why."""
+
+
+def executed(work: Callable[[], object]) -> set[str]:
+    """The package's files whose functions run."""
+    found = set()
+
+    def look(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
+            found.add(frame.f_code.co_filename)
+
+    sys.setprofile(look)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return {Path(file).relative_to(PACKAGE).as_posix() for file in found}
+
+
+@pytest.mark.parametrize("kind", ["language model, corrected", "language model, as published", "ablation", "images"])
+def test_every_file_that_takes_part_is_covered_or_named(
+    kind: str, toy: Params, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever runs between a specification and its weights is hashed, or stands in the list with its reason."""
+    if kind == "ablation":
+        monkeypatch.setitem(GPT2_SCALES, "quick", replace(GPT2_SCALES["quick"], block_size=8))
+        params = AblationParams(
+            optimizers=("soap",), iterations=2, evaluate_every=1, batch_size=2, validation_windows=4
+        )
+        task = ablation_arms(params)[0].trials[0]
+    elif kind == "images":
+        task = mnist.programs_of(mnist.MnistParams(trials=1, batch_sizes=(64,)))[0]
+    else:
+        published = {"protocol": "as_published", "model": ("convlm",), "activations": ("swiglu",)}
+        one = toy.replace(**published) if "published" in kind else toy
+        task = arms.arms_of(one)[0].trials[0]
+    status = []
+    ran = executed(lambda: status.append(trial.train_afresh(task)[0]["status"]))
+    assert status == ["done"]
+    covered = {file for file in ran if any(Path(file).is_relative_to(part) for part in provenance.CODE_OF_A_TRIAL)}
+    assert {"trainers/process.py", "trainers/streams.py", "activations.py"} <= covered
+    assert ran - covered <= set(BESIDE)
+
+
+def test_the_list_names_what_there_is() -> None:
+    """A renamed file does not escape."""
+    assert all((PACKAGE / name).exists() for name in (*provenance.CODE_OF_A_TRIAL, *BESIDE))
