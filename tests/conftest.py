@@ -92,9 +92,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark in item.iter_markers("data"):
         absent = [name for name in mark.args or (".",) if not (paths.data() / name).exists()]
         if absent:
-            pytest.skip(
-                f"no {', '.join(absent)} in {paths.data()}: set ACTLAB_DATA to a folder that has it, or run `actlab data get`"
-            )
+            pytest.skip(f"no {', '.join(absent)} in {paths.data()}: set ACTLAB_DATA, or run `actlab data get`")
 
 
 @pytest.fixture(autouse=True)

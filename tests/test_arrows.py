@@ -133,8 +133,8 @@ def test_names_become_objects_in_the_study_only() -> None:
 
 
 MOST_ENTRIES, LONGEST, TOKENS = 21, 300, 156_000
-"""Of the package: entries at its root, lines of a file, tokens without comments, docstrings and layout. The last is what
-is reached: lower it with every smaller house, never raise it without saying why."""
+"""Of the package: entries at its root, lines of a file, tokens without comments, docstrings and layout. The last is
+what is reached: lower it with every smaller house, never raise it without saying why."""
 STILL_LONGER = {
     "cli.py",
     "chapters/autopsy/trained.py",

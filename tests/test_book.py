@@ -65,7 +65,8 @@ def root(tmp_path: Path) -> Path:
     )
     (tmp_path / "book/intro.md").write_text(QUOTE)
     (tmp_path / "results/colours/red.json").write_text("0.25")
-    code = f"import json\nfrom myst_nb import glue\nglue('number', json.load(open({str(tmp_path / 'results/colours/red.json')!r})), display=False)"
+    red = str(tmp_path / "results/colours/red.json")
+    code = f"import json\nfrom myst_nb import glue\nglue('number', json.load(open({red!r})), display=False)"
     nbformat.write(notebook(code), tmp_path / "notebooks/tiny.ipynb")
     return tmp_path
 
@@ -134,7 +135,8 @@ def test_a_failing_notebook_is_named_with_its_cell_and_error(root: Path) -> None
 def test_a_page_that_reads_what_it_does_not_name_fails(root: Path) -> None:
     """Else it would stay as it is when that study's records change."""
     (root / "book/pages.yaml").write_text(PAGES.split("- page: studies/alone")[0])
-    code = "from actlab.records import store\nstore.path_of('colours', 'a')\nif model == 'blue': store.load_study('sounds')"
+    code = "from actlab.records import store\nstore.path_of('colours', 'a')\n"
+    code += "if model == 'blue': store.load_study('sounds')"
     nbformat.write(notebook(code), root / "notebooks/tiny.ipynb")
     with pytest.raises(
         BookError, match=r"studies/tiny-blue .*: RecordError: the page reads results/sounds, but .* names only: colours"
@@ -164,8 +166,8 @@ def jupyter_book(root: Path, *arguments: str) -> subprocess.CompletedProcess[str
 def test_the_plain_command_builds_and_never_shows_an_old_number(root: Path) -> None:
     """`jupyter-book build book/` executes what is stale; a page that quotes a notebook follows it; a fault is not
     forgotten."""
-    one = "- {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [results/colours]}\n- {page: studies/alone, notebook: tiny}"
-    (root / "book/pages.yaml").write_text(one)
+    one = "- {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [results/colours]}\n"
+    (root / "book/pages.yaml").write_text(one + "- {page: studies/alone, notebook: tiny}")
     (root / "book/_toc.yml").write_text(
         "format: jb-book\nroot: intro\nchapters:\n- file: studies/tiny-red\n- file: studies/alone\n"
     )

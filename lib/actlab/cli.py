@@ -18,7 +18,8 @@ from rich.table import Table
 from actlab.errors import ActlabError, BadInput
 
 app = typer.Typer(
-    help="What does the choice of activation function change in what a network learns, and in whether it learns the same thing twice?",
+    help="What does the choice of activation function change in what a network learns, and in whether it learns "
+    "the same thing twice?",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -117,9 +117,8 @@ class DiskError(ActlabError, OSError):
     """A file that cannot be written."""
 
     def __init__(self, path: Path, size: int, why: str) -> None:
-        super().__init__(
-            f"cannot write {path} ({size:,} bytes): {why}; what was finished is kept: make room or choose another folder, and run again"
-        )
+        way_out = "what was finished is kept: make room or choose another folder, and run again"
+        super().__init__(f"cannot write {path} ({size:,} bytes): {why}; {way_out}")
         self._given = (path, size, why)
 
     def __reduce__(self) -> tuple[type[DiskError], tuple[Path, int, str]]:

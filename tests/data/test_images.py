@@ -87,7 +87,7 @@ def test_damaged_file_is_refused(small_mnist: Path, damage: str) -> None:
     )
     with pytest.raises(
         DataError,
-        match=r"t10k-labels-idx1-ubyte.gz is damaged.*expected sha256 .* found .*delete it and run `actlab data get mnist`",
+        match=r"t10k-labels-idx1-ubyte.gz is damaged.*expected sha256 .* found .*run `actlab data get mnist`",
     ):
         load_images("mnist")
 

@@ -99,8 +99,9 @@ def content(source: Source) -> bytes:
 
 def missing(source: Source, folder: Path, error: object) -> str:
     """The message for a file that could not be had."""
+    failed = f"its download failed ({type(error).__name__}: {error})"
     return (
-        f"{source.dataset}: {source.file} is not in {folder}, and its download failed ({type(error).__name__}: {error}). "
+        f"{source.dataset}: {source.file} is not in {folder}, and {failed}. "
         f"Three ways out: set ACTLAB_DATA to a folder that holds {source.file}; "
         f"run `actlab data get {source.dataset}` where there is a network and copy {folder} here; "
         f"or use a data set that needs no download (text: pydoc, images: digits)."

@@ -116,8 +116,8 @@ def load_images(name: str, protocol: str = "corrected") -> Images:
 
     Args:
         name: ``mnist`` (55,000 / 5,000 / 10,000 images of 784 pixels) or ``digits`` (1,297 / 200 / 300 of 64 pixels).
-        protocol: ``corrected`` holds validation images out of the training ones; ``as_published`` trains on all of these
-            and takes the test images for validation too.
+        protocol: ``corrected`` holds validation images out of the training ones; ``as_published`` trains on all of
+            these and takes the test images for validation too.
 
     Raises:
         UnknownName: no such data set or protocol.

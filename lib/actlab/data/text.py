@@ -1,4 +1,4 @@
-"""Character text: built-in corpora, a user's own file (UTF-8) or registered text; vocabulary, hash, split by position."""
+"""Character text: built-in corpora, a user's own file or registered text; vocabulary, hash, split by position."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ class Block(nn.Module):
 
 
 class Transformer(LanguageModel):
-    """Pre-norm GPT with learned positions and an untied head without bias; its final subclasses choose attention and dropout."""
+    """Pre-norm GPT with learned positions and an untied head without bias; subclasses choose attention and dropout."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Distributed training (``torchrun``): who does what in one trial. Each process holds the whole model, a share of a batch."""
+"""Distributed training (``torchrun``): who does what in one trial; each process holds the model, a share of a batch."""
 
 from __future__ import annotations
 
