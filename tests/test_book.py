@@ -188,24 +188,6 @@ def test_the_plain_command_builds_and_never_shows_an_old_number(root: Path) -> N
         assert jupyter_book(root, "-W", "--keep-going").returncode != 0
 
 
-@pytest.mark.slow
-def test_every_page_follows_the_contents_and_the_records_that_it_quotes(root: Path) -> None:
-    """A new title stands in the menu of every page; the first page names the records behind the number that it
-    quotes."""
-    contents = root / "book/_toc.yml"
-    contents.write_text(
-        "format: jb-book\nroot: intro\nchapters:\n" + "".join(f"- file: {p}\n  title: {p} the first\n" for p in NAMES)
-    )
-    (root / "results/colours/b.json").write_text(json.dumps({"provenance": {"date": "2026-01-02T10:00:00+00:00"}}))
-    html = root / "book/_build/html"
-    for old, new in (("nothing", "studies/alone the first"), ("the first", "studies/alone the second")):
-        contents.write_text(contents.read_text().replace(old, new.split(" ", 1)[1]))
-        assert jupyter_book(root).returncode == 0
-        assert all(new in (html / f"{name}.html").read_text() for name in ("intro", *NAMES))
-    assert "1 record of 2026-01-02" in (html / "intro.html").read_text()
-    assert "record" not in (html / "studies/alone.html").read_text().split('class="provenance"')[1].split("</p>")[0]
-
-
 def test_sphinx_is_asked_only_where_something_changed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither a written page nor a built one can change unnoticed, and a build with a fault does not count."""
     (root / "book/pages.yaml").write_text("[]")

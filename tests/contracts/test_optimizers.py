@@ -178,11 +178,6 @@ def test_every_parameter_is_optimised(name):
         check_complete(build(name, [*model.parameters(), nn.Parameter(torch.ones(1))]), model)
 
 
-def test_refuses_a_setting_it_does_not_have(name):
-    with pytest.raises(BadInput, match=f"optimizer '{name}' cannot take"):
-        build_optimizer(name, net().parameters(), torch.Generator(), learning=1.0)
-
-
 def test_unknown_name_lists_the_known_ones():
     with pytest.raises(
         UnknownName, match=r"unknown optimizer 'adam': did you mean 'adamw'\? known are adamw, ecd, sgdm, soap"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 
 import pytest
 import torch
@@ -85,24 +84,6 @@ def test_shakespeare_is_the_published_split() -> None:
     assert (len(corpus.train), len(corpus.validation), corpus.vocab_size) == (1_003_854, 111_540, 65)
     assert corpus.decode(corpus.train[:14]) == "First Citizen:"
     assert corpus.vocabulary.startswith("\n !$&',-.3:;?ABC")
-
-
-@SHAKESPEARE
-def test_unigram_and_bigram_baselines() -> None:
-    """What a trained model must beat: 3.347 nats and 14.9% without context, 2.484 nats and 27.0% with one character of
-    it."""
-    corpus = load_text("shakespeare")
-    train, validation, size = corpus.train.long(), corpus.validation.long(), corpus.vocab_size
-    unigram = torch.bincount(train, minlength=size).double() / len(train)
-    assert -unigram[validation].log().mean().item() == pytest.approx(3.347, abs=5e-4)
-    assert corpus.vocabulary[int(unigram.argmax())] == " "
-    assert (validation == unigram.argmax()).double().mean().item() == pytest.approx(0.149, abs=5e-4)
-    counts = torch.bincount(train[:-1] * size + train[1:], minlength=size * size).view(size, size).double() + 0.1
-    bigram = counts / counts.sum(1, keepdim=True)
-    before, after = validation[:-1], validation[1:]
-    assert -bigram[before, after].log().mean().item() == pytest.approx(2.484, abs=5e-4)
-    assert (bigram.argmax(1)[before] == after).double().mean().item() == pytest.approx(0.270, abs=5e-4)
-    assert math.log(size) > 3.347
 
 
 @pytest.mark.data("english-novels/corpus/Anon_Clara_1864.txt")

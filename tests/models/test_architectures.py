@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from actlab.activations import find_activation
-from actlab.models import MODELS, ModelConfig
+from actlab.models import ModelConfig
 from actlab.models.layers import Block, FeedForward, LSTMStack
 
 NO_DROPOUT = replace(tiny.CONFIG, dropout=0.0)
@@ -56,23 +56,6 @@ def test_convlm_sees_65_characters() -> None:
     model = tiny.enlarge(tiny.model("convlm", "identity", config=config).double()).eval()
     reached = changed(model, tiny.tokens(4, 100), 10)
     assert reached.nonzero().flatten().tolist() == list(range(10, 75))
-
-
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "convlm"])
-def test_other_models_see_the_whole_context(name: str) -> None:
-    """The first token reaches the last position."""
-    model = tiny.enlarge(tiny.model(name)).eval()
-    assert changed(model, tiny.tokens(8), 0)[-1]
-
-
-def test_dropout_per_model() -> None:
-    """In training mode two passes differ, but for nanotransformer, which has no dropout; in evaluation mode all
-    repeat."""
-    for name in MODELS:
-        model, tokens = tiny.model(name).train(), tiny.tokens()
-        assert torch.equal(model(tokens), model(tokens)) == (name == "nanotransformer"), name
-        model.eval()
-        assert torch.equal(model(tokens), model(tokens)), name
 
 
 @pytest.mark.parametrize("name", ["charlm", "minigpt", "nanotransformer"])

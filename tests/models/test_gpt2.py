@@ -60,13 +60,6 @@ def test_presets_have_the_published_parameters():
     assert {scale: count(scale) / 1e6 for scale in millions} == pytest.approx(millions, rel=0.005)
 
 
-def test_head_is_tied():
-    net = model()
-    names = [name for name, _ in net.named_parameters()]
-    assert "tokens.weight" in names
-    assert not any("head" in name for name in names)
-
-
 def test_no_position_sees_the_future(subtests: pytest.Subtests):
     for mode in list(MODES):
         for positions in ["learned", "rope"]:

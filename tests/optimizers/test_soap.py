@@ -82,15 +82,6 @@ def test_first_call_changes_no_parameter():
     assert next(iter(optimizer.state.values()))["step"] == 0
 
 
-def test_first_basis_is_the_eigenvectors_by_descending_eigenvalue():
-    _, optimizer = feed(torch.ones(5, 5).double(), gradients(5, 5, count=1))
-    state = next(iter(optimizer.state.values()))
-    product = state["basis_left"].T @ state["gram_left"] @ state["basis_left"]
-    values = torch.diag(product)
-    torch.testing.assert_close(product, torch.diag(values), rtol=0, atol=1e-12)
-    assert values.equal(values.sort(descending=True).values)
-
-
 def test_long_sides_keep_the_identity():
     _, optimizer = feed(torch.ones(12, 3), gradients(12, 3, count=3, dtype=torch.float32), max_precondition_dim=10)
     state = next(iter(optimizer.state.values()))
