@@ -8,14 +8,10 @@ from typing import Any
 import yaml
 
 from actlab.errors import BadInput, UnknownName
-from actlab.study.params import StudyParams
+from actlab.study.params import NOT_YAML, StudyParams
 
-FIELDS = {
-    "activation": ("activations", "arms"),
-    "model": ("model",),
-    "optimizer": ("optimizers",),
-    "symmetry": ("symmetry",),
-}
+FIELDS = {"activation": ("activations", "arms"), "model": ("model",)}
+FIELDS |= {"optimizer": ("optimizers",), "symmetry": ("symmetry",)}
 """Option -> the field that it filters, by the first of these names that the kind of study has."""
 
 
@@ -44,27 +40,23 @@ def chosen(
         UnknownName: a level that the study does not name, a field that its kind does not have.
         BadInput: a value that the field does not allow; ``sets`` not of that form.
     """
-    params = params.parse(
-        {**params.model_dump(), **_given(sets), **{k: v for k, v in changes.items() if v is not None}}, where
-    )
+    params = params.parse({**params.model_dump(), **_given(sets)}, where).replace(where, **changes)
     for option, values in filters.items():
         if names := listed(values):
-            params = params.parse({**params.model_dump(), **_filtered(params, where, option, names)}, where)
+            params = params.replace(where, **_filtered(params, where, option, names))
     return params
 
 
 def _filtered(params: StudyParams, where: str, option: str, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    field = next((name for name in FIELDS[option] if name in type(params).model_fields), None)
+    fields = type(params).model_fields
+    field = next((name for name in FIELDS[option] if name in fields), None)
     if field is None:
-        raise BadInput(
-            f"--{option}: {where} is a study without it; its fields are {', '.join(type(params).model_fields)}"
-        )
+        raise BadInput(f"--{option}: {where} is a study without it; its fields are {', '.join(fields)}")
     own = getattr(params, field)
+    hint = f"{where} (a filter only takes away; --set {field}=... changes the study)"
     for name in names:
         if name not in own:
-            raise UnknownName(
-                option, name, own, f"{where} (a filter only takes away; --set {field}=... changes the study)"
-            )
+            raise UnknownName(option, name, own, hint)
     return {field: tuple(name for name in own if name in names)}
 
 
@@ -76,6 +68,6 @@ def _given(sets: Sequence[str]) -> dict[str, Any]:
             raise BadInput(f"--set {text}: expected name=value, as in --set iterations=100")
         try:
             found[name.strip()] = yaml.safe_load(value)
-        except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
+        except NOT_YAML as error:
             raise BadInput(f"--set {text}: the value is not YAML: {error}") from None
     return found

@@ -3,6 +3,7 @@ Trains nothing."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from actlab.records import tables
 from actlab.study.finish import recorded
 from actlab.study.params import StudyParams
 from actlab.study.trial import cached, kind_of
+
+STATES = ("recorded", "ended", "running", "missing")
 
 
 def of(params: StudyParams) -> pd.DataFrame:
@@ -27,94 +30,63 @@ def of(params: StudyParams) -> pd.DataFrame:
 
 def _row(params: StudyParams, arm: Any, spent: pd.DataFrame) -> dict[str, Any]:
     places = [cached(task) for task in kind_of(params).tasks_of(params, arm)]  # in which its trials end
-    row: dict[str, Any] = {"arm": arm.id, "trials": len(places), "recorded": 0, "ended": 0, "running": 0, "missing": 0}
-    for place in places if recorded(arm) is None else ():
-        row["ended" if place.exists() else "running" if _held(place.with_suffix(".lock")) else "missing"] += 1
-    if not row["ended"] + row["running"] + row["missing"]:
-        row["recorded"] = len(places)
-    left = row["running"] + row["missing"]
-    return row | {"seconds": left * _each(arm, spent) if left else 0.0}
+    states = ["recorded" if recorded(arm) else _state(place) for place in places]
+    counts = {state: states.count(state) for state in STATES}
+    left = counts["running"] + counts["missing"]
+    seconds = left * _each(arm, spent) if left else 0.0
+    return {"arm": arm.id, "trials": len(places), **counts, "seconds": seconds}
 
 
-def _held(lock: Path) -> bool:
-    """Whether another process works on it."""
-    if not lock.exists():
-        return False
+def _state(place: Path) -> str:
+    lock = place.with_suffix(".lock")
+    if place.exists() or not lock.exists():
+        return "ended" if place.exists() else "missing"
     try:
         with FileLock(lock, timeout=0):
-            return False
-    except Timeout:
-        return True
+            return "missing"
+    except Timeout:  # another process works on it
+        return "running"
 
 
 def _seconds(study: str) -> pd.DataFrame:
     """Recorded trials with their seconds: of the study, else of every study."""
     every = tables.studies()
-    names = [study] if study in every else every
-    found = [tables.load(name)[0] for name in names]
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=["seconds"])
+    found = [tables.load(name)[0] for name in ([study] if study in every else every)]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
 def _each(arm: Any, spent: pd.DataFrame) -> float:
     """Seconds of one of the arm's trials: the mean over recorded ones that share as much of model, scale and batch
     size, by optimizer step."""
-    own = _about(arm)
+    own = {**arm.config, **arm.config.get("recipe", {})}
     length = "epochs" if "epochs" in own else "iterations"
     if length not in spent:
-        return float("nan")
-    found = spent[spent["seconds"].notna() & spent[length].notna()]
-    for names in (
-        ("model", "activation", "scale", "batch_size"),
-        ("model", "scale", "batch_size"),
-        ("model", "scale"),
-        ("scale",),
-    ):
-        same = _matching(found, {name: own[name] for name in names if name in own})
+        return math.nan
+    spent = spent.assign(a_step=spent["seconds"] / spent[length]).dropna(subset="a_step")
+    for names in ("model activation scale batch_size", "model scale batch_size", "model scale", "scale"):
+        same = spent
+        for name in set(names.split()) & set(own):
+            same = same[same[name] == own[name]] if name in same else same[:0]
         if len(same):
-            return float((same["seconds"] / same[length]).mean() * own[length])
-    return float("nan")
-
-
-def _matching(table: pd.DataFrame, wanted: dict[str, Any]) -> pd.DataFrame:
-    for name, value in wanted.items():
-        table = table[table[name] == value] if name in table else table[:0]
-    return table
-
-
-def _about(arm: Any) -> dict[str, Any]:
-    flat = {**arm.config, **arm.config.get("recipe", {})}
-    return {
-        name: flat[name]
-        for name in ("model", "activation", "scale", "batch_size", "iterations", "epochs")
-        if name in flat
-    }
+            return float(same["a_step"].mean() * own[length])
+    return math.nan
 
 
 def in_words(found: pd.DataFrame, workers: int) -> str:
     """The sum in one sentence."""
-    left = int((found["running"] + found["missing"]).sum())
-    sums = {name: int(found[name].sum()) for name in ("trials", "recorded", "ended", "running", "missing")}
-    told = ", ".join(f"{count} {name}" for name, count in sums.items() if name != "trials")
-    unknown = int((found["seconds"].isna()).sum())
-    time = (
-        ""
-        if not left
-        else f"; about {_time(found['seconds'].sum() / workers)} left on {workers} worker{'' if workers == 1 else 's'}"
-    )
-    if unknown:
-        time = (
-            f"{time}, and {unknown} arms of which no time is recorded"
-            if unknown < len(found)
-            else "; no time is recorded for such trials"
-        )
+    sums = {name: int(found[name].sum()) for name in ("trials", *STATES)}
+    told, time = ", ".join(f"{sums[state]} {state}" for state in STATES), ""
+    if sums["running"] + sums["missing"]:
+        plural = "" if workers == 1 else "s"
+        time = f"; about {_time(found['seconds'].sum() / workers)} left on {workers} worker{plural}"
+    if (unknown := int(found["seconds"].isna().sum())) == len(found):
+        time = "; no time is recorded for such trials"
+    elif unknown:
+        time += f", and {unknown} arms of which no time is recorded"
     return f"{sums['trials']} trials of {len(found)} arms: {told}{time}"
 
 
 def _time(seconds: float) -> str:
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 120
-        else f"{seconds / 60:.0f} min"
-        if seconds < 7200
-        else f"{seconds / 3600:.1f} h"
-    )
+    if seconds < 7200:
+        return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
