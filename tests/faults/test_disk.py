@@ -195,32 +195,6 @@ def wait_for_file(folder: Path, pattern: str) -> None:
         time.sleep(0.02)
 
 
-def test_a_damaged_program_of_the_sweep(server: Server, tmp_path: Path, faults: Faults) -> None:
-    """The cache of the image classifiers is mended as well."""
-    params = {
-        "kind": "mnist",
-        "study": "faulty",
-        "hidden": [2],
-        "learning_rates": [0.01],
-        "batch_sizes": [64],
-        "trials": 2,
-        "arms": ["relu"],
-    }
-    study = Study(tmp_path, params)
-    with faults.survived(
-        "a finished program of the sweep: cut in the middle", "set aside with a note, trained again, the same bits"
-    ) as row:
-        assert server.run(study)[0] == 0
-        expected = study.records()
-        program = next((study.cache / "programs").glob("*.safetensors"))
-        program.write_bytes(cut(program.read_bytes()))
-        next(study.place.glob("*.json")).unlink()
-        code, said = server.run(study)
-        assert code == 0, said
-        assert f"{program} is damaged" in said
-        row.same(study.records(), expected)
-
-
 def test_damaged_shards_are_made_again(server: Server, tmp_path: Path, faults: Faults) -> None:
     """The tokens that a study made of a text are checked against their manifest before each use."""
     params = {**ABLATION, "trials": 1}
