@@ -15,7 +15,6 @@ from actlab.book.execute import declared
 from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.figures.difference import two_predictions
-from actlab.figures.style import show
 from actlab.records import store
 from actlab.study import explore
 from actlab.study.arms import TrialSpec, arm
@@ -102,6 +101,5 @@ def test_the_picture_of_a_case_shows_the_values() -> None:
     """Four decimals where three would be 0.000; what is 0 stays so."""
     cases = {"one": ([0.5, 0.5], [0.25, 0.75])}
     assert measures(cases)["one"]["total variation"] == 0.25
-    assert show(two_predictions(cases, ["a", "b"], measures(cases))).data
     figure = two_predictions({"one": ([1.0], [1.0])}, ["a"], {"one": {"tiny": 0.00041, "none": 0.0, "some": 0.0123}})
     assert figure.axes[0].get_xlabel() == "one\ntiny 0.0004\nnone 0.000\nsome 0.012"

@@ -30,6 +30,7 @@ CONNECT = 10
 """Seconds in which a scheduler must answer."""
 GPU = "GPU"
 """Name of the Dask resource that a task on a GPU takes: start such workers with ``dask worker --resources GPU=1``."""
+WORDS = {"trial_code_sha256": "code", "machine": "machine"}
 QUIET = {
     "distributed.worker.memory.target": False,  # one trial a process: nothing to spill, and pausing would only stall it
     "distributed.worker.memory.spill": False,
@@ -87,8 +88,7 @@ def _on_dask(
     inbox: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
     topic = f"actlab-{uuid.uuid4()}"
     client.subscribe_topic(topic, lambda event: inbox.put(("report", event[1])))
-    here = provenance.code()["trial_code_sha256"], provenance.machine()
-    own = list(plugins.FILES.values())
+    given = provenance.here(), list(plugins.FILES.values())
     places = {}
     for place, task in enumerate(tasks):
         future = client.submit(
@@ -97,8 +97,7 @@ def _on_dask(
             task,
             place,
             topic,
-            here,
-            own,
+            *given,
             key=f"{topic}-{place}",
             pure=False,
             priority=-place,
@@ -126,26 +125,20 @@ def _on_dask(
             ) from error
 
 
-def _call(
-    function: Any, task: Any, place: int, topic: str, there: tuple[object, object], own: Sequence[PluginFile]
-) -> Any:
+def _call(function: Any, task: Any, place: int, topic: str, there: dict[str, Any], own: Sequence[PluginFile]) -> Any:
     """Runs in a worker."""
     from distributed import get_worker  # the client's process may never need it
 
     worker = get_worker()
-    for what, mine, client in zip(
-        ("code", "machine"), (provenance.code()["trial_code_sha256"], provenance.machine()), there, strict=True
-    ):
-        if mine != client:
+    for what, mine in provenance.here().items():
+        if mine != there[what]:
             raise BadInput(
-                f"the worker {worker.address} has another {what} than the process that started the study ({mine} against {client}): "
+                f"the worker {worker.address} has another {WORDS[what]} than the process that started the study ({mine} against {there[what]}): "
                 "results would not be comparable bit for bit; start the study on a machine of the workers' kind, from the same checkout"
             )
     for file in own:
         plugins.execute(file)
-    if torch.cuda.is_available() and isinstance(
-        worker.name, int
-    ):  # of a local cluster: each worker has its own GPU, in turn
+    if torch.cuda.is_available() and isinstance(worker.name, int):  # of a local cluster: its own GPU, in turn
         torch.cuda.set_device(worker.name % torch.cuda.device_count())
     last = 0.0
 

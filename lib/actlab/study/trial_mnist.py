@@ -33,12 +33,8 @@ arms_of = mnist.arms_of
 
 def tasks_of(params: MnistParams, arm: MnistArm) -> Sequence[Program]:
     """The programs that train an arm, one a seed."""
-    programs = {program.seed: program for program in programs_of(params) if _is_of(program, arm)}
-    return [programs[seed] for seed in arm.seeds]
-
-
-def _is_of(program: Program, arm: MnistArm) -> bool:
-    return (program.epochs, program.batch_size) == (arm.epochs, arm.batch_size)
+    programs = {(program.epochs, program.batch_size, program.seed): program for program in programs_of(params)}
+    return [programs[arm.epochs, arm.batch_size, seed] for seed in arm.seeds]
 
 
 def key(network: str, hidden: int, learning_rate: float) -> str:

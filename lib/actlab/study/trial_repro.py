@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from actlab.data.text import Corpus, is_file, load_text, located, shown
 from actlab.errors import RecordError
-from actlab.models import LanguageModel, build_model, count_parameters
+from actlab.models import SCALES, LanguageModel, build_model, count_parameters
 from actlab.models.published import build_published
 from actlab.records import store
 from actlab.study import arms, defects
@@ -41,12 +41,7 @@ def tasks_of(params: Params, arm: Arm) -> Sequence[TrialSpec]:
 
 @lru_cache(maxsize=4)
 def evaluation_windows(
-    dataset: str,
-    block_size: int,
-    prediction_windows: int,
-    part: str = "all",
-    validation_windows: int = 0,
-    sha256: str = "",
+    dataset: str, sha256: str, part: str, block_size: int, validation_windows: int, prediction_windows: int
 ) -> tuple[Windows, Windows]:
     """(the validation split, or the named half of it, or evenly spread windows of that; the frozen windows of the
     predictions)."""
@@ -58,9 +53,8 @@ def evaluation_windows(
 def windows_of(spec: TrialSpec) -> tuple[Corpus, Windows, Windows]:
     """The text of a trial and its evaluation windows."""
     corpus = load_text(spec.dataset, spec.text_sha256).limited(spec.train_fraction).part(spec.validation)
-    block_size = spec.model_config(corpus.vocab_size).block_size
-    measured = (spec.validation, spec.validation_windows, spec.text_sha256)
-    return corpus, *evaluation_windows(spec.dataset, block_size, spec.prediction_windows, *measured)
+    text, block_size = (spec.dataset, spec.text_sha256, spec.validation), SCALES[spec.scale].block_size
+    return corpus, *evaluation_windows(*text, block_size, spec.validation_windows, spec.prediction_windows)
 
 
 def compared_on(spec: TrialSpec) -> Windows:
