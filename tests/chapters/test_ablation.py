@@ -6,7 +6,8 @@ import re
 
 from tests.support.ablations import made_up, record, records
 
-from actlab.records import ablation
+from actlab.chapters import ablation
+from actlab.records.ablation import read, times
 
 
 def test_sentences_carry_numbers() -> None:
@@ -28,7 +29,7 @@ def test_sentences_carry_numbers() -> None:
 
 def test_a_better_rate_is_named() -> None:
     """Three times the published rate is 0.2 nats lower for the made-up ECD; AdamW has no other rate."""
-    f = ablation.read([*records(("ecd", "adamw")), record("ecd", "symmetric", "gelu", 3.0)])
+    f = read([*records(("ecd", "adamw")), record("ecd", "symmetric", "gelu", 3.0)])
     found = ablation.sentences(f)
     assert found["ablation_rates"].endswith(
         "arms: ECD at 3 times its published rate (n = 3, 0.20 nats lower, the largest tried)"
@@ -40,10 +41,10 @@ def test_every_optimizer_whose_rate_was_varied_is_named() -> None:
     """At a tenth and at ten times the published rate the made-up losses are those of the published one, but for a luck
     of less than 0.01."""
     varied = [record(o, "symmetric", "gelu", factor) for o in ("ecd", "sgdm") for factor in (0.333, 3.0, 10.0)]
-    said = ablation.sentences(ablation.read([*records(("ecd", "sgdm")), *varied]))["ablation_rates"]
+    said = ablation.sentences(read([*records(("ecd", "sgdm")), *varied]))["ablation_rates"]
     assert said.count("at 3 times its published rate") == 2
     assert "tried" not in said  # 3 is neither the largest nor the smallest
-    assert [ablation.times(factor) for factor in (0.333, 1.0, 3.0, 10.0)] == ["1/3", "1", "3", "10"]
+    assert [times(factor) for factor in (0.333, 1.0, 3.0, 10.0)] == ["1/3", "1", "3", "10"]
 
 
 def test_the_published_rate_may_be_the_best() -> None:
@@ -51,13 +52,31 @@ def test_the_published_rate_may_be_the_best() -> None:
     wild = record("ecd", "symmetric", "gelu", 3.0)
     for trial in wild["trials"]:
         trial["status"] = "diverged"
-    said = ablation.sentences(ablation.read([*records(("ecd",)), wild]))["ablation_rates"]
+    said = ablation.sentences(read([*records(("ecd",)), wild]))["ablation_rates"]
     assert said.endswith("ECD at its published rate")
 
 
 def test_no_records_no_numbers() -> None:
     """Missing shows as missing, in part and as a whole."""
-    assert set(ablation.sentences(ablation.read([])).values()) == {"No record yet"}
-    partly = ablation.sentences(ablation.read([record("ecd", "symmetric", "gelu")]))
+    assert set(ablation.sentences(read([])).values()) == {"No record yet"}
+    partly = ablation.sentences(read([record("ecd", "symmetric", "gelu")]))
     assert partly["ablation_gain"].startswith("No arm and its bQ+bV partner")
     assert "cannot be said" in partly["ablation_interaction"]
+
+
+def test_tables_name_what_is_missing() -> None:
+    """Sixteen rows always; in words what single batches are worth, and where keys lie along bQ."""
+    assert len(ablation.arms_table(made_up())) == 16
+    partly = ablation.arms_table(read(records(("ecd",))))
+    assert (partly == "no record yet").all(axis=1).sum() == 12
+    assert ablation.published_table()["gain"].to_dict()["ECD"] == "+0.20"
+    assert ablation.batches_table(made_up()).loc["trials with the same easiest batch", ""] == "48 of 48"
+    assert "not measured" in ablation.batches_table(read([])).iloc[0, 0]
+
+
+def test_heads_outside_the_null_are_counted() -> None:
+    """Cosine 0.6 is outside +-0.3 in every head of every seed; 0 is inside."""
+    table = ablation.outside_null(made_up())
+    assert table.loc[("ECD", "bQ+bV"), "outside the null"] == "48 (100%)"
+    assert table.loc[("ECD", "symmetric"), "outside the null"] == "0 (0%)"
+    assert (table["spread of logits"] == "0.100").all()

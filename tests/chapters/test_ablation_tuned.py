@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from actlab.chapters import ablation_tuned as tuned
-from actlab.records.ablation.reading import BASE, BROKEN
+from actlab.records.ablation import BASE, BROKEN
 
 LEVEL = {"soap": 4.5, "adamw": 4.8, "sgdm": 4.9, "ecd": 4.91}
 

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from tests.support import grids
 
-from actlab.chapters import processors as figures
-from actlab.records import processors
-from actlab.records.replays import History
+from actlab.chapters import processors
+from actlab.chapters.reliability import History
 from actlab.records.store import Record
 
 
@@ -93,14 +92,14 @@ def test_the_control_counts_replays_on_the_records_processor() -> None:
 def test_the_figure_has_a_mark_a_trial() -> None:
     """Differences of 0 lie at a place of their own; a large mark is that of two seeds."""
     records = [arm("one", "a", (2.0, 2.1)), arm("two", "b", (2.001, 2.1))]
-    (axes,) = figures.figure(processors.twins(records, [])).axes
+    (axes,) = processors.figure(processors.twins(records, [])).axes
     marks = [line.get_xdata() for line in axes.lines if line.get_marker() == "."]
-    assert sorted(marks[0]) == [figures.NOWHERE, pytest.approx(0.001)]
+    assert sorted(marks[0]) == [processors.NOWHERE, pytest.approx(0.001)]
     assert axes.containers[0].lines[0].get_xdata() == pytest.approx([0.1])
 
 
 def test_without_records_the_page_says_so() -> None:
     """No number is invented."""
-    assert processors.sentences([]) == {"processors_extent": processors.NO_RECORD, "processors_summary": ""}
-    assert processors.NO_RECORD in processors.table([]).columns or processors.NO_RECORD in processors.table([]).index
-    figures.figure([]).canvas.draw()
+    assert processors.sentences([]) == {"processors_extent": processors.NOT_YET, "processors_summary": ""}
+    assert processors.NOT_YET in processors.table([]).index
+    processors.figure([]).canvas.draw()

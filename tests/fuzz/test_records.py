@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab import paths
+from actlab.chapters import mnist as chapter
 from actlab.records import ablation, mnist, repro, store
 from actlab.records.repro import METRICS, Grid
 
@@ -74,7 +75,7 @@ def read_all() -> None:
         for network in swept.networks:
             for hidden in swept.levels("hidden"):
                 swept.scores(network, int(hidden), 1e-3, 64)
-        mnist.sentences(swept)
+        chapter.sentences(swept)
         made = ablation.read(records)
         for optimizer in made.levels("optimizer"):
             made.values(optimizer, "bQbV", "gelu")

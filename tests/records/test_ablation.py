@@ -1,4 +1,4 @@
-"""Effects of the ablation's factors: known ones are found, pairing by seed removes the luck that arms share."""
+"""The ablation read from records: seeds in order, missing as missing, known effects found, single batches."""
 
 from __future__ import annotations
 
@@ -6,25 +6,52 @@ import math
 
 import numpy as np
 import pytest
-from tests.support.ablations import GAIN, made_up, record, records
+from tests.support.ablations import BATCHES, GAIN, made_up, record, records
 
+from actlab.errors import BadInput
 from actlab.records import ablation
 
 
+def test_values_come_in_the_order_of_seeds() -> None:
+    """Of every arm the same seeds at the same places; a missing arm is NaN; levels in the study's order."""
+    f = made_up()
+    losses = [t["final"]["val_loss"] for t in f.done("ecd", "bQbV", "gelu")]
+    assert f.values("ecd", "bQbV", "gelu").tolist() == losses
+    assert np.isnan(f.values("ecd", "bQ", "gelu")).tolist() == [True] * 3
+    assert f.levels("optimizer") == ["ecd", "adamw", "sgdm", "soap"]
+    factors = (10.0, 0.333, 1.0)
+    assert ablation.read([record("ecd", "bQbV", "gelu", f) for f in factors]).levels("rate_factor") == sorted(factors)
+
+
+def test_a_diverged_trial_is_no_number() -> None:
+    """It keeps its row and its status, and has no loss."""
+    broken = record("ecd", "bQbV", "gelu")
+    broken["trials"][1] |= {"status": "diverged"}
+    f = ablation.read([{"kind": "baseline"}, broken])
+    assert np.isnan(f.values("ecd", "bQbV", "gelu")).tolist() == [False, True, False]
+    assert f.trials["status"].tolist() == ["done", "diverged", "done"]
+    assert len(f.done("ecd", "bQbV", "gelu")) == 2
+
+
+def test_missing_cells_are_listed() -> None:
+    """An arm that is not recorded shows."""
+    assert made_up().missing == []
+    assert len(ablation.read(records(("ecd",))).missing) == 12
+    assert len(ablation.read([]).missing) == 16
+
+
+def test_other_settings_are_not_mixed() -> None:
+    """Losses of two vocabularies, sizes or lengths cannot be compared."""
+    with pytest.raises(BadInput, match=r"cannot be read together: dataset=novels.*; dataset=pydoc"):
+        ablation.read([record("ecd", "bQbV", "gelu"), record("ecd", "symmetric", "gelu", dataset="pydoc")])
+
+
 def test_gains_are_paired_by_seed() -> None:
-    """Seeds differ by half a nat, gains are sure to a hundredth."""
+    """Symmetric minus bQ+bV: seeds differ by half a nat, gains are known to a hundredth."""
     for (_, activation), found in ablation.gains(made_up()).items():
         assert found.value == pytest.approx(GAIN[activation], abs=0.01)
         assert found.high - found.low < 0.03
         assert found.n == 3
-
-
-def test_a_gain_is_positive_where_bqbv_helps() -> None:
-    """Direction: symmetric less bQ+bV."""
-    f = made_up()
-    expected = f.values("ecd", "symmetric", "gelu") - f.values("ecd", "bQbV", "gelu")
-    assert ablation.gain_values(f, "ecd", "gelu").tolist() == expected.tolist()
-    assert (expected > 0).all()
 
 
 def test_the_interaction_is_the_difference_of_gains() -> None:
@@ -62,18 +89,34 @@ def test_rates_are_those_that_were_run() -> None:
     assert math.isnan(found["ecd", "symmetric"][3.0].low)
 
 
-def test_curves_are_means_over_seeds() -> None:
-    """Tokens across, losses down."""
-    tokens, losses = ablation.curves(made_up(), "gelu")["ecd", "bQbV"]
-    assert tokens.tolist() == [0, 512 * 600]
-    assert losses[0].value == pytest.approx(losses[1].value + 2)
-    assert losses[1].value == ablation.arms(made_up())["ecd", "bQbV", "gelu"].value
+def test_the_lowest_of_many_batches_is_optimistic() -> None:
+    """One batch is fair; the lowest of 122 normal draws of sd 0.25 lies about 2.5 sd below the mean, as a simulation
+    says."""
+    found = ablation.protocol(made_up())
+    assert found is not None
+    assert found.reported[1].value == pytest.approx(found.mean)
+    generator = np.random.default_rng(0)
+    simulated = np.mean([generator.choice(found.batch_losses, 64, replace=False).min() for _ in range(4000)])
+    assert found.reported[64].value == pytest.approx(simulated, abs=0.01)
+    assert 2 < (found.mean - found.reported[122].value) / found.batch_losses.std(ddof=1) < 3.2
+    assert found.reported[8].low < found.reported[8].value < found.reported[8].high
 
 
-def test_tables_name_what_is_missing() -> None:
-    """Sixteen rows always."""
-    assert len(ablation.arms_table(made_up())) == 16
-    partly = ablation.arms_table(ablation.read(records(("ecd",))))
-    assert (partly == "no record yet").all(axis=1).sum() == 12
-    assert ablation.published_table().loc["ECD", "gain"] == "+0.20"
-    assert np.array_equal(ablation.published_table().index, ["ECD", "AdamW", "SGDM", "SOAP"])
+def test_no_batches_no_protocol() -> None:
+    """A short text has one batch: nothing is said."""
+    short = record("adamw", "symmetric", "gelu")
+    for trial in short["trials"]:
+        trial["analyses"]["batch_losses"] = [4.0]
+    f = ablation.read([short])
+    assert ablation.protocol(f) is None
+    assert ablation.batches(f) is None
+    assert ablation.protocol(ablation.read([])) is None
+
+
+def test_easy_batches_are_easy_for_every_model() -> None:
+    """The text's part of the spread cancels between two arms, and one batch is the easiest for all."""
+    found = ablation.batches(made_up())
+    assert found is not None
+    assert (found.trials, found.batches, found.same_easiest) == (48, BATCHES, 48)
+    assert found.spread == pytest.approx(0.25, abs=0.05)
+    assert found.paired_spread == pytest.approx(0, abs=1e-9)

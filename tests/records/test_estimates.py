@@ -12,7 +12,8 @@ from scipy import stats
 from tests.support import grids
 
 from actlab import paths
-from actlab.records import equal_loss, sources, store
+from actlab.chapters import sources as chapter
+from actlab.records import sources, store
 from actlab.records.estimates import against, at_equal_loss
 from actlab.records.repro import ArmResults
 from actlab.statistics.tests import holm
@@ -56,7 +57,7 @@ def test_equal_loss_again_from_the_raw_records() -> None:
     """Every comparison of results/sources, and the numbers that an audit computed for three of them."""
     files = (paths.ROOT / "results" / "sources").glob("*.json")
     study, records = sources.read(map(store.load, files)), raw("sources")
-    outcomes = equal_loss.outcomes(sources.all_streams(study))
+    outcomes = sources.outcomes(study)
     for model in ("charlm", "convlm"):
         arms = {a: course(record) for (m, a), record in records.items() if m == model}
         for name in set(arms) - {"relu"}:
@@ -71,7 +72,7 @@ def test_equal_loss_again_from_the_raw_records() -> None:
     assert [round(x, 3) for x in (gelu.value, gelu.low, gelu.high)] == [0.001, -0.002, 0.005]
     assert round(outcomes["convlm", "smelu_1"].difference.value, 3) == -0.005
     assert round(outcomes["convlm", "swiglu"].difference.value, 3) == 0.015
-    assert "charlm gelu +0.001 [-0.002, +0.005], undecided" in equal_loss.sentence(sources.all_streams(study))
+    assert "charlm gelu +0.001 [-0.002, +0.005], undecided" in chapter.equal_loss(study)
 
 
 def test_differences_are_adjusted_together() -> None:
@@ -85,5 +86,5 @@ def test_differences_are_adjusted_together() -> None:
 
 def test_arms_without_snapshots_are_not_compared() -> None:
     assert at_equal_loss({"relu": ArmResults(grids.record()), "gelu": ArmResults(grids.record())}) is None
-    assert equal_loss.sentence({"charlm": {}}) == ""
-    assert "no snapshots yet" in equal_loss.table({}).index
+    assert chapter.equal_loss(sources.Sources()) == ""
+    assert "no snapshots yet" in chapter.equal_loss_table(sources.Sources()).index

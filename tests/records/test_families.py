@@ -11,8 +11,9 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import arms as pages
-from actlab.chapters import repro
-from actlab.records import families, registration, scale, sources, store
+from actlab.chapters import repro, scale
+from actlab.chapters import sources as sources_chapter
+from actlab.records import families, registration, sources, store
 from actlab.records.families import extent, recorded_before, repeats, runs
 from actlab.records.families import tested as compared
 from actlab.records.registration import Commit, began, commits, of_rule
@@ -66,16 +67,17 @@ def test_one_question_has_one_family(lite: Grid) -> None:
     assert round(expected["convlm", "smelu_1"][1], 3) == 0.055
     study = sources.read(committed("sources"), lite)
     for model in study.models:
-        for activation, stream, estimate, p in sources.against_relu(study, model):
-            if stream == "all":
-                assert (estimate, p) == expected[model, activation]
-    said = sources.sentences(study)["streams"]
+        for found in sources.against_relu(study, model):
+            if found.stream == "all":
+                assert (found.difference, found.p, found.quoted) == (*expected[model, found.activation], True)
+    said = sources_chapter.sentences(study)["streams"]
     assert "of 18 differences" in said
     assert "convlm smelu_1 -0.007, p = 0.055" in said
     losses = {arm.activation: (e, p) for arm, e, p, _ in compared(lite, "val_loss") if arm.model == "charlm"}
-    sizes = scale.read_sizes(committed("scale"), lite)
-    at_lite = {a: (e, p) for grid, a, e, p in scale.comparisons(sizes) if scale.scale_of(grid) == "lite"}
+    sizes = scale.read(committed("scale"), lite)
+    at_lite = {arm.activation: (e, p) for arm, e, p, again in scale.comparisons(sizes) if again}
     assert at_lite == {a: losses[a] for a in at_lite}
+    assert len(at_lite) == 4
     assert "of 12 differences" in scale.sentences(sizes)["scale_sure"]
     extremes = replace(read(committed("extreme")), primary=lite)
     assert "of 4 differences" in repro.compared(extremes, "val_loss")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from actlab.chapters import mnist as figures
+from actlab.chapters import mnist as chapter
 from actlab.records import mnist as mnist_records
 from actlab.records.mnist import Sweep
 from actlab.records.store import Record
@@ -89,28 +89,19 @@ def test_a_diverged_trial_is_the_worst_draw_and_no_mean() -> None:
     assert results.pool("relu", 8)[0] == 0
 
 
-def test_searches_depend_on_the_seed_and_on_nothing_else() -> None:
-    """The same seed draws the same configurations, another seed others."""
-    first, again, other = (mnist_records.published_searches(made_up(), seed) for seed in (0, 0, 1))
-    assert all(np.array_equal(a.scores, b.scores) for a, b in zip(first, again, strict=True))
-    assert any(not np.array_equal(a.scores, b.scores) for a, b in zip(first, other, strict=True))
-    assert [search.k for search in first] == [2, 2, 2, 4, 4, 4, 8, 8, 8]
-    assert all(search.bootstrap.high == pytest.approx(search.scores.max()) for search in first)
-
-
-def test_optimism_is_validation_less_test() -> None:
+def test_optimism_is_validation_minus_test() -> None:
     """The made-up test accuracies lie half a point lower."""
     assert mnist_records.optimism(made_up()).value == pytest.approx(0.5)
 
 
 def test_sentences_count_cells() -> None:
     """Equal width wins everywhere, equal parameters lose everywhere, and the collapsed are counted."""
-    found = mnist_records.sentences(made_up())
+    found = chapter.sentences(made_up())
     assert "960 networks were trained, 0 diverged, 160 collapsed to one class, 16 are dead" in found["mnist_extent"]
     assert found["mnist_extent"].endswith("(loss within 0.0001 of ln 10), 16 are both")
     assert "better than ReLU in 32 and worse in 0 of 32" in found["mnist_equal_width"]
     assert "better than ReLU in 0 and worse in 32 of 32" in found["mnist_equal_parameters"]
-    assert set(mnist_records.sentences(mnist_records.read([])).values()) == {"No record yet"}
+    assert set(chapter.sentences(mnist_records.read([])).values()) == {"No record yet"}
 
 
 def longer(epochs: int, **more: object) -> list[Record]:
@@ -124,12 +115,12 @@ def test_more_epochs_stand_for_themselves() -> None:
     found = mnist_records.gains(both, "relu", 8)
     assert {epochs: round(e.value, 6) for epochs, e in found.items()} == {3: 2.0, 10: 9.0}
     assert list(mnist_records.over_epochs(both)["relu"]) == [1, 3, 10]
-    assert mnist_records.sentences(both) == mnist_records.sentences(once)
+    assert chapter.sentences(both) == chapter.sentences(once)
 
 
 def test_collapses_are_tabled() -> None:
     """By network and rate: one class for every image, and dead outputs, which are fewer."""
-    table = mnist_records.collapses(made_up())
+    table = chapter.collapses(made_up())
     assert table.loc[("GeGLU, equal width", "0.1")].tolist() == [80, 80, 8]
     assert table.loc[("ReLU", "0.1")].tolist() == [80, 0, 0]
     assert [name for name, rate in table.index if rate == "0.001"] == [
@@ -150,14 +141,10 @@ def test_small_sweeps_are_shown_too() -> None:
         {"epochs": [1, 2]},
     )
     for number, changes in enumerate(small):
-        found = mnist_records.read(
-            run(MnistParams.parse({"study": f"small{number}", **sizes, **changes})).present
-        )
+        found = mnist_records.read(run(MnistParams.parse({"study": f"small{number}", **sizes, **changes})).present)
         assert found.trials["epochs"].nunique() == 1  # longer trainings are no further seeds
-        searches = mnist_records.published_searches(found, 0)
-        assert all(search.k <= len(found.pool(search.network, found.cell[0])) for search in searches)
-        for draw in (figures.figure_widths, figures.figure_search, figures.figure_epochs, figures.figure_differences):
+        for draw in (chapter.figure_widths, chapter.figure_search, chapter.figure_epochs, chapter.figure_differences):
             assert draw(found).axes
-        assert all("nan" not in sentence for sentence in mnist_records.sentences(found).values())
-        assert f"hidden {found.cell[0]}, rate 0.01" in mnist_records.sentences(found)["mnist_cell"]
-        assert len(mnist_records.collapses(found)) == len(found.networks)
+        assert all("nan" not in sentence for sentence in chapter.sentences(found).values())
+        assert f"hidden {found.cell[0]}, rate 0.01" in chapter.sentences(found)["mnist_cell"]
+        assert len(chapter.collapses(found)) == len(found.networks)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 
-from actlab.records import reliability, store
+from actlab.chapters import reliability
+from actlab.records import store
 from actlab.study import provenance
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.records import store
-from actlab.records.ablation.reading import BASE, BROKEN, words
+from actlab.records.ablation import BASE, BROKEN, words
 from actlab.records.estimates import adjusted
 from actlab.records.registration import plan_of
 from actlab.statistics.estimate import Estimate

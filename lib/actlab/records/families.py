@@ -78,7 +78,7 @@ def comparisons(grid: Grid, metric: str) -> list[tuple[ArmResults, Estimate, flo
 
 def quoted(arm: ArmResults, grid: Grid | None, metric: str) -> tuple[Estimate, float] | None:
     """What the primary family says of an arm whose trials are also there; None where they are not."""
-    other = grid.arms.get((arm.model, arm.activation)) if grid else None
+    other = grid.arms.get((arm.record["model_name"], arm.activation)) if grid else None
     if grid is None or other is None or not repeats(arm.record, other.record):
         return None
     return next(((e, p) for found, e, p in comparisons(grid, metric) if found is other), None)
