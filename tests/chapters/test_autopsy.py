@@ -10,7 +10,7 @@ from tests.support import autopsies
 
 from actlab.chapters.autopsy import WAITING, anomalies, headline, overview, printed, shown, trained
 from actlab.claims.published import numbers
-from actlab.records.autopsy import Evidence
+from actlab.records.autopsy import Autopsy
 from actlab.records.repro import read
 
 OF_TEXTS = ("significance", "counted", "durations")
@@ -55,16 +55,16 @@ def test_the_published_test_again() -> None:
     said = (
         f"F = {found.statistic:.2f}, p = {found.pvalue:.4f} (the stated F gives {stats.f.sf(8.32, 2, 6):.4f}, an exact"
     )
-    assert said in anomalies(Evidence())["significance"].on
+    assert said in anomalies(Autopsy())["significance"].on
 
 
 def test_without_records_it_waits() -> None:
     """No number is invented: both of our columns say that there is no record; the published one stands."""
-    for name, found in anomalies(Evidence()).items():
+    for name, found in anomalies(Autopsy()).items():
         assert all((found.published, found.source, found.defect))
         assert name in OF_TEXTS or (found.on, found.off) == (WAITING, WAITING)
     relu = autopsies.corrected("charlm", "relu")
-    for waiting in (Evidence(), Evidence(overfit=read([relu]))):
+    for waiting in (Autopsy(), Autopsy(overfit=read([relu]))):
         assert f"at the last step: {WAITING}; " in anomalies(waiting)["significance"].on
 
 
@@ -125,7 +125,7 @@ def test_our_runs_that_overfit() -> None:
     assert "is reproduced: 9 of 9 trials end above their lowest loss; gelu < relu < swish at the last step" in said
     assert said.endswith("relu < gelu < swish at the lowest. Differences from relu that the choice decides: gelu")
     assert printed.rule(read([arms["relu"]])).endswith("waits for records of gelu, swish")
-    found, expected = anomalies(Evidence(overfit=read(arms.values())))["significance"], stats.f_oneway(*losses.values())
+    found, expected = anomalies(Autopsy(overfit=read(arms.values())))["significance"], stats.f_oneway(*losses.values())
     assert (
         f"at the last step: gelu < relu < swish, F = {expected.statistic:.2f}, p = {expected.pvalue:.4f}; " in found.on
     )

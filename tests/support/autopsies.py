@@ -6,7 +6,7 @@ from itertools import combinations
 
 from tests.support import grids
 
-from actlab.records.autopsy import Evidence, readings
+from actlab.records.autopsy import Autopsy, readings
 from actlab.records.repro import PAIR_METRICS, read
 from actlab.records.store import Record
 
@@ -69,7 +69,7 @@ def corrected(model: str, activation: str, losses: tuple[float, ...] = (2.0, 2.1
     return record
 
 
-def evidence() -> Evidence:
+def evidence() -> Autopsy:
     """charlm under relu and swiglu, two models that ignored gelu (one exactly relu, one not), a leaking convlm; their
     corrected arms."""
     ignored = ["activation: ignored"]
@@ -93,6 +93,4 @@ def evidence() -> Evidence:
         corrected("convlm", "gelu", (2.3, 2.5, 2.6)),
         corrected("tinylstm", "relu", (3.3, 3.3, 3.31)),
     ]
-    return Evidence(
-        readings(on), read([*off, grids.baseline()]), read([corrected("tinylstm", "relu", (2.3, 2.3, 2.4))])
-    )
+    return Autopsy(readings(on), read([*off, grids.baseline()]), read([corrected("tinylstm", "relu", (2.3, 2.3, 2.4))]))

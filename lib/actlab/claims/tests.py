@@ -219,17 +219,17 @@ def _holds(fact: Any, stated: Any) -> bool:
     return bool(fact in (stated, [stated]))
 
 
-def told(value: Any) -> Any:
+def _told(value: Any) -> Any:
     """The values of a list with commas; what is no list stays."""
     if not isinstance(value, list):
         return value
     return ", ".join(each if isinstance(each, str) else f"{each:g}" for each in value)
 
 
-def settings(facts: Iterable[Mapping[str, Any]], what: str, says: str, stated: Mapping[str, Any]) -> tuple[bool, str]:
+def _compared(facts: Iterable[Mapping[str, Any]], what: str, says: str, stated: Mapping[str, Any]) -> tuple[bool, str]:
     """Whether all facts are as stated (nothing stated: that they are there is all), and the facts in words."""
     found = list(facts)
-    said = sorted({says.format(**{name: told(value) for name, value in fact.items()}) for fact in found})
+    said = sorted({says.format(**{name: _told(value) for name, value in fact.items()}) for fact in found})
     holds = all(_holds(fact[name], value) for fact in found for name, value in stated.items())
     return holds, f"recorded {what}: {'; '.join(said)}"
 
@@ -237,7 +237,7 @@ def settings(facts: Iterable[Mapping[str, Any]], what: str, says: str, stated: M
 @partial(of_records, conclude=ran)
 def as_stated(arms: Arms, what: str, says: str, stated: Mapping[str, Any] | None = None) -> tuple[Answer, str]:
     """Settings with which our language models were trained: ``says`` tells them by the names of ``_facts``."""
-    return settings(map(_facts, arms.values()), what, says, stated or {})
+    return _compared(map(_facts, arms.values()), what, says, stated or {})
 
 
 def _facts(arm: ArmResults) -> dict[str, Any]:
@@ -252,4 +252,4 @@ def _facts(arm: ArmResults) -> dict[str, Any]:
 
 def recorded(study: Sweep | Factorial, what: str, says: str, stated: Mapping[str, Any]) -> Finding:
     """Settings that some trial of an image sweep or an ablation ran with: ``says`` tells the levels of its columns."""
-    return ran(*settings([{name: study.levels(name) for name in stated}], what, says, stated))
+    return ran(*_compared([{name: study.levels(name) for name in stated}], what, says, stated))

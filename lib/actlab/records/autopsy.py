@@ -82,22 +82,25 @@ def _pairs(pairs: Iterable[dict[str, Any]], metric: str) -> Estimate:
     return pair_mean(matrix(sorted({label for pair in found for label in pair["between"]}), found, metric))
 
 
+NOTHING = read([])
+
+
 @dataclass(frozen=True)
-class Evidence:
+class Autopsy:
     """Readings by (model, activation); the corrected grid; the longer run of tinylstm; arms whose activation was
     ignored and nothing else wrong; arms that overfit a small text."""
 
     on: dict[tuple[str, str], Reading] = field(default_factory=dict)
-    off: Grid = field(default_factory=lambda: read([]))
-    longer: Grid = field(default_factory=lambda: read([]))
-    ignored: Grid = field(default_factory=lambda: read([]))
-    overfit: Grid = field(default_factory=lambda: read([]))
+    off: Grid = NOTHING
+    longer: Grid = NOTHING
+    ignored: Grid = NOTHING
+    overfit: Grid = NOTHING
 
 
-def gather() -> Evidence:
+def gather() -> Autopsy:
     """Everything that is recorded."""
     grids = (read(usual(store.load_study(study))) for study in (CORRECTED, LONGER, ALONE, OVERFIT))
-    return Evidence(readings(r for study in STUDIES for r in store.load_study(study)), *grids)
+    return Autopsy(readings(r for study in STUDIES for r in store.load_study(study)), *grids)
 
 
 def readings(records: Iterable[Record]) -> dict[tuple[str, str], Reading]:
@@ -110,7 +113,5 @@ def at(arm: ArmResults, name: str, iteration: int) -> NDArray[np.float64]:
     """(M,) a history column of every trial of a corrected arm at one of its evaluations; ``KeyError`` where it has none
     there."""
     steps, values = arm.curve(name)
-    found = np.flatnonzero(steps == iteration)
-    if not len(found):
-        raise KeyError(iteration)
-    return np.asarray(values[:, found[0]])
+    found: dict[int, NDArray[np.float64]] = dict(zip(steps.tolist(), values.T, strict=True))
+    return found[iteration]

@@ -12,7 +12,7 @@ import yaml
 
 from actlab.chapters.autopsy import printed, trained
 from actlab.claims.published import numbers
-from actlab.records.autopsy import Evidence
+from actlab.records.autopsy import Autopsy
 
 WAITING = printed.WAITING
 ROWS = {
@@ -41,7 +41,7 @@ class Anomaly:
     """Of these two in the anomaly's own table, where nothing can be switched."""
 
 
-def anomalies(evidence: Evidence) -> dict[str, Anomaly]:
+def anomalies(evidence: Autopsy) -> dict[str, Anomaly]:
     """Name -> anomaly, in the order of the page."""
     told: dict[str, dict[str, Any]] = yaml.safe_load(
         Path(__file__).with_name("anomalies.yaml").read_text(encoding="utf-8")

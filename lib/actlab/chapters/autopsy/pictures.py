@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from actlab.chapters.autopsy.trained import points as snapshots
 from actlab.figures.primitives import Line, lines, points, scatter
-from actlab.records.autopsy import Evidence
+from actlab.records.autopsy import Autopsy
 from actlab.records.repro import ArmResults
 from actlab.statistics.estimate import Estimate
 
@@ -20,7 +20,7 @@ def _mean_loss(arm: ArmResults, until: int) -> Line:
     return Line(list(steps[steps <= until]), list(np.nanmean(values[:, steps <= until], axis=0)))
 
 
-def figure_itself(evidence: Evidence) -> Figure:
+def figure_itself(evidence: Autopsy) -> Figure:
     """For each arm: two seeds on different inputs, one model on different inputs, two seeds on the same inputs."""
     found: dict[tuple[str, str, str], Estimate | None] = {}
     for (model, activation), reading in evidence.on.items():
@@ -31,7 +31,7 @@ def figure_itself(evidence: Evidence) -> Figure:
     return points(found, "mean total variation (0 to 1)", height=0.4 + 0.36 * len(evidence.on))
 
 
-def figure_identical(evidence: Evidence) -> Figure:
+def figure_identical(evidence: Autopsy) -> Figure:
     """Corrected relu and gelu as lines; arms that ignored their activation as hollow marks, on relu's line or on each
     other."""
     found, marks = {}, set()
@@ -45,7 +45,7 @@ def figure_identical(evidence: Evidence) -> Figure:
     return lines(found, "iteration", LOSS, marks=marks)
 
 
-def figure_leak(evidence: Evidence) -> Figure:
+def figure_leak(evidence: Autopsy) -> Figure:
     """convlm with padding on both sides and causal, beside the n-gram baselines."""
     reading, corrected = evidence.on.get(("convlm", "relu")), evidence.off.arms.get(("convlm", "relu"))
     found = {("", "as published, padded on both sides"): _mean_loss(reading.arm, reading.end)} if reading else {}
@@ -59,7 +59,7 @@ def figure_leak(evidence: Evidence) -> Figure:
     return lines(found, "iteration", LOSS, levels=levels, height=2.8)
 
 
-def figure_trade_off(evidence: Evidence) -> Figure:
+def figure_trade_off(evidence: Autopsy) -> Figure:
     """Prediction difference against training loss, a mark an arm and snapshot: on different inputs (hollow: one model),
     and on the same inputs."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}

@@ -10,7 +10,7 @@ import numpy as np
 
 from actlab.claims.published import numbers as p
 from actlab.claims.published import parameters
-from actlab.records.autopsy import Evidence
+from actlab.records.autopsy import Autopsy
 from actlab.records.repro import Grid
 from actlab.statistics.means import coefficient_of_variation
 from actlab.statistics.tests import f_p_value, one_way_anova, permutation_f, tukey
@@ -90,7 +90,7 @@ def _ranked(grid: Grid, metric: str) -> str:
     )
 
 
-def significance_on(evidence: Evidence) -> str:
+def significance_on(evidence: Autopsy) -> str:
     """Our runs and the published ones at the last step: F, p and Tukey's p again."""
 
     def ours() -> str:
@@ -108,7 +108,7 @@ def significance_on(evidence: Evidence) -> str:
     )
 
 
-def significance_off(evidence: Evidence) -> str:
+def significance_off(evidence: Autopsy) -> str:
     """The same at each trial's lowest loss."""
     ours = or_waiting(_ranked, evidence.overfit, "best_val_loss")
     return f"our runs at each trial's lowest loss: {ours}; the published runs at theirs: {order(p.charlm_best)}"
@@ -133,7 +133,7 @@ def rule(grid: Grid) -> str:
     )
 
 
-def counted_on(evidence: Evidence) -> str:
+def counted_on(evidence: Autopsy) -> str:
     """Our models' parameters at the published sizes."""
     return "counted at the same settings: " + "; ".join(
         f"{scale} " + ", ".join(f"{model} {parameters(model, scale):,}" for model in p.our_parameters)
@@ -141,20 +141,20 @@ def counted_on(evidence: Evidence) -> str:
     )
 
 
-def counted_off(evidence: Evidence) -> str:
+def counted_off(evidence: Autopsy) -> str:
     """Those of the recorded arms."""
     recorded = {model: evidence.off.of_model(model) for model in evidence.off.models}
     found = [f"{model} {arms[0].n_parameters:,}" for model, arms in recorded.items() if arms]
     return f"lite scale, from our records: {', '.join(found) or WAITING}"
 
 
-def durations_on(evidence: Evidence) -> str:
+def durations_on(evidence: Autopsy) -> str:
     """The sum of the stated parts."""
     parts, whole = sum(p.model_minutes.values()), p.header_minutes["full"]
     return f"the five stated durations add up to {parts:.1f} minutes, {parts - whole:.1f} more than the total"
 
 
-def durations_off(evidence: Evidence) -> str:
+def durations_off(evidence: Autopsy) -> str:
     """What minigpt's minutes are of."""
     minutes, arms = p.model_minutes["minigpt"], p.minigpt_activations
     return f"minigpt's {minutes:.1f} minutes are those of all its {arms} activations: {minutes / arms:.1f} each"

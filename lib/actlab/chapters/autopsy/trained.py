@@ -9,7 +9,7 @@ import numpy as np
 
 from actlab.chapters.autopsy.printed import below
 from actlab.claims.published import numbers as p
-from actlab.records.autopsy import IGNORED, Evidence, Reading, at
+from actlab.records.autopsy import IGNORED, Autopsy, Reading, at
 from actlab.records.repro import ArmResults
 from actlab.statistics.means import coefficient_of_variation, mean_interval, pair_mean, rank_correlation
 from actlab.wording import measured as said
@@ -30,7 +30,7 @@ def same_losses(arm: ArmResults, corrected: ArmResults) -> tuple[int, int]:
     return sum(mine[key] == theirs[key] for key in shared), len(shared)
 
 
-def same_weights(evidence: Evidence, model: str = LEAKY) -> tuple[int, int]:
+def same_weights(evidence: Autopsy, model: str = LEAKY) -> tuple[int, int]:
     """(seeds whose weights are equal bit for bit under relu and gelu, seeds) of a model that ignored its activation."""
     relu, gelu = (
         {t["label"]: t["weights_sha256"] for t in evidence.on[model, a].arm.record["trials"]} for a in ("relu", "gelu")
@@ -38,7 +38,7 @@ def same_weights(evidence: Evidence, model: str = LEAKY) -> tuple[int, int]:
     return sum(relu[label] == gelu.get(label) for label in relu), len(relu)
 
 
-def ignoring(evidence: Evidence) -> list[ArmResults]:
+def ignoring(evidence: Autopsy) -> list[ArmResults]:
     """One arm a model, named after another activation than the relu that it got, whose corrected relu arm is recorded;
     the one without other defects where there is one."""
     found = {m: r.arm for (m, a), r in evidence.on.items() if IGNORED in r.defects and a != "relu" and m != LEAKY}
@@ -46,7 +46,7 @@ def ignoring(evidence: Evidence) -> list[ArmResults]:
     return [arm for model, arm in found.items() if (model, "relu") in evidence.off.arms]
 
 
-def identical_on(evidence: Evidence) -> str:
+def identical_on(evidence: Autopsy) -> str:
     """Equal weights and equal losses under two names."""
     equal, seeds = same_weights(evidence)
     parts = [f"{LEAKY}: relu and gelu end in the same weights, bit for bit, in {equal} of {seeds} seeds"]
@@ -57,7 +57,7 @@ def identical_on(evidence: Evidence) -> str:
     return "; ".join(parts)
 
 
-def identical_off(evidence: Evidence) -> str:
+def identical_off(evidence: Autopsy) -> str:
     """What the activation does when it arrives."""
     arms, models = evidence.off.arms, ("nanotransformer", "minigpt", "hybridlm", LEAKY, UNIGRAM)
     there = [m for m in models if {(m, "relu"), (m, "gelu")} <= set(arms)]
@@ -71,7 +71,7 @@ def _some(found: list[str]) -> list[str]:
     return found
 
 
-def leak_on(evidence: Evidence) -> str:
+def leak_on(evidence: Autopsy) -> str:
     """Loss and accuracy at all positions, and the accuracy at last ones."""
     r = evidence.on[LEAKY, "relu"]
     everywhere = (
@@ -81,24 +81,24 @@ def leak_on(evidence: Evidence) -> str:
     return f"after {r.end} iterations a loss of {everywhere}, but {last}"
 
 
-def leak_off(evidence: Evidence) -> str:
+def leak_off(evidence: Autopsy) -> str:
     """The causal model after as many iterations."""
     arm, step = evidence.off.arms[LEAKY, "relu"], evidence.on[LEAKY, "relu"].end
     loss, accuracy = (mean_interval(at(arm, name, step)) for name in ("val_loss", "val_accuracy"))
     return f"causal, after {step} iterations: {said(loss, 3, ' nats')}, {said(accuracy, 1, '%')} right at all positions"
 
 
-def _each(evidence: Evidence, words: Callable[[Reading], str]) -> str:
+def _each(evidence: Autopsy, words: Callable[[Reading], str]) -> str:
     """Every recorded reading, in words."""
     return "; ".join(_some([f"{m} {a}{words(reading)}" for (m, a), reading in evidence.on.items()]))
 
 
-def itself_on(evidence: Evidence) -> str:
+def itself_on(evidence: Autopsy) -> str:
     """Two seeds and one model on different inputs."""
     return _each(evidence, lambda r: f": two seeds {said(r.between())}, one model {said(r.itself())}")
 
 
-def itself_off(evidence: Evidence) -> str:
+def itself_off(evidence: Autopsy) -> str:
     """Two seeds on the same inputs."""
     return "the same trials on the same inputs (one model: 0): " + _each(evidence, lambda r: f" {said(r.paired())}")
 
@@ -106,7 +106,7 @@ def itself_off(evidence: Evidence) -> str:
 Point = dict[str, float | str | int]
 
 
-def points(evidence: Evidence) -> list[Point]:
+def points(evidence: Autopsy) -> list[Point]:
     """One point an arm and snapshot: training loss, two seeds and one model as published, two seeds on the same inputs.
     Not convlm, which leaks."""
     return [
@@ -125,7 +125,7 @@ def points(evidence: Evidence) -> list[Point]:
     ]
 
 
-def _correlations(evidence: Evidence, names: Mapping[str, str]) -> str:
+def _correlations(evidence: Autopsy, names: Mapping[str, str]) -> str:
     """Spearman's correlation of some readings with the training loss, over all points and without tinylstm's."""
     everything = points(evidence)
     learned = [point for point in everything if point["model"] != UNIGRAM]
@@ -140,17 +140,17 @@ def _correlations(evidence: Evidence, names: Mapping[str, str]) -> str:
     return f"rank correlation with training loss: {'; '.join(parts)}"
 
 
-def trade_off_on(evidence: Evidence) -> str:
+def trade_off_on(evidence: Autopsy) -> str:
     """On different inputs."""
     return _correlations(evidence, {"between": "two seeds", "itself": "one model"})
 
 
-def trade_off_off(evidence: Evidence) -> str:
+def trade_off_off(evidence: Autopsy) -> str:
     """On the same inputs."""
     return _correlations(evidence, {"paired": "two seeds on the same inputs"})
 
 
-def plateau_on(evidence: Evidence) -> str:
+def plateau_on(evidence: Autopsy) -> str:
     """tinylstm read as published."""
     r = evidence.on[UNIGRAM, "gelu"]
     return (
@@ -159,7 +159,7 @@ def plateau_on(evidence: Evidence) -> str:
     )
 
 
-def plateau_off(evidence: Evidence) -> str:
+def plateau_off(evidence: Autopsy) -> str:
     """tinylstm beside the table of frequencies, and trained for longer."""
     arm, level = evidence.off.arms[UNIGRAM, "relu"], evidence.off.baseline["unigram"]["val_loss"]
     loss, difference = said(arm.estimate("val_loss"), 3, " nats"), said(arm.estimate("total_variation"))
@@ -174,7 +174,7 @@ def _last(arm: ArmResults) -> int:
     return int(arm.record["config"]["recipe"]["iterations"])
 
 
-def swiglu_on(evidence: Evidence) -> str:
+def swiglu_on(evidence: Autopsy) -> str:
     """Total variation of one against the relative PD of the other."""
     gated, relu = (
         evidence.on["charlm", "swiglu"].between("coded_pd"),
@@ -184,7 +184,7 @@ def swiglu_on(evidence: Evidence) -> str:
     return f"{against}, both on different inputs: {below(gated.value, relu.value)}"
 
 
-def swiglu_off(evidence: Evidence) -> str:
+def swiglu_off(evidence: Autopsy) -> str:
     """One measure for both; and on the same inputs."""
     relu, gated = (evidence.on["charlm", a] for a in ("relu", "swiglu"))
     fair, plain = (evidence.off.arms["charlm", a] for a in ("swiglu", "relu"))
@@ -198,7 +198,7 @@ def swiglu_off(evidence: Evidence) -> str:
     )
 
 
-def sensitivity(evidence: Evidence) -> dict[str, float]:
+def sensitivity(evidence: Autopsy) -> dict[str, float]:
     """CV% over charlm's activations: measures mixed as in the published table, and each measure alone. ``KeyError``
     where an arm is missing."""
     arms = {activation: evidence.off.arms["charlm", activation] for activation in (*COARSE, *FINE)}
@@ -211,12 +211,12 @@ def sensitivity(evidence: Evidence) -> dict[str, float]:
     return {name: float(coefficient_of_variation(list(values.values()))) for name, values in found.items()}
 
 
-def mixed_table_on(evidence: Evidence) -> str:
+def mixed_table_on(evidence: Autopsy) -> str:
     """The spread of a table that holds two measures."""
     return f"our five arms, measures mixed in the same way: mixed {sensitivity(evidence)['mixed']:.1f}%"
 
 
-def mixed_table_off(evidence: Evidence) -> str:
+def mixed_table_off(evidence: Autopsy) -> str:
     """That of each measure alone."""
     found = sensitivity(evidence)
     return "the same arms, one measure: " + ", ".join(
@@ -230,7 +230,7 @@ def own_error(accuracy: float) -> float:
     return float(np.sqrt(accuracy * (100 - accuracy) / p.accuracy_positions))
 
 
-def drawn_on(evidence: Evidence) -> str:
+def drawn_on(evidence: Autopsy) -> str:
     """Accuracies and losses of one draw."""
 
     def words(reading: Reading) -> str:
@@ -242,6 +242,6 @@ def drawn_on(evidence: Evidence) -> str:
     return _each(evidence, words)
 
 
-def drawn_off(evidence: Evidence) -> str:
+def drawn_off(evidence: Autopsy) -> str:
     """Accuracies at all positions."""
     return _each(evidence, lambda reading: f" {said(reading.value('val_accuracy'), 1, '%')}")
