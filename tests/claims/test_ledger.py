@@ -85,7 +85,7 @@ def test_what_is_no_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ledger, "FILE", file)
 
     def claims(*rows: dict[str, object]) -> tuple[ledger.Claim, ...]:
-        source = {"name": "a text", "page": "methods", "reads": "models", "claims": list(rows)}
+        source = {"source": "a text", "page": "methods", "reads": "models", "claims": list(rows)}
         file.write_text(yaml.safe_dump({"rules": {}, "sources": [source]}), encoding="utf-8")
         ledger._file.cache_clear()
         ledger.claims.cache_clear()

@@ -45,9 +45,9 @@ class Evidence:
 
     def across(self, cells: Collection[Cell], scales: Collection[str]) -> tuple[str, Arms] | None:
         """All of the scales, and these arms of each, if all are recorded."""
-        found = {(f"{m}, {s}", a): self.grids[s].arms.get((m, a)) for s in scales if s in self.grids for m, a in cells}
-        arms = {cell: arm for cell, arm in found.items() if arm}
-        return (" and ".join(scales), arms) if len(arms) == len(cells) * len(scales) else None
+        found = [each for scale in scales if (each := self.having(cells, [scale]))]
+        arms = {(f"{m}, {scale}", a): arm for scale, chosen in found for (m, a), arm in chosen.items()}
+        return (" and ".join(scales), arms) if len(found) == len(scales) else None
 
     def with_flaw(self, defect: str, cells: Collection[Cell]) -> Arms | None:
         """The arms with a defect on, all trained for as many iterations; ``None`` where not all are recorded.

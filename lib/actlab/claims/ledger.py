@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -113,10 +114,10 @@ def claims() -> tuple[Claim, ...]:
     """
     rows = []
     for source in _file()["sources"]:
-        given = {"source": source["name"], "page": source["page"], "reads": source["reads"]}
+        given = {key: value for key, value in source.items() if key != "claims"}
         rows += [Claim(**given | _file()["rules"].get(row.get("rule"), {}) | row) for row in source["claims"]]
-    if twice := {row.id for row in rows if sum(row.id == other.id for other in rows) > 1}:
-        raise BadInput(f"{FILE}: ids that are there twice: {', '.join(sorted(twice))}")
+    if twice := [id for id, number in Counter(row.id for row in rows).items() if number > 1]:
+        raise BadInput(f"{FILE}: ids that are there twice: {', '.join(twice)}")
     return tuple(rows)
 
 
