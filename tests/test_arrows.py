@@ -136,7 +136,6 @@ MOST_ENTRIES, LONGEST, TOKENS = 21, 300, 156_000
 """Of the package: entries at its root, lines of a file, tokens without comments, docstrings and layout. The last is
 what is reached: lower it with every smaller house, never raise it without saying why."""
 STILL_LONGER = {
-    "cli.py",
     "chapters/autopsy/trained.py",
     "chapters/explore.py",
     "chapters/performance.py",
