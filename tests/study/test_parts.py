@@ -4,7 +4,6 @@ built-in one."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +24,7 @@ from actlab.study.arms import arms_of
 from actlab.study.mnist import MnistParams, programs_of
 from actlab.study.mnist import arms_of as mnist_arms
 from actlab.study.params import Params
-from actlab.study.run import run, run_experiment
+from actlab.study.run import run_experiment
 
 pytestmark = pytest.mark.usefixtures("no_own_parts")
 
@@ -41,29 +40,22 @@ class Wave(nn.Module):
 
 
 def test_a_redefined_activation_is_another_arm(toy: Params) -> None:
-    """B1: x sigmoid(x), then 3 sin x under the same name: trained anew, another id; the first comes back with its own
-    numbers."""
+    """x sigmoid(x), then 3 sin x under the same name: another id, another cached trial (also under another study's
+    name); the first comes back with its own numbers."""
     found = []
-    for thing in (Swishlike, Wave, Swishlike):
+    for thing, study in ((Swishlike, "toy"), (Wave, "toy-two"), (Wave, "toy"), (Swishlike, "toy")):
         actlab.register_activation("mine", thing)
-        found.append(run_experiment("charlm", "mine", toy))
-    assert found[0]["arm"] != found[1]["arm"]
-    assert found[0]["avg_val_loss"] != found[1]["avg_val_loss"]
-    assert found[2]["trials"] == found[0]["trials"]
+        found.append(run_experiment("charlm", "mine", toy.replace(study=study)))
+    first, elsewhere, second, again = found
+    assert first["arm"] != second["arm"] == elsewhere["arm"]
+    assert first["avg_val_loss"] != elsewhere["avg_val_loss"] == second["avg_val_loss"]
+    assert again["trials"] == first["trials"]
     assert len(store.load_study("toy")) == 2
 
 
-def test_the_cache_knows_them_apart_too(toy: Params) -> None:
-    """B1, under another study's name: the cached trial of the first function is not the second's."""
-    actlab.register_activation("mine", Swishlike)
-    first = run_experiment("charlm", "mine", toy)
-    actlab.register_activation("mine", Wave)
-    second = run_experiment("charlm", "mine", toy.replace(study="toy-two"))
-    assert first["trials"][0]["weights_sha256"] != second["trials"][0]["weights_sha256"]
-
-
-def test_built_in_names_cannot_be_replaced() -> None:
-    """B1: neither by assignment nor by registration, in any of the four tables; the rows stay what they were."""
+def test_tables_are_closed(toy: Params) -> None:
+    """A built-in row is replaced neither by assignment nor by registration, and a row that nobody registered has no
+    identity that a result could carry."""
     tables: dict[str, Any] = {"relu": ACTIVATIONS, "charlm": MODELS, "pydoc": TEXTS, "churn": metrics.ROWS}
     for name, table in tables.items():
         before = table[name]
@@ -72,15 +64,8 @@ def test_built_in_names_cannot_be_replaced() -> None:
         with pytest.raises(BadInput, match=f"{name!r} is built in and cannot be replaced"):
             table.add(name, before)
         assert table[name] is before
-    for register, name in ((actlab.register_activation, "relu"), (actlab.register_metric, "churn")):
-        thing = Wave if name == "relu" else metrics.churn_rows
-        with pytest.raises(BadInput, match="is built in and cannot be replaced"):
-            register(name, thing)
-    assert type(ACTIVATIONS["relu"].make()) is nn.ReLU
-
-
-def test_a_row_that_nobody_registered_is_refused(toy: Params) -> None:
-    """A table's ``add`` alone gives a part no identity, so that no result may carry its name."""
+    with pytest.raises(BadInput, match="is built in and cannot be replaced"):
+        actlab.register_activation("relu", Wave)
     ACTIVATIONS.add("mine", Activation("mine", Wave, "", ""))
     with pytest.raises(BadInput, match=r"put into its table by hand: use actlab\.register_activation"):
         arms_of(toy.replace(activations=("mine",)))
@@ -125,20 +110,14 @@ def test_identity_follows_what_a_function_refers_to(monkeypatch: pytest.MonkeyPa
     assert identity(Helped) not in (before, after)
 
 
-def test_a_source_that_cannot_be_read_is_refused() -> None:
-    """What is typed at a prompt or made by ``exec`` has no source to hash; the message says where to put it."""
+def test_what_no_hash_can_follow_is_refused() -> None:
+    """What is typed at a prompt or made by ``exec`` has no source; an object with a state of its own is no constant."""
     space: dict[str, Any] = {"nn": nn, "__name__": "typed"}
     exec("class Typed(nn.Module):\n    def forward(self, x):\n        return x", space)
     with pytest.raises(
-        BadInput,
-        match=r"source of the activation 'mine' cannot be read.*write it into a file and name that in `plugins`",
+        BadInput, match=r"source of the activation 'mine' cannot be read.*write it into a file and name"
     ):
         actlab.register_activation("mine", space["Typed"])
-    assert "mine" not in ACTIVATIONS
-
-
-def test_what_no_hash_can_follow_is_refused() -> None:
-    """An object with a state of its own, a network say, is no constant."""
     network = nn.Linear(4, 4)
 
     class Hidden(nn.Module):
@@ -147,59 +126,56 @@ def test_what_no_hash_can_follow_is_refused() -> None:
 
     with pytest.raises(BadInput, match="refers to an object of type Linear, whose content no hash can follow"):
         actlab.register_activation("mine", Hidden)
+    assert "mine" not in ACTIVATIONS
 
 
-def test_wrong_activations_are_refused_at_once() -> None:
+class Learns(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.slope = nn.Parameter(torch.empty(1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.slope * x
+
+
+def test_wrong_parts_are_refused_at_once() -> None:
     """A shape that does not fit, a factory that makes no module, a learned number without a start, a name that no file
-    could bear."""
-
-    class Halves(nn.Module):
-        def forward(self, x: Tensor) -> Tensor:
-            return x[..., ::2]
-
-    class Learns(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.slope = nn.Parameter(torch.ones(1))
-
-        def forward(self, x: Tensor) -> Tensor:
-            return self.slope * x
-
-    for name, thing, message in (
+    could bear, a name that records use."""
+    wrong: tuple[tuple[Any, str, Any, str], ...] = (
         (
+            actlab.register_activation,
             "mine",
-            Halves,
-            r"must map \(2, 3, 4\) to \(2, 3, 4\), but gives \(2, 3, 2\) \(one that halves its input needs gated=True\)",
+            nn.GLU,
+            r"gives \(2, 3, 2\) \(one that halves its input needs gated=True\)",
         ),
-        ("mine", lambda: 3, "needs a class or function that makes an nn.Module, this one makes int"),
-        ("mine", lambda x: nn.ReLU(), "needs a class or function that makes an nn.Module without arguments"),
-        ("mine", Learns, r"learns slope: give it a method initialise\(generator\)"),
-        ("My Act", Wave, "a name is a small letter and up to 39 small letters, digits and _"),
-    ):
+        (actlab.register_activation, "mine", lambda: 3, "that makes an nn.Module, this one makes int"),
+        (actlab.register_activation, "mine", lambda x: nn.ReLU(), "that makes an nn.Module without arguments"),
+        (actlab.register_activation, "mine", Learns, r"learns slope: give it a method initialise\(generator\)"),
+        (actlab.register_activation, "My Act", Wave, "a name is a small letter and up to 39 small letters"),
+        (actlab.register_metric, "mine", lambda p, q: (p - q).mean(), r"must give \(3,\) for two .*, not \(\)"),
+        (actlab.register_metric, "val_loss", half_l1, "'val_loss' would hide a number"),
+    )
+    for register, name, thing, message in wrong:
         with pytest.raises(BadInput, match=message):
-            actlab.register_activation(name, thing)
+            register(name, thing)
     assert ACTIVATIONS.built_in == tuple(ACTIVATIONS)
 
 
-def test_a_learned_start_is_the_activations_own() -> None:
-    """``initialise`` sets it; the models' common rule N(0, 0.02^2) does not draw over it."""
+def test_a_trial_has_the_part_that_was_planned() -> None:
+    """With the start that its ``initialise`` sets, over which the models' common rule does not draw; another function
+    of the same name is not trained in its place."""
 
-    class Learns(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.slope = nn.Parameter(torch.empty(1))
-
+    class Started(Learns):
         def initialise(self, generator: torch.Generator | None = None) -> None:
-            with torch.no_grad():
-                self.slope.fill_(0.7)
+            nn.init.constant_(self.slope, 0.7)
 
-        def forward(self, x: Tensor) -> Tensor:
-            return self.slope * x
-
-    actlab.register_activation("mine", Learns)
+    actlab.register_activation("mine", Started)
     spec = arms_of(Params(activations=("mine",), noise_floor=False))[0].trials[0]
     slopes = [value for name, value in trial_repro.fresh_model(spec).named_parameters() if name.endswith("act.slope")]
     assert [slope.item() for slope in slopes] == [pytest.approx(0.7)] * 2
+    actlab.register_activation("mine", Wave)
+    with pytest.raises(BadInput, match=r"'mine' is not the one that was planned \(hash .*\), but another \(hash "):
+        trial_repro.fresh_model(spec)
 
 
 def test_every_kind_of_study_knows_its_parts() -> None:
@@ -225,30 +201,6 @@ def test_every_kind_of_study_knows_its_parts() -> None:
     assert not set(second) & {arm.id for arm in planned()}
 
 
-def test_an_arm_of_the_session_is_refused_with_several_workers(toy: Params) -> None:
-    """B3: one sentence before any training, in place of a traceback from Dask."""
-    actlab.register_activation("mine", Wave)
-    events: list[Any] = []
-    with pytest.raises(
-        BadInput,
-        match=r"^the activation 'mine' is known to this session only, which 2 worker processes cannot see: write it",
-    ):
-        run(toy.replace(activations=("relu", "mine")), workers=2, watch=events.append)
-    assert events == []
-    assert store.load_study("toy") == []
-
-
-def test_a_part_that_changed_since_the_plan_is_refused(toy: Params) -> None:
-    """What is trained is what was planned: a trial is not trained with another function of the same name."""
-    actlab.register_activation("mine", Swishlike)
-    spec = arms_of(toy.replace(activations=("mine",)))[0].trials[0]
-    actlab.register_activation("mine", Wave)
-    with pytest.raises(
-        BadInput, match=r"the activation 'mine' is not the one that was planned \(hash .*\), but another \(hash "
-    ):
-        trial_repro.fresh_model(spec)
-
-
 def half_l1(p: Tensor, q: Tensor) -> Tensor:
     return (p - q).abs().sum(1) / 2
 
@@ -269,15 +221,7 @@ def test_a_registered_metric_is_in_every_pair(toy: Params) -> None:
     assert "half_l1" in str(record["provenance"]["plugins"])
 
 
-def test_wrong_metrics_are_refused() -> None:
-    """One value an input, and no name that a record uses for something else."""
-    with pytest.raises(BadInput, match=r"must give \(3,\) for two \(3, 64\) tensors, one value an input, not \(\)"):
-        actlab.register_metric("mine", lambda p, q: (p - q).abs().mean())
-    with pytest.raises(BadInput, match="'val_loss' would hide a number"):
-        actlab.register_metric("val_loss", half_l1)
-
-
-def test_decorators_return_what_they_register(tmp_path: Path) -> None:
+def test_decorators_return_what_they_register() -> None:
     """All four, and the decorated thing is still usable."""
 
     @actlab.register_activation("mine", gated=True, formula="x", source="us")
@@ -298,8 +242,6 @@ def test_decorators_return_what_they_register(tmp_path: Path) -> None:
     assert Packed()(torch.ones(1, 4)).shape == (1, 2)
     assert story() == TEXTS["story"]()
     assert half is metrics.ROWS["half"]
-    assert parts.parts_of(activation="mine", model="again", dataset="story") == tuple(
-        (kind, parts.hash_of(kind, name))
-        for kind, name in (("activation", "mine"), ("dataset", "story"), ("model", "again"))
-    )
+    own = {"activation": "mine", "dataset": "story", "model": "again"}
+    assert parts.parts_of(**own) == tuple((kind, parts.hash_of(kind, name)) for kind, name in own.items())
     assert parts.parts_of(activation="relu", model="charlm", dataset="shakespeare") == ()
