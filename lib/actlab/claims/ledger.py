@@ -33,6 +33,8 @@ KINDS = {
 """Kind of rule -> what one and what several replicated claims of it are."""
 NOUNS = ("artefact", "arithmetic error", "self-contradiction")
 """Verdicts that have a plural."""
+COLUMNS = ["source", "section", "kind", "claim", "reported", "ours", "basis", "verdict", "defect", "rule"]
+COLUMNS += ["changed", "twins", "page"]
 SHORT = ["verdict", "claim", "reported", "ours", "rule"]
 """Columns for a study's own page; the verdict first, where a narrow screen shows it."""
 
@@ -122,8 +124,7 @@ def claims() -> tuple[Claim, ...]:
 
 
 def judge(evidence: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """One row a claim, by id: source, section, kind, claim, reported, ours, basis, verdict, defect, rule, changed, twins,
-    page.
+    """One row a claim, by id; columns ``COLUMNS``.
 
     Args:
         evidence: a key of ``READERS`` -> what it would read; only claims on these are judged. All, unless given.
@@ -135,26 +136,16 @@ def judge(evidence: Mapping[str, Any] | None = None) -> pd.DataFrame:
         for claim in claims()
         if claim.reads in found
     }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return pd.DataFrame.from_dict(rows, orient="index")[COLUMNS]
 
 
-def _row(claim: Claim, evidence: Any, first: str) -> dict[str, str]:
+def _row(claim: Claim, evidence: Any, first: str) -> dict[str, Any]:
     found = finding(claim, evidence, first)
-    return {
-        "source": claim.source,
-        "section": claim.section,
-        "kind": claim.kind,
-        "claim": claim.claim,
-        "reported": claim.reported,
-        "ours": found.ours,
-        "basis": found.basis,
-        "verdict": found.verdict,
-        "defect": found.defect,
-        "rule": claim.full_rule,
-        "changed": dates.told(changed().get(claim.id, ""), found.since, found.verdict),
-        "twins": ", ".join(other for group in twins() if claim.id in group for other in group if other != claim.id),
-        "page": claim.page,
-    }
+    same = {other for group in twins() if claim.id in group for other in group if other != claim.id}
+    told = dates.told(changed().get(claim.id, ""), found.since, found.verdict)
+    return (
+        claim.model_dump() | vars(found) | {"rule": claim.full_rule, "changed": told, "twins": ", ".join(sorted(same))}
+    )
 
 
 def finding(claim: Claim, evidence: Any, first: str = "") -> Finding:

@@ -123,12 +123,10 @@ def mean(arms: Arms, published: Mapping[str, float], trials: int = 3) -> tuple[A
 @of_records
 def identical(arms: Arms) -> tuple[Answer, str]:
     """In each model trials of one seed end with the same validation loss whatever the activation."""
+    losses = pd.DataFrame({cell: pd.Series(arm.values("val_loss"), arm.labels) for cell, arm in arms.items()}).T
     gaps = {}
-    for model in dict.fromkeys(model for model, _ in arms):
-        losses = [
-            dict(zip(arm.labels, arm.values("val_loss"), strict=True)) for (m, _), arm in arms.items() if m == model
-        ]
-        by_seed = pd.DataFrame(losses).dropna(axis="columns")
+    for model, own in losses.groupby(level=0, sort=False):
+        by_seed = own.dropna(axis="columns")
         gaps[model] = float((by_seed.max() - by_seed.min()).max())
     said = ", ".join(f"{model} {gap:.2g}" for model, gap in gaps.items())
     holds = all(gap < IDENTICAL for gap in gaps.values())
