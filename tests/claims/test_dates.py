@@ -41,8 +41,9 @@ class Repository:
         (self.folder / "claims.yaml").write_text(ROWS.format(reported=reported), encoding="utf-8")
         (self.folder / "made_up_rules.py").write_text(RULES.format(limit=limit, near=near), encoding="utf-8")
 
-    def commit(self, message: str = "x") -> str:
-        """Its day."""
+    def commit(self, message: str = "x", **parts: int) -> str:
+        """What ``write`` writes; its day."""
+        self.write(**parts)
         day = next(self.days)
         git(self.folder, "add", "-A")
         git(self.folder, "commit", "-m", message, date=day)
@@ -70,22 +71,18 @@ def changed() -> dict[str, str]:
 
 def test_a_rule_is_dated_by_the_last_change_of_its_lines(repository: Repository) -> None:
     """Its row, its function; what else the files hold is shared. A commit that left the rules as they are dates nothing."""
-    repository.write()
     repository.commit("Rows\n\nRules: unchanged\n")
     day = next(iter(RECORDED))
     assert changed() == {"T01": day, "T02": day, dates.SHARED: day}
-    repository.write(reported=3)
-    second = repository.commit()
+    second = repository.commit(reported=3)
     assert changed() == {"T01": second, "T02": day, dates.SHARED: day}
-    repository.write(reported=3, near=2)
-    third = repository.commit()
+    third = repository.commit(reported=3, near=2)
     assert (changed()["T01"], changed()["T02"]) == (third, day)
-    repository.write(reported=4, near=2)
-    repository.commit("Move\n\nRules: unchanged\n")
+    repository.commit("Move\n\nRules: unchanged\n", reported=4, near=2)
     assert changed()["T01"] == third
     repository.write(reported=4, near=2, limit=2)
     assert changed() == {"T01": third, "T02": day}, "what is not committed is not known"
-    fifth = repository.commit()
+    fifth = repository.commit(reported=4, near=2, limit=2)
     assert changed() == {"T01": third, "T02": day, dates.SHARED: fifth}
 
 
@@ -93,11 +90,9 @@ def test_without_a_whole_history_nothing_is_told(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A history that is cut off, or none: unknown, no error."""
-    repository.write()
     repository.commit()
-    shallow = tmp_path / "shallow"
-    git(tmp_path, "clone", "--depth", "1", repository.folder.as_uri(), str(shallow))
-    monkeypatch.setattr(dates, "HERE", shallow)
+    git(tmp_path, "clone", "--depth", "1", repository.folder.as_uri(), "shallow")
+    monkeypatch.setattr(dates, "HERE", tmp_path / "shallow")
     assert changed() == {}
     monkeypatch.setenv("PATH", "")
     assert changed() == {}

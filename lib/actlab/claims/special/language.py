@@ -32,13 +32,12 @@ def lowest(arms: Arms, named: Mapping[str, Sequence[str]], metric: str) -> tuple
     """R24: in every model one of the activations named for it has the lowest metric."""
     rivals = list(dict.fromkeys(activation for _, activation in arms))
     cells = [(m, own, other) for m, names in named.items() for own in names for other in rivals if other not in names]
-    found = dict(zip(cells, signs(arms[m, a].minus(arms[m, b], metric) for m, a, b in cells), strict=True))
-    by_model = [
-        [{sign for (m, a, _), sign in found.items() if (m, a) == (model, own)} for own in names]
-        for model, names in named.items()
-    ]
-    beaten = any(all(1 in against for against in each) for each in by_model)
-    won = all(any(against == {-1} for against in each) for each in by_model)
+    found = signs(arms[m, own].minus(arms[m, other], metric) for m, own, other in cells)
+    against: dict[str, dict[str, set[int]]] = {}
+    for (m, own, _), sign in zip(cells, found, strict=True):
+        against.setdefault(m, {}).setdefault(own, set()).add(sign)
+    beaten = any(all(1 in some for some in each.values()) for each in against.values())
+    won = all({-1} in each.values() for each in against.values())
     means = {m: ", ".join(f"{a} {arms[m, a].estimate(metric).value:.3f}" for a in rivals) for m in named}
     said = "; ".join(f"{model}: {text}" for model, text in means.items())
     return False if beaten else True if won else None, f"{label(metric)}, {said}"
