@@ -236,16 +236,6 @@ def test_a_wrong_entry_is_named(root: Path, text: str, message: str) -> None:
         load_pages(root)
 
 
-def test_a_params_file_comes_first(root: Path) -> None:
-    """An entry's own values override the file's; the file's kind is not a parameter."""
-    (root / "params").mkdir()
-    (root / "params/a.yaml").write_text("kind: repro\nmodel: red\nscale: 3\n")
-    (root / "book/pages.yaml").write_text(
-        "- {page: studies/x, notebook: tiny, file: params/a.yaml, params: {model: blue}}"
-    )
-    assert [page.params for page in load_pages(root)] == [{"model": "blue", "scale": 3}]
-
-
 def test_formulas_are_mathml_or_an_error() -> None:
     """Known LaTeX becomes MathML that keeps its source; an unknown command is never shown raw."""
     markup = to_mathml(r"\begin{aligned} a &= \tfrac12 \\ b &< 1 \end{aligned}", "block")

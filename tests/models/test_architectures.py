@@ -36,20 +36,6 @@ def test_lstm_stack_is_torchs_lstm() -> None:
     torch.testing.assert_close(stack(x), reference(x)[0])
 
 
-def test_lstm_dropout_stands_between_layers_only() -> None:
-    """One layer has no dropout at all; of two, only the second's input is dropped."""
-    x = torch.randn(2, 5, 6, generator=torch.Generator().manual_seed(0))
-    one = LSTMStack(6, 6, 1, dropout=0.5).train()
-    assert torch.equal(one(x), one(x))
-    two, seen = LSTMStack(6, 6, 2, dropout=0.5).train(), []
-    for layer in two.layers:
-        layer.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    out = two(x)
-    assert not (seen[0] == 0).any()
-    assert (seen[1] == 0).any()
-    assert not (out == 0).any()
-
-
 def test_convlm_sees_65_characters() -> None:
     """A token reaches its own position and the 64 after it, and no other: 2 (1 + 2 + 4 + 8 + 16 + 1) = 64."""
     config = ModelConfig(vocab_size=11, n_layer=1, n_embd=8, n_head=1, block_size=100, dropout=0.0)

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from tests.speed import account, timing
+from tests.speed.reference import random_batch
 from torch.nn import functional as F
 
 from actlab.data.text import Corpus, load_text
@@ -70,15 +71,13 @@ def measure_all(
 
 
 def _iteration(config: ModelConfig, corpus: Corpus) -> Callable[[], None]:
-    """The body of ``training.loop.train`` for one batch."""
+    """One step on one batch."""
     model = build_model("charlm", config, "gelu", generator_for=init_streams(0))
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
-    starts = torch.randint(len(corpus.train) - config.block_size, (BATCH,))
-    span = torch.arange(config.block_size + 1)
+    x, y = random_batch(corpus.train, config.block_size, BATCH)
 
     def work() -> None:
-        windows = corpus.train[starts[:, None] + span].long()
-        loss = F.cross_entropy(model(windows[:, :-1]).flatten(0, 1), windows[:, 1:].flatten())
+        loss = F.cross_entropy(model(x).flatten(0, 1), y.flatten())
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         step(optimizer)

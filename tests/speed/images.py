@@ -7,13 +7,13 @@ smallest CPU time of a piece counts, so that other work on the machine disturbs 
 
 from __future__ import annotations
 
-import logging
 import time
-import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
+from tests.speed import lightning_way
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -76,37 +76,13 @@ def stacked(pixels: Tensor, labels: Tensor, batch_size: int) -> Piece:
 
 
 def lightning(pixels: Tensor, labels: Tensor, batch_size: int, activation: str = "relu", hidden: int = 8) -> Piece:
-    """One network under ``lightning.Trainer``: no progress bar, logger, checkpoints or summary; a data loader over
-    tensors in memory."""
-    import lightning as pl
-
-    class Module(pl.LightningModule):  # type: ignore[misc,unused-ignore]  # Any where lightning is not installed
-        def __init__(self) -> None:
-            super().__init__()
-            self.net = network(activation, hidden, pixels.shape[1])
-
-        def training_step(self, batch: tuple[Tensor, Tensor], index: int) -> Tensor:
-            return F.cross_entropy(self.net(batch[0]), batch[1])
-
-        def configure_optimizers(self) -> torch.optim.Optimizer:
-            return torch.optim.Adam(self.parameters(), lr=1e-3)
-
-    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-    off: dict[str, Any] = {
-        "logger": False,
-        "enable_progress_bar": False,
-        "enable_checkpointing": False,
-        "enable_model_summary": False,
-        "accelerator": "cpu",
-    }
+    """One network under ``lightning.Trainer``, with a data loader over tensors in memory."""
+    net = lightning_way.module(network(activation, hidden, pixels.shape[1]), partial(torch.optim.Adam, lr=1e-3))
     dataset = torch.utils.data.TensorDataset(pixels, labels)
-    module = Module()
 
     def piece() -> int:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            loader = torch.utils.data.DataLoader(dataset, batch_size=batch_size, shuffle=True)
-            pl.Trainer(max_epochs=1, **off).fit(module, loader)
+        loader = torch.utils.data.DataLoader(dataset, batch_size=batch_size, shuffle=True)
+        lightning_way.quietly(lambda trainer: trainer.fit(net, loader))
         return len(loader)
 
     return piece

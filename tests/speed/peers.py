@@ -8,16 +8,14 @@ seconds a position.
 
 from __future__ import annotations
 
-import logging
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import torch
-from tests.speed import account, reference, timing
+from tests.speed import account, lightning_way, reference, timing
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -28,7 +26,7 @@ from actlab.trainers.evaluation import evaluate
 from actlab.trainers.loop import train
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import init_streams
-from actlab.trainers.windows import SKIP, cover, spread
+from actlab.trainers.windows import cover, spread
 
 RECIPE = Recipe(iterations=500, evaluate_every=50, batch_size=32)
 """The published recipe at lite scale."""
@@ -56,7 +54,7 @@ class Setting:
 
 
 def ours(setting: Setting, dtype: str = "float32") -> Works:
-    """``training.loop.train`` and its evaluation of every validation position, in a process set up as a study's."""
+    """``trainers.loop.train`` and its evaluation of every validation position, in a process set up as a study's."""
     process.prepare()
     model, corpus = setting.start()
     width = model.config.block_size
@@ -125,45 +123,17 @@ class _Random(torch.utils.data.Dataset):
 
 
 def lightning(setting: Setting) -> Works:
-    """Our model as a ``LightningModule`` with a data loader, and our windows for validation; logger, bar, checkpoints,
-    summary off."""
-    import lightning as pl
-
+    """Our model as a ``LightningModule`` with a data loader, and our windows for validation."""
     model, corpus = setting.start()
-    width = model.config.block_size
-
-    class Module(pl.LightningModule):
-        def __init__(self) -> None:
-            super().__init__()
-            self.net = model
-
-        def training_step(self, batch: tuple[Tensor, Tensor], index: int) -> Tensor:
-            return F.cross_entropy(self.net(batch[0]).flatten(0, 1), batch[1].flatten())
-
-        def validation_step(self, batch: tuple[Tensor, Tensor], index: int) -> None:
-            logits, targets = self.net(batch[0]).flatten(0, 1), batch[1].flatten()
-            self.log("val_loss", F.cross_entropy(logits, targets, ignore_index=SKIP))
-            self.log("val_accuracy", (logits.argmax(1) == targets).float().mean())
-
-        def configure_optimizers(self) -> torch.optim.Optimizer:
-            return torch.optim.AdamW(self.parameters(), lr=RECIPE.learning_rate, weight_decay=RECIPE.weight_decay)
-
-    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-    off = {"logger": False, "enable_progress_bar": False, "enable_checkpointing": False, "enable_model_summary": False}
-    loader, size = torch.utils.data.DataLoader, RECIPE.batch_size
+    width, size, loader = model.config.block_size, RECIPE.batch_size, torch.utils.data.DataLoader
+    adamw = partial(torch.optim.AdamW, lr=RECIPE.learning_rate, weight_decay=RECIPE.weight_decay)
     whole = cover(corpus.validation, width)
     batches = loader(_Random(corpus.train, width, setting.steps * size), batch_size=size)
     validation = loader(torch.utils.data.TensorDataset(whole.inputs, whole.targets), batch_size=size)
-    module = Module()
-
-    def quietly(work: Callable[[Any], object]) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            work(pl.Trainer(max_epochs=1, accelerator="cpu", **off))
-
+    module = lightning_way.module(model, adamw)
     return {
-        "training": lambda: quietly(lambda trainer: trainer.fit(module, batches)),
-        "evaluation": lambda: quietly(lambda trainer: trainer.validate(module, validation, verbose=False)),
+        "training": lambda: lightning_way.quietly(lambda trainer: trainer.fit(module, batches)),
+        "evaluation": lambda: lightning_way.quietly(lambda t: t.validate(module, validation, verbose=False)),
     }
 
 

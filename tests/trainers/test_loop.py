@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import count
 
 import pytest
 import tiny
@@ -16,10 +15,10 @@ from actlab.errors import BadInput
 from actlab.models import MODELS
 from actlab.trainers import loop, process
 from actlab.trainers.determinism import perturb, reproducible, weights_sha256
-from actlab.trainers.evaluation import evaluate, predict
+from actlab.trainers.evaluation import evaluate
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import derive, generator
-from actlab.trainers.windows import batch_starts, cover, spread
+from actlab.trainers.windows import batch_starts, cover
 
 NO_DROPOUT = replace(tiny.CONFIG, dropout=0.0)
 
@@ -130,16 +129,6 @@ def test_evaluation_is_the_mean_over_every_position(length: int) -> None:
         assert model.training == training
 
 
-def test_a_trials_numbers_belong_to_its_weights() -> None:
-    """Final loss, predictions and hash are those of the model that the caller holds afterwards."""
-    model = tiny.model()
-    trial = tiny.run(model)
-    validation = tiny.text(70, seed=1)
-    assert (trial.final["val_loss"], trial.final["val_accuracy"]) == evaluate(model, cover(validation, 8), tiny.RECIPE)
-    assert torch.equal(trial.probabilities, predict(model, spread(validation, 8, 4), tiny.RECIPE))
-    assert trial.weights_sha256 == weights_sha256(model)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_divergence_is_a_status(name: str) -> None:
     """A learning rate of 1e9 ends as ``diverged``, at the evaluation that saw it, with the NaN or infinity kept in the
@@ -187,22 +176,6 @@ def test_a_nudge_is_one_ulp_of_one_weight(name: str) -> None:
     moved = [(key, a[a != b], b[a != b]) for key, a, b in pairs if not torch.equal(a, b)]
     assert [(k, len(a)) for k, a, _ in moved] == [("head.weight", 1)]
     assert torch.equal(torch.nextafter(moved[0][1], torch.tensor([math.inf])), moved[0][2])
-
-
-def test_progress_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The display hears of iterations in order with the training loss, a tenth of a second apart at least; here the
-    clock ticks 0.06 s a look."""
-    heard, ticks = [], count()
-    monkeypatch.setattr(loop.time, "perf_counter", lambda: 0.06 * next(ticks))
-    tiny.run(
-        tiny.model(),
-        replace(tiny.RECIPE, iterations=9, evaluate_every=9),
-        on_progress=lambda *report: heard.append(report),
-    )
-    iterations = [i for i, _ in heard]
-    assert 2 <= len(iterations) < 9
-    assert iterations == sorted(set(iterations))
-    assert all(1 <= i <= 9 and 1 < loss < 5 for i, loss in heard)
 
 
 def test_dropout_may_have_a_seed_of_its_own() -> None:

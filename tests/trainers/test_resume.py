@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from torch import Tensor, nn
 from actlab.models import MODELS
 from actlab.optimizers import ECD
 from actlab.trainers import checkpoint
-from actlab.trainers.checkpoint import read_tensors, write_tensors
 
 
 class Interrupted(BaseException):
@@ -73,33 +71,6 @@ def test_killed_again_and_again(name: str, tmp_path: Path) -> None:
                 interrupt_after_steps(tiny.model(name, seed=42 if steps == 2 else 99), steps), saved_at=tmp_path / "t"
             )
     assert tiny.outcome(tiny.run(tiny.model(name, seed=99), saved_at=tmp_path / "t")) == whole
-
-
-def test_seconds_add_up_over_interruptions(tmp_path: Path) -> None:
-    """Time spent before the interruption is not lost."""
-    with pytest.raises(Interrupted):
-        tiny.run(interrupt_after_steps(tiny.model(), 8), saved_at=tmp_path / "t")
-    before = read_tensors(tmp_path / "t")[1]["seconds"]
-    after = tiny.run(tiny.model(), saved_at=tmp_path / "t").progress.seconds
-    assert all(after[kind] > before[kind] > 0 for kind in ("training", "evaluation"))
-
-
-def test_round_trip_of_tensors_and_words(tmp_path: Path) -> None:
-    """Tensors keep their bits, dtype and shape; NaN, infinity and nesting survive in the metadata."""
-    tensors = {
-        "a/b": torch.tensor([math.nan, -0.0, math.inf]),
-        "c": torch.arange(6, dtype=torch.uint8).view(2, 3).T,
-        "d": torch.tensor(3.0, dtype=torch.bfloat16),
-        "e": torch.empty(0, 4),
-    }
-    about = {"history": [{"loss": math.nan}, {"loss": math.inf}], "text": "é\n"}
-    write_tensors(tmp_path / "deep" / "file", tensors, about)
-    read, words = read_tensors(tmp_path / "deep" / "file")
-    assert read.keys() == tensors.keys()
-    for name, tensor in tensors.items():
-        assert read[name].dtype == tensor.dtype
-        assert torch.equal(read[name].nan_to_num(nan=7.0), tensor.nan_to_num(nan=7.0))
-    assert repr(words) == repr(about)
 
 
 @pytest.mark.parametrize("length", [8, 16, 24])

@@ -125,16 +125,6 @@ def test_evaluation_counts_every_image_once() -> None:
         assert measured["largest_class_share"][rate, shape].item() == predicted.bincount().max().item() / len(labels)
 
 
-def test_collapse_to_one_class_is_a_share_of_one() -> None:
-    net = network("relu", 2)
-    with torch.no_grad():
-        net.w_in.fill_(1.0)
-        net.w_out.zero_()
-        net.w_out[:, 3] = 1.0
-    pixels, labels = images(50)
-    assert evaluate(Stack([net], [1e-3]), pixels, labels)["largest_class_share"].item() == 1.0
-
-
 def test_what_cannot_be_stacked_is_said() -> None:
     with pytest.raises(BadInput, match="at least one network"):
         Stack([], [1e-3])
