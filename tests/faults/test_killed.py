@@ -3,18 +3,14 @@ of an undisturbed run."""
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faulty import PARAMS, SCRIPT, Server, Study, kill_group, launch, until_gone
+from faulty import PARAMS, SCRIPT, Server, Study, cluster, kill_group, launch, until_gone
 from reliability import Faults
 
 pytestmark = pytest.mark.slow
@@ -100,47 +96,15 @@ def test_a_worker_in_mid_trial(undisturbed: dict[str, str], tmp_path: Path, faul
         row.note = f"resumed at iteration {resumed} of 9"
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], dict[str, str]]]:
-    """(address, scheduler, environment) of a Dask cluster with one worker."""
-    file = tmp_path / "scheduler.json"
-    environment = Study(tmp_path).settings(TINY_PAUSE="0.5")
-    more = {
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")])),
-        "OMP_NUM_THREADS": "1",
-    }
-    settings = {**os.environ, **environment, **more, "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]'}
-    shared = ["--no-dashboard", "--scheduler-file", str(file)]
-
-    def start(program: str, *words: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.{program}", *shared, *words]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        return subprocess.Popen(command, cwd=tmp_path, env=settings, start_new_session=True, **quiet)
-
-    scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", "0")
-    worker = start("dask_worker", "--nthreads", "1", "--no-nanny")
-    until = time.monotonic() + 100
-    while not file.exists() and time.monotonic() < until:
-        time.sleep(0.1)
-    yield json.loads(file.read_text())["address"], scheduler, environment
-    for process in (worker, scheduler):
-        kill_group(process.pid)
-        process.wait(30)
-
-
-def test_the_scheduler(
-    cluster: tuple[str, subprocess.Popen[bytes], dict[str, str]],
-    server: Server,
-    undisturbed: dict[str, str],
-    tmp_path: Path,
-    faults: Faults,
-) -> None:
+def test_the_scheduler(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
     """One sentence, an exit code that is not 0, and the next start goes on."""
-    address, scheduler, _ = cluster
     study = Study(tmp_path)
-    with faults.survived(
-        "kill -9 of the Dask scheduler", "one sentence and exit code 2; the next start goes on"
-    ) as row:
+    path = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
+    preload = {"PYTHONPATH": path, "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]'}
+    with (
+        faults.survived("kill -9 of the Dask scheduler", "one sentence and exit code 2; the next start goes on") as row,
+        cluster(tmp_path, study.settings(TINY_PAUSE="0.5", **preload), "--no-nanny") as (address, scheduler),
+    ):
         with launch(study, "--scheduler", address) as run:
             study.wait_for("saved", 3)
             kill_group(scheduler.pid)

@@ -3,16 +3,11 @@ finished."""
 
 from __future__ import annotations
 
-import json
 import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from faulty import SCRIPT, cluster
 
 from actlab import paths
 from actlab.errors import BadInput
@@ -29,16 +24,6 @@ def fail(task: int, report: Report) -> int:
     if task == 2:
         raise BadInput("two is not allowed")
     return task
-
-
-def die_once(task: tuple[int, str], report: Report) -> int:
-    """The first call with a task kills its own process, as ``kill -9`` would."""
-    number, folder = task
-    mark = Path(folder, str(number))
-    if number == 1 and not mark.exists():
-        mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
 
 
 def test_one_worker_is_this_process() -> None:
@@ -74,11 +59,6 @@ def test_settings_reach_workers_as_they_are_now(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.slow
-def test_a_killed_worker_is_replaced_and_its_task_run_again(tmp_path: Path) -> None:
-    assert sorted(run_tasks(die_once, [(n, str(tmp_path)) for n in range(3)], 2)) == [(0, 0), (1, 1), (2, 2)]
-
-
-@pytest.mark.slow
 def test_a_worker_with_other_code_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that change while a study starts: a sentence instead of a missing file later."""
     monkeypatch.setattr(pool.provenance, "code", lambda: {"trial_code_sha256": "of the client"})
@@ -93,39 +73,12 @@ def test_an_error_comes_home() -> None:
         list(run_tasks(fail, [1, 2], 2))
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A scheduler and one worker with a GPU resource, started as a user would start them."""
-    file = tmp_path / "scheduler.json"
-    shared = ["--no-dashboard", "--scheduler-file", str(file)]
-    environment = {
-        **os.environ,
-        "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": os.pathsep.join([str(paths.ROOT), os.environ.get("PYTHONPATH", "")]),
-    }
-
-    def start(program: str, *words: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.{program}", *shared, *words]
-        return subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
-
-    scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", "0")
-    worker = start("dask_worker", "--nthreads", "1", "--resources", "GPU=1")
-    until = time.monotonic() + 60
-    while not file.exists() and time.monotonic() < until:
-        time.sleep(0.1)
-    try:
-        yield json.loads(file.read_text())["address"], scheduler
-    finally:
-        for process in (worker, scheduler):
-            process.terminate()
-            process.wait(30)
-
-
 @pytest.mark.slow
-def test_a_cluster_by_its_address(cluster: tuple[str, subprocess.Popen[bytes]]) -> None:
+def test_a_cluster_by_its_address(tmp_path: Path) -> None:
     """The same results through any Dask scheduler; tasks may ask for a GPU."""
-    address, _ = cluster
-    found = dict(run_tasks(square, [5, 6], scheduler=address, gpu=True))
+    path = {"PYTHONPATH": os.pathsep.join([str(paths.ROOT), str(SCRIPT.parent), os.environ.get("PYTHONPATH", "")])}
+    with cluster(tmp_path, path, "--resources", "GPU=1") as (address, _):
+        found = dict(run_tasks(square, [5, 6], scheduler=address, gpu=True))
     assert [found[place][0] for place in (0, 1)] == [25, 36]
 
 

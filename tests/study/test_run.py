@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from faulty import essence
 
 import actlab
 from actlab import paths
@@ -26,7 +27,6 @@ from actlab.study.mnist import MnistParams
 from actlab.study.params import Params, StudyParams
 from actlab.study.progress import Event
 from actlab.study.run import load, run
-from actlab.study.trial import KINDS
 
 SWEEP = {"arms": ["relu"], "learning_rates": [0.01], "batch_sizes": [64], "trials": 2}
 TINY = {"iterations": 4, "evaluate_every": 2, "batch_size": 2, "trials": 2}
@@ -37,21 +37,6 @@ STUDIES: tuple[StudyParams, ...] = (
     MnistParams.parse({"study": "grown-mnist", "hidden": [2], **SWEEP}),
     AblationParams.parse({"study": "grown-ablation", **TINY, **TOKENS, "iterations": 1, "vocab_size": 257}),
 )
-
-
-def essence(record: store.Record | None) -> str:
-    """A record without what tells one run of the same study from another: date, code in use, seconds, checksum."""
-    assert record is not None
-    kept = {key: value for key, value in record.items() if key not in ("checksum", "provenance", "trials")}
-    trials = [{k: v for k, v in t.items() if k not in ("seconds", "started")} for t in record.get("trials", [])]
-    return json.dumps({**kept, "trials": trials, "data": record["provenance"]["data"]}, sort_keys=True)
-
-
-def test_every_kind_gives_the_same_functions() -> None:
-    """What `trial.KINDS` says of its modules."""
-    names = {"NAME", "FOLDER", "OWN", "arms_of", "tasks_of", "known_by", "data_of", "train_trial", "measured_of"}
-    assert all(names | {"trial_of"} <= set(dir(kind)) for kind in KINDS.values())
-    assert all(hasattr(kind, "fresh_model") == hasattr(kind, "compared_on") for kind in KINDS.values())
 
 
 def test_a_study_from_nothing_to_its_records(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ import yaml
 from actlab.records import store
 
 SCRIPT = Path(__file__).with_name("tiny_actlab.py")
-TIMES = {"seconds", "started", "tokens_per_second", "date", "checksum", "model_tflops_per_second", "mfu"}
+TIMES = {"seconds", "started", "tokens_per_second", "date", "checksum"}
 PARAMS = {
     "study": "faulty",
     "model": ["charlm"],
@@ -177,6 +179,31 @@ def launch(study: Study, *words: str, **environment: str) -> subprocess.Popen[st
     return subprocess.Popen(
         command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
+
+
+@contextmanager
+def cluster(folder: Path, environment: dict[str, str], *worker: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """(address, scheduler) of a Dask cluster, started as a user would start it, with one worker that takes these
+    words."""
+    file = folder / "scheduler.json"
+    settings = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+
+    def start(program: str, *words: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard", "--scheduler-file", str(file)]
+        quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.Popen([*command, *words], cwd=folder, env=settings, start_new_session=True, **quiet)
+
+    scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", "0")
+    one = start("dask_worker", "--nthreads", "1", *worker)
+    until = time.monotonic() + 100
+    while not (file.exists() and file.read_text().endswith("}")) and time.monotonic() < until:
+        time.sleep(0.1)
+    try:
+        yield json.loads(file.read_text())["address"], scheduler
+    finally:
+        for process in (one, scheduler):
+            kill_group(process.pid)
+            process.wait(30)
 
 
 def kill_group(process: int, sign: signal.Signals = signal.SIGKILL) -> bool:
