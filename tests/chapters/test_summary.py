@@ -12,6 +12,7 @@ from tests.support import grids
 from actlab.chapters import summary as summary_chapters
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store, summary
+from actlab.statistics.means import mean_interval
 from actlab.study.ablation import AblationParams
 from actlab.study.mnist import MnistParams
 from actlab.study.run import run
@@ -142,7 +143,7 @@ def test_every_kind_of_study_is_reported(tmp_path: Path) -> None:
         assert {name.rpartition(".")[2] for name in written} == {"txt", "csv", "tex", "png", "svg", "pdf"}, params.study
         text = (tmp_path / params.study / "summary.txt").read_text()
         assert "gelu - relu" in text or "relu - gelu" in text, params.study
-        assert len(pd.read_csv(tmp_path / params.study / "trials.csv")) == sum(len(arm.trials) for arm in found.arms), (
+        assert len(pd.read_csv(tmp_path / params.study / "trials.csv")) == sum(len(arm.labels) for arm in found.arms), (
             params.study
         )
     with pytest.raises(UnknownName, match="known are pdf, png, svg"):
@@ -157,7 +158,7 @@ def test_tests_are_those_of_scipy(study: str) -> None:
     arms = {(arm.group, arm.level): arm for arm in found.arms}
     losses = [arms["charlm", name].values("val_loss") for name in ("gelu", "relu")]
     shifted = [losses[0] + [0.1, 0.2, 0.4], losses[1]]
-    assert summary.mean_interval(shifted[0] - shifted[1]).p_value() == pytest.approx(stats.ttest_rel(*shifted).pvalue)
+    assert mean_interval(shifted[0] - shifted[1]).p_value() == pytest.approx(stats.ttest_rel(*shifted).pvalue)
     assert len(tests[tests["metric"] == "val_loss"]) == 1  # tinylstm has relu alone
     row = tests[tests["metric"] == "total_variation"].iloc[0]
     assert row["value"] == pytest.approx(0.1)

@@ -89,7 +89,7 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
     if not any(settings.kind_of(record) in settings.MAIN for record in chosen):
         raise BadInput(f"results/{study} has no arm of {', '.join(models)} under {', '.join(activations)}")
     trials, pairs = tidy.of_records(chosen)
-    arms = summary.arms(trials, pairs)
+    arms = summary.arms(chosen)
     return Report(study, chosen, trials, pairs, arms, summary.reference_of(arms, reference))
 
 
@@ -155,7 +155,7 @@ def _settings(report: Report) -> Iterator[str]:
 
 def _group(report: Report, group: str, tests: pd.DataFrame) -> Iterator[str]:
     arms = report.of(group)
-    sizes = [(arm.level, int(arm.trials["parameters"].max()) if "parameters" in arm.trials else 0) for arm in arms]
+    sizes = [(arm.level, arm.n_parameters) for arm in arms]
     yield f"parameters: {', '.join(f'{level} {size:,}' for level, size in sizes)}"
     for metric in measured(arms):
         yield _label(report, metric)
@@ -244,7 +244,7 @@ def drawings(report: Report, tests: pd.DataFrame) -> Iterator[Drawing]:
     both = {cell: [(a.estimate(x), a.estimate(y))] for cell, a in every.items() if {x, y} <= set(a.metrics)}
     if both:
         yield "accuracy_vs_reproducibility", partial(scatter, both, _label(report, x), _label(report, y))
-    curves = {cell: found for cell, arm in every.items() if (found := _training(report, arm))}
+    curves = {cell: found for cell, arm in every.items() if (found := _training(arm))}
     if curves:
         yield "training_curves", partial(lines, curves, "iteration", LABELS["val_loss"])
     kinds = {record.get("kind") for record in report.records}
@@ -257,14 +257,11 @@ def _estimate(row: Any) -> Estimate:
     return Estimate(row.value, row.low, row.high, row.n, 0.95, row.method)
 
 
-def _training(report: Report, arm: Arm) -> Line | None:
+def _training(arm: Arm) -> Line | None:
     """Mean validation loss over the trials of an arm, and their range; None where no history was recorded."""
-    names = set(arm.trials["record"])
     histories = [
         {entry["iteration"]: entry.get("val_loss", np.nan) for entry in trial.get("history", [])}
-        for record in report.records
-        if record.get("arm") in names
-        for trial in record["trials"]
+        for trial in arm.record["trials"]
         if trial["status"] == "done"
     ]
     steps = sorted(set.intersection(*map(set, histories))) if histories else []

@@ -97,6 +97,11 @@ TRIAL_METRICS: dict[str, Metric] = {
 METRICS = PAIR_METRICS | TRIAL_METRICS
 
 
+def of_trials(metric: str) -> bool:
+    """Whether a metric is one of trials; all others, a user's own ones too, are of pairs."""
+    return metric in TRIAL_METRICS or metric == "test_accuracy"
+
+
 def matrix(labels: Sequence[str], pairs: Iterable[Record], metric: str) -> Matrix:
     """(M, M) symmetric: a metric of every two of M trials, from entries with ``between``; NaN where there is none, and
     on the diagonal."""
@@ -135,7 +140,10 @@ class ArmResults:
     @property
     def n_parameters(self) -> int:
         """Trainable parameters."""
-        return next((int(t["n_parameters"]) for t in self.record["trials"] if "n_parameters" in t), 0)
+        return next(
+            (int(t["n_parameters"]) for t in self.record["trials"] if "n_parameters" in t),
+            int(self.record.get("n_parameters", 0)),
+        )
 
     @property
     def done(self) -> list[str]:
@@ -150,12 +158,14 @@ class ArmResults:
     def values(self, metric: str) -> NDArray[np.float64]:
         """(M,) a trial metric, one value a trial; NaN for a trial that is not done."""
         which, name = ("best", "val_loss") if metric == "best_val_loss" else ("final", metric)
-        return np.array([t[which][name] if t["status"] == "done" else np.nan for t in self.record["trials"]])
+        return np.array(
+            [t.get(which, t).get(name, np.nan) if t["status"] == "done" else np.nan for t in self.record["trials"]]
+        )
 
     def matrix(self, metric: str, pairs: Iterable[Record] | None = None) -> Matrix:
         """(M, M) symmetric: a pair metric of every two trials, at the end or of other ``pairs``; NaN where there is
         none."""
-        return matrix(self.labels, self.record["reproducibility_metrics"] if pairs is None else pairs, metric)
+        return matrix(self.labels, self.record.get("reproducibility_metrics", []) if pairs is None else pairs, metric)
 
     def curves(self, metric: str) -> tuple[list[int], Curves]:
         """(iterations of the snapshots and of the end, losses and a pair metric there), for
@@ -169,22 +179,25 @@ class ArmResults:
 
     def estimate(self, metric: str) -> Estimate:
         """Mean with a 95% interval over trials (t for trial metrics, jackknife over trials for pair metrics)."""
-        return pair_mean(self.matrix(metric)) if metric not in TRIAL_METRICS else mean_interval(self.values(metric))
+        return mean_interval(self.values(metric)) if of_trials(metric) else pair_mean(self.matrix(metric))
 
     def shown(self, metric: str) -> Estimate:
         """The estimate for tables, sentences and error bars: a pair metric's interval on a log scale, or none where too
         few trials differ."""
         found = self.estimate(metric)
-        if metric in TRIAL_METRICS:
+        if of_trials(metric):
             return found
         few = replace(found, low=float("nan"), high=float("nan"), method=FEW_DIFFER)
         return few if few_differ(self.matrix(metric)) else above_zero(found)
 
     def minus(self, other: ArmResults, metric: str) -> Estimate:
-        """This arm minus another, paired by seed."""
-        if metric not in TRIAL_METRICS:
-            return pair_mean_difference(self.matrix(metric), other.matrix(metric))
-        return paired_difference(self.values(metric), other.values(metric))
+        """This arm minus another, paired by the seeds that both have."""
+        shared = [label for label in self.labels if label in other.labels]
+        mine, theirs = ([arm.labels.index(label) for label in shared] for arm in (self, other))
+        if of_trials(metric):
+            return paired_difference(self.values(metric)[mine], other.values(metric)[theirs])
+        first, second = self.matrix(metric)[np.ix_(mine, mine)], other.matrix(metric)[np.ix_(theirs, theirs)]
+        return pair_mean_difference(first, second)
 
     def floor_of(self, metric: str, variant: str) -> float:
         """The metric between the first trial and the same seed run again (``repeat``) or with a 1-ULP perturbation (``nudge``);
@@ -240,10 +253,6 @@ class Grid:
         """The recorded arms of a model."""
         return [self.arms[model, a] for a in self.activations if (model, a) in self.arms]
 
-    def only(self, model: str) -> Grid:
-        """The same grid with one model."""
-        return replace(self, models=(model,), arms={key: arm for key, arm in self.arms.items() if key[0] == model})
-
     def sensitivity(self, model: str, metric: str) -> Estimate:
         """The published sensitivity: CV% of the arms' means (standard deviation over activations / mean, ddof = 0),
         here with an interval.
@@ -255,10 +264,6 @@ class Grid:
         return combined(
             arms if len(arms) > 1 else (), metric, coefficient_of_variation, "CV% of the means, jackknife over seeds"
         )
-
-    def estimates(self, metric: str) -> dict[tuple[str, str], Estimate]:
-        """The metric's estimate, as it is shown, in every recorded arm."""
-        return {key: arm.shown(metric) for key, arm in self.arms.items()}
 
 
 def combined(
@@ -289,7 +294,7 @@ def seed_means(arms: Sequence[ArmResults], metric: str) -> tuple[Matrix, Matrix]
     if size < 2:
         return np.empty((0, 1)), np.empty((len(arms), size))
     chosen = [np.array([arm.labels.index(label) for label in seeds]) for arm in arms]
-    if metric not in TRIAL_METRICS:
+    if not of_trials(metric):
         matrices = [pair_values(arm.matrix(metric)[np.ix_(keep, keep)]) for arm, keep in zip(arms, chosen, strict=True)]
         left_out = [leave_one_out(m) for m in matrices] if size > 2 else np.full((len(arms), size), np.nan)
         return np.array([[pair_average(m)] for m in matrices]), np.array(left_out)
@@ -362,19 +367,6 @@ def labelled(model: str, setting: str) -> str:
 def _rows(base: str, models: Sequence[str]) -> list[str]:
     """The rows of a model, one a setting; its own name where nothing of it is recorded."""
     return sorted({m for m in models if m.partition(", ")[0] == base}, key=settings.natural) or [base]
-
-
-def apart(records: Iterable[Record]) -> dict[str, list[Record]]:
-    """Records of a study by what else its arms differ in (``iterations=6``), the baseline with all; all under "" where
-    nothing does."""
-    found = [r for r in records if r["kind"] in ("trials", "floor", "baseline")]
-    names = settings.differing(found)
-    groups: dict[str, list[Record]] = {}
-    for record in (r for r in found if r["kind"] == "trials"):
-        groups.setdefault(settings.named(record, names), [r for r in found if r["kind"] == "baseline"]).append(record)
-    for record in (r for r in found if r["kind"] == "floor" and settings.named(r, names) in groups):
-        groups[settings.named(record, names)].append(record)
-    return groups
 
 
 ORDER = (

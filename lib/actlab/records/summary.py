@@ -1,86 +1,52 @@
-"""From the tables of a study to estimates of every arm, tests against a reference, and comparisons of two studies.
+"""Any study's arms by group and level: estimates of every metric, tests against a reference, comparisons of two studies.
 Draws nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from actlab.errors import BadInput
-from actlab.records.repro import ORDER
-from actlab.records.settings import MAIN, natural
-from actlab.records.tables import COLUMNS, factors
+from actlab.records.repro import ORDER, ArmResults, of_trials
+from actlab.records.schema import check_record
+from actlab.records.settings import MAIN, cell_of, differing, kind_of, named, natural
+from actlab.records.store import Record
+from actlab.records.tables import COLUMNS, factors, used
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import mean_interval, pair_mean, pair_mean_difference, paired_difference
 from actlab.statistics.tests import holm, welch
 
 PAIR_METRICS = ("relative_pd", "total_variation", "churn", "jensen_shannon", "label_pd")
 TRIAL_METRICS = ("val_loss", "best_val_loss", "val_accuracy", "test_accuracy")
 SHORT = {"hidden": "h", "learning_rate": "lr", "batch_size": "b", "rate_factor": "x"}
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Arm:
-    """One arm of the tables: its group, its level of the factor that the study compares, and the numbers of its
-    seeds."""
+class Arm(ArmResults):
+    """An arm of a study of any kind."""
 
-    group: str
-    level: str
-    trials: pd.DataFrame
-    pairs: pd.DataFrame
+    group: str = ""
+    """Its levels of all factors but one, and what else tells it from others."""
+    level: str = ""
+    """Its level of the factor that the study compares."""
+    metrics: tuple[str, ...] = ()
+    """What the study measured: of pairs, a user's own ones among them, then of trials."""
 
-    @property
-    def seeds(self) -> list[int]:
-        """Of the trials that are done."""
-        return sorted(int(seed) for seed in self.trials.loc[self.trials["status"] == "done", "seed"])
-
-    @property
-    def metrics(self) -> list[str]:
-        """What was measured: of pairs, a user's own ones among them, then of trials."""
-        own = [name for name in self.pairs if name not in COLUMNS and self.pairs[name].notna().any()]
-        return [
-            *(name for name in PAIR_METRICS if name in self.pairs),
-            *own,
-            *(name for name in TRIAL_METRICS if name in self.trials),
-        ]
-
-    def values(self, metric: str, seeds: Sequence[int] | None = None) -> Values:
-        """(n,) a trial metric by seed; (n, n) symmetric of a pair metric, NaN on its diagonal."""
-        seeds = self.seeds if seeds is None else seeds
-        if not of_pairs(metric):
-            return self.trials.set_index("seed")[metric].reindex(list(seeds)).to_numpy(float)
-        place = {str(seed): i for i, seed in enumerate(seeds)}
-        out = np.full((len(seeds), len(seeds)), np.nan)
-        for first, second, value in zip(self.pairs["first"], self.pairs["second"], self.pairs[metric], strict=True):
-            if first in place and second in place:
-                out[place[first], place[second]] = out[place[second], place[first]] = value
-        return out
-
-    def estimate(self, metric: str) -> Estimate:
-        """Mean with a 95% interval over trials: t for a trial metric, jackknife over trials for a pair metric."""
-        interval: Callable[[Any], Estimate] = pair_mean if of_pairs(metric) else mean_interval
-        return interval(self.values(metric))
-
-    def minus(self, other: Arm, metric: str) -> tuple[Estimate, float]:
-        """Difference and p-value: paired over shared seeds; without two of them, by Welch's test of the trials; NaN
-        where neither can be made."""
-        shared = sorted(set(self.seeds) & set(other.seeds))
-        if len(shared) > 1 or of_pairs(metric):
-            difference: Callable[[Any, Any], Estimate] = pair_mean_difference if of_pairs(metric) else paired_difference
-            found = difference(self.values(metric, shared), other.values(metric, shared))
+    def tested(self, other: Arm, metric: str) -> tuple[Estimate, float]:
+        """Difference from another arm and p-value: paired over shared seeds; without two of them, by Welch's test of
+        the trials; NaN where neither can be made."""
+        found = self.minus(other, metric)
+        if found.n > 1 or of_pairs(metric):
             return found, float("nan") if np.isnan(found.low) else found.p_value()
         return welch(self.values(metric), other.values(metric))
 
 
 def of_pairs(metric: str) -> bool:
     """Whether a metric is one of pairs; a user's own metrics are."""
-    return metric not in TRIAL_METRICS
+    return not of_trials(metric)
 
 
 def measured(found: Sequence[Arm]) -> list[str]:
@@ -88,12 +54,27 @@ def measured(found: Sequence[Arm]) -> list[str]:
     return list(dict.fromkeys(metric for arm in found for metric in arm.metrics))
 
 
-def arms(trials: pd.DataFrame, pairs: pd.DataFrame) -> list[Arm]:
-    """The arms of a study's tables, noise floors and perturbed trials left out."""
-    main = trials[trials["kind"].isin(MAIN)]
-    rows = main.groupby("record", sort=False)
-    found = [_arm(own, pairs[pairs["record"] == record] if len(pairs) else pairs) for record, own in rows]
+def arms(records: Iterable[Record]) -> list[Arm]:
+    """The arms of a study's records, noise floors and perturbed trials left out."""
+    known = [record for record in records if kind_of(record)]
+    for record in known:
+        check_record(record)
+    names, pairs, finals = differing(known), _keys(known, "pairs"), _keys(known, "finals")
+    found = []
+    for record in (record for record in known if record["kind"] in MAIN):
+        own = [name for name in _keys([record], "pairs") if name not in COLUMNS and name not in ("between", "blocks")]
+        metrics = [n for n in PAIR_METRICS if n in pairs] + own + [n for n in TRIAL_METRICS if n in finals]
+        found.append(_arm(record, named(record, names), tuple(metrics)))
     return sorted(found, key=lambda arm: [_place(arm.group), _place(arm.level)])
+
+
+def _keys(records: Iterable[Record], what: str) -> dict[str, None]:
+    """The names of what was measured of pairs, or of trials that ended well."""
+    if what == "pairs":
+        return dict.fromkeys(name for r in records for pair in r.get("reproducibility_metrics", []) for name in pair)
+    done = [trial for record in records for trial in record["trials"] if trial["status"] == "done"]
+    finals = dict.fromkeys(name for trial in done for name in trial.get("final", trial))
+    return finals | dict.fromkeys("best_val_loss" for trial in done if "best" in trial)
 
 
 def _place(name: str) -> tuple[int, Any]:
@@ -102,13 +83,16 @@ def _place(name: str) -> tuple[int, Any]:
     return ORDER.index(first) if first in ORDER else len(ORDER), natural(name)
 
 
-def _arm(rows: pd.DataFrame, pairs: pd.DataFrame) -> Arm:
-    first = rows.iloc[0]
-    others, series = factors(str(first["kind"]))
-    group = [f"{SHORT[name]}{first[name]:g}" if name in SHORT else str(first[name]) for name in others]
-    used = f" (ignored: {first['activation_used']})" if first["activation_used"] != first["activation"] else ""
+def _arm(record: Record, setting: str, metrics: tuple[str, ...]) -> Arm:
+    others, series = factors(str(record["kind"]))
+    cell, real = cell_of(record), used(record)
+    group = [f"{SHORT[name]}{cell[name]:g}" if name in SHORT else str(cell[name]) for name in others]
+    ignored = f" (ignored: {real})" if real != record["activation"] else ""
     return Arm(
-        ", ".join([*group, *([first["setting"]] if first["setting"] else [])]), f"{first[series]}{used}", rows, pairs
+        record,
+        group=", ".join([*group, *([setting] if setting else [])]),
+        level=f"{cell[series]}{ignored}",
+        metrics=metrics,
     )
 
 
@@ -172,5 +156,5 @@ def _tested(couples: Sequence[tuple[Arm, Arm, str, str]]) -> pd.DataFrame:
 def _rows(couples: Sequence[tuple[Arm, Arm, str, str]], metric: str) -> Iterator[dict[str, object]]:
     for arm, other, group, difference in couples:
         if metric in arm.metrics and metric in other.metrics:
-            found, p = arm.minus(other, metric)
+            found, p = arm.tested(other, metric)
             yield {"group": group, "difference": difference, "metric": metric, **_numbers(found), "p": p}

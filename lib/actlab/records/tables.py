@@ -151,13 +151,18 @@ def _arm(record: Record, setting: str) -> dict[str, Any]:
     if record["kind"] == "ablation":
         about["learning_rate"] = record["config"].get("optimizer_settings", {}).get("lr")
     protocol = own["protocol"]
-    ignored = IGNORED in protocol and about.get("activation") is not None
     return about | {
         "model": record["model_name"],
         "activation": record["activation"],
-        "activation_used": "relu" if ignored else record["activation"],
+        "activation_used": used(record),
         "protocol": protocol if isinstance(protocol, str) else " + ".join(protocol) or "corrected",
     }
+
+
+def used(record: Record) -> str:
+    """The activation that an arm's network had: relu where the published defect ignored the one asked for."""
+    ignored = IGNORED in settings_of(record)["protocol"] and cell_of(record).get("activation") is not None
+    return "relu" if ignored else str(record["activation"])
 
 
 def _trials(record: Record, arm: dict[str, Any]) -> Iterator[dict[str, Any]]:
