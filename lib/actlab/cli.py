@@ -109,10 +109,10 @@ def check_plugin(file: Annotated[str, Argument(help="A Python file with parts of
 
 
 def _settings(params: Path, own: list[str] | None, filters: Any, sets: list[str] | None, **changes: object) -> Any:
-    from actlab.study import choose
+    from actlab.study import overrides
     from actlab.study.run import read_params
 
-    return choose.chosen(read_params(params, own or ()), str(params), filters, sets or (), **changes)
+    return overrides.overridden(read_params(params, own or ()), str(params), filters, sets or (), **changes)
 
 
 @app.command()
@@ -155,7 +155,7 @@ def report(
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
     from actlab.chapters import summary as reports
-    from actlab.study.choose import listed
+    from actlab.study.overrides import listed
 
     found = reports.load(study, listed(model), listed(activation), reference)
     for path in reports.write(found, out or Path("out") / study, (listed(formats) or ["png"]) if plots else ()):

@@ -13,10 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actlab import paths
-from actlab.study import ablation, arms, mnist
-from actlab.study.ablation import AblationParams
-from actlab.study.mnist import MnistParams
 from actlab.study.run import read_params
+from actlab.study.trial import kind_of
 
 DOOR = "params files"
 SLOWEST = timedelta(seconds=120)  # of wall time, on a machine that does ten other things
@@ -68,7 +66,7 @@ def plan(path: Path) -> None:
     params = read_params(path)
     if params.trials > 50 or getattr(params, "rates", None) is not None:  # rates depend on what is recorded
         return
-    found = {MnistParams: mnist.arms_of, AblationParams: ablation.arms_of}.get(type(params), arms.arms_of)(params)  # type: ignore[operator]
+    found = kind_of(params).arms_of(params)
     assert found
     assert all("/" not in arm.id and len(arm.id) < 150 and arm.study == params.study for arm in found)
 

@@ -50,8 +50,8 @@ class Specified:
     @classmethod
     def read(cls, config: Mapping[str, Any], **own: Any) -> Self:
         """The settings that a recorded arm's ``config`` names, beside ``own`` ones."""
-        found = {name: config[name] for name in cls.__dataclass_fields__ if name in config}  # type: ignore[attr-defined]
-        values = {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
+        names = {field.name for field in fields(cls)} & set(config)  # type: ignore[arg-type]
+        values = {name: tuple(config[name]) if isinstance(config[name], list) else config[name] for name in names}
         return cls(**values | {"parts": tuple(sorted(config.get("parts", {}).items()))} | own)
 
 

@@ -36,7 +36,7 @@ Contract = tuple[str, str, Callable[[], Iterator[str]]]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ContractResult:
     """One contract of one part."""
 
     part: str
@@ -45,7 +45,7 @@ class Outcome:
     found: str
 
 
-def check(file: str) -> Iterator[Outcome]:
+def check(file: str) -> Iterator[ContractResult]:
     """The outcomes of every contract of every part that a plug-in file registers.
 
     Raises:
@@ -59,7 +59,7 @@ def check(file: str) -> Iterator[Outcome]:
             except Exception as error:
                 wrong = [f"{type(error).__name__}: {error}"]
             more = f"; and {len(wrong) - 2} more" if len(wrong) > 2 else ""
-            yield Outcome(f"{part.kind} {part.name}", name, not wrong, "; ".join(wrong[:2]) + more or promise)
+            yield ContractResult(f"{part.kind} {part.name}", name, not wrong, "; ".join(wrong[:2]) + more or promise)
 
 
 def _contracts(part: Part) -> list[Contract]:
@@ -162,7 +162,8 @@ def gradients(cells: Cells) -> Iterator[str]:
     """In training, every parameter of the model receives a finite gradient that is not 0."""
     for model, name in cells:
         net, given = build(model, ACTIVATIONS[name], factor=1).train(), tokens(8)
-        F.cross_entropy(net(given).flatten(0, 1), given.roll(-1, 1).flatten()).backward()  # type: ignore[no-untyped-call]
+        loss = F.cross_entropy(net(given).flatten(0, 1), given.roll(-1, 1).flatten())
+        loss.backward()  # type: ignore[no-untyped-call]
         for key, parameter in net.named_parameters():
             useful = parameter.grad is not None and torch.isfinite(parameter.grad).all() and parameter.grad.any()
             if not useful and not key.endswith(UNSEEN):

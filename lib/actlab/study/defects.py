@@ -1,5 +1,5 @@
-"""The published defects, which explain the published numbers, each switched on by name (`protocol` of a params file), and
-what is measured under them.
+"""The published defects, which explain the published numbers, each switched on by name (`protocol` of a params file),
+and what is measured under them.
 
 Off by default, and loud: an arm lists the ones that are on in ``config.protocol``.  Those of training change the trial
 (``models.published`` builds it).  Those of measurement leave the record's own numbers alone and add a block
@@ -51,11 +51,11 @@ OF_TRAINING: dict[str, Callable[[str, bool], bool]] = {
 DEFECTS = (*OF_TRAINING, UNPAIRED, LAST, FINAL, BATCHES)
 SWITCHES: dict[str, str] = dict(name.split(": ") for name in DEFECTS)
 """Key and only value in a params file."""
-Protocol = str | dict[str, str]
+ProtocolParam = str | dict[str, str]
 """``corrected``, ``as_published`` (all defects that apply), or some of them: ``{padding: both, pairing: unpaired}``."""
 
 
-def checked(protocol: Protocol) -> Protocol:
+def checked_protocol(protocol: ProtocolParam) -> ProtocolParam:
     """The protocol, if it is one.
 
     Raises:
@@ -78,7 +78,7 @@ def checked(protocol: Protocol) -> Protocol:
     return protocol
 
 
-def defects_of(protocol: Protocol, model: str, activation: str) -> tuple[str, ...]:
+def defects_of(protocol: ProtocolParam, model: str, activation: str) -> tuple[str, ...]:
     """Names of the defects that are on in an arm: those asked for that apply to it."""
     if protocol == CORRECTED:
         return ()

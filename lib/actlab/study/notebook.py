@@ -1,5 +1,5 @@
-"""Parameters of a notebook: what papermill injected, checked against what a study declares (papermill itself only logs a
-mistake), and the settings as a sentence."""
+"""Parameters of a notebook: what papermill injected, checked against what a study declares (papermill itself only logs
+a mistake), and the settings as a sentence."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Params: a study's YAML file, checked on entry; the types of its fields, what every kind of study shares, and the fields
-of a study of language models."""
+"""Params: a study's YAML file, checked on entry; the types of its fields, what every kind of study shares, and the
+fields of a study of language models."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ class Params(LanguageParams):
     """Also run the first seed twice more: unchanged, and with one weight moved by one unit in the last place."""
     gated_width: Annotated[str, one_of("gated_width", GATED_WIDTHS)] = "matched"
     """matched: the plain arm's parameter count; doubled: 1.5 times the feed-forward layer."""
-    protocol: Annotated[defects.Protocol, AfterValidator(defects.checked)] = "corrected"
+    protocol: Annotated[defects.ProtocolParam, AfterValidator(defects.checked_protocol)] = "corrected"
     """corrected, as_published, or single defects: {padding: both, pairing: unpaired}."""
     varies: Several[Literal["all", "init", "order", "dropout"]] = ("all",)
     """Which random streams the trials' seeds feed, one arm for each; the others keep the first seed."""

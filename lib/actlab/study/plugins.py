@@ -46,7 +46,8 @@ def execute(file: PluginFile) -> None:
     sys.modules[module.__name__] = module  # dataclasses and pickle look a class's module up
     linecache.cache[file.name] = len(file.text), None, file.text.splitlines(keepends=True), file.name  # for inspect
     with _running(file):
-        exec(compile(_checked(file), file.name, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  # the user's own file
+        code = compile(_checked(file), file.name, "exec", dont_inherit=True)
+        exec(code, module.__dict__)  # noqa: S102  # the user's own file
     if not parts_in(file.place):
         allowed = ", ".join(f"actlab.register_{kind}" for kind in ("activation", "model", "text", "metric"))
         raise BadInput(f"the plug-in {file.name} registers nothing: it may call {allowed}")

@@ -20,7 +20,7 @@ def listed(values: Sequence[str] | None) -> list[str]:
     return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
 
 
-def chosen(
+def overridden(
     params: StudyParams,
     where: str,
     filters: Mapping[str, Sequence[str] | None],
