@@ -12,6 +12,7 @@ from actlab.chapters import explore
 from actlab.errors import UnknownName
 from actlab.records import store
 from actlab.records.repro import ArmResults
+from actlab.widgets.explorer import as_json, catalogue
 
 
 def test_runs_of_the_grid_are_one_study_with_a_scale() -> None:
@@ -87,10 +88,10 @@ def test_catalogue_is_strict_json_and_keeps_what_is_missing() -> None:
     """NaN becomes null; a text that would end the script element is made harmless."""
     made = grid_study()
     x = np.linspace(-1, 1, 3)
-    whole = explore.catalogue(
+    whole = catalogue(
         [made], {"relu": (x, x, x), "mish": (x, x, x)}, {"relu": {"note": "</script>"}, "swiglu": {}}
     )
-    text = explore.as_json(whole)
+    text = as_json(whole)
     assert "</script" not in text
     back = json.loads(text)
     assert list(back["functions"]) == ["relu"]
@@ -101,6 +102,7 @@ def test_catalogue_is_strict_json_and_keeps_what_is_missing() -> None:
 
 def test_levels_are_in_the_studies_order() -> None:
     assert explore.in_order({"0.1", "1e-4", "0.01"}) == ["1e-4", "0.01", "0.1"]
+    assert explore.in_order({"lite", "1m", "33k", "116k"}) == ["33k", "116k", "1m", "lite"]
     assert explore.in_order({"swiglu", "zeta", "relu", "mish"}) == ["relu", "swiglu", "mish", "zeta"]
 
 

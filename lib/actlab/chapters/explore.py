@@ -3,19 +3,17 @@ them. Draws nothing, no torch."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from actlab import paths
 from actlab.errors import UnknownName
-from actlab.records import mnist, repro, store
+from actlab.records import repro, store
 from actlab.records import settings as recorded
 from actlab.records.repro import METRICS, PAIR_METRICS, ArmResults, Metric
 from actlab.records.store import Record
@@ -26,32 +24,19 @@ from actlab.statistics.means import mean_interval
 GRID = "repro"
 """The reproducibility grid: its runs lie in ``results/repro-SCALE`` and are one study here, with the scale as a
 factor."""
-SWEEP_METRICS = {
-    name: Metric(name, label, note)
-    for name, label, note in (
-        (
-            "val_accuracy",
-            mnist.LABELS["val_accuracy"],
-            "share of the held-out images that get the right class; higher is better",
-        ),
-        ("test_accuracy", mnist.LABELS["test_accuracy"], "the same on the test images; higher is better"),
-        ("val_loss", "validation loss (nats per image)", "cross-entropy on the held-out images; lower is better"),
-    )
+KINDS = {
+    "trials": ("Language models", "activation", "character", METRICS),
+    "mnist": ("Feed-forward networks", "network", "image", ("val_accuracy", "test_accuracy", "val_loss")),
+    "ablation": ("Optimizers and symmetry", "activation", "token", ("val_loss", "val_accuracy")),
 }
-ABLATION_METRICS = {
-    "val_loss": Metric(
-        "val_loss",
-        "validation loss (nats per token)",
-        "cross-entropy on the validation windows at the end; lower is better",
-    ),
-    "val_accuracy": Metric(
-        "val_accuracy", "validation accuracy (%)", "share of tokens predicted right; higher is better"
-    ),
-}
-FACTORS = {"varies": "stream"}
-"""What a setting in which arms differ is called as a factor, where not by its own name."""
+"""Kind of record -> title, the factor that gets colours, what a loss is of, metrics."""
+NAMES = {"varies": "stream", "learning_rate": "rate", "batch_size": "batch"}
+"""What a setting is called as a factor, where not by its own name."""
 LABELS = {"hidden": "hidden units", "rate": "learning rate", "batch": "batch size", "rate_factor": "rate factor"}
 """What a factor is called where its name does not say it."""
+TEST = Metric(
+    "test_accuracy", "test accuracy (%)", "share of the test images that get the right class; higher is better"
+)
 
 
 @dataclass(frozen=True)
@@ -158,12 +143,14 @@ def _row(arm: Arm, metric: str) -> dict[str, Any]:
 
 
 def in_order(levels: Iterable[str]) -> list[str]:
-    """Levels as the studies list them; numbers rising, other names by the alphabet after the known ones."""
+    """Levels as the studies list them; numbers rising (``33k`` before ``1m``), other names by the alphabet after the
+    known ones."""
+    known = (*repro.ORDER, "lite", "partial", "full", "quick", "geglu_equal_width", "geglu_equal_parameters")
 
     def place(level: str) -> tuple[int, float, str]:
-        known = (*repro.ORDER, "lite", "partial", "full", "quick", "geglu_equal_width", "geglu_equal_parameters")
+        unit = {"k": 1e3, "m": 1e6}.get(level[-1:], 1.0)
         try:
-            return 0, float(level), ""
+            return 0, float(level[:-1] if unit > 1 else level) * unit, ""
         except ValueError:
             return 1, known.index(level) if level in known else len(known), level
 
@@ -185,182 +172,80 @@ def studies(names: Sequence[str] | None = None) -> list[Study]:
 
 
 def of_records(folders: Mapping[str, Sequence[Record]]) -> list[Study]:
-    """The studies in some folders' records; a folder with nothing to explore gives none."""
-    found = [*_grids({name: r for name, r in folders.items() if _has(r, "trials")})]
-    found += [_sweep(name, records) for name, records in folders.items() if _has(records, "mnist")]
-    found += [_ablation(name, records) for name, records in folders.items() if _has(records, "ablation")]
+    """The studies in some folders' records, the grid first; a folder with nothing to explore gives none."""
+    found = []
+    for kind in KINDS:
+        parts: dict[str, dict[str, Sequence[Record]]] = {}
+        for folder, records in folders.items():
+            if any(record["kind"] == kind for record in records):
+                name = GRID if kind == "trials" and folder.startswith(f"{GRID}-") else folder
+                parts.setdefault(name, {})[folder] = records
+        found += [_study_of(kind, name, parts[name]) for name in sorted(parts, key=lambda name: name != GRID)]
     return found
 
 
-def _has(records: Sequence[Record], kind: str) -> bool:
-    return any(record["kind"] == kind for record in records)
+def _study_of(kind: str, name: str, parts: Mapping[str, Sequence[Record]]) -> Study:
+    """Some folders' records of one kind as one study; of several folders each arm has a scale."""
+    title, series, unit, names = KINDS[kind]
+    arms: list[Arm] = []
+    tables: dict[str, Any] = {}
+    settings: dict[str, str] = {}
+    for folder, records in parts.items():
+        apart = recorded.differing(records)
+        grid = repro.read(records if kind == "trials" else [])
+        read = {arm.record["arm"]: arm for arm in grid.arms.values()}
+        for record in (r for r in records if r["kind"] == kind and (r["arm"] in read or kind != "trials")):
+            further = recorded.levels(record, apart)
+            if name == GRID:
+                further = {"scale": repro.labelled(folder.removeprefix(f"{GRID}-"), recorded.named(record, apart))}
+            at = {NAMES.get(n, n): recorded.text(v) for n, v in (recorded.cell_of(record) | further).items()}
+            arms.append(_arm_of(record, at, read.get(record["arm"])))
+            if kind == "trials":
+                tables[at.get("scale", "")] = {n: v for n, v in grid.baseline.items() if n in ("unigram", "bigram")}
+                settings.setdefault(at.get("scale", ""), _settings(record))
+    metrics = {
+        m: replace(METRICS.get(m, TEST), label=METRICS.get(m, TEST).label.replace("character", unit)) for m in names
+    }
+    shown = "Reproducibility grid" if name == GRID else f"{title}: {name}"
+    functions = {arm.at[series]: arm.at[series].split("_equal_")[0] for arm in arms}
+    return Study(name, shown, series, metrics, arms, functions, tables, settings)
 
 
-def _grids(folders: Mapping[str, Sequence[Record]]) -> Iterable[Study]:
-    """Studies of language models: the grid's runs as one study with a scale, any other folder by itself."""
-    runs = {name: records for name, records in folders.items() if name.startswith(f"{GRID}-")}
-    alone = {name: {name: records} for name, records in folders.items() if name not in runs}
-    for name, parts in {GRID: runs, **alone}.items():
-        read = {folder: repro.read(records) for folder, records in parts.items()}
-        found = [
-            (_grid_arm(arm, _further(arm, folder, records)), arm, folder)
-            for folder, records in parts.items()
-            for arm in read[folder].arms.values()
-        ]
-        if found:
-            tables = {arm.at.get("scale", ""): _tables(read[folder].baseline) for arm, _, folder in found}
-            settings = {arm.at.get("scale", ""): _settings(result) for arm, result, _ in reversed(found)}
-            title = "Reproducibility grid" if name == GRID else f"Language models: {name}"
-            arms = [arm for arm, _, _ in found]
-            yield Study(name, title, "activation", METRICS, arms, _same(arms, "activation"), tables, settings)
-
-
-def _further(arm: ArmResults, folder: str, records: Sequence[Record]) -> dict[str, str]:
-    """Coordinates beside model and activation: settings in which a study's arms differ; of the grid's runs one, the
-    scale with those settings."""
-    names = recorded.differing(records)
-    if folder.startswith(f"{GRID}-"):
-        return {"scale": repro.labelled(folder.removeprefix(f"{GRID}-"), recorded.named(arm.record, names))}
-    return {FACTORS.get(name, name): value for name, value in recorded.levels(arm.record, names).items()}
-
-
-def _tables(baseline: Record) -> dict[str, dict[str, float]]:
-    return {name: values for name, values in baseline.items() if name in ("unigram", "bigram")}
-
-
-def _settings(arm: ArmResults) -> str:
-    config, recipe = arm.record["config"], arm.record["config"]["recipe"]
-    return f"{config['dataset']}, {recipe['iterations']} iterations of {recipe['batch_size']} windows, learning rate {recipe['learning_rate']:g}"
-
-
-def _same(arms: Iterable[Arm], series: str) -> dict[str, str]:
-    return {arm.at[series]: arm.at[series] for arm in arms}
-
-
-def _grid_arm(arm: ArmResults, also: dict[str, str]) -> Arm:
-    pairs = np.triu_indices(len(arm.labels), 1)
-    singles = {name: arm.matrix(name)[pairs] if name in PAIR_METRICS else arm.values(name) for name in METRICS}
-    return Arm(
-        at={"model": str(arm.record["model_name"]), "activation": arm.activation} | also,
-        labels=arm.labels,
-        parameters=arm.n_parameters,
-        estimates={name: arm.shown(name) for name in METRICS},
-        singles={name: values.tolist() for name, values in singles.items()},
-        not_done=arm.not_done,
-        nudge={name: arm.floor_of(name, "nudge") for name in PAIR_METRICS} if arm.floor else {},
-        steps=arm.curve("val_loss")[0].tolist(),
-        curves={name: arm.curve(name)[1].tolist() for name in ("val_loss", "train_loss")},
+def _settings(record: Record) -> str:
+    config, recipe = record["config"], record["config"]["recipe"]
+    return (
+        f"{config['dataset']}, {recipe['iterations']} iterations of {recipe['batch_size']} windows, "
+        f"learning rate {recipe['learning_rate']:g}"
     )
 
 
-def _sweep(name: str, records: Sequence[Record]) -> Study:
-    factors = ["network", "hidden", "rate", "batch"]
-    names = recorded.differing(records)
-    arms = [
-        Arm(
-            at={factor: _level(level) for factor, level in zip(factors, levels, strict=True)}
-            | recorded.levels(group[0], names),
-            labels=[str(seed) for seed in trials["seed"]],
-            parameters=int(trials["n_parameters"].iloc[0]),
-            estimates={metric: mean_interval(trials[metric]) for metric in SWEEP_METRICS},
-            singles={metric: trials[metric].tolist() for metric in SWEEP_METRICS},
-            not_done=[f"{t.seed}: {t.status}" for t in trials.itertuples() if t.status != "done"],
-        )
-        for group in recorded.by_setting(records).values()
-        for levels, trials in mnist.table(group).sort_values("seed").groupby(factors)
-    ]
-    functions = {arm.at["network"]: arm.at["network"].split("_equal_")[0] for arm in arms}
-    return Study(name, f"Feed-forward networks: {name}", "network", SWEEP_METRICS, arms, functions)
-
-
-def _ablation(name: str, records: Sequence[Record]) -> Study:
-    names = recorded.differing(records)
-    arms = [_ablation_arm(record, recorded.levels(record, names)) for record in records if record["kind"] == "ablation"]
-    return Study(
-        name, f"Optimizers and symmetry: {name}", "activation", ABLATION_METRICS, arms, _same(arms, "activation")
-    )
-
-
-def _ablation_arm(record: Record, also: dict[str, str]) -> Arm:
-    trials = record["trials"]
-    done = [t["final"] if t["status"] == "done" else {} for t in trials]
-    scores = {metric: [float(final.get(metric, math.nan)) for final in done] for metric in ABLATION_METRICS}
-    histories = [{e["iteration"]: e.get("val_loss", math.nan) for e in t.get("history", [])} for t in trials]
+def _arm_of(record: Record, at: dict[str, str], grid: ArmResults | None) -> Arm:
+    """One record as an arm; ``grid``: how the grid reads it, where it is one of language models."""
+    trials, names = record["trials"], KINDS[record["kind"]][3]
+    done = [trial.get("final", trial) if trial["status"] == "done" else {} for trial in trials]
+    singles = {name: [float(one.get(name, math.nan)) for one in done] for name in names}
+    estimates = {name: mean_interval(values) for name, values in singles.items()}
+    nudge = {}
+    if grid:
+        pairs = np.triu_indices(len(grid.labels), 1)
+        singles = {n: (grid.matrix(n)[pairs] if n in PAIR_METRICS else grid.values(n)).tolist() for n in names}
+        estimates = {name: grid.shown(name) for name in names}
+        nudge = {name: grid.floor_of(name, "nudge") for name in PAIR_METRICS} if grid.floor else {}
+    histories = [{entry["iteration"]: entry for entry in trial.get("history", [])} for trial in trials]
     steps = sorted({step for history in histories for step in history})
+    labels = [str(trial.get("label", trial.get("seed"))) for trial in trials]
     return Arm(
-        at={factor: _level(record[factor]) for factor in ("activation", "optimizer", "symmetry", "rate_factor")} | also,
-        labels=[t["label"] for t in trials],
-        parameters=int(record["n_parameters"]),
-        estimates={metric: mean_interval(values) for metric, values in scores.items()},
-        singles=scores,
-        not_done=[f"{t['label']}: {t['status']}" for t in trials if t["status"] != "done"],
+        at=at,
+        labels=labels,
+        parameters=int(next((t["n_parameters"] for t in (*trials, record) if "n_parameters" in t), 0)),
+        estimates=estimates,
+        singles=singles,
+        not_done=[f"{label}: {t['status']}" for label, t in zip(labels, trials, strict=True) if t["status"] != "done"],
+        nudge=nudge,
         steps=[float(step) for step in steps],
-        curves={"val_loss": [[history.get(step, math.nan) for step in steps] for history in histories]},
+        curves={
+            name: [[history.get(step, {}).get(name, math.nan) for step in steps] for history in histories]
+            for name in ("val_loss", "train_loss")
+            if any(name in entry for history in histories for entry in history.values())
+        },
     )
-
-
-def _level(value: object) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
-
-
-def catalogue(
-    found: Iterable[Study], functions: Mapping[str, Sequence[ArrayLike]], styles: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Everything that the page needs as plain values, NaN as ``None``, six significant digits.
-
-    Args:
-        found: the studies.
-        functions: name of an activation -> x, f(x), f'(x).
-        styles: level of a series -> how it is drawn.
-    """
-    found = list(found)
-    used = {name for study in found for name in study.functions.values()}
-    shown = {level for study in found for level in study.functions}
-    curves = {
-        name: dict(zip(("x", "value", "slope"), map(_plain, map(np.asarray, c)), strict=True))
-        for name, c in functions.items()
-        if name in used
-    }
-    return {
-        "studies": {study.name: _study(study) for study in found},
-        "functions": curves,
-        "styles": {level: styles[level] for level in in_order(shown)},
-    }
-
-
-def _study(study: Study) -> dict[str, Any]:
-    return {
-        "title": study.title,
-        "series": study.series,
-        "factors": {
-            name: {"label": LABELS.get(name, name), "levels": levels} for name, levels in study.factors.items()
-        },
-        "metrics": {
-            m.name: {"label": m.label, "note": m.note, "pairs": m.name in PAIR_METRICS} for m in study.metrics.values()
-        },
-        "functions": study.functions,
-        "tables": _plain(study.tables),
-        "settings": study.settings,
-        "arms": [_plain(_arm(arm)) for arm in study.arms],
-    }
-
-
-def _arm(arm: Arm) -> dict[str, Any]:
-    estimates = {name: [e.value, e.low, e.high, e.n] for name, e in arm.estimates.items()}
-    return {**vars(arm), "estimates": estimates}
-
-
-def _plain(value: Any) -> Any:
-    """Plain values for JSON: arrays as lists, NaN as ``None``, floats short."""
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(one) for one in value]
-    if isinstance(value, float):
-        return float(f"{value:.6g}") if math.isfinite(value) else None
-    return value
-
-
-def as_json(catalogue: Mapping[str, Any]) -> str:
-    """The compact JSON text of a catalogue, safe inside a ``script`` element."""
-    return json.dumps(catalogue, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")

@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import anywidget
+import numpy as np
 import pandas as pd
 import traitlets
 from numpy.typing import ArrayLike
 
-from actlab.chapters import explore
-from actlab.chapters.explore import Choice, Study
+from actlab.chapters.explore import LABELS, Arm, Choice, Study, in_order
 from actlab.figures.style import colour, dashes, marker
+from actlab.records.schema import PAIR_METRICS
 
 FOLDER = Path(__file__).with_name("explorer")
 MODULES = ("dom", "choice", "marks", "axes", "charts", "table", "explorer")
@@ -70,7 +73,7 @@ class Explorer(anywidget.AnyWidget):
             for study in studies
             for name in study.functions
         }
-        explorer = cls(catalogue=explore.catalogue(studies, functions, styles), choice=choice)
+        explorer = cls(catalogue=catalogue(studies, functions, styles), choice=choice)
         explorer.studies = {study.name: study for study in studies}
         return explorer
 
@@ -85,7 +88,7 @@ class Explorer(anywidget.AnyWidget):
         """The published page's explorer: program and numbers in one piece, nothing is loaded."""
         return PAGE.format(
             css=(FOLDER / "explorer.css").read_text(encoding="utf-8"),
-            catalogue=explore.as_json(self.catalogue),
+            catalogue=as_json(self.catalogue),
             code=program(),
         )
 
@@ -93,3 +96,66 @@ class Explorer(anywidget.AnyWidget):
         """The live widget, and HTML for a page without a kernel."""
         live: Any = super()._repr_mimebundle_(**kwargs)
         return {**live[0], "text/html": self.to_html()}, live[1]
+
+
+def catalogue(
+    found: Iterable[Study], functions: Mapping[str, Sequence[ArrayLike]], styles: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Everything that the page needs as plain values, NaN as ``None``, six significant digits.
+
+    Args:
+        found: the studies.
+        functions: name of an activation -> x, f(x), f'(x).
+        styles: level of a series -> how it is drawn.
+    """
+    found = list(found)
+    used = {name for study in found for name in study.functions.values()}
+    shown = {level for study in found for level in study.functions}
+    curves = {
+        name: dict(zip(("x", "value", "slope"), map(_plain, map(np.asarray, c)), strict=True))
+        for name, c in functions.items()
+        if name in used
+    }
+    return {
+        "studies": {study.name: _study(study) for study in found},
+        "functions": curves,
+        "styles": {level: styles[level] for level in in_order(shown)},
+    }
+
+
+def _study(study: Study) -> dict[str, Any]:
+    return {
+        "title": study.title,
+        "series": study.series,
+        "factors": {
+            name: {"label": LABELS.get(name, name), "levels": levels} for name, levels in study.factors.items()
+        },
+        "metrics": {
+            m.name: {"label": m.label, "note": m.note, "pairs": m.name in PAIR_METRICS} for m in study.metrics.values()
+        },
+        "functions": study.functions,
+        "tables": _plain(study.tables),
+        "settings": study.settings,
+        "arms": [_plain(_arm(arm)) for arm in study.arms],
+    }
+
+
+def _arm(arm: Arm) -> dict[str, Any]:
+    estimates = {name: [e.value, e.low, e.high, e.n] for name, e in arm.estimates.items()}
+    return {**vars(arm), "estimates": estimates}
+
+
+def _plain(value: Any) -> Any:
+    """Plain values for JSON: arrays as lists, NaN as ``None``, floats short."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(one) for one in value]
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value
+
+
+def as_json(catalogue: Mapping[str, Any]) -> str:
+    """The compact JSON text of a catalogue, safe inside a ``script`` element."""
+    return json.dumps(catalogue, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
