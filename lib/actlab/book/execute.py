@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import logging
 import multiprocessing
 import os
 import re
@@ -99,6 +100,10 @@ def make(page: Page, key: Key) -> Made:
 
 def _execute(page: Page, work: Path) -> Any:
     import papermill
+
+    logging.getLogger("papermill").setLevel(
+        logging.ERROR
+    )  # it warns of every name of a params file that has a default here
     from traitlets.config import Config
 
     with _reading(page), tempfile.TemporaryDirectory(prefix="actlab-") as sockets:  # else kernels would share them
