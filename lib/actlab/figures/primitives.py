@@ -3,7 +3,7 @@ compute nothing; intervals are 95%."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isnan
 from typing import Any
@@ -154,6 +154,11 @@ def _ordered(keys: Sequence[Key]) -> list[Key]:
     return sorted(keys, key=where)
 
 
+def _ordered_pairs(keys: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Panels as given, series in the order that they have everywhere."""
+    return [(panel, name) for panel, _, name in _ordered([(panel, name, name) for panel, name in keys])]
+
+
 def _shift(key: Key, keys: Sequence[Key]) -> float:
     """Beside the others at its place; all in the same order."""
     here = [k for k in keys if k[:2] == key[:2]]
@@ -230,7 +235,7 @@ def lines(
         share: panels have the same axes.
     """
 
-    ordered = [(panel, name) for panel, _, name in _ordered([(panel, name, name) for panel, name in found])]
+    ordered = _ordered_pairs(found)
 
     def draw(axes: Axes, panel: str) -> None:
         for key in (k for k in ordered if k[0] == panel):
@@ -289,8 +294,10 @@ def scatter(
 ) -> Figure:
     """A panel a first name, marks of one kind a second one, with both intervals; ``zero``: lines at 0 of both axes."""
 
+    ordered = _ordered_pairs(found)
+
     def draw(axes: Axes, panel: str) -> None:
-        for key in (k for k in found if k[0] == panel):
+        for key in (k for k in ordered if k[0] == panel):
             shade, mark, _ = look(key[1])
             for i, both in enumerate(found[key]):
                 (a, a_bar), (b, b_bar) = (

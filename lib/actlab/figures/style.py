@@ -139,7 +139,7 @@ def as_html(figure: Figure, caption: str) -> str:
     image = (
         f'<img src="data:image/svg+xml;base64,{b64encode(svg(figure)).decode()}" alt="{escape(caption, quote=True)}">'
     )
-    return f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
+    return f'<figure>{image}<figcaption><span class="caption-text">{escape(caption)}</span></figcaption></figure>'
 
 
 def show(figure: Figure, caption: str) -> Any:
