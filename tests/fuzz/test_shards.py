@@ -51,14 +51,3 @@ def test_a_damaged_shard(tokens: list[int], damage: Damage, block: int, path: Pa
     write_shard(path, np.array(tokens, dtype=int))
     path.write_bytes(damage(path.read_bytes()))
     door.accepts(lambda: use(path, block), path.name, "tokens", "characters")
-
-
-@given(tokens=st.lists(st.integers(-2, 70_000) | st.floats() | st.text(max_size=2), max_size=9))
-def test_any_values_to_write(tokens: list[object], path: Path, door) -> None:
-    path.unlink(missing_ok=True)
-    try:
-        values = np.array(tokens)
-    except (ValueError, OverflowError):
-        return
-    assert door.accepts(lambda: write_shard(path, values), path.name) == path.exists()
-    assert [file.name for file in path.parent.iterdir() if file.is_file()] in ([], [path.name])

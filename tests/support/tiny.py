@@ -15,7 +15,6 @@ from actlab.trainers.windows import cover, spread
 
 CONFIG = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.2)
 RECIPE = Recipe(iterations=9, evaluate_every=3, batch_size=4)
-STUDY_ACTIVATIONS = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
 
 
 def model(
