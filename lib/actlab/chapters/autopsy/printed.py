@@ -36,17 +36,11 @@ def below(low: float, high: float, digits: int = 0) -> str:
 
 def derived() -> dict[str, Any]:
     """Name -> what follows from the published numbers alone."""
-    cells, accuracies = list(p.console_pd.values()), p.average_accuracy
+    cells, accuracies = list(p.console_pd.values()), p.average_accuracy.values()
     return {
-        "insensitive": len(p.insensitive),
-        "architectures": len(p.full),
-        "gain": below(p.console_pd["swiglu"], p.console_pd["relu"]),
         "cv": coefficient_of_variation(cells),
         "sample_cv": coefficient_of_variation(cells, 1),
-        "cells": sum(p.table_cells.values()),
-        "accuracies": "; ".join(f"{name} {value}%" for name, value in accuracies.items()),
-        "points": max(accuracies.values()) - min(accuracies.values()),
-        "tukey": ", ".join(f"{pair} {value}" for pair, value in p.tukey.items()),
+        "points": max(accuracies) - min(accuracies),
         "fitting": {scale: _fitting(scale, stated) for scale, stated in p.report_parameters.items()},
     }
 
