@@ -18,15 +18,7 @@ from torch.nn import functional as F
 
 from actlab.activations import Activation, find_activation
 from actlab.errors import BadInput, UnknownName
-from actlab.models.layers import (
-    Block,
-    Dropout,
-    FeedForward,
-    GeneratorFor,
-    LanguageModel,
-    ModelConfig,
-    from_global_stream,
-)
+from actlab.models.layers import GeneratorFor, ModelConfig, Transformer, from_global_stream
 from actlab.models.rotary import RotaryPositions
 from actlab.models.symmetry import POLICIES, SymmetryBreaking
 
@@ -128,7 +120,7 @@ class SymmetryBreakingAttention(nn.Module):
 
 
 @final
-class GPT2(LanguageModel):
+class GPT2(Transformer):
     """124,082,688 parameters at the published size with GELU; ``random_prelu`` adds 36,864 slopes.
 
     Every forward in training mode draws each layer's vectors anew. In evaluation mode ``config.evaluation`` decides:
@@ -138,21 +130,17 @@ class GPT2(LanguageModel):
     """
 
     def __init__(self, config: GPT2Config, activation: Activation, gated_width: str = "matched") -> None:
-        super().__init__(config)
-        c = self.settings = config
-        self.tokens = nn.Embedding(c.vocab_size, c.n_embd)
-        self.positions = nn.Embedding(c.block_size, c.n_embd) if c.positions == "learned" else None
-        self.drop = Dropout(c.dropout)
-        self.blocks = nn.ModuleList(
-            Block(
-                SymmetryBreakingAttention(c),
-                FeedForward(c.n_embd, 4 * c.n_embd, activation, gated_width),
-                c.n_embd,
-                (c.dropout, c.dropout),
-            )
-            for _ in range(c.n_layer)
+        super().__init__(
+            config,
+            activation,
+            gated_width,
+            lambda: SymmetryBreakingAttention(config),
+            residual_dropout=(config.dropout, config.dropout),
+            embedding_dropout=config.dropout,
+            positions=config.positions == "learned",
+            tied=True,
         )
-        self.norm = nn.LayerNorm(c.n_embd)
+        self.settings = config
 
     def initialise(self, generator_for: GeneratorFor = from_global_stream) -> None:
         super().initialise(generator_for)
@@ -189,13 +177,7 @@ class GPT2(LanguageModel):
 
     def logits(self, tokens: Tensor) -> Tensor:
         """(B, T) -> (B, T, V) with the vectors as they stand."""
-        x = self.tokens(tokens)  # (B, T, C)
-        if self.positions is not None:
-            x = x + self.positions.weight[: tokens.shape[1]]
-        x = self.drop(x)
-        for block in self.blocks:
-            x = block(x)
-        return F.linear(self.norm(x), self.tokens.weight)  # (B, T, V)
+        return super().forward(tokens)
 
     @eager
     def draw(self, generator: torch.Generator | None = None) -> None:

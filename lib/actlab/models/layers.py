@@ -231,7 +231,8 @@ class Block(nn.Module):
 
 
 class Transformer(LanguageModel):
-    """Pre-norm GPT with learned positions and an untied head without bias; subclasses choose attention and dropout."""
+    """Pre-norm GPT: learned positions and a head without bias, each of which may be left out (a head's place is then
+    taken by the token embedding); subclasses choose attention and dropout."""
 
     def __init__(
         self,
@@ -241,24 +242,29 @@ class Transformer(LanguageModel):
         attention: Callable[[], nn.Module],
         residual_dropout: tuple[float, float] = (0.0, 0.0),
         embedding_dropout: float = 0.0,
+        positions: bool = True,
+        tied: bool = False,
     ) -> None:
         super().__init__(config)
         width = config.n_embd
         self.tokens = nn.Embedding(config.vocab_size, width)
-        self.positions = nn.Embedding(config.block_size, width)
+        self.positions = nn.Embedding(config.block_size, width) if positions else None
         self.drop = Dropout(embedding_dropout)
         self.blocks = nn.ModuleList(
             Block(attention(), FeedForward(width, 4 * width, activation, gated_width), width, residual_dropout)
             for _ in range(config.n_layer)
         )
-        self.norm = nn.LayerNorm(config.n_embd)
-        self.head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
+        self.norm = nn.LayerNorm(width)
+        self.head = None if tied else nn.Linear(width, config.vocab_size, bias=False)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        x = self.drop(self.tokens(tokens) + self.positions.weight[: tokens.shape[1]])  # (B, T, C)
+        x = self.tokens(tokens)  # (B, T, C)
+        if self.positions is not None:
+            x = x + self.positions.weight[: tokens.shape[1]]
+        x = self.drop(x)
         for block in self.blocks:
             x = block(x)
-        return self.head(self.norm(x))  # (B, T, V)
+        return F.linear(self.norm(x), (self.head or self.tokens).weight)  # (B, T, V)
 
 
 class LSTMStack(nn.Module):
