@@ -56,11 +56,8 @@ def test_twins_are_found_in_other_records_and_in_replays() -> None:
 def test_only_the_processor_may_differ(changes: dict[str, Any]) -> None:
     """Another version, size, recipe or protocol makes it another trial."""
     assert processors.twins([arm("one", "a", (2.0,)), arm("two", "b", (2.0,), **changes)], []) == []
-
-
-def test_one_processor_makes_no_twins() -> None:
-    """Nor does a replay of an unknown record."""
-    assert processors.twins([arm("one", "a", (2.0,)), arm("two", "a", (2.0,))], [replay("other", "42", "b", 2.0)]) == []
+    same = [arm("one", "a", (2.0,)), arm("two", "a", (2.0,))]
+    assert processors.twins(same, [replay("other", "42", "b", 2.0)]) == [], "nor a replay of an unknown record"
 
 
 def test_sentences_order_activations_by_effect() -> None:

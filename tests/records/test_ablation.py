@@ -33,13 +33,6 @@ def test_a_diverged_trial_is_no_number() -> None:
     assert len(f.done("ecd", "bQbV", "gelu")) == 2
 
 
-def test_missing_cells_are_listed() -> None:
-    """An arm that is not recorded shows."""
-    assert made_up().missing == []
-    assert len(ablation.read(records(("ecd",))).missing) == 12
-    assert len(ablation.read([]).missing) == 16
-
-
 def test_other_settings_are_not_mixed() -> None:
     """Losses of two vocabularies, sizes or lengths cannot be compared."""
     with pytest.raises(BadInput, match=r"cannot be read together: dataset=novels.*; dataset=pydoc"):

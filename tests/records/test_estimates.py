@@ -14,8 +14,7 @@ from tests.support import grids
 from actlab import paths
 from actlab.chapters import sources as chapter
 from actlab.records import sources, store
-from actlab.records.estimates import against, at_equal_loss
-from actlab.records.repro import ArmResults
+from actlab.records.estimates import against
 from actlab.statistics.tests import holm
 
 
@@ -82,9 +81,3 @@ def test_differences_are_adjusted_together() -> None:
     assert [e for e, _ in found] == [a.minus(b, "val_loss") for a, b in pairs]
     np.testing.assert_allclose([p for _, p in found], holm([e.p_value() for e, _ in found]))
     assert against([], "val_loss") == []
-
-
-def test_arms_without_snapshots_are_not_compared() -> None:
-    assert at_equal_loss({"relu": ArmResults(grids.record()), "gelu": ArmResults(grids.record())}) is None
-    assert chapter.equal_loss(sources.Sources()) == ""
-    assert "no snapshots yet" in chapter.equal_loss_table(sources.Sources()).index

@@ -13,7 +13,7 @@ from actlab import paths
 from actlab.chapters import arms as pages
 from actlab.chapters import repro, scale
 from actlab.chapters import sources as sources_chapter
-from actlab.records import families, registration, sources, store
+from actlab.records import registration, sources, store
 from actlab.records.families import extent, recorded_before, repeats, runs
 from actlab.records.families import tested as compared
 from actlab.records.registration import Commit, began, commits, of_rule
@@ -82,13 +82,6 @@ def test_one_question_has_one_family(lite: Grid) -> None:
     extremes = replace(read(committed("extreme")), primary=lite)
     assert "of 4 differences" in repro.compared(extremes, "val_loss")
     assert "charlm gelu +0.080" in repro.compared(extremes, "val_loss")
-
-
-def test_families_are_of_studies_with_params() -> None:
-    for family in families.FAMILIES:
-        assert (paths.ROOT / "params" / f"{family.study}.yaml").exists(), family.question
-    assert families.primary("sources") is None, "a folder of results without the primary study has nothing to quote"
-    assert families.quoting(read([grids.record()])).primary is None
 
 
 def dated(date: str, activation: str = "relu") -> Record:

@@ -80,12 +80,6 @@ def test_association_follows_the_order_of_the_differences() -> None:
     assert np.isnan(association([(arms["charlm", "gelu"], arms["charlm", "relu"])] * 2).value)
 
 
-def test_studies_order_wins_over_the_alphabet() -> None:
-    """Models and activations come in the order of the studies, unknown names last."""
-    names = ["swiglu", "abc", "relu", "gelu"]
-    assert read([grids.record(activation=a) for a in names]).activations == ("relu", "gelu", "swiglu", "abc")
-
-
 def test_arms_that_differ_in_more_are_named_by_it() -> None:
     """One model and activation under two streams: rows of their own, compared within themselves."""
     records = [grids.record(), grids.record(activation="gelu"), grids.record(), grids.baseline()]

@@ -119,14 +119,6 @@ def test_kink_needs_an_interval_above_zero() -> None:
     assert math.isnan(sources.amplification(study(nudges=(1e-6, 0.0)), "charlm", "gelu").value)
 
 
-def test_trajectory_ends_at_the_end() -> None:
-    """Snapshots, then the record's own pairs."""
-    arm = study().arms["charlm", "relu", "all"]
-    early, last = sources.trajectory(arm)
-    assert early.value == pytest.approx(0.01)
-    assert last.value == pytest.approx(arm.estimate("total_variation").value)
-
-
 def test_ensembles() -> None:
     """Single trials are the ordinary pairs with the ordinary interval; the gain is their difference, with an interval
     of its own."""
@@ -135,6 +127,7 @@ def test_ensembles() -> None:
     ordinary = arm.estimate("total_variation")
     assert (one.value, one.low, one.high, one.n) == pytest.approx((ordinary.value, ordinary.low, ordinary.high, 5))
     assert two.value == pytest.approx(0.05)
+    assert [round(e.value, 2) for e in sources.trajectory(arm)] == [0.01, 0.1]
     gain = sources.ensemble_gain(arm, 2)
     assert gain.value == pytest.approx(one.value - two.value)
     assert gain.low > 0
@@ -151,17 +144,6 @@ def test_tables_say_what_was_not_run() -> None:
     assert "bfloat16 instead of float32" not in floors  # no arm has it
     assert chapter.by_ensemble(found).shape == (3, 2)
     assert len(chapter.differences(found)) == 8
-
-
-def test_only_what_was_run_is_a_column() -> None:
-    """A perturbation that one arm has and another has not is a column, and the other says so."""
-    half = perturbed("gelu", 1e-6)
-    half["reproducibility_metrics"] = [
-        pair for pair in half["reproducibility_metrics"] if not pair["between"][1].endswith("threads2repeat")
-    ]
-    found = sources.read([perturbed("relu", 1e-6), half])
-    assert list(found.perturbations) == ["repeat", "nudge", "threads2repeat"]
-    assert chapter.floors(found).loc["charlm, gelu", "two threads, the same again"] == "not run"
 
 
 def test_without_records() -> None:

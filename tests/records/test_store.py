@@ -99,13 +99,6 @@ def test_a_damaged_record_is_not_overwritten(path: Path) -> None:
         store.save(path, RECORD)
 
 
-def test_a_value_that_json_does_not_know_is_refused(path: Path) -> None:
-    """An object is not silently turned into its name."""
-    with pytest.raises(TypeError, match="not JSON serializable"):
-        store.save(path, {"loss": object()})
-    assert not path.exists()
-
-
 def test_load_study() -> None:
     """All records of a study in the order of their names; nothing for a study without results; other files are left
     alone."""

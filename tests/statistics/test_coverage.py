@@ -9,13 +9,12 @@ import pytest
 
 from actlab.statistics.best_of_k import best_of_k_curve, bootstrap_maximum, interval_coverage
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import mean_interval, pair_mean, pair_mean_difference
+from actlab.statistics.means import mean_interval, pair_mean
 from actlab.statistics.variance import crossed_shares
-from actlab.wording import above_zero
 
 TRUE_MEAN = 2 / np.sqrt(np.pi)
 """E|x - y| of two standard normal values."""
-EXPECTED_MAXIMUM = {1: 0.0, 2: 0.5641896, 4: 1.0293754, 8: 1.4236003}
+EXPECTED_MAXIMUM = {2: 0.5641896, 4: 1.0293754, 8: 1.4236003}
 """E max of k standard normal values (Harter 1961)."""
 
 
@@ -44,26 +43,13 @@ def test_coverage_of_known_methods() -> None:
     assert never.value == 0.0
 
 
-@pytest.mark.parametrize(("trials", "lowest", "highest"), [(3, 0.96, 0.995), (5, 0.95, 0.985), (10, 0.935, 0.975)])
+@pytest.mark.parametrize(("trials", "lowest", "highest"), [(3, 0.96, 0.995), (10, 0.935, 0.975)])
 def test_jackknife_over_trials_covers_at_least_its_claim(trials: int, lowest: float, highest: float) -> None:
     """Claim: at least about 95%; conservative at small M."""
     assert lowest <= measured(pairs(trials), pair_mean, TRUE_MEAN) <= highest
 
 
-def test_difference_of_two_arms_with_shared_seeds_covers() -> None:
-    """The second arm repeats half of the first arm's noise and differs by 0.1 in the mean."""
-
-    def draw(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        shared, own = generator.normal(size=(2, 5, 20))
-        first, second = (
-            np.abs(points[:, None] - points[None]).mean(axis=-1) for points in (shared, (shared + own) / np.sqrt(2))
-        )
-        return first + 0.1, second
-
-    assert 0.94 <= measured(draw, lambda arms: pair_mean_difference(*arms), 0.1) <= 0.985
-
-
-@pytest.mark.parametrize(("draws", "k", "lowest"), [(20, 2, 0.93), (40, 4, 0.93), (20, 4, 0.91)])
+@pytest.mark.parametrize(("draws", "k", "lowest"), [(20, 2, 0.93), (20, 4, 0.91)])
 def test_expected_best_of_k_covers_where_draws_are_many(draws: int, k: int, lowest: float) -> None:
     """Claim: about 95% where k <= B / 10, a little less at B / 5."""
     generator = np.random.default_rng(0)
@@ -74,7 +60,7 @@ def test_expected_best_of_k_covers_where_draws_are_many(draws: int, k: int, lowe
     assert lowest <= measured(lambda g: g.normal(size=draws), method, EXPECTED_MAXIMUM[k], 600) <= 0.975
 
 
-@pytest.mark.parametrize("k", [2, 4, 8])
+@pytest.mark.parametrize("k", [2, 8])
 def test_bootstrap_of_the_maximum_fails(k: int) -> None:
     """The published interval covers 40 to 48%."""
     generator = np.random.default_rng(0)
@@ -87,7 +73,7 @@ def test_bootstrap_of_the_maximum_fails(k: int) -> None:
     assert 0.36 < found < 0.52
 
 
-@pytest.mark.parametrize("seeds", [3, 5])
+@pytest.mark.parametrize("seeds", [3])
 def test_crossed_shares_cover(seeds: int) -> None:
     rows, columns = np.linspace(-1, 1, 6)[:, None, None], np.linspace(-1, 1, 5)[None, :, None]
     parts = np.array([rows.var(), columns.var(), (rows * columns).var() * 0.25, 0.3**2 + 0.6**2])
@@ -99,18 +85,3 @@ def test_crossed_shares_cover(seeds: int) -> None:
         inside += [e.low <= share <= e.high for e, share in zip(found.values(), truth, strict=True)]
     assert (inside / repeats).min() >= 0.92
     assert (inside / repeats).max() <= 0.995
-
-
-def test_where_trials_differ_in_kind_a_log_scale_covers_better() -> None:
-    """Five trials whose scales are lognormal (sd 1): 79% as they are, 86% on a log scale (nominal 95%); the claim does
-    not hold there."""
-
-    def draw(generator: np.random.Generator) -> np.ndarray:
-        points = generator.normal(size=(5, 20)) * np.exp(generator.normal(size=(5, 1)))
-        return np.abs(points[:, None] - points[None]).mean(axis=-1)
-
-    truth = float(np.mean([draw(np.random.default_rng(seed))[0, 1:].mean() for seed in range(20_000)]))
-    plain = measured(draw, pair_mean, truth, 1000)
-    log = measured(draw, lambda h: above_zero(pair_mean(h)), truth, 1000)
-    assert plain < 0.85
-    assert plain + 0.02 < log < 0.93

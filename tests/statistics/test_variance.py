@@ -6,11 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from actlab.errors import BadInput
-from actlab.statistics.variance import block_share, components, crossed_shares, mean_squares
+from actlab.statistics.variance import block_share, components, crossed_shares
 
 CHARLM = np.array([[1.55377, 1.55269, 1.56011], [1.55847, 1.52676, 1.57674], [1.47377, 1.51979, 1.49850]]).T
 """Final losses of the reference's CharLM at full scale: three seeds, relu, gelu, swish."""
@@ -71,12 +69,6 @@ def test_components_are_unbiased() -> None:
     """Averaged over small designs they give the variances that made them."""
     values = design(1.0, 0.5, 0.0, 0.3, 0.6).reshape(3, 2, 1000, 4).transpose(2, 0, 1, 3)
     assert components(values).mean(axis=0) == pytest.approx([2 / 3, 0.25, 0.0, 0.45], abs=0.03)
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_mean_squares_sum_to_the_variance(seed: int) -> None:
-    values = np.random.default_rng(seed).normal(size=(3, 4, 5))
-    assert mean_squares(values[None]).sum() == pytest.approx(values.var())
 
 
 def test_crossed_shares_of_too_few_missing_or_equal_values() -> None:

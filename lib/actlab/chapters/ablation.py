@@ -12,9 +12,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters import ablation_tuned as tuned
-from actlab.chapters.template import NO_RECORD
 from actlab.figures.primitives import line, lines, points
-from actlab.figures.style import words_alone
+from actlab.figures.style import NO_RECORD, words_alone
 from actlab.records.ablation import (
     BASE,
     BROKEN,

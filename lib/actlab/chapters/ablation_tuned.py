@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.ablation import BASE, BROKEN, words
 from actlab.records.estimates import adjusted
@@ -27,7 +28,7 @@ from actlab.wording import signed, with_interval
 TUNING, STUDY = "ablation-tuning", "ablation-tuned"
 OPTIMIZERS, ACTIVATIONS = ("ecd", "adamw", "sgdm", "soap"), ("gelu", "random_prelu")
 NOT_YET = (
-    "no complete record yet: `actlab run params/ablation-tuning.yaml`, then `actlab run params/ablation-tuned.yaml`"
+    f"{NO_RECORD} of every arm: `actlab run params/ablation-tuning.yaml`, then `actlab run params/ablation-tuned.yaml`"
 )
 Losses = Mapping[tuple[str, str, str], NDArray[np.float64]]
 """(optimizer, symmetry, activation) -> (seeds,) final losses, NaN where a trial diverged."""

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.answer import Answer
 from actlab.records.registration import params_of, registrations
@@ -19,7 +20,7 @@ from actlab.wording import moment, signed
 STUDY, TUNING, COMMON = "answer", "answer-tuning", "repro-lite"
 """The confirmatory study, the one that chose its rates, and the same arms at one untuned rate (300 steps fewer)."""
 OUTCOMES = ("more reproducible", "less reproducible", "equivalent", "undecided")
-NOT_YET = "no record yet: `actlab run params/answer-tuning.yaml`, then `actlab run params/answer.yaml`"
+NOT_YET = f"{NO_RECORD}: `actlab run params/answer-tuning.yaml`, then `actlab run params/answer.yaml`"
 
 
 def read(study: str = STUDY) -> Answer:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.registration import plan_of
 from actlab.records.repro import Grid
@@ -18,7 +19,7 @@ from actlab.wording import signed
 
 STUDY, TWIN = "dtype", "repro-lite"
 """The study in bfloat16, and that of the same arms in float32."""
-NOT_YET = "no record yet: `actlab run params/dtype.yaml` makes them on a processor with bfloat16 arithmetic"
+NOT_YET = f"{NO_RECORD}: `actlab run params/dtype.yaml` makes them on a processor with bfloat16 arithmetic"
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters.template import NO_RECORD
 from actlab.figures.primitives import Line, line, lines, points
+from actlab.figures.style import NO_RECORD
 from actlab.records.estimates import ALPHA, adjusted
 from actlab.records.mnist import (
     LABELS,

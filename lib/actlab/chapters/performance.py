@@ -13,8 +13,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab import paths
-from actlab.chapters.template import folded
+from actlab.chapters.template import folded, frame
 from actlab.figures.primitives import points
+from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.statistics.means import mean_interval
 from actlab.wording import moment, with_interval
@@ -40,13 +41,13 @@ def newest(name: str) -> store.Record | None:
 
 def shown(record: store.Record | None, table: Callable[[Measured], pd.DataFrame]) -> pd.DataFrame:
     """A table of a record's measurements; says so where nothing was measured."""
-    return pd.DataFrame({"": {"measured": "not yet"}}) if record is None else table(record["measured"])
+    return frame({}) if record is None else table(record["measured"])
 
 
 def origin(record: store.Record | None) -> pd.DataFrame:
     """Where a record's numbers come from, with the machine's matrix rate; says so where nothing was measured."""
     if record is None:
-        return pd.DataFrame({"": {"measured": "not yet"}})
+        return frame({})
     machine, made, measured = record["provenance"]["machine"], record["provenance"], record["measured"]
     rows = {
         "processor": machine["processor"],
@@ -217,11 +218,7 @@ def on_gpu() -> pd.DataFrame:
                     "GPU": gpu,
                     "seconds a trial": f"{median(seconds):.0f}" if seconds else "none done",
                 }
-    return (
-        pd.DataFrame.from_dict(rows, orient="index")
-        if rows
-        else pd.DataFrame({"": {"trained on a GPU": "no record yet"}})
-    )
+    return pd.DataFrame.from_dict(rows, orient="index") if rows else pd.DataFrame({"": {"trained on a GPU": NO_RECORD}})
 
 
 def images(measured: Measured) -> pd.DataFrame:

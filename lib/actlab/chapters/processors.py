@@ -18,13 +18,14 @@ from matplotlib.figure import Figure
 
 from actlab.chapters.reliability import CODE, History, on_another_processor
 from actlab.figures.primitives import points
+from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.estimates import REFERENCE
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
 from actlab.wording import bullets, small
 
-NOT_YET = "no record yet: `actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
+NOT_YET = f"{NO_RECORD}: `actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
 PROCESSOR = ("processor", "capability")
 """What of a machine may differ between twins."""
 APART = ("kind", "trials", "ensembles", "snapshots")

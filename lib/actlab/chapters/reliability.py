@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from actlab import paths
+from actlab.chapters.template import frame
 from actlab.records import store
 from actlab.records.store import Record
 from actlab.wording import bullets, moment
@@ -18,7 +19,6 @@ from actlab.wording import bullets, moment
 STUDY = "reliability"
 COMMAND = "pytest tests/faults tests/fuzz --hypothesis-profile=many --reliability"
 """Writes a record, if every test has passed."""
-MISSING = pd.DataFrame({"": {"measured": "not yet"}})
 
 
 def newest() -> Record | None:
@@ -30,7 +30,7 @@ def faults(record: Record | None) -> pd.DataFrame:
     """One row a fault: how often it was brought about, what came of it, how many records were compared with those of an
     undisturbed run."""
     if record is None:
-        return MISSING
+        return frame({})
     rows = {
         _plain(row["fault"]): {
             "times": row["times"],
@@ -56,7 +56,7 @@ def doors(record: Record | None) -> pd.DataFrame:
     """One row a door: bad and odd inputs tried, how many could be used, how many were refused with a sentence, and what
     remains: tracebacks."""
     if record is None:
-        return MISSING
+        return frame({})
     rows = {
         door: {
             "inputs tried": f"{counts['tried']:,}",
@@ -76,7 +76,7 @@ def _tracebacks(counts: dict[str, int]) -> int:
 def totals(record: Record | None) -> pd.DataFrame:
     """The sums of both tables, and where and when they were measured."""
     if record is None:
-        return MISSING
+        return frame({})
     made, tried = record["provenance"], record["doors"].values()
     rows: dict[str, Any] = {
         "kinds of faults": len(record["faults"]),

@@ -13,6 +13,7 @@ from actlab.claims.evidence import ON_CPU, STUDIES, Evidence
 from actlab.claims.published import numbers as p
 from actlab.claims.published import parameters
 from actlab.claims.verdicts import signs
+from actlab.figures.style import NO_RECORD
 from actlab.records.families import comparisons
 from actlab.records.repro import METRICS, ArmResults, Grid
 from actlab.statistics.estimate import Estimate
@@ -29,7 +30,7 @@ ORDER = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
 
 def waits(scale: str) -> str:
     """What a cell says where a scale has no record: not every scale can be trained on a CPU in reasonable time."""
-    return "no record yet" if STUDIES[scale] in ON_CPU else "no record; waits for a GPU"
+    return NO_RECORD if STUDIES[scale] in ON_CPU else "no record; waits for a GPU"
 
 
 def _files(scale: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from actlab.figures.style import NO_RECORD
 from actlab.records.estimates import ALPHA
 from actlab.records.families import family_size, tested, told
 from actlab.records.repro import METRICS, ArmResults, Grid, association
@@ -29,7 +30,7 @@ SENTENCES = ("extent", "seeds", "models", "activations", "losses", "tails", "pro
 def sentences(grid: Grid) -> dict[str, str]:
     """Name -> sentence, in Markdown without headings. A study without records says so in every sentence."""
     if not grid.arms:
-        return dict.fromkeys(SENTENCES, "No record yet")
+        return dict.fromkeys(SENTENCES, NO_RECORD.capitalize())
     found = extent(grid), seeds(grid), models(grid), compared(grid, "total_variation"), compared(grid, "val_loss")
     return dict(zip(SENTENCES, (*found, tails(grid), progress(grid), floor(grid), baselines(grid)), strict=True))
 
@@ -201,7 +202,7 @@ def floor(grid: Grid) -> str:
     nudges = {key: arm.floor_of("total_variation", "nudge") for key, arm in grid.arms.items() if arm.floor}
     repeats = [arm.floor_of("total_variation", "repeat") for arm in grid.arms.values() if arm.floor]
     if not nudges:
-        return "The noise floor has no record yet"
+        return f"The noise floor has {NO_RECORD}"
     worst = max(nudges, key=lambda key: nudges[key])
     again = "all identical bit for bit" if not any(repeats) else f"{sum(r != 0 for r in repeats)} of them NOT identical"
     return (
@@ -214,7 +215,7 @@ def floor(grid: Grid) -> str:
 def baselines(grid: Grid) -> str:
     """Which arms have an interval that does not lie below the character tables."""
     if not grid.baseline:
-        return "The character tables have no record yet"
+        return f"The character tables have {NO_RECORD}"
     levels = {name: grid.baseline[name]["val_loss"] for name in ("unigram", "bigram")}
     return "; ".join(_failing(grid, name, level) for name, level in levels.items())
 

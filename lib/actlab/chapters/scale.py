@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters.template import NO_RECORD, frame
+from actlab.chapters.template import frame
 from actlab.figures.primitives import Line, line, lines
+from actlab.figures.style import NO_RECORD
 from actlab.records import repro
 from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import Tested, tested, told
@@ -142,7 +143,7 @@ def sentences(grid: Grid) -> dict[str, str]:
     """What the rule says, and what it rests on."""
     if not grid.arms:
         waiting = dict.fromkeys(("scale_rule", "scale_sure", "scale_tails", "scale_growth"), NO_RECORD.capitalize())
-        return {"scale_extent": "No record yet: `actlab run params/scale.yaml` makes them", **waiting}
+        return {"scale_extent": f"{NO_RECORD.capitalize()}: `actlab run params/scale.yaml` makes them", **waiting}
     rows, found = complete(grid), sizes(grid)
     plural, counts = "" if len(found) == 1 else "s", ", ".join(f"{size:,}" for size in found.values())
     whole = "all" if len(rows) == len(found) else f"{len(rows)} of them"

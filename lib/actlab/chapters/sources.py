@@ -12,8 +12,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from actlab.chapters.template import MISSING, NO_RECORD, folded
+from actlab.chapters.template import MISSING, folded
 from actlab.figures.primitives import Line, line, lines, points
+from actlab.figures.style import NO_RECORD
 from actlab.records import families, store
 from actlab.records import sources as sources_records
 from actlab.records.estimates import ALPHA, MARGIN, REFERENCE

@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 
 from actlab import paths
+from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.families import FAMILIES, PRIMARY, extent
 from actlab.records.registration import of_rule
 from actlab.wording import bullets
 
 pd.set_option("display.max_colwidth", None)  # a page shows the whole text of a cell
-NO_RECORD = "no record yet"
 MISSING = "not run"
 
 

@@ -12,9 +12,10 @@ import yaml
 
 from actlab.chapters.autopsy import printed, trained
 from actlab.claims.published import numbers
+from actlab.figures.style import NO_RECORD
 from actlab.records.autopsy import Autopsy
 
-WAITING = printed.WAITING
+WAITING = NO_RECORD
 ROWS = {
     "published": "published",
     "source": "where",

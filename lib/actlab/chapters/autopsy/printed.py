@@ -10,22 +10,22 @@ import numpy as np
 
 from actlab.claims.published import numbers as p
 from actlab.claims.published import parameters
+from actlab.figures.style import NO_RECORD
 from actlab.records.autopsy import Autopsy
 from actlab.records.repro import Grid
 from actlab.statistics.means import coefficient_of_variation
 from actlab.statistics.tests import f_p_value, one_way_anova, permutation_f, tukey
 from actlab.wording import measured
 
-WAITING = "no record yet"
 RULE = "params/autopsy-overfit.yaml"
 
 
 def or_waiting(says: Callable[..., str], *arguments: Any) -> str:
-    """What ``says`` returns, or ``WAITING`` where a record that it reads is missing (a ``KeyError``)."""
+    """What ``says`` returns, or ``NO_RECORD`` where a record that it reads is missing (a ``KeyError``)."""
     try:
         return says(*arguments)
     except KeyError:
-        return WAITING
+        return NO_RECORD
 
 
 def below(low: float, high: float, digits: int = 0) -> str:
@@ -139,7 +139,7 @@ def counted_off(evidence: Autopsy) -> str:
     """Those of the recorded arms."""
     recorded = {model: evidence.off.of_model(model) for model in evidence.off.models}
     found = [f"{model} {arms[0].n_parameters:,}" for model, arms in recorded.items() if arms]
-    return f"lite scale, from our records: {', '.join(found) or WAITING}"
+    return f"lite scale, from our records: {', '.join(found) or NO_RECORD}"
 
 
 def durations_on(evidence: Autopsy) -> str:
