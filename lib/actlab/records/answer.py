@@ -16,7 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab.records.estimates import adjusted, against
+from actlab.records.estimates import adjusted
+from actlab.records.families import comparisons
 from actlab.records.repro import ArmResults, Grid
 from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at
 from actlab.statistics.estimate import Estimate
@@ -97,10 +98,8 @@ class Answer:
     def at_the_end(self, metric: str) -> dict[tuple[str, str], tuple[Estimate, float]]:
         """(model, activation) -> its difference from the reference after all steps, and its p-value adjusted over all
         of them."""
-        arms, reference = self.grid.arms, self.reference
-        cells = [(m, a) for m, a in arms if a != reference and (m, reference) in arms]
-        tested = against([(arms[m, a], arms[m, reference]) for m, a in cells], metric, self.planned)
-        return dict(zip(cells, tested, strict=True))
+        found = comparisons(self.grid, metric, self.reference, self.planned)
+        return {(arm.model, arm.activation): (difference, p) for arm, difference, p in found}
 
     def pooled(self, activation: str) -> Estimate:
         """The mean over architectures of an activation's difference from the reference at equal loss."""

@@ -69,10 +69,13 @@ def quoting(grid: Grid) -> Grid:
     return replace(grid, primary=primary("")) if grid.arms else grid
 
 
-def comparisons(grid: Grid, metric: str) -> list[tuple[ArmResults, Estimate, float]]:
-    """Every arm minus the reference of the same model, paired by seed, and its p-value after Holm over all of them."""
-    arms = [arm for arm in grid.arms.values() if arm.activation != REFERENCE and (arm.model, REFERENCE) in grid.arms]
-    tested = against([(arm, grid.arms[arm.model, REFERENCE]) for arm in arms], metric)
+def comparisons(
+    grid: Grid, metric: str, reference: str = REFERENCE, planned: int = 0
+) -> list[tuple[ArmResults, Estimate, float]]:
+    """Every arm minus the reference of the same model, paired by seed, and its p-value after Holm over all of them, or
+    over as many as were ``planned``."""
+    arms = [arm for arm in grid.arms.values() if arm.activation != reference and (arm.model, reference) in grid.arms]
+    tested = against([(arm, grid.arms[arm.model, reference]) for arm in arms], metric, planned)
     return [(arm, *found) for arm, found in zip(arms, tested, strict=True)]
 
 

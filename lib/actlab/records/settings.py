@@ -148,17 +148,6 @@ def natural(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
 
 
-def by_setting(records: Iterable[Record], apart: Sequence[str] = ()) -> dict[str, list[Any]]:
-    """The main records of a study by the settings in which they differ (``named``), but for those in ``apart``; all
-    under "" where none does."""
-    found = [record for record in records if kind_of(record) in MAIN]
-    names = [name for name in differing(found) if name not in apart]
-    groups: dict[str, list[Any]] = {}
-    for record in found:
-        groups.setdefault(named(record, names), []).append(record)
-    return groups
-
-
 def usual(records: Iterable[Record], apart: Sequence[str] = ()) -> list[Any]:
     """Of a study's records those of the settings that most of its arms share, the earliest where as many do; what is no
     arm stays.
@@ -166,11 +155,14 @@ def usual(records: Iterable[Record], apart: Sequence[str] = ()) -> list[Any]:
     ``apart``: settings that may differ all the same.
     """
     found = list(records)
-    groups = by_setting(found, apart)
+    main = [record for record in found if kind_of(record) in MAIN]
+    names = [name for name in differing(main) if name not in apart]
+    groups: dict[str, list[Record]] = {}
+    for record in main:
+        groups.setdefault(named(record, names), []).append(record)
     if len(groups) < 2:
         return found
-    names = [name for name in differing(found) if name not in apart]
-    best = min(groups, key=lambda name: (-len(groups[name]), min(_date(record) for record in groups[name])))
+    best = min(groups, key=lambda name: (-len(groups[name]), min(map(_date, groups[name]))))
     return [record for record in found if not kind_of(record) or named(record, names) == best]
 
 
