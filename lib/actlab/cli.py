@@ -69,14 +69,20 @@ def run(
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     with loading():
         from actlab.records import store
+        from actlab.study import overrides
         from actlab.study import run as study
         from actlab.study.finish import failure_of
         from actlab.study.progress import StudyDisplay, tracked
 
     filters = {"model": model, "activation": activation, "optimizer": optimizer, "symmetry": symmetry}
-    settings = _settings(params, plugin, filters, set_, trials=trials, iterations=max_iters, device=device)
+    changes = {"trials": trials, "iterations": max_iters, "device": device}
+    file = study.read_params(params, plugin or ())
+    settings = overrides.overridden(file, str(params), filters, set_ or (), **changes)
     if dry_run:
-        return _show_status(settings, workers)
+        from actlab.study.status import in_words, of
+
+        _print_table(found := of(settings))
+        return console.print(in_words(found, workers))
     for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
         console.print(f"set aside: {path}")
     display = StudyDisplay(console)
@@ -108,13 +114,6 @@ def check_plugin(file: Annotated[str, Argument(help="A Python file with parts of
         raise typer.Exit(1)
 
 
-def _settings(params: Path, own: list[str] | None, filters: Any, sets: list[str] | None, **changes: object) -> Any:
-    from actlab.study import overrides
-    from actlab.study.run import read_params
-
-    return overrides.overridden(read_params(params, own or ()), str(params), filters, sets or (), **changes)
-
-
 @app.command()
 def status(
     params: ParamsFile,
@@ -128,15 +127,7 @@ def status(
     plugin: Plugins = None,
 ) -> None:
     """Trials of each arm that are done, running and missing, and the time that is left by recorded seconds."""
-    filters = {"model": model, "activation": activation, "optimizer": optimizer, "symmetry": symmetry}
-    _show_status(_settings(params, plugin, filters, set_, trials=trials), workers)
-
-
-def _show_status(settings: Any, workers: int) -> None:
-    from actlab.study.status import in_words, of
-
-    _print_table(found := of(settings))
-    console.print(in_words(found, workers))
+    run(params, model, activation, optimizer, symmetry, trials, set_=set_, workers=workers, dry_run=True, plugin=plugin)
 
 
 def _print_table(frame: Any) -> None:
