@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from actlab.activations import find_activation
 from actlab.models import ModelConfig
-from actlab.models.layers import Block, FeedForward, LSTMStack
+from actlab.models.layers import Block, FeedForward
 
 NO_DROPOUT = replace(tiny.CONFIG, dropout=0.0)
 
@@ -22,18 +22,6 @@ def changed(model: nn.Module, tokens: Tensor, place: int) -> Tensor:
     other[:, place] = (other[:, place] + 1) % 11
     with torch.inference_mode():
         return (model(tokens) != model(other)).any(-1).any(0)
-
-
-def test_lstm_stack_is_torchs_lstm() -> None:
-    """The stack of one-layer LSTMs computes what ``nn.LSTM(num_layers=2)`` computes."""
-    torch.manual_seed(0)
-    stack, reference = LSTMStack(6, 9, 2, dropout=0.5).eval(), nn.LSTM(6, 9, 2, batch_first=True)
-    with torch.no_grad():
-        for i, layer in enumerate(stack.layers):
-            for name, parameter in layer.named_parameters():
-                getattr(reference, name.replace("_l0", f"_l{i}")).copy_(parameter)
-    x = torch.randn(3, 5, 6)
-    torch.testing.assert_close(stack(x), reference(x)[0])
 
 
 def test_convlm_sees_65_characters() -> None:

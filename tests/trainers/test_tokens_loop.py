@@ -16,7 +16,6 @@ import torch
 from torch import nn
 
 from actlab.data.tokens import TokenStream, write_shard
-from actlab.errors import BadInput
 from actlab.models.gpt2 import GPT2, GPT2Config, build_gpt2
 from actlab.optimizers import OPTIMIZERS, build_optimizer
 from actlab.trainers import loop
@@ -142,10 +141,3 @@ def test_measure_agrees_with_the_other_loop_and_a_slow_standard_error():
         for inputs, targets in zip(fixed.inputs, fixed.targets, strict=True):
             losses.append(nn.functional.cross_entropy(net(inputs[None])[0], targets, ignore_index=-100).item())
     assert got["val_standard_error"] == pytest.approx(np.std(losses, ddof=1) / math.sqrt(len(losses)), rel=0.02)
-
-
-def test_the_optimizer_must_hold_every_parameter(shard):
-    net = model()
-    optimizer = build_optimizer("adamw", [net.tokens.weight], torch.Generator())
-    with pytest.raises(BadInput, match="the optimizer misses blocks"):
-        train_tokens(net, optimizer, TokenStream([shard], 8, 4), windows(), RECIPE, 1)

@@ -215,10 +215,3 @@ def build_gpt2(
     model = GPT2(config, find_activation(activation), gated_width)
     model.initialise(generator_for)
     return model
-
-
-def flops_per_token(config: GPT2Config, parameters: int) -> int:
-    """Floating-point operations a token of one training step: 6 N + 12 L C T, N without positions (Chowdhery et al.
-    2022, appendix B)."""
-    positions = config.block_size * config.n_embd if config.positions == "learned" else 0
-    return 6 * (parameters - positions) + 12 * config.n_layer * config.n_embd * config.block_size
