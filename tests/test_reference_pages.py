@@ -8,7 +8,7 @@ from actlab import paths
 from actlab.models import SCALES
 from actlab.models.gpt2 import GPT2_SCALES
 
-NAMED = re.compile(r"(?:arXiv[ :]|arxiv\.org/abs/)(\d{4}\.\d{5}|\d{4}\.\d{4})\b")
+NAMED = re.compile(r"(?:arXiv[\s:]+|arxiv\.org/abs/)(\d{4}\.\d{5}|\d{4}\.\d{4})\b")
 
 
 def test_every_paper_that_is_named_is_in_the_bibliography() -> None:
