@@ -15,11 +15,10 @@ from actlab import paths
 from actlab.errors import UnknownName
 from actlab.records import repro, store
 from actlab.records import settings as recorded
-from actlab.records.repro import METRICS, PAIR_METRICS, ArmResults, Metric
+from actlab.records.repro import METRICS, PAIR_METRICS, ArmResults, Metric, of_trials
 from actlab.records.store import Record
 from actlab.records.tables import load_records
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import mean_interval
 
 GRID = "repro"
 """The reproducibility grid: its runs lie in ``results/repro-SCALE`` and are one study here, with the scale as a
@@ -199,7 +198,7 @@ def _study_of(kind: str, name: str, parts: Mapping[str, Sequence[Record]]) -> St
             if name == GRID:
                 further = {"scale": repro.labelled(folder.removeprefix(f"{GRID}-"), recorded.named(record, apart))}
             at = {NAMES.get(n, n): recorded.text(v) for n, v in (recorded.cell_of(record) | further).items()}
-            arms.append(_arm_of(record, at, read.get(record["arm"])))
+            arms.append(_arm_of(read.get(record["arm"], ArmResults(record)), at))
             if kind == "trials":
                 tables[at.get("scale", "")] = {n: v for n, v in grid.baseline.items() if n in ("unigram", "bigram")}
                 settings.setdefault(at.get("scale", ""), _settings(record))
@@ -219,29 +218,19 @@ def _settings(record: Record) -> str:
     )
 
 
-def _arm_of(record: Record, at: dict[str, str], grid: ArmResults | None) -> Arm:
-    """One record as an arm; ``grid``: how the grid reads it, where it is one of language models."""
-    trials, names = record["trials"], KINDS[record["kind"]][3]
-    done = [trial.get("final", trial) if trial["status"] == "done" else {} for trial in trials]
-    singles = {name: [float(one.get(name, math.nan)) for one in done] for name in names}
-    estimates = {name: mean_interval(values) for name, values in singles.items()}
-    nudge = {}
-    if grid:
-        pairs = np.triu_indices(len(grid.labels), 1)
-        singles = {n: (grid.matrix(n)[pairs] if n in PAIR_METRICS else grid.values(n)).tolist() for n in names}
-        estimates = {name: grid.shown(name) for name in names}
-        nudge = {name: grid.floor_of(name, "nudge") for name in PAIR_METRICS} if grid.floor else {}
-    histories = [{entry["iteration"]: entry for entry in trial.get("history", [])} for trial in trials]
+def _arm_of(arm: ArmResults, at: dict[str, str]) -> Arm:
+    """One recorded arm as a point of its study."""
+    names, pairs = KINDS[arm.record["kind"]][3], np.triu_indices(len(arm.labels), 1)
+    histories = [{entry["iteration"]: entry for entry in trial.get("history", [])} for trial in arm.record["trials"]]
     steps = sorted({step for history in histories for step in history})
-    labels = [str(trial.get("label", trial.get("seed"))) for trial in trials]
     return Arm(
         at=at,
-        labels=labels,
-        parameters=int(next((t["n_parameters"] for t in (*trials, record) if "n_parameters" in t), 0)),
-        estimates=estimates,
-        singles=singles,
-        not_done=[f"{label}: {t['status']}" for label, t in zip(labels, trials, strict=True) if t["status"] != "done"],
-        nudge=nudge,
+        labels=arm.labels,
+        parameters=arm.n_parameters,
+        estimates={name: arm.shown(name) for name in names},
+        singles={n: (arm.values(n) if of_trials(n) else arm.matrix(n)[pairs]).tolist() for n in names},
+        not_done=arm.not_done,
+        nudge={name: arm.floor_of(name, "nudge") for name in PAIR_METRICS} if arm.floor else {},
         steps=[float(step) for step in steps],
         curves={
             name: [[history.get(step, {}).get(name, math.nan) for step in steps] for history in histories]

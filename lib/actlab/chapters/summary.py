@@ -21,8 +21,9 @@ from actlab.figures.primitives import Line, lines, points, scatter
 from actlab.figures.style import RC, styled
 from actlab.records import mnist, repro, settings, summary
 from actlab.records import tables as tidy
+from actlab.records.repro import of_trials
 from actlab.records.store import Record
-from actlab.records.summary import Arm, measured, of_pairs
+from actlab.records.summary import Arm, measured
 from actlab.statistics.estimate import Estimate
 from actlab.wording import above_zero, with_interval
 
@@ -162,7 +163,7 @@ def _group(report: Report, group: str, tests: pd.DataFrame) -> Iterator[str]:
         shown = {arm.level: arm.estimate(metric) for arm in arms if metric in arm.metrics}
         for level, estimate in shown.items():
             yield f"  {level:10s} {_shown(metric, estimate)}  n = {estimate.n}"
-        if of_pairs(metric) and len(arms) > 1:
+        if not of_trials(metric) and len(arms) > 1:
             yield f"  {_spread(report, group, metric, shown)}"
         yield from _tested(tests, group, metric)
     for level in report.levels:
@@ -176,7 +177,7 @@ def _label(report: Report, metric: str) -> str:
 
 
 def _shown(metric: str, estimate: Estimate) -> str:
-    return with_interval(above_zero(estimate) if metric in summary.PAIR_METRICS else estimate)
+    return with_interval(above_zero(estimate) if metric in repro.PAIR_METRICS else estimate)
 
 
 def _spread(report: Report, group: str, metric: str, shown: Mapping[str, Estimate]) -> str:

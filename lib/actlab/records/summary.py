@@ -19,8 +19,8 @@ from actlab.records.tables import COLUMNS, factors, used
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.tests import holm, welch
 
-PAIR_METRICS = ("relative_pd", "total_variation", "churn", "jensen_shannon", "label_pd")
-TRIAL_METRICS = ("val_loss", "best_val_loss", "val_accuracy", "test_accuracy")
+REPORTED_PAIRS = ("relative_pd", "total_variation", "churn", "jensen_shannon", "label_pd")
+REPORTED_TRIALS = ("val_loss", "best_val_loss", "val_accuracy", "test_accuracy")
 SHORT = {"hidden": "h", "learning_rate": "lr", "batch_size": "b", "rate_factor": "x"}
 
 
@@ -39,14 +39,9 @@ class Arm(ArmResults):
         """Difference from another arm and p-value: paired over shared seeds; without two of them, by Welch's test of
         the trials; NaN where neither can be made."""
         found = self.minus(other, metric)
-        if found.n > 1 or of_pairs(metric):
+        if found.n > 1 or not of_trials(metric):
             return found, float("nan") if np.isnan(found.low) else found.p_value()
         return welch(self.values(metric), other.values(metric))
-
-
-def of_pairs(metric: str) -> bool:
-    """Whether a metric is one of pairs; a user's own metrics are."""
-    return not of_trials(metric)
 
 
 def measured(found: Sequence[Arm]) -> list[str]:
@@ -63,7 +58,7 @@ def arms(records: Iterable[Record]) -> list[Arm]:
     found = []
     for record in (record for record in known if record["kind"] in MAIN):
         own = [name for name in _keys([record], "pairs") if name not in COLUMNS and name not in ("between", "blocks")]
-        metrics = [n for n in PAIR_METRICS if n in pairs] + own + [n for n in TRIAL_METRICS if n in finals]
+        metrics = [n for n in REPORTED_PAIRS if n in pairs] + own + [n for n in REPORTED_TRIALS if n in finals]
         found.append(_arm(record, named(record, names), tuple(metrics)))
     return sorted(found, key=lambda arm: [_place(arm.group), _place(arm.level)])
 
