@@ -11,6 +11,7 @@ import pytest
 from actlab import paths
 from actlab.records import store
 from actlab.study.run import load, read_params
+from actlab.study.trial import specification
 
 ROOT = paths.ROOT / "results"  # the committed records: a test's own folder of results is another one
 WITHOUT_ARM = ("baseline", "performance", "reliability")
@@ -28,7 +29,7 @@ def planned() -> dict[tuple[str, str], Any]:
 
 def test_every_recorded_arm_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     """A change of an arm's settings or of their hash would orphan results: lists every record that no params file plans
-    any more."""
+    any more, or whose trials are not read back as planned."""
     monkeypatch.setenv("ACTLAB_RESULTS", str(ROOT))
     arms = planned()
     recorded = {
@@ -42,6 +43,9 @@ def test_every_recorded_arm_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
         if store.canonical(arms[key].config) != store.canonical(RECORDS[path]["config"])
     ]
     assert changed == []
+    trials = [(path, trial) for path, key in recorded.items() for trial in getattr(arms[key], "trials", ())]
+    assert len(trials) >= 905
+    assert [path.stem for path, trial in trials if specification(RECORDS[path], trial.label) != trial] == []
 
 
 def test_records_are_named_by_what_they_hold() -> None:

@@ -119,8 +119,8 @@ LATER_OF_RECIPE = {"schedule": "constant", "average": 0.0}
 class Arm:
     """One combination of factors and its trials.
 
-    Kinds: ``trials``; ``floor``: the first seed plain, repeated and nudged; ``perturbed``: every seed plain, and
-    changed in each way asked for.
+    Kinds: ``trials``; ``floor``: the first seed plain, repeated and with a 1-ULP perturbation; ``perturbed``: every
+    seed plain, and changed in each way asked for.
     """
 
     study: str
