@@ -61,9 +61,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path / "results"))
     for folder in ("book", "notebooks", "params", "results"):
         (tmp_path / folder).mkdir(exist_ok=True)
-    shutil.copy(paths.ROOT / "notebooks" / "repro.ipynb", tmp_path / "notebooks")
+    notebook = (paths.ROOT / "notebooks" / "repro.ipynb").read_text(encoding="utf-8")
+    linkless = re.sub(r"\[([^\]]*)\]\(\w+\.ipynb\)", r"\1", notebook)  # no other study's page is here
+    (tmp_path / "notebooks" / "repro.ipynb").write_text(linkless, encoding="utf-8")
     shutil.copy(paths.ROOT / "_config.yml", tmp_path / "book")
-    shutil.copytree(paths.ROOT / "book" / "_static", tmp_path / "book" / "_static")
+    for name in ("_static", "_redirects"):
+        shutil.copytree(paths.ROOT / "book" / name, tmp_path / "book" / name)
     shutil.copy(paths.ROOT / "book" / "references.bib", tmp_path / "book")
     (tmp_path / "params" / "chain.yaml").write_text(yaml.safe_dump(STUDY))
     (tmp_path / "book" / "pages.yaml").write_text(yaml.safe_dump(PAGES))

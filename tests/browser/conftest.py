@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -83,6 +84,9 @@ class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *args: object) -> None: ...
 
 
+REDIRECTS = paths.ROOT / "book" / "_redirects"
+
+
 @dataclass(frozen=True)
 class Site:
     """A book on a loopback address."""
@@ -97,8 +101,10 @@ class Site:
 
     @property
     def pages(self) -> list[str]:
-        """Its pages, without the indices that Sphinx makes and the first page's second address."""
+        """Its pages, without the indices that Sphinx makes, the first page's second address, and old addresses."""
+        old = {path.relative_to(REDIRECTS).as_posix() for path in REDIRECTS.rglob("*.html")}
         found = [path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*.html")]
+        found = [name for name in found if name not in old]
         return sorted(name for name in found if not name.startswith(("_", "genindex", "index", "search")))
 
 
@@ -160,9 +166,11 @@ def tiny_book(factory: pytest.TempPathFactory) -> Path:
 
 def _write(root: Path) -> None:
     (root / "book/studies").mkdir(parents=True)
-    for name in ("_static", "bibliography.md", "references.bib"):
+    for name in ("_static", "_redirects", "bibliography.md", "references.bib"):
         source, target = paths.ROOT / "book" / name, root / "book" / name
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+    works = root / "book/bibliography.md"
+    works.write_text(re.sub(r"\[([^\]]*)\]\([^)]*ipynb\)", r"\1", works.read_text()))  # no other page is here
     shutil.copy(paths.ROOT / "_config.yml", root / "book/_config.yml")
     (root / "book/_toc.yml").write_text(
         "format: jb-book\nroot: intro\nchapters:\n- file: studies/explore\n- file: bibliography\n"

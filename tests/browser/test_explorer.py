@@ -68,6 +68,17 @@ def test_an_address_opens_the_view_that_it_was_made_from(visit: Visit) -> None:
     assert other.get_by_role("combobox", name="model").input_value() == "tinylstm"
 
 
+def test_back_undoes(visit: Visit) -> None:
+    """A change of the menus is one step of the browser's history."""
+    page = opened(visit)
+    before = picture(page)
+    page.get_by_label("metric").select_option("churn")
+    assert picture(page) != before
+    page.go_back()
+    assert "churn" not in page.url
+    assert picture(page) == before
+
+
 def test_an_address_that_no_longer_fits_opens_all_the_same(visit: Visit) -> None:
     """Links outlive records: what is unknown gets its default."""
     page = opened(visit, "?study=gone&metric=acuracy&model=none&activation=rleu")

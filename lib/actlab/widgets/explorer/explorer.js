@@ -22,13 +22,15 @@ export function render({ model, el, address = false }) {
   const save = html("button", { type: "button" }, "Download these numbers (CSV)");
   el.append(menus, status, main, heading, details, html("details", {}, html("summary", {}, "The numbers as a table"), numbers), save);
 
+  /** Another study begins anew, but for the metric: half of its levels ticked would look like all of them. */
   function change(part) {
-    choice = choose(catalogue, { ...choice, ...part });
+    choice = choose(catalogue, part.study ? { metric: choice.metric, ...part } : { ...choice, ...part });
     model.set("choice", choice);
     model.save_changes();
-    if (address) history.replaceState(history.state, "", toAddress(location.href, catalogue, choice));
+    if (address) history.pushState(history.state, "", toAddress(location.href, catalogue, choice));
     draw();
   }
+  if (address) addEventListener("popstate", () => draw(choice = choose(catalogue, fromAddress(location.href))));
 
   function menu(name, words, options, value) {
     const list = html("select", { name, id: `${id}-${name}` }, ...options.map(([level, text]) => new Option(text, level, false, level === value)));
