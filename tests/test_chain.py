@@ -62,7 +62,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for folder in ("book", "notebooks", "params", "results"):
         (tmp_path / folder).mkdir(exist_ok=True)
     notebook = (paths.ROOT / "notebooks" / "repro.ipynb").read_text(encoding="utf-8")
-    linkless = re.sub(r"\[([^\]]*)\]\(\w+\.ipynb\)", r"\1", notebook)  # no other study's page is here
+    linkless = re.sub(r"\[([\w ]*)\]\(\w+\.ipynb\)", r"\1", notebook)  # no other study's page is here
     (tmp_path / "notebooks" / "repro.ipynb").write_text(linkless, encoding="utf-8")
     shutil.copy(paths.ROOT / "_config.yml", tmp_path / "book")
     for name in ("_static", "_redirects"):
