@@ -108,19 +108,15 @@ def _code(thing: Any, what: str) -> Iterator[tuple[str, Any]]:
         yield from (("base", base) for base in thing.__bases__)
         yield from ((member, value) for member, value in sorted(vars(thing).items()) if member not in HIDDEN)
     elif isinstance(thing, FunctionType):
-        yield _source(thing, what), thing
-        yield from ((word, value) for word, value in _references(thing))
+        try:
+            yield inspect.getsource(thing), thing
+        except (OSError, TypeError):
+            raise BadInput(
+                f"the source of {what} cannot be read, so that no id of a result could name it: {WAY_OUT}"
+            ) from None
+        yield from _references(thing)
     else:
         raise BadInput(f"{what} is made of {name}, whose source cannot be read: {WAY_OUT}")
-
-
-def _source(function: FunctionType, what: str) -> str:
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):
-        raise BadInput(
-            f"the source of {what} cannot be read, so that no id of a result could name it: {WAY_OUT}"
-        ) from None
 
 
 def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
@@ -129,16 +125,13 @@ def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
     yield from sorted((function.__kwdefaults__ or {}).items())
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell.cell_contents
-    loaded = {name for code in _codes(function.__code__) for name in _globals(code)}
-    yield from ((name, function.__globals__[name]) for name in sorted(loaded) if name in function.__globals__)
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
+    loaded = sorted(set(_globals(function.__code__)))
+    yield from ((name, function.__globals__[name]) for name in loaded if name in function.__globals__)
 
 
 def _globals(code: CodeType) -> Iterator[str]:
-    return (each.argval for each in dis.get_instructions(code) if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    """Names that the code, or code inside it, loads from the module."""
+    yield from (each.argval for each in dis.get_instructions(code) if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _globals(constant)

@@ -31,13 +31,6 @@ CONNECT = 10
 GPU = "GPU"
 """Name of the Dask resource that a task on a GPU takes: start such workers with ``dask worker --resources GPU=1``."""
 WORDS = {"trial_code_sha256": "code", "machine": "machine"}
-QUIET = {
-    "distributed.worker.memory.target": False,  # one trial a process: nothing to spill, and pausing would only stall it
-    "distributed.worker.memory.spill": False,
-    "distributed.worker.memory.pause": False,
-    "distributed.worker.memory.terminate": False,
-    "distributed.nanny.pre-spawn-environ": startup.ONE_THREAD,
-}
 
 
 class EngineError(ActlabError):
@@ -157,7 +150,7 @@ def connected(workers: int, scheduler: str = "") -> Iterator[Any]:
     import dask
     from distributed import Client
 
-    with dask.config.set(QUIET):
+    with dask.config.set({"distributed.nanny.pre-spawn-environ": startup.ONE_THREAD}):
         if scheduler:
             try:
                 client = Client(scheduler, timeout=CONNECT, set_as_default=False)
@@ -194,7 +187,7 @@ def _local(workers: int) -> Iterator[Any]:
             dashboard_address=f"{host}:0",
             scheduler_kwargs={"dashboard": False},  # its libraries take a second to load; `dask scheduler` has one
             silence_logs=logging.CRITICAL,
-            memory_limit=0,
+            memory_limit=0,  # one trial a process: nothing to spill, and pausing would only stall it
             env={**os.environ, **startup.ONE_THREAD},
         )
         client = Client(cluster, set_as_default=False)
