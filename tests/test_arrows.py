@@ -34,12 +34,11 @@ MAY = {
         None,
     ),
     "statistics": ({"errors"}, {"numpy", "scipy"}),
-    "wording": ({"statistics"}, {"IPython", "myst_nb", "numpy"}),
-    "records": ({"statistics", "wording", "errors", "paths", "files"}, {"numpy", "pandas", "yaml"}),
+    "records": ({"statistics", "errors", "paths", "files"}, {"numpy", "pandas", "yaml", "IPython"}),
     "figures": ({"records", "statistics", "errors"}, {"numpy", "matplotlib", "mpl_toolkits", "IPython"}),
-    "claims": ({"records", "statistics", "wording", "errors"}, {"numpy", "pandas", "pydantic", "scipy", "yaml"}),
+    "claims": ({"records", "statistics", "errors"}, {"numpy", "pandas", "pydantic", "scipy", "yaml"}),
     "chapters": (
-        {"records", "claims", "figures", "statistics", "wording", "errors", "paths", "files"},
+        {"records", "claims", "figures", "statistics", "errors", "paths", "files"},
         {"numpy", "pandas", "yaml", "scipy", "matplotlib", "IPython"},
     ),
 }
@@ -132,18 +131,10 @@ def test_names_become_objects_in_the_study_only() -> None:
         assert not found & NAMES_TO_OBJECTS, file.name
 
 
-MOST_ENTRIES, LONGEST, TOKENS = 21, 300, 156_000
+MOST_ENTRIES, LONGEST, TOKENS = 20, 300, 145_000
 """Of the package: entries at its root, lines of a file, tokens without comments, docstrings and layout. The last is
 what is reached: lower it with every smaller house, never raise it without saying why."""
-STILL_LONGER = {
-    "chapters/autopsy/trained.py",
-    "chapters/explore.py",
-    "chapters/performance.py",
-    "figures/autopsy.py",
-    "figures/primitives.py",
-    "records/repro.py",
-    "records/sources.py",
-}
+STILL_LONGER = {"chapters/performance.py", "figures/primitives.py", "records/repro.py"}
 LAYOUT = {
     tokenize.COMMENT,
     tokenize.NL,

@@ -8,8 +8,8 @@ from tests.support import grids
 from actlab.chapters import arms
 from actlab.chapters.template import MISSING, NO_RECORD, folded, standing_listed
 from actlab.records.repro import read
+from actlab.records.wording import with_interval
 from actlab.statistics.estimate import Estimate
-from actlab.wording import with_interval
 
 NAN = float("nan")
 

@@ -9,8 +9,8 @@ from actlab.chapters import report
 from actlab.claims.evidence import Evidence
 from actlab.claims.verdicts import signs
 from actlab.records.repro import read
+from actlab.records.wording import above_zero
 from actlab.statistics.power import detectable_paired
-from actlab.wording import above_zero
 
 
 def lite(*activations: tuple[str, float, float]) -> Evidence:

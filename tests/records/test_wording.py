@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from actlab.records.wording import above_zero, bullets, capital, measured, moment, publish, small
 from actlab.statistics.estimate import Estimate
-from actlab.wording import above_zero, bullets, capital, measured, moment, publish, small
 
 
 def test_bullets_leave_out_what_is_empty() -> None:

@@ -32,9 +32,9 @@ from actlab.records.ablation import (
     words,
 )
 from actlab.records.estimates import ALPHA, adjusted
+from actlab.records.wording import bullets, signed, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
-from actlab.wording import bullets, signed, with_interval
 
 EFFECT = "loss with bQ+bV minus loss without (nats; below 0 it helps)"
 

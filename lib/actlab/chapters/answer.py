@@ -14,8 +14,8 @@ from actlab.records import repro, store
 from actlab.records.answer import Answer
 from actlab.records.registration import params_of, registrations
 from actlab.records.repro import Grid
+from actlab.records.wording import moment, signed
 from actlab.statistics.estimate import Estimate
-from actlab.wording import moment, signed
 
 STUDY, TUNING, COMMON = "answer", "answer-tuning", "repro-lite"
 """The confirmatory study, the one that chose its rates, and the same arms at one untuned rate (300 steps fewer)."""

@@ -19,9 +19,9 @@ from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import tested
 from actlab.records.repro import METRICS, PAIR_METRICS, ArmResults, Grid
 from actlab.records.settings import differing, kind_of, named
+from actlab.records.wording import signed, small, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import paired_difference
-from actlab.wording import signed, small, with_interval
 
 
 def figure_differences(grid: Grid, metric: str = "total_variation", margin: float = 0.0) -> Figure:

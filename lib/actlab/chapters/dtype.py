@@ -13,9 +13,9 @@ from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.registration import plan_of
 from actlab.records.repro import Grid
+from actlab.records.wording import signed
 from actlab.statistics.equal_loss import Decision, decide
 from actlab.statistics.estimate import Estimate
-from actlab.wording import signed
 
 STUDY, TWIN = "dtype", "repro-lite"
 """The study in bfloat16, and that of the same arms in float32."""

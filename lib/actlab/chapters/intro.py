@@ -13,8 +13,8 @@ from actlab.claims import ledger
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, ensemble_sizes
 from actlab.records.repro import Grid
+from actlab.records.wording import small
 from actlab.statistics.equal_loss import Curves
-from actlab.wording import small
 
 PERTURBED = "extreme"
 """The study whose every arm was also run with one weight moved by one unit in the last place (1 ULP)."""

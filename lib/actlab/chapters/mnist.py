@@ -25,7 +25,7 @@ from actlab.records.mnist import (
     over_epochs,
     words,
 )
-from actlab.wording import bullets, signed
+from actlab.records.wording import bullets, signed
 
 SILENT = 1e-4
 """A validation loss this near to ln 10 means that the network answers all ten classes alike, whatever the image."""

@@ -17,8 +17,8 @@ from actlab.chapters.template import folded, frame
 from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
 from actlab.records import store
+from actlab.records.wording import moment, with_interval
 from actlab.statistics.means import mean_interval
-from actlab.wording import moment, with_interval
 
 STUDY = "performance"
 OURS, REFERENCE = "ours", "plain reference"

@@ -22,8 +22,8 @@ from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.estimates import REFERENCE
 from actlab.records.store import Record
+from actlab.records.wording import bullets, small
 from actlab.statistics.estimate import Estimate
-from actlab.wording import bullets, small
 
 NOT_YET = f"{NO_RECORD}: `actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
 PROCESSOR = ("processor", "capability")

@@ -14,7 +14,7 @@ from actlab import paths
 from actlab.chapters.template import frame
 from actlab.records import store
 from actlab.records.store import Record
-from actlab.wording import bullets, moment
+from actlab.records.wording import bullets, moment
 
 STUDY = "reliability"
 COMMAND = "pytest tests/faults tests/fuzz --hypothesis-profile=many --reliability"

@@ -16,10 +16,10 @@ from actlab.claims.verdicts import signs
 from actlab.figures.style import NO_RECORD
 from actlab.records.families import comparisons
 from actlab.records.repro import METRICS, ArmResults, Grid
+from actlab.records.wording import above_zero, normal_tails, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.power import detectable_paired
 from actlab.statistics.variance import crossed_shares
-from actlab.wording import above_zero, normal_tails, with_interval
 
 SMALLEST_FIRST = tuple(reversed(STUDIES))
 NOT_GIVEN = "not given"

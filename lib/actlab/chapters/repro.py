@@ -14,8 +14,8 @@ from actlab.figures.style import NO_RECORD
 from actlab.records.estimates import ALPHA
 from actlab.records.families import family_size, tested, told
 from actlab.records.repro import METRICS, ArmResults, Grid, association
+from actlab.records.wording import bullets, normal_tails, signed, small
 from actlab.statistics.means import few_differ
-from actlab.wording import bullets, normal_tails, signed, small
 
 LISTED = 6
 """How many differences a sentence names, the largest."""

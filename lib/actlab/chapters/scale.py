@@ -20,10 +20,10 @@ from actlab.records.families import Tested, tested, told
 from actlab.records.repro import Grid
 from actlab.records.settings import usual
 from actlab.records.store import Record
+from actlab.records.wording import normal_tails, signed, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import paired_difference, rank_correlation
 from actlab.statistics.variance import block_share
-from actlab.wording import normal_tails, signed, with_interval
 
 LOSS, SHARE = "loss minus relu's (nats)", "share of the loss's variance between activations"
 

@@ -33,8 +33,8 @@ from actlab.records.sources import (
     outcomes,
     trajectory,
 )
+from actlab.records.wording import measured, normal_tails, signed, small
 from actlab.statistics.estimate import Estimate
-from actlab.wording import measured, normal_tails, signed, small
 
 LABEL = "mean total variation (0 to 1)"
 Studies = Mapping[str, Sources]

@@ -24,8 +24,8 @@ from actlab.records import tables as tidy
 from actlab.records.repro import of_trials
 from actlab.records.store import Record
 from actlab.records.summary import Arm, measured
+from actlab.records.wording import above_zero, with_interval
 from actlab.statistics.estimate import Estimate
-from actlab.wording import above_zero, with_interval
 
 FORMATS = ("png", "svg", "pdf")
 ACROSS = ("val_loss", "val_accuracy", "total_variation")

@@ -13,7 +13,7 @@ from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.families import FAMILIES, PRIMARY, extent
 from actlab.records.registration import of_rule
-from actlab.wording import bullets
+from actlab.records.wording import bullets
 
 pd.set_option("display.max_colwidth", None)  # a page shows the whole text of a cell
 MISSING = "not run"

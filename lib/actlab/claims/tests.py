@@ -37,8 +37,8 @@ from actlab.claims.verdicts import (
 from actlab.records.ablation import Factorial
 from actlab.records.mnist import Sweep
 from actlab.records.repro import METRICS, ArmResults, combined
+from actlab.records.wording import above_zero, measured
 from actlab.statistics.means import coefficient_of_variation
-from actlab.wording import above_zero, measured
 
 Means = NDArray[np.float64]
 ANY = tuple(STUDIES)

@@ -19,7 +19,7 @@ import yaml
 from actlab import paths
 from actlab.records.families import recorded_before, trials_of
 from actlab.records.store import Record
-from actlab.wording import moment
+from actlab.records.wording import moment
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from actlab.records import schema, settings
 from actlab.records.store import Record
+from actlab.records.wording import FEW_DIFFER, above_zero
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import (
@@ -27,7 +28,6 @@ from actlab.statistics.means import (
     paired_difference,
     rank_correlation,
 )
-from actlab.wording import FEW_DIFFER, above_zero
 
 Matrix = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Small pieces that every page's sentences share."""
+"""Wording that pages share: numbers with intervals, signs and n, dates, bullets, glued sentences."""
 
 from __future__ import annotations
 

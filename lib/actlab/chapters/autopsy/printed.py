@@ -13,9 +13,9 @@ from actlab.claims.published import parameters
 from actlab.figures.style import NO_RECORD
 from actlab.records.autopsy import Autopsy
 from actlab.records.repro import Grid
+from actlab.records.wording import measured
 from actlab.statistics.means import coefficient_of_variation
 from actlab.statistics.tests import f_p_value, one_way_anova, permutation_f, tukey
-from actlab.wording import measured
 
 RULE = "params/autopsy-overfit.yaml"
 

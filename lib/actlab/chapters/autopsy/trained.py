@@ -11,8 +11,8 @@ from actlab.chapters.autopsy.printed import below
 from actlab.claims.published import numbers as p
 from actlab.records.autopsy import IGNORED, Autopsy, Reading, at
 from actlab.records.repro import ArmResults
+from actlab.records.wording import measured as said
 from actlab.statistics.means import coefficient_of_variation, mean_interval, pair_mean, rank_correlation
-from actlab.wording import measured as said
 
 LEAKY, UNIGRAM = "convlm", "tinylstm"
 COARSE, FINE = ("gelu", "swiglu"), ("relu", "swish", "smelu_1")

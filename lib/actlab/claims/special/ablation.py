@@ -12,8 +12,8 @@ from scipy import special
 from actlab.claims.verdicts import Between, Finding, absent, decided, ran
 from actlab.records.ablation import BASE, BROKEN, PUBLISHED, Factorial, batches, gains, interactions, words
 from actlab.records.store import Record
+from actlab.records.wording import signed
 from actlab.statistics.means import mean_interval
-from actlab.wording import signed
 
 PUBLISHED_SCALE, PUBLISHED_TOKENS, PUBLISHED_VOCABULARY = "124m", 500_000_000, 50_304
 LAYERS, WIDTH, CONTEXT = 12, 768, 512

@@ -14,9 +14,9 @@ from actlab.claims.published import numbers, parameters
 from actlab.claims.tests import label, mean, number, of_records
 from actlab.claims.verdicts import FILES, Answer, Finding, decided, explained, signs, unexplained
 from actlab.records.autopsy import Reading
+from actlab.records.wording import measured
 from actlab.statistics.means import pair_mean_difference, rank_correlation
 from actlab.statistics.power import detectable_two_sample, power_two_sample
-from actlab.wording import measured
 
 UNPAIRED, MIXED, LEAK = "pairing: unpaired", "two metrics in one table", "padding: both"
 GAIN = 0.1

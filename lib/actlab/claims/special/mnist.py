@@ -6,9 +6,9 @@ import numpy as np
 
 from actlab.claims.verdicts import Finding, decided, ran
 from actlab.records.mnist import PUBLISHED_BATCH, PUBLISHED_RATE, Sweep, differences, gains, optimism
+from actlab.records.wording import signed
 from actlab.statistics.best_of_k import bootstrap_maximum, interval_coverage
 from actlab.statistics.estimate import Estimate
-from actlab.wording import signed
 
 EQUAL_WIDTH, EQUAL_PARAMETERS = "geglu_equal_width", "geglu_equal_parameters"
 WIDTHS = (2, 4, 8, 16)
