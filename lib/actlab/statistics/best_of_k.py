@@ -16,10 +16,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from actlab.errors import BadInput
-from actlab.statistics.estimate import Array, Estimate, trials
+from actlab.statistics.estimate import LEVEL, Array, Estimate, trials
 
-LEVEL = 0.95
-"""Coverage that the intervals here claim."""
 Sample = TypeVar("Sample")
 
 

@@ -74,7 +74,7 @@ class Decision:
     outcome: Outcome
 
 
-def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0, level: float = 0.95) -> EqualLoss:
+def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0) -> EqualLoss:
     """Each arm's mean over pairs at the loss that all arms reach, and its difference from the reference arm's.
 
     The loss: the highest of the arms' mean final losses.  An arm is read by linear interpolation of its mean over
@@ -90,7 +90,6 @@ def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0,
         reference: name of the arm with which the others are compared.
         earlier: share of the way from that loss (0) up to the lowest of the arms' mean first losses (1): another
             moment.
-        level: coverage claimed, in (0, 1).
 
     Returns:
         Estimates in the unit of the pairs; no value below two seeds that every arm has, no interval below three.
@@ -113,8 +112,8 @@ def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0,
     left_out = left_out.reshape(len(seeds), len(arms))
     minus = names.index(reference)
     apart, left_out_apart = value - value[minus], left_out - left_out[:, minus, None]
-    values = {a: jackknifed(value[i], left_out[:, i], level, METHOD) for i, a in enumerate(names)}
-    differences = {a: jackknifed(apart[i], left_out_apart[:, i], level, METHOD) for i, a in enumerate(names)}
+    values = {a: jackknifed(value[i], left_out[:, i], METHOD) for i, a in enumerate(names)}
+    differences = {a: jackknifed(apart[i], left_out_apart[:, i], METHOD) for i, a in enumerate(names)}
     return EqualLoss(loss, values, {a: found for a, found in differences.items() if a != reference})
 
 

@@ -12,6 +12,8 @@ from scipy import special
 from actlab.errors import BadInput
 
 Array = NDArray[np.float64]
+LEVEL = 0.95
+"""Coverage that every interval claims."""
 
 
 @dataclass(frozen=True)
@@ -85,15 +87,8 @@ def finite(array: Array) -> Array:
     return array
 
 
-def check_level(level: float) -> float:
-    """``level``, or an error where it is no coverage."""
-    if not 0 < level < 1:
-        raise BadInput(f"expected a level between 0 and 1 (0.95, say), got {level}")
-    return level
-
-
-def t_interval(value: float, error: float, n: int, degrees: float, level: float, method: str) -> Estimate:
-    """``value`` +- t quantile x ``error`` (a standard error); NaN limits where the error is NaN."""
-    tail = (1 + check_level(level)) / 2
-    quantile = float(special.stdtrit(degrees, tail)) if degrees > 0 else math.nan
-    return Estimate(value, value - quantile * error, value + quantile * error, n, level, method)
+def t_interval(value: float, error: float, n: int, method: str) -> Estimate:
+    """``value`` +- t quantile with n - 1 degrees of freedom x ``error`` (a standard error); NaN limits where the error
+    is NaN."""
+    reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error if n > 1 else math.nan
+    return Estimate(value, value - reach, value + reach, n, LEVEL, method)

@@ -19,45 +19,44 @@ from actlab.errors import BadInput
 from actlab.statistics.estimate import Array, Estimate, finite, t_interval, trials, vector
 
 
-def mean_interval(values: ArrayLike, level: float = 0.95) -> Estimate:
-    """Mean of one value per trial, and its t interval (Student 1908).
+def mean_interval(values: ArrayLike) -> Estimate:
+    """Mean of one value per trial, and its 95% t interval (Student 1908), exact for normal values.
 
     Args:
         values: (n,) one number per independent trial, any unit and direction; NaN where the trial is missing.
-        level: coverage claimed, in (0, 1); exact for normal values.
 
     Returns:
         An estimate in the unit of ``values``; no interval below two trials.
 
     Raises:
-        BadInput: not one-dimensional, an infinite value, or a level outside (0, 1).
+        BadInput: not one-dimensional, or an infinite value.
     """
     present = trials(values)
     n = len(present)
     error = float(present.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    return t_interval(float(present.mean()) if n else math.nan, error, n, n - 1, level, "t interval over trials")
+    return t_interval(float(present.mean()) if n else math.nan, error, n, "t interval over trials")
 
 
-def paired_difference(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
-    """Mean of a - b over trials that share seeds, and its t interval: positive where ``a`` is larger.
+def paired_difference(a: ArrayLike, b: ArrayLike) -> Estimate:
+    """Mean of a - b over trials that share seeds, and its 95% t interval, exact where the differences are
+    normal: positive where ``a`` is larger.
 
     Args:
         a: (n,) one number per seed, NaN where missing.
         b: (n,) the same seeds in the same order; a seed counts only where both arms have it.
-        level: coverage claimed, in (0, 1); exact where the differences are normal.
 
     Returns:
         An estimate in the unit of ``a``; ``n`` is the number of shared seeds.
 
     Raises:
-        BadInput: lengths differ, an infinite value, or a level outside (0, 1).
+        BadInput: lengths differ, or an infinite value.
     """
     first, second = vector(a), vector(b)
     check_shared(first, second)
-    return replace(mean_interval(first - second, level), method="t interval of the difference over shared seeds")
+    return replace(mean_interval(first - second), method="t interval of the difference over shared seeds")
 
 
-def pair_mean(matrix: ArrayLike, level: float = 0.95) -> Estimate:
+def pair_mean(matrix: ArrayLike) -> Estimate:
     """Mean over pairs of trials (a U-statistic of order 2, Hoeffding 1948), with a jackknife over *trials* (Arvesen
     1969).
 
@@ -72,21 +71,20 @@ def pair_mean(matrix: ArrayLike, level: float = 0.95) -> Estimate:
     Args:
         matrix: (M, M) symmetric, one value per pair (a prediction difference, say); the diagonal is not read; NaN on
             the whole row and column of a missing trial.
-        level: coverage claimed, in (0, 1).
 
     Returns:
         An estimate in the unit of ``matrix``; ``n`` counts the trials that have a pair; no value below two of them, no
         interval below three.
 
     Raises:
-        BadInput: not square or not symmetric, NaN in part of a row, an infinite value, or a level outside (0, 1).
+        BadInput: not square or not symmetric, NaN in part of a row, or an infinite value.
     """
     values = pair_values(matrix)
     n = len(values)
-    return jackknifed(pair_average(values), leave_one_out(values) if n > 2 else np.full(n, math.nan), level)
+    return jackknifed(pair_average(values), leave_one_out(values) if n > 2 else np.full(n, math.nan))
 
 
-def pair_mean_difference(matrix_a: ArrayLike, matrix_b: ArrayLike, level: float = 0.95) -> Estimate:
+def pair_mean_difference(matrix_a: ArrayLike, matrix_b: ArrayLike) -> Estimate:
     """Difference of two means over pairs, a - b, whose trials share seeds; the jackknife leaves seed i out of both
     arms.
 
@@ -95,7 +93,6 @@ def pair_mean_difference(matrix_a: ArrayLike, matrix_b: ArrayLike, level: float 
     Args:
         matrix_a: (M, M) as for ``pair_mean``.
         matrix_b: (M, M) the same seeds in the same order; a seed counts only where both arms have it.
-        level: coverage claimed, in (0, 1).
 
     Returns:
         An estimate in the unit of the matrices; ``n`` is the number of shared seeds.
@@ -106,7 +103,7 @@ def pair_mean_difference(matrix_a: ArrayLike, matrix_b: ArrayLike, level: float 
     first, second = symmetric(matrix_a), symmetric(matrix_b)
     check_shared(first, second)
     pair_values(first), pair_values(second)  # refuse a gap in one arm that the other would hide
-    return replace(pair_mean(first - second, level), method="jackknife of the difference over shared seeds")
+    return replace(pair_mean(first - second), method="jackknife of the difference over shared seeds")
 
 
 def check_shared(first: Array, second: Array) -> None:
@@ -167,18 +164,17 @@ def leave_one_out(values: Array) -> Array:
     return np.asarray((values.sum() - 2 * values.sum(axis=1)) / ((count - 1) * (count - 2)))
 
 
-def jackknifed(value: float, left_out: Array, level: float = 0.95, method: str = "jackknife over trials") -> Estimate:
+def jackknifed(value: float, left_out: Array, method: str = "jackknife over trials") -> Estimate:
     """``value`` with a t interval of the standard error sqrt((M - 1) / M sum_i (U_(-i) - mean)^2) (Tukey 1958).
 
     Args:
         value: of all M trials.
         left_out: (M,) the same without trial i; no interval below three, or where one is NaN.
-        level: coverage claimed, in (0, 1).
         method: named in the estimate.
     """
     n = len(left_out)
     error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 2 else math.nan
-    return t_interval(float(value), error, n, n - 1, level, method)
+    return t_interval(float(value), error, n, method)
 
 
 def rank_correlation(points: Array) -> Array:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from actlab.errors import BadInput
-from actlab.statistics.estimate import Array, Estimate, trials
+from actlab.statistics.estimate import LEVEL, Array, Estimate, trials
 
 Arms = Mapping[str, ArrayLike]
 EXACT_LIMIT = 100_000
@@ -91,7 +91,7 @@ def tukey(arms: Arms) -> dict[frozenset[str], float]:
     return {frozenset((a, b)): float(p_values[i, j]) for (i, a), (j, b) in combinations(enumerate(groups), 2)}
 
 
-def welch(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> tuple[Estimate, float]:
+def welch(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
     """Mean of ``first`` minus mean of ``second`` with its interval, and the two-sided p-value; variances may differ
     (Welch 1947).
 
@@ -101,9 +101,9 @@ def welch(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> tuple[Est
     a, b = trials(first), trials(second)
     with warnings.catch_warnings(action="ignore"):
         found = stats.ttest_ind(a, b, equal_var=False)
-        low, high = found.confidence_interval(level)
+        low, high = found.confidence_interval(LEVEL)
         value = float(np.mean(a) - np.mean(b))
-    return Estimate(value, float(low), float(high), len(a) + len(b), level, "Welch t interval"), float(found.pvalue)
+    return Estimate(value, float(low), float(high), len(a) + len(b), LEVEL, "Welch t interval"), float(found.pvalue)
 
 
 def holm(p_values: ArrayLike, planned: int = 0) -> Array:

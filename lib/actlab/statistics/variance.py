@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from actlab.errors import BadInput
-from actlab.statistics.estimate import Array, Estimate, finite
+from actlab.statistics.estimate import LEVEL, Array, Estimate, finite
 
 DRAWS = 5_000
 FACTORS = ("architecture", "activation", "interaction", "seed")
-LEVEL = 0.95
-"""Coverage that the intervals claim, approximately."""
 METHOD = "two-way omega squared, generalised interval"
 
 
