@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar, final
 
 from actlab.activations import Activation
@@ -16,5 +17,5 @@ class NanoTransformer(Transformer):
     special: ClassVar[Mapping[str, Initialiser]] = {"positions.weight": zeros}
 
     def __init__(self, config: ModelConfig, activation: Activation, gated_width: str = "matched") -> None:
-        attention = lambda: CausalSelfAttention(config.n_embd, config.n_head, bias=False, attention_dropout=0.0)  # noqa: E731
+        attention = partial(CausalSelfAttention, config.n_embd, config.n_head, bias=False, attention_dropout=0.0)
         super().__init__(config, activation, gated_width, attention)

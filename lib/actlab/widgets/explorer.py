@@ -27,7 +27,8 @@ IMPORT = re.compile(
     r'^import (?:\* as (?P<space>\w+)|\{(?P<names>[^}]*)\}) from "\./(?P<module>\w+)\.js";$', re.MULTILINE
 )
 EXPORTED = re.compile(r"^export function (\w+)", re.MULTILINE)
-PAGE = """<div id="explorer"><noscript>The explorer needs JavaScript; the same numbers are in the tables of each study's page.</noscript></div>
+PAGE = """<div id="explorer"><noscript>The explorer needs JavaScript; \
+the same numbers are in the tables of each study's page.</noscript></div>
 <style>{css}</style>
 <script type="application/json" id="explorer-catalogue">{catalogue}</script>
 <script type="module">
