@@ -57,7 +57,10 @@ def test_a_figure_on_a_phone_keeps_its_letters(visit: Visit) -> None:
     visit.page.set_viewport_size({"width": 390, "height": 844})
     page = visit.open("intro.html")
     picture = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='900' height='300'/>"
-    figure = f'<figure class="align-default" id="wide"><img alt="none" src="{picture}"><figcaption>{"Words of a caption. " * 9}</figcaption></figure>'
+    figure = (
+        '<figure class="align-default" id="wide"><img alt="none" '
+        f'src="{picture}"><figcaption>{"Words of a caption. " * 9}</figcaption></figure>'
+    )
     page.evaluate("html => document.querySelector('article').insertAdjacentHTML('beforeend', html)", figure)
     page.wait_for_function("document.querySelector('#wide img').complete")
     width = "selector => document.querySelector(selector).getBoundingClientRect().width"

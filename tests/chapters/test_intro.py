@@ -12,7 +12,8 @@ FLOORS = {"relu": (0.0078, 0.12), "gelu": (1.6e-7, 0.1)}
 
 
 def test_the_front_page_says_what_the_records_say() -> None:
-    """The planted difference leads; the perturbation, the ensembles and the ledger follow, at most three numbers each."""
+    """The planted difference leads; the perturbation, the ensembles and the ledger follow, at most three numbers
+    each."""
     front = intro.Front(answer(records({"gelu": 0.0, "swiglu": 0.03})), FLOORS, {"replicated": 3, "artefact": 4})
     told = intro.sentences(front)
     assert "swiglu in" in told["between"]

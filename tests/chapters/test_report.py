@@ -77,8 +77,8 @@ def test_recommendations_count_what_is_sure() -> None:
         in said[0]
     )
     assert (
-        "significantly lower the loss (2), none also lowers the difference between seeds significantly; 2 significantly raise it"
-        in said[1]
+        "significantly lower the loss (2), none also lowers the difference between seeds significantly; 2 "
+        "significantly raise it" in said[1]
     )
     assert "2 of 4 arms significantly agree more than relu: charlm swish (+" in said[2]
     assert "minigpt swish (+0.99" in said[2]

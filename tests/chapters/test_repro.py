@@ -86,7 +86,10 @@ def test_holm_covers_all_comparisons() -> None:
     )
     assert "charlm gelu +0.500" in sentence
     assert "swish" not in sentence
-    told = "the activation changes the validation loss significantly in 1 of 2 comparisons with relu, and how far two seeds"
+    told = (
+        "the activation changes the validation loss significantly in 1 of 2 comparisons with relu, and how far "
+        "two seeds"
+    )
     assert told in repro.answer(read(arms)).data
     assert "No record" in repro.answer(read([])).data
 

@@ -16,7 +16,10 @@ import pytest
 from actlab.claims import dates, ledger
 
 ROWS = "claims:\n  - id: T01\n    reported: {reported}\n  - id: T02\n    reported: 2\n"
-RULES = "def shared():\n    return {limit}\n\n\ndef near(value):\n    return value < {near}\n\n\ndef far(value):\n    return not near(value)\n"
+RULES = (
+    "def shared():\n    return {limit}\n\n\ndef near(value):\n    return value < {near}\n\n\ndef far(value):\n   "
+    " return not near(value)\n"
+)
 DAYS = [f"2026-01-0{day}T12:00:00+00:00" for day in range(1, 8)]
 RECORDED = {"2025-12-31T12:00:00+00:00": ["T01", "T02", dates.SHARED]}
 
@@ -70,7 +73,8 @@ def changed() -> dict[str, str]:
 
 
 def test_a_rule_is_dated_by_the_last_change_of_its_lines(repository: Repository) -> None:
-    """Its row, its function; what else the files hold is shared. A commit that left the rules as they are dates nothing."""
+    """Its row, its function; what else the files hold is shared. A commit that left the rules as they are dates
+    nothing."""
     repository.commit("Rows\n\nRules: unchanged\n")
     day = next(iter(RECORDED))
     assert changed() == {"T01": day, "T02": day, dates.SHARED: day}

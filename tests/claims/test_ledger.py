@@ -75,7 +75,8 @@ def test_rows_and_rules_belong_together() -> None:
 
 
 def test_what_is_no_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row without rule or reason, of an unknown key, or twice; a rule that is none; an argument that it does not have."""
+    """A row without rule or reason, of an unknown key, or twice; a rule that is none; an argument that it does not
+    have."""
     row = {
         "id": "X1",
         "section": "1",

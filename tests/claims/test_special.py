@@ -73,7 +73,8 @@ LOWER = {name: lift - 5 for name, lift in LIFT.items()}
     ],
 )
 def test_image_networks(sweep: Callable[[], Sweep], expected: dict[str, str]) -> None:
-    """Better at equal width only, everywhere, nowhere, at small widths; more epochs; settings; other images, or none."""
+    """Better at equal width only, everywhere, nowhere, at small widths; more epochs; settings; other images, or
+    none."""
     assert verdicts("mnist", sweep(), *expected) == expected
 
 
@@ -142,7 +143,8 @@ def test_the_formula_counts_the_models_parameters() -> None:
 
 
 def reading(activation: str, two: float, one: float, accuracy: float = 30.0, model: str = "charlm") -> Reading:
-    """An arm of three trials, 200 iterations: ``two`` between models, ``one`` of a model with itself; relative PD 0.9."""
+    """An arm of three trials, 200 iterations: ``two`` between models, ``one`` of a model with itself; relative PD
+    0.9."""
     made = grids.record(model, activation)
     pairs = [pair | {"coded_pd": two, "relative_pd": 0.9} for pair in made["reproducibility_metrics"]]
     itself = [{"between": [t["label"]] * 2, "coded_pd": one, "relative_pd": 0.9} for t in made["trials"]]

@@ -1,4 +1,5 @@
-"""Means over trials and over pairs of trials: known answers, what is missing, the algebra of the jackknife, CV%, ranks."""
+"""Means over trials and over pairs of trials: known answers, what is missing, the algebra of the jackknife, CV%,
+ranks."""
 
 from __future__ import annotations
 

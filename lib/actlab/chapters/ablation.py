@@ -218,8 +218,10 @@ def _extent(f: Factorial) -> str:
     elsewhere = int((t["rate_factor"] != 1.0).sum())
     others = f"{elsewhere} of them at other learning rates, " if elsewhere else ""
     return (
-        f"{16 - len(f.missing)} of the 16 arms have records; {len(t)} trials, {others}{diverged} diverged, of {t['n_parameters'].min():,} to "
-        f"{t['n_parameters'].max():,} parameters and {one['iterations'] * one['batch_size'] * one['context']:,} tokens ({one['dataset']})"
+        f"{16 - len(f.missing)} of the 16 arms have records; {len(t)} trials, {others}{diverged} diverged, of "
+        f"{t['n_parameters'].min():,} to "
+        f"{t['n_parameters'].max():,} parameters and {one['iterations'] * one['batch_size'] * one['context']:,} "
+        f"tokens ({one['dataset']})"
     )
 
 
@@ -234,8 +236,10 @@ def _gain(f: Factorial) -> str:
         f"{signed(whole)} nats averaged over all arms, n = {whole.n}; the largest is " if whole.n else "at its largest "
     )
     return (
-        "The loss with bQ+bV (random vectors added to queries and values, which break attention's symmetry) less the loss without it, "
-        f"so that below 0 is better, is {averaged}{signed(best)} nats ({words(optimizer)}, {words(activation)}), n = {best.n}; "
+        "The loss with bQ+bV (random vectors added to queries and values, which break attention's symmetry) less the "
+        "loss without it, "
+        f"so that below 0 is better, is {averaged}{signed(best)} nats ({words(optimizer)}, {words(activation)}), n = "
+        f"{best.n}; "
         f"{sure} of {len(found)} such differences stay apart from 0 after Holm's correction at 5%"
     )
 
@@ -278,7 +282,8 @@ def _protocol(f: Factorial) -> str:
         return "No trained run has measured single batches yet"
     k = max(found.reported)
     return (
-        f"The lowest of {k} single-batch losses of one trained run ({found.arm}) lies {found.mean - found.reported[k].value:.2f} nats below its mean "
+        f"The lowest of {k} single-batch losses of one trained run ({found.arm}) lies "
+        f"{found.mean - found.reported[k].value:.2f} nats below its mean "
         f"over {len(found.batch_losses)} batches; "
         f"in that run the standard deviation from batch to batch is {found.batch_losses.std(ddof=1):.2f} nats"
     )

@@ -137,10 +137,13 @@ def sentences(losses: Losses) -> dict[str, str]:
     order = [words(o) for o in dict.fromkeys(o for pair in pairs for o in pair)]
     undecided = [f"{words(a)} and {words(b)}" for (a, b), (_, p) in pairs.items() if p >= alpha]
     return {
-        "tuned_interaction": f"at tuned rates the effect of bQ+bV on the final loss differs between random PReLU and GELU by {signed(both)} nats "
-        f"(n = {both.n} seeds; below 0 is in favour of PReLU); that PReLU contributes to it is {verdict(both, margin, alpha)} by the plan's rule"
+        "tuned_interaction": "at tuned rates the effect of bQ+bV on the final loss differs between random PReLU and "
+        f"GELU by {signed(both)} nats "
+        f"(n = {both.n} seeds; below 0 is in favour of PReLU); that PReLU contributes to it is "
+        f"{verdict(both, margin, alpha)} by the plan's rule"
         + ("" if gain.value < 0 else ", though there is no benefit to contribute to: bQ+bV raises the loss"),
-        "tuned_symmetry": f"at tuned rates bQ+bV changes the final loss by {signed(gain)} nats (n = {gain.n}); that it helps is "
+        "tuned_symmetry": f"at tuned rates bQ+bV changes the final loss by {signed(gain)} nats (n = {gain.n}); that "
+        "it helps is "
         f"{verdict(gain, margin, alpha)}",
         "tuned_ranking": f"at tuned rates the optimizers rank {', '.join(order)} from the lowest loss; "
         + (

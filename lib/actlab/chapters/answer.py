@@ -1,4 +1,5 @@
-"""The page of the confirmatory study (params/answer.yaml): its sentences and tables, from the registered comparisons."""
+"""The page of the confirmatory study (params/answer.yaml): its sentences and tables, from the registered
+comparisons."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def sentences(answer: Answer) -> dict[str, str]:
     lower, higher = ([c for c, (e, p) in losses.items() if p < answer.alpha and s * e.value > 0] for s in (-1, 1))
     return {
         "answer": f"total variation between seeds at equal validation loss, against {answer.reference}: {told}",
-        "answer_largest": f"the largest difference is that of {activation} in {model}: {signed(largest.difference, 4)}, "
+        "answer_largest": f"the largest difference is that of {activation} in {model}: "
+        f"{signed(largest.difference, 4)}, "
         f"n = {largest.difference.n} seeds",
         "answer_loss": f"at its own best rate the final loss is significantly below {answer.reference}'s for "
         f"{_cells(lower) or 'no activation'}, and significantly above it for {_cells(higher) or 'none'}",
@@ -131,7 +133,8 @@ def sensitivity_table(answer: Answer) -> pd.DataFrame:
 
 
 def rate_table(answer: Answer) -> pd.DataFrame:
-    """A row a model and activation: the learning rate that tuning chose, and the mean loss of each rate that it tried."""
+    """A row a model and activation: the learning rate that tuning chose, and the mean loss of each rate that it
+    tried."""
     tried: dict[str, dict[float, list[float]]] = {}
     for record in store.load_study(TUNING):
         if record.get("kind") == "trials":

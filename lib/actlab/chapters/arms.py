@@ -175,7 +175,8 @@ def elsewhere(grid: Grid) -> list[str]:
         return []
     others = "; ".join(f"{count} with {what}" for what, count in sorted(Counter(found).items()))
     return [
-        f"results/{grid.study} also holds {others}: the explorer and `actlab report {grid.study}` show them side by side"
+        f"results/{grid.study} also holds {others}: the explorer and `actlab report {grid.study}` show them side by "
+        "side"
     ]
 
 

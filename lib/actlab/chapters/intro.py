@@ -98,9 +98,12 @@ def sentences(front: Front) -> dict[str, str]:
         (model, activation), largest = max(found.items(), key=lambda item: abs(item[1].difference.value))
         base = answer.levels()[model].values[answer.reference]
         told = {
-            "between": f"Between two seeds at equal validation loss, no activation moves the total variation by more than "
-            f"{small(abs(largest.difference.value))} ({activation} in {model}, where {answer.reference} has {small(base.value)})",
-            "extent": f"{_standing(answer)}: {len(answer.grid.arms)} configurations of {len(answer.arms())} architectures, "
+            "between": "Between two seeds at equal validation loss, no activation moves the total variation by more "
+            "than "
+            f"{small(abs(largest.difference.value))} ({activation} in {model}, where {answer.reference} has "
+            f"{small(base.value)})",
+            "extent": f"{_standing(answer)}: {len(answer.grid.arms)} configurations of {len(answer.arms())} "
+            "architectures, "
             f"{base.n} seeds each",
             "choosing": _choosing(answer),
             "agreement": _agreement(answer),

@@ -89,13 +89,15 @@ def sentences(sweep: Sweep) -> dict[str, str]:
     if sweep.cell != (PUBLISHED_HIDDEN, PUBLISHED_RATE, PUBLISHED_BATCH):
         hidden, rate, batch = sweep.cell
         found["mnist_cell"] = (
-            f"Where one cell is shown it is hidden {hidden}, rate {rate:g}, batch {batch}: the published ones are not recorded here"
+            f"Where one cell is shown it is hidden {hidden}, rate {rate:g}, batch {batch}: the published ones are "
+            "not recorded here"
         )
     for network in sweep.networks:
         if network != "relu" and "relu" in sweep.networks:
             found[f"mnist_{network.removeprefix('geglu_')}"] = _against_relu(sweep, network)
     found["mnist_optimism"] = (
-        f"The rate and batch that look best on the validation images are {signed(optimism(sweep), 2)} points better there "
+        f"The rate and batch that look best on the validation images are {signed(optimism(sweep), 2)} points better "
+        "there "
         "than on the test images"
     )
     return found
@@ -105,7 +107,10 @@ def _against_relu(sweep: Sweep, network: str) -> str:
     found = adjusted(differences(sweep, network)).values()
     better, worse = (sum(p < ALPHA and sign * e.value > 0 for e, p in found) for sign in (1, -1))
     name = network.replace("_", " ").replace("geglu", "GeGLU at")
-    return f"{name} is better than ReLU in {better} and worse in {worse} of {len(found)} cells of width, rate and batch (Holm, 5%)"
+    return (
+        f"{name} is better than ReLU in {better} and worse in {worse} of {len(found)} cells of width, rate and "
+        "batch (Holm, 5%)"
+    )
 
 
 def listed(sweep: Sweep) -> Any:

@@ -168,7 +168,8 @@ def sentences(found: list[Twin]) -> dict[str, str]:
     cells = by_arm(found)
     kinds = sorted({name for twin in found for name in twin.processors})
     said = {
-        "processors_extent": f"{len(found)} trials of {len(cells)} arms were trained on two kinds of processor ({', '.join(kinds)}) "
+        "processors_extent": f"{len(found)} trials of {len(cells)} arms were trained on two kinds of processor "
+        f"({', '.join(kinds)}) "
         "from the same seed, with the same versions of Python, NumPy and PyTorch",
         "processors_summary": _summary(found),
     }
@@ -187,7 +188,8 @@ def _summary(found: list[Twin]) -> str:
         return ""
     last = max(others, key=lambda twin: twin.apart)
     return (
-        f"From one seed, another kind of processor moves relu's validation loss by {span(relu)} nats (n = {len(relu)}), "
+        f"From one seed, another kind of processor moves relu's validation loss by {span(relu)} nats (n = "
+        f"{len(relu)}), "
         f"and that of the other activations by {small(_middle(others))} in the median "
         f"and by at most {small(last.apart)} ({last.model}, {last.activation}; n = {len(others)})"
     )
@@ -198,7 +200,8 @@ def control(histories: Iterable[History]) -> str:
     same = [r for h in histories for r in h.replays if not on_another_processor(r)]
     edited = sum(r["equal"] and CODE in r["changed"] for r in same)
     return (
-        f"On the processor of the record {sum(r['equal'] for r in same)} of {len(same)} replays, of all studies, gave the same bits, "
+        f"On the processor of the record {sum(r['equal'] for r in same)} of {len(same)} replays, of all studies, "
+        "gave the same bits, "
         f"{edited} of them although the code that trains had been edited since"
     )
 

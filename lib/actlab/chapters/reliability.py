@@ -158,7 +158,8 @@ def replays_listed(found: Iterable[History]) -> Any:
     differ = [r for r in replays if not r["equal"]]
     if apart := [_apart(r) for r in differ if r["changed"] and "val_loss" in r]:
         texts.append(
-            f"{len(apart)} replays after a change ended {min(apart):.1e} to {max(apart):.1e} nats from the recorded validation loss"
+            f"{len(apart)} replays after a change ended {min(apart):.1e} to {max(apart):.1e} nats from the recorded "
+            "validation loss"
         )
     return bullets([*texts, *(_one(r) for r in differ if not r["changed"] or "val_loss" not in r)])
 

@@ -194,20 +194,25 @@ def recommendations(evidence: Evidence) -> Iterator[str]:
     better = [f for f in found if f[3] < 0]
     changed = [f for f in found if f[3]]
     yield (
-        f"Try the activation on your own architecture: {_number(changed)} of {len(found)} comparisons with relu significantly "
-        f"{_verb('change', changed)} the loss (Holm-adjusted, 5%), {_number(better)} of them for the better{_names(better)}"
+        f"Try the activation on your own architecture: {_number(changed)} of {len(found)} comparisons with relu "
+        "significantly "
+        f"{_verb('change', changed)} the loss (Holm-adjusted, 5%), {_number(better)} of them for the "
+        f"better{_names(better)}"
     )
     if better:
         both, costly = [f for f in better if f[4] < 0], [f for f in better if f[4] > 0]
         yield (
-            f"Look at loss and agreement apart: of the arms that significantly lower the loss ({len(better)}), {_number(both)} also "
-            f"{_verb('lower', both)} the difference between seeds significantly{_names(both)}; {_number(costly)} significantly "
+            f"Look at loss and agreement apart: of the arms that significantly lower the loss ({len(better)}), "
+            f"{_number(both)} also "
+            f"{_verb('lower', both)} the difference between seeds significantly{_names(both)}; {_number(costly)} "
+            "significantly "
             f"{_verb('raise', costly)} it{_names(costly)}"
         )
     steadier = [f for f in found if f[4] < 0]
     yield (
         "Where agreement is all that counts: "
-        f"{_number(steadier)} of {len(found)} arms significantly {_verb('agree', steadier)} more than relu{_names(steadier)}"
+        f"{_number(steadier)} of {len(found)} arms significantly {_verb('agree', steadier)} more than "
+        f"relu{_names(steadier)}"
         + (
             f"; {_number([f for f in steadier if f[3] < 0])} of them with a significantly better loss"
             if steadier
@@ -230,8 +235,10 @@ def trials_needed(grid: Grid) -> str:
         return f"{n} find {smallest:.2f} ({smallest * loss:.3f} nats, {smallest * tv:.3f} total variation)"
 
     return (
-        f"Run more than five seeds: the smallest difference that shared seeds find with 80% power at Holm's first step of {family} comparisons, in "
-        f"standard deviations of the paired difference (median {loss:.4f} nats, {tv:.4f} total variation): {found(5)}, {found(10)}, {found(20)}; "
+        "Run more than five seeds: the smallest difference that shared seeds find with 80% power at Holm's first "
+        f"step of {family} comparisons, in "
+        f"standard deviations of the paired difference (median {loss:.4f} nats, {tv:.4f} total variation): "
+        f"{found(5)}, {found(10)}, {found(20)}; "
         f"for one comparison alone five find {detectable_paired(5):.2f}; {normal_tails(5)}"
     )
 

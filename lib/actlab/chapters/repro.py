@@ -72,7 +72,8 @@ def mattering(grid: Grid, margin: float) -> Any:
         outcome = list(found)[0 if p < ALPHA else 1 if within else 2]
         found[outcome].append(f"{arm.model} {arm.activation} {signed(estimate)}")
     rule = (
-        "the rule of the params file: an activation matters if its Holm-adjusted difference from relu in validation loss excludes 0; "
+        "the rule of the params file: an activation matters if its Holm-adjusted difference from relu in validation "
+        "loss excludes 0; "
         f"it does not matter if all of its 95% interval lies within {margin:g} nats of relu"
     )
     told = [f"{outcome}: {'; '.join(arms)}" for outcome, arms in found.items() if arms]
@@ -85,7 +86,10 @@ def extent(grid: Grid) -> str:
     planned = sum(trials) + missing * max(trials)
     ended = sum(len(arm.done) for arm in grid.arms.values())
     rest = f"; {missing} arm{'' if missing == 1 else 's'} still to be run" if missing else ""
-    return f"{len(trials)} of {len(trials) + missing} arms (model and activation) have records, {ended} of {planned} trials done{rest}"
+    return (
+        f"{len(trials)} of {len(trials) + missing} arms (model and activation) have records, {ended} of {planned} "
+        f"trials done{rest}"
+    )
 
 
 def seeds(grid: Grid) -> str:
@@ -93,11 +97,15 @@ def seeds(grid: Grid) -> str:
     few = [arm for arm in grid.arms.values() if few_differ(arm.matrix("churn"))]
     rest = [arm for arm in grid.arms.values() if arm not in few]
     if not rest:
-        return "Two runs that differ only in the seed choose another most probable next character in too few trials to say how often"
+        return (
+            "Two runs that differ only in the seed choose another most probable next character in too few trials "
+            "to say how often"
+        )
     low, high = (choose(rest, key=lambda arm: arm.estimate("churn").value) for choose in (min, max))
     aside = f" ({', '.join(_names(few))} aside, where too few trials differ)" if few else ""
     return (
-        f"Two runs that differ only in the seed choose another most probable next character at {_percent(low)} ({low.model}, {low.activation}) "
+        f"Two runs that differ only in the seed choose another most probable next character at {_percent(low)} "
+        f"({low.model}, {low.activation}) "
         f"to {_percent(high)} ({high.model}, {high.activation}) of the positions{aside}"
     )
 
@@ -122,7 +130,8 @@ def models(grid: Grid) -> str:
     low, high = min(averages, key=lambda m: averages[m]), max(averages, key=lambda m: averages[m])
     widest = max(max(values) - min(values) for values in means.values())
     return (
-        f"Mean total variation between seeds runs from {averages[low]:.3f} ({low}) to {averages[high]:.3f} ({high}) over architectures; "
+        f"Mean total variation between seeds runs from {averages[low]:.3f} ({low}) to {averages[high]:.3f} ({high}) "
+        "over architectures; "
         f"over the activations of one architecture it spans at most {widest:.3f}"
     )
 
@@ -194,7 +203,10 @@ def _when(pairs: list[tuple[ArmResults, ArmResults]]) -> str:
         f"{found.value:+.2f}" if not np.isnan((found := association(part)).value) else "too few"
         for part in (early, late)
     ]
-    return f". Exploratory: it was first computed over {len(early)} of them ({values[0]}); the {len(late)} recorded later alone give {values[1]}"
+    return (
+        f". Exploratory: it was first computed over {len(early)} of them ({values[0]}); the {len(late)} recorded "
+        f"later alone give {values[1]}"
+    )
 
 
 def floor(grid: Grid) -> str:

@@ -1,5 +1,5 @@
-"""Does the activation matter less in larger models: the same arms at several numbers of parameters, by the decision rule
-of params/scale.yaml."""
+"""Does the activation matter less in larger models: the same arms at several numbers of parameters, by the decision
+rule of params/scale.yaml."""
 
 from __future__ import annotations
 
@@ -158,9 +158,11 @@ def sentences(grid: Grid) -> dict[str, str]:
     named = [f"{arm.activation} at {found[arm.model]:,} ({e.value:+.3f} nats)" for arm, e, p, _ in own if p < ALPHA]
     moves = ", ".join(f"{name} {signed(e)}" for name, e in growth(grid).items())
     said = {
-        "scale_extent": f"The model {grid.arms[next(iter(grid.arms))].record['model_name']} at {len(found)} size{plural} "
+        "scale_extent": f"The model {grid.arms[next(iter(grid.arms))].record['model_name']} at {len(found)} "
+        f"size{plural} "
         f"({counts} parameters), every activation at {whole}",
-        "scale_rule": f'That sensitivity falls with scale: "{verdict(grid)}". Share of the loss\'s variance between activations: '
+        "scale_rule": f'That sensitivity falls with scale: "{verdict(grid)}". Share of the loss\'s variance between '
+        "activations: "
         f"{listed or 'no complete size'} ({seeds})",
         "scale_sure": f"{len(named)} of {len(own)} differences of loss from relu are significant (Holm-adjusted, 5%): "
         f"{', '.join(named) or 'none'}" + (f". At lite size the arms {told(again, grid.primary)}" if again else ""),
@@ -169,7 +171,8 @@ def sentences(grid: Grid) -> dict[str, str]:
     }
     if moves:
         said["scale_growth"] = (
-            f"Not part of the rule: from {found[rows[0]]:,} to {found[rows[-1]]:,} parameters a difference of loss from relu moves by "
+            f"Not part of the rule: from {found[rows[0]]:,} to {found[rows[-1]]:,} parameters a difference of loss "
+            "from relu moves by "
             f"(nats, 95%) {moves}"
         )
     return said

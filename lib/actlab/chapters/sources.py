@@ -210,7 +210,8 @@ def equal_loss(sources: Sources) -> str:
     named = "; ".join(f"{model} {a} {signed(d.difference)}, {d.outcome}" for (model, a), d in found.items())
     losses = ", ".join(f"{model} {at.loss:.3f}" for model, at in levels(sources).items())
     return (
-        f"exploratory, not part of the rule: at equal validation loss ({losses} nats) total variation between seeds differs "
+        f"exploratory, not part of the rule: at equal validation loss ({losses} nats) total variation between seeds "
+        "differs "
         f"from {REFERENCE}'s by: {named} (95%, Holm over {len(found)}, equivalence within {MARGIN})"
     )
 
@@ -223,7 +224,8 @@ def sentences(sources: Sources) -> dict[str, str]:
     if not sources.arms:
         return {"extent": NO_RECORD.capitalize()}
     return {
-        "extent": f"{len(sources.arms)} arms of {', '.join(sources.models)}; perturbed trials in {len(sources.perturbed)} arms",
+        "extent": f"{len(sources.arms)} arms of {', '.join(sources.models)}; perturbed trials in "
+        f"{len(sources.perturbed)} arms",
         "streams": _streams(sources),
         "tails": normal_tails(max(len(arm.done) for arm in sources.arms.values())),
         "smooth": _smooth(sources),
@@ -238,11 +240,15 @@ def _streams(sources: Sources) -> str:
     again = {f"{m} {c.activation}": (c.difference, c.p) for m, c in tests if c.quoted}
     own = [(m, c) for m, c in tests if not c.quoted]
     named = [
-        f"{m} {c.activation} {'amplifies' if c.difference.value > 0 else 'damps'} {STREAMS[c.stream]} ({c.difference.value:+.4f})"
+        f"{m} {c.activation} {'amplifies' if c.difference.value > 0 else 'damps'} {STREAMS[c.stream]} "
+        f"({c.difference.value:+.4f})"
         for m, c in own
         if c.p < ALPHA
     ]
-    head = f"{len(named)} of {len(own)} differences from relu are significant (Holm-adjusted in each model, 5%), each around one setting"
+    head = (
+        f"{len(named)} of {len(own)} differences from relu are significant (Holm-adjusted in each model, 5%), "
+        "each around one setting"
+    )
     said = f"{head} of the other streams, that of the first seed" + (": " if named else "") + "; ".join(named)
     return said + (f". With every stream varying the arms {told(again, sources.primary)}" if again else "")
 
@@ -271,7 +277,8 @@ def _kink(sources: Sources) -> str:
     outcome = "passed" if all(e.low > 0 for e in found.values()) else "not passed"
     values = "; ".join(f"{m} relu minus {a} {_counted(e, 2)}" for (m, a), e in found.items())
     return (
-        "the rule's test of relu's kink (a nudge of one weight by one ULP grows further under relu than under each smooth activation) "
+        "the rule's test of relu's kink (a nudge of one weight by one ULP grows further under relu than under each "
+        "smooth activation) "
         f"is {outcome}: differences in log10 total variation are {values}"
     )
 
@@ -289,6 +296,7 @@ def _ensembles(sources: Sources) -> str:
     above = sum(e.low > 0 for *_, e in gains)
     values = "; ".join(f"{m} {a} {_counted(e, 4)}" for m, a, e in gains)
     return (
-        f"an ensemble is more reproducible than a single trial, with an interval that excludes 0, in {above} of {len(gains)} comparisons "
+        f"an ensemble is more reproducible than a single trial, with an interval that excludes 0, in {above} of "
+        f"{len(gains)} comparisons "
         f"(total variation of single trials less that of ensembles: {values})"
     )

@@ -1,4 +1,5 @@
-"""General rules that need no record: arithmetic of a text's own numbers, two of its statements, parameters of models."""
+"""General rules that need no record: arithmetic of a text's own numbers, two of its statements, parameters of
+models."""
 
 from __future__ import annotations
 

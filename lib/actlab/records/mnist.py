@@ -1,5 +1,5 @@
-"""The feed-forward sweep on images as read from records: accuracies by network, width, rate, batch and epochs, and their
-paired differences."""
+"""The feed-forward sweep on images as read from records: accuracies by network, width, rate, batch and epochs, and
+their paired differences."""
 
 from __future__ import annotations
 

@@ -149,5 +149,8 @@ def of_rule(path: str, records: list[Record], others: list[Record]) -> str:
         said += f"; the file has been changed since, last on {moment(last.date)} ({last.name[:7]})"
     if known := recorded_before(arms, others, written):
         named = ", ".join(f"{model} {activation}" for model, activation in known)
-        said += f". Trials of the same settings and seeds had been recorded before it for {named}: what the rule says of these is exploratory"
+        said += (
+            f". Trials of the same settings and seeds had been recorded before it for {named}: what the rule "
+            "says of these is exploratory"
+        )
     return said

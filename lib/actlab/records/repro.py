@@ -200,8 +200,8 @@ class ArmResults:
         return pair_mean_difference(first, second)
 
     def floor_of(self, metric: str, variant: str) -> float:
-        """The metric between the first trial and the same seed run again (``repeat``) or with a 1-ULP perturbation (``nudge``);
-        NaN if not run."""
+        """The metric between the first trial and the same seed run again (``repeat``) or with a 1-ULP perturbation
+        (``nudge``); NaN if not run."""
         pairs = self.floor["reproducibility_metrics"] if self.floor else []
         return next((float(p[metric]) for p in pairs if p["between"][1].endswith(f"-{variant}")), float("nan"))
 

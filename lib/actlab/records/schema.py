@@ -1,5 +1,5 @@
-"""Schema of records: the keys and types that readers rely on, by kind of record, checked before use, so that a record of
-another shape is named with its field."""
+"""Schema of records: the keys and types that readers rely on, by kind of record, checked before use, so that a record
+of another shape is named with its field."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Any study's arms by group and level: estimates of every metric, tests against a reference, comparisons of two studies.
-Draws nothing."""
+"""Any study's arms by group and level: estimates of every metric, tests against a reference, comparisons of two
+studies. Draws nothing."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "record": ("name", "the arm's file without .json: its factors and the hash of its settings"),
     "kind": (
         "name",
-        "trials: language models; floor, perturbed: their changed repetitions; mnist: image sweep; ablation: optimizers",
+        "trials: language models; floor, perturbed: their changed repetitions; mnist: image sweep; ablation: "
+        "optimizers",
     ),
     "setting": (
         "text",

@@ -72,7 +72,10 @@ def normal_tails(n: int) -> str:
     if n < 2:
         return ""
     never = ", so that it could call nothing significant at 5%" if floor > 0.05 else ""
-    return f"p-values rest on normal tails: the exact sign-flip test of {n} shared seeds cannot go below {floor:.4g}{never}"
+    return (
+        f"p-values rest on normal tails: the exact sign-flip test of {n} shared seeds cannot go below "
+        f"{floor:.4g}{never}"
+    )
 
 
 def small(value: float) -> str:

@@ -110,7 +110,8 @@ def check_shared(first: Array, second: Array) -> None:
     """Refuse two arms of different numbers of seeds."""
     if first.shape != second.shape:
         raise BadInput(
-            f"expected two arms with the same seeds in the same order, got values of {len(first)} and {len(second)} trials"
+            f"expected two arms with the same seeds in the same order, got values of {len(first)} and {len(second)} "
+            "trials"
         )
 
 
@@ -147,7 +148,8 @@ def pair_values(matrix: ArrayLike) -> Array:
     keep = np.flatnonzero((~missing & ~np.eye(len(array), dtype=bool)).any(axis=1))
     if missing[np.ix_(keep, keep)].any():
         raise BadInput(
-            "expected NaN on the whole row and column of a missing trial, got NaN for a single pair of trials that have others"
+            "expected NaN on the whole row and column of a missing trial, got NaN for a single pair of trials that "
+            "have others"
         )
     return array[np.ix_(keep, keep)]
 

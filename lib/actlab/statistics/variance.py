@@ -104,7 +104,8 @@ def crossed_shares(values: ArrayLike) -> dict[str, Estimate]:
     array = finite(np.asarray(values, dtype=np.float64))
     if array.ndim != 3 or min(array.shape[:2]) < 2:
         raise BadInput(
-            f"expected values of shape (architectures, activations, seeds) with at least 2 x 2 arms, got shape {array.shape}"
+            "expected values of shape (architectures, activations, seeds) with at least 2 x 2 arms, got shape "
+            f"{array.shape}"
         )
     array = array[:, :, ~np.isnan(array).any(axis=(0, 1))]
     seeds, value = array.shape[2], np.full(4, math.nan)

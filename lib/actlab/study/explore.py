@@ -1,5 +1,5 @@
-"""What pages and live panels compute on the spot: curves of activations, what flows through them in a network, metrics of
-predictions that are written down, texts that models write."""
+"""What pages and live panels compute on the spot: curves of activations, what flows through them in a network, metrics
+of predictions that are written down, texts that models write."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ MEASURES = {
 
 
 def curve(name: str, beta: float | None = None, reach: float = 3.0, points: int = 601, seed: int = 0) -> Curve:
-    """(x, f(x), f'(x)) of an activation on [-reach, reach]; of a gated one as a function of its gate, the value being 1.
+    """(x, f(x), f'(x)) of an activation on [-reach, reach]; of a gated one as a function of its gate, the value being
+    1.
 
     ``beta``: as for ``set_beta``; ``seed`` fixes the one slope that ``random_prelu`` draws.
     """

@@ -1,5 +1,5 @@
-"""The last step of an arm: its record, written once; a record that grows keeps the bits of its trials; failures are kept
-apart."""
+"""The last step of an arm: its record, written once; a record that grows keeps the bits of its trials; failures are
+kept apart."""
 
 from __future__ import annotations
 
@@ -73,8 +73,10 @@ def check_growth(arm: Named, trial: Trial, before: dict[str, Trial]) -> None:
         return
     if differs := differing(known, trial):
         raise RecordError(
-            f"{arm.id}: trial {trial['label']} comes out differently here than results/{arm.study} has it ({', '.join(differs)}): a study grows "
-            "only where its trials keep their bits, on the same kind of machine with the same versions and training code; grow it there, or "
+            f"{arm.id}: trial {trial['label']} comes out differently here than results/{arm.study} has it "
+            f"({', '.join(differs)}): a study grows "
+            "only where its trials keep their bits, on the same kind of machine with the same versions and training "
+            "code; grow it there, or "
             "give the larger one a name of its own: --set study=NAME"
         )
 

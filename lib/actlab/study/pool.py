@@ -107,7 +107,8 @@ def _on_dask(
         place = places.pop(item)
         if item.status not in ("finished", "error"):
             raise EngineError(
-                f"the scheduler went away with {len(places) + 1} of {len(tasks)} tasks unfinished; what had ended is kept: start again"
+                f"the scheduler went away with {len(places) + 1} of {len(tasks)} tasks unfinished; what had ended is "
+                "kept: start again"
             )
         try:
             yield place, item.result()
@@ -126,8 +127,10 @@ def _call(function: Any, task: Any, place: int, topic: str, there: dict[str, Any
     for what, mine in provenance.here().items():
         if mine != there[what]:
             raise BadInput(
-                f"the worker {worker.address} has another {WORDS[what]} than the process that started the study ({mine} against {there[what]}): "
-                "results would not be comparable bit for bit; start the study on a machine of the workers' kind, from the same checkout"
+                f"the worker {worker.address} has another {WORDS[what]} than the process that started the study "
+                f"({mine} against {there[what]}): "
+                "results would not be comparable bit for bit; start the study on a machine of the workers' kind, "
+                "from the same checkout"
             )
     for file in own:
         plugins.execute(file)
@@ -156,7 +159,8 @@ def connected(workers: int, scheduler: str = "") -> Iterator[Any]:
                 client = Client(scheduler, timeout=CONNECT, set_as_default=False)
             except (OSError, ValueError) as error:
                 raise EngineError(
-                    f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({error}); an address looks like tcp://host:8786"
+                    f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({error}); an address looks like "
+                    "tcp://host:8786"
                 ) from None
             for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
                 logging.getLogger(name).setLevel(logging.CRITICAL)

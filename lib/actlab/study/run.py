@@ -1,5 +1,5 @@
-"""A study of any kind from its parameters to its records: what is recorded is loaded, what is cached is reused, the rest
-is trained."""
+"""A study of any kind from its parameters to its records: what is recorded is loaded, what is cached is reused, the
+rest is trained."""
 
 from __future__ import annotations
 
@@ -216,13 +216,15 @@ def _check(params: StudyParams, workers: int = 1, scheduler: str = "", together:
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if device.startswith("cuda") and not scheduler and int(device.partition(":")[2] or 0) >= count:
         raise BadInput(
-            f"device={device}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a machine that has it"
+            f"device={device}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a "
+            "machine that has it"
         )
     who = "the workers of the scheduler" if scheduler else f"{workers} worker processes"
     for part, names in params.names.items() if workers > 1 or scheduler else ():
         for name in of_session(part, names):
             raise BadInput(
-                f"the {part} {name!r} is known to this session only, which {who} cannot see: {WAY_OUT}, or use workers=1"
+                f"the {part} {name!r} is known to this session only, which {who} cannot see: {WAY_OUT}, or use "
+                "workers=1"
             )
 
 

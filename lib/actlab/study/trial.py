@@ -249,7 +249,8 @@ def load_model(record: Path | str | store.Record, seed: int | None = None) -> La
     if (now := weights_sha256(model)) != recorded["weights_sha256"]:
         raise RecordError(
             f"{found['arm']} trial {label}: trained again here it has other weights ({now[:12]}) than the record says "
-            f"({recorded['weights_sha256'][:12]}); `actlab replay` tells what differs: machine, versions or the code that trains"
+            f"({recorded['weights_sha256'][:12]}); `actlab replay` tells what differs: machine, versions or the code "
+            "that trains"
         )
     return model
 

@@ -98,7 +98,8 @@ def significance_on(evidence: Autopsy) -> str:
     again = ", ".join(f"{pair} {pairs[frozenset(pair.split(' against '))]:.4f}" for pair in p.tukey)
     return (
         f"our runs on little text, at the last step: {or_waiting(ours)}; the published losses again: "
-        f"{_tested(p.charlm_trials)} (the stated F gives {stated:.4f}, an exact permutation {exact:.3f}); Tukey: {again}"
+        f"{_tested(p.charlm_trials)} (the stated F gives {stated:.4f}, an exact permutation {exact:.3f}); Tukey: "
+        f"{again}"
     )
 
 

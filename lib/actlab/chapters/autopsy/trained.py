@@ -154,7 +154,8 @@ def plateau_on(evidence: Autopsy) -> str:
     """tinylstm read as published."""
     r = evidence.on[UNIGRAM, "gelu"]
     return (
-        f"two seeds differ by {said(r.between())} and one model from itself on other inputs by {said(r.itself(), 4)}: it "
+        f"two seeds differ by {said(r.between())} and one model from itself on other inputs by "
+        f"{said(r.itself(), 4)}: it "
         f"answers every question alike; its loss after {r.end} iterations: {said(r.value('val_loss'), 3, ' nats')}"
     )
 

@@ -1,4 +1,5 @@
-"""Rules of single claims on language models: orders of arms, the published reading on different inputs, best against last."""
+"""Rules of single claims on language models: orders of arms, the published reading on different inputs, best against
+last."""
 
 from __future__ import annotations
 
