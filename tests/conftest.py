@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -34,7 +33,6 @@ settings.load_profile("house")
 
 
 STARTED = time.perf_counter()
-BEGUN = pytest.StashKey[float]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,39 +42,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write a record below results/reliability if all tests pass (one process only)",
     )
-    parser.addoption("--cpu", action="store_true", help="print processor seconds by test file, of all processes")
-
-
-def cpu() -> float:
-    """Processor seconds of this process and of those that it started and that have ended: unlike wall time, the same on
-    a busy machine."""
-    return sum(os.times()[:4])
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """The last report of a test carries its processor seconds to the process that prints them."""
-    report = yield
-    if report.when == "teardown":
-        report.user_properties.append(("cpu", cpu() - item.stash[BEGUN]))
-    return report
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Processor seconds and number of tests by file, largest first."""
-    reports = [
-        report
-        for group in terminalreporter.stats.values()
-        for report in group
-        if getattr(report, "when", "") == "teardown"
-    ]
-    if config.getoption("--cpu"):
-        spent = defaultdict(list)
-        for report in reports:
-            spent[report.nodeid.split("::")[0]] += [value for name, value in report.user_properties if name == "cpu"]
-        terminalreporter.section(f"processor seconds: {sum(map(sum, spent.values())):.1f}")
-        for file, seconds in sorted(spent.items(), key=lambda row: -sum(row[1])):
-            terminalreporter.line(f"{sum(seconds):8.2f} {len(seconds):5} tests  {file}")
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -88,7 +53,6 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """``@pytest.mark.data("mnist", ...)`` names what the test needs below the data folder."""
-    item.stash[BEGUN] = cpu()
     for mark in item.iter_markers("data"):
         absent = [name for name in mark.args or (".",) if not (paths.data() / name).exists()]
         if absent:
