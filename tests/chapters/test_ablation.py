@@ -38,7 +38,7 @@ def test_a_better_rate_is_named() -> None:
 
 
 def test_every_optimizer_whose_rate_was_varied_is_named() -> None:
-    """At a tenth and at ten times the published rate the made-up losses are those of the published one, but for a luck
+    """At a tenth and at ten times the published rate the made-up losses are those of the published one, but for noise
     of less than 0.01."""
     varied = [record(o, "symmetric", "gelu", factor) for o in ("ecd", "sgdm") for factor in (0.333, 3.0, 10.0)]
     said = ablation.sentences(read([*records(("ecd", "sgdm")), *varied]))["ablation_rates"]

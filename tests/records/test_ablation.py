@@ -48,7 +48,7 @@ def test_gains_are_paired_by_seed() -> None:
 
 
 def test_the_interaction_is_the_difference_of_gains() -> None:
-    """0.3 under PReLU less 0.1 under GELU, for each optimizer and on average."""
+    """0.3 under PReLU minus 0.1 under GELU, for each optimizer and on average."""
     found = ablation.interactions(made_up())
     assert list(found) == ["ecd", "adamw", "sgdm", "soap", "all"]
     assert all(e.value == pytest.approx(0.2, abs=0.01) for e in found.values())

@@ -27,8 +27,8 @@ def record(
     lift: dict[str, float] = LIFT,
     epochs: int = 1,
 ) -> Record:
-    """Ten seeds; accuracy = 49 + hidden + epochs + lift + a luck that the arms of one seed share."""
-    luck = np.random.default_rng(batch).normal(0, 2, 10)
+    """Ten seeds; accuracy = 49 + hidden + epochs + lift + an effect of the seed that all arms share."""
+    shared = np.random.default_rng(batch).normal(0, 2, 10)
     noise = np.random.default_rng(sum(map(ord, network)) + hidden).normal(0, 0.1, 10)
     trials = [
         {
@@ -36,9 +36,9 @@ def record(
             "label": str(42 + i),
             "status": "done",
             "collapsed": rate == 0.1 and network != "relu",
-            "val_accuracy": 49 + epochs + hidden + lift[network] + luck[i] + noise[i],
+            "val_accuracy": 49 + epochs + hidden + lift[network] + shared[i] + noise[i],
             "val_loss": math.log(10) if rate == 0.1 and network != "relu" and i == 0 else 1.0,
-            "test_accuracy": 49.5 + hidden + lift[network] + luck[i] + noise[i],
+            "test_accuracy": 49.5 + hidden + lift[network] + shared[i] + noise[i],
         }
         for i in range(10)
     ]
@@ -69,7 +69,7 @@ def made_up(**more: object) -> Sweep:
 
 
 def test_differences_are_paired_by_seed() -> None:
-    """The luck that arms of one seed share cancels: the interval is far narrower than the scatter."""
+    """The effect of the seed that arms share cancels: the interval is far narrower than the scatter."""
     found = mnist_records.differences(made_up(), "geglu_equal_width")[8, 0.001, 64]
     assert found.value == pytest.approx(3.0, abs=0.2)
     assert found.high - found.low < 0.5

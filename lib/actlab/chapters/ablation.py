@@ -229,7 +229,7 @@ def _gain(f: Factorial) -> str:
     found = adjusted({key: _turned(e) for key, e in gains(f).items() if e.n})
     if not found:
         return "No arm and its bQ+bV partner are recorded yet"
-    sure = sum(p < ALPHA for _, p in found.values())
+    significant = sum(p < ALPHA for _, p in found.values())
     (optimizer, activation), (best, _) = max(found.items(), key=lambda item: abs(item[1][0].value))
     whole = _turned(main_effects(f)["symmetry"])
     averaged = (
@@ -240,7 +240,7 @@ def _gain(f: Factorial) -> str:
         "loss without it, "
         f"so that below 0 is better, is {averaged}{signed(best)} nats ({words(optimizer)}, {words(activation)}), n = "
         f"{best.n}; "
-        f"{sure} of {len(found)} such differences stay apart from 0 after Holm's correction at 5%"
+        f"{significant} of {len(found)} such differences stay apart from 0 after Holm's correction at 5%"
     )
 
 

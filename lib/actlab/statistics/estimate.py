@@ -20,7 +20,7 @@ LEVEL = 0.95
 class Estimate:
     """A number with its interval: in the unit of its input; ``n`` counts independent trials, never pairs.
 
-    ``low`` and ``high`` are NaN where ``n`` trials cannot say how sure the value is; ``value`` is NaN where there is
+    ``low`` and ``high`` are NaN where ``n`` trials cannot say how certain the value is; ``value`` is NaN where there is
     none.
     """
 
