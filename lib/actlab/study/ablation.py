@@ -17,7 +17,7 @@ from actlab.study.arms import Specified, taken, without_vocabulary
 from actlab.study.params import (
     ActivationName,
     Count,
-    CountOrNone,
+    CountOrZero,
     LanguageParams,
     Positive,
     Several,
@@ -63,8 +63,8 @@ class AblationParams(LanguageParams):
     micro_batches: Count = 1
     """Batches whose gradients make one step."""
     schedule: Annotated[str, one_of("schedule", SCHEDULES)] = "constant"
-    warmup: CountOrNone = 0
-    soap_max_dim: CountOrNone = 10_000
+    warmup: CountOrZero = 0
+    soap_max_dim: CountOrZero = 10_000
     """Longest side that SOAP gives a basis."""
 
     @property

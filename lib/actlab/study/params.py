@@ -71,7 +71,7 @@ Listed = Annotated[tuple[T, ...], BeforeValidator(_listed), AfterValidator(_each
 Several = Annotated[tuple[T, ...], BeforeValidator(_listed), AfterValidator(_each_once), Field(min_length=1)]
 """One value or a list of at least one: several make several arms."""
 Count = Annotated[int, Field(ge=1)]
-CountOrNone = Annotated[int, Field(ge=0)]
+CountOrZero = Annotated[int, Field(ge=0)]
 Trials = Annotated[int, Field(ge=1, le=1000)]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -149,7 +149,7 @@ class LanguageParams(StudyParams):
     """Steps between evaluations."""
     validation: Literal["all", "first", "second"] = "all"
     """The part of the validation text that is measured on."""
-    validation_windows: CountOrNone = 0
+    validation_windows: CountOrZero = 0
     """Evenly spread windows of it for the loss; 0: all of it."""
     rates: Rates | None = None
     """Take the learning rates (or factors) that another study has chosen."""
@@ -224,7 +224,7 @@ class Params(LanguageParams):
     """Also compare ensembles of so many trials."""
     equal_compute: Listed[int] = ()
     """Also compare ensembles of so many trials, each of an equal share of the steps."""
-    training_windows: CountOrNone = 0
+    training_windows: CountOrZero = 0
     """Windows of the training text that are evaluated at the end, without dropout."""
     average: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Decay of a moving average of the weights, compared at the end as well; 0: none."""

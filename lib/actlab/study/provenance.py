@@ -25,9 +25,7 @@ def code_sha256(*parts: str) -> str:
     """Of the named files and folders of the package (all of it where none is named)."""
     package = Path(__file__).resolve().parents[1]
     roots = [package / part for part in parts] or [package]
-    files = sorted(
-        f for root in roots for f in ([root] if root.is_file() else root.rglob("*")) if f.suffix in (".py", ".sha256")
-    )
+    files = sorted(f for root in roots for f in (root, *root.rglob("*")) if f.suffix in (".py", ".sha256"))
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.relative_to(package).as_posix().encode())
@@ -38,11 +36,10 @@ def code_sha256(*parts: str) -> str:
 def git(*arguments: str) -> str:
     """Output of a git command in the repository; empty where there is no git."""
     try:
-        return subprocess.run(
-            ["git", *arguments], cwd=paths.ROOT, capture_output=True, text=True, check=True
-        ).stdout.strip()
+        done = subprocess.run(["git", *arguments], cwd=paths.ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return ""
+    return done.stdout.strip()
 
 
 def processor() -> str:
