@@ -83,14 +83,11 @@ class Trained:
     def pairs(self) -> list[dict[str, Any]]:
         """Every pair of trials; in a floor or perturbed arm, those of one seed, plain and changed or both on two
         threads."""
-        predictions, targets = self.predictions(), self.frozen.targets.flatten()
+        predictions, targets, own = self.predictions(), self.frozen.targets.flatten(), dict(self.arm.metrics)
+        couples = [c for c in combinations(self.done, 2) if self.arm.kind == "trials" or _one_seed(*c)]
         return [
-            {"between": [a, b], **compare(predictions[a], predictions[b], targets, dict(self.arm.metrics))}
-            for a, b in (
-                (a.label, b.label)
-                for a, b in combinations(self.done, 2)
-                if self.arm.kind == "trials" or _one_seed(a, b)
-            )
+            {"between": [a.label, b.label], **compare(predictions[a.label], predictions[b.label], targets, own)}
+            for a, b in couples
         ]
 
     def blocks(self) -> dict[str, Any]:
