@@ -10,6 +10,7 @@ import yaml
 from actlab import paths
 from actlab.chapters import dtype
 from actlab.records import repro
+from actlab.records.labels import PAIR_METRICS
 
 PLAN = yaml.safe_load((paths.ROOT / "params" / "dtype.yaml").read_text())["plan"]
 
@@ -22,7 +23,7 @@ def study(loss_shift: float, tv_shift: float, noise: float = 0.0005) -> repro.Gr
         own = random.normal(2.3, 0.02, 5)
         finals = [{"val_loss": x + loss_shift + noise * random.normal(), "val_accuracy": 30.0} for x in own]
         pairs = [
-            {"between": [a, b], **dict.fromkeys(repro.PAIR_METRICS, 0.08 + tv_shift + noise * random.normal())}
+            {"between": [a, b], **dict.fromkeys(PAIR_METRICS, 0.08 + tv_shift + noise * random.normal())}
             for a, b in combinations(labels, 2)
         ]
         trials = [{"label": n, "status": "done", "final": f, "best": f} for n, f in zip(labels, finals, strict=True)]

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from actlab import paths
 from actlab.chapters import mnist as chapter
 from actlab.records import ablation, mnist, repro, store
-from actlab.records.repro import METRICS, Grid
+from actlab.records.labels import METRICS
+from actlab.records.repro import Grid
 
 DOOR = "records"
 SWEPT = {

@@ -16,6 +16,7 @@ from actlab.chapters import answer as chapter
 from actlab.figures import answer as figures
 from actlab.records import repro
 from actlab.records.answer import RULES, Answer
+from actlab.records.labels import PAIR_METRICS
 
 PLAN = yaml.safe_load((paths.ROOT / "params" / "answer.yaml").read_text())["plan"]
 SEEDS, STEPS = 10, (50, 100, 150, 200, 250)
@@ -33,7 +34,7 @@ def record(
     def pairs(step: int, factor: float = 1.0) -> list[dict[str, Any]]:
         tv = base + 0.05 * (2.5 - losses[step].mean()) + shift
         return [
-            {"between": [a, b], **dict.fromkeys(repro.PAIR_METRICS, factor * (tv + apart[i] + apart[j]))}
+            {"between": [a, b], **dict.fromkeys(PAIR_METRICS, factor * (tv + apart[i] + apart[j]))}
             for (i, a), (j, b) in combinations(enumerate(labels), 2)
         ]
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.support import grids
 
-from actlab.records.repro import association, read
+from actlab.chapters.repro import association
+from actlab.records.repro import read
 from actlab.statistics.means import mean_interval, pair_mean
 
 

@@ -11,7 +11,7 @@ from tests.support import grids
 
 from actlab.chapters import sources as chapter
 from actlab.records import sources
-from actlab.records.repro import PAIR_METRICS
+from actlab.records.labels import PAIR_METRICS
 from actlab.records.sources import Sources
 from actlab.records.store import Record
 

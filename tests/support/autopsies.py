@@ -7,7 +7,8 @@ from itertools import combinations
 from tests.support import grids
 
 from actlab.records.autopsy import Autopsy, readings
-from actlab.records.repro import PAIR_METRICS, read
+from actlab.records.labels import PAIR_METRICS
+from actlab.records.repro import read
 from actlab.records.store import Record
 
 ALWAYS = ["pairing: unpaired", "accuracy: last_1000", "selection: final", "evaluation: 200 random batches"]

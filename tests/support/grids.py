@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from actlab.records.repro import PAIR_METRICS, Grid, read
+from actlab.records.labels import PAIR_METRICS
+from actlab.records.repro import Grid, read
 from actlab.records.store import Record
 
 

@@ -17,7 +17,8 @@ from actlab.figures.primitives import Line, line, lines, points, scatter
 from actlab.records import store
 from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import tested
-from actlab.records.repro import METRICS, PAIR_METRICS, ArmResults, Grid
+from actlab.records.labels import METRICS, PAIR_METRICS
+from actlab.records.repro import ArmResults, Grid
 from actlab.records.settings import differing, kind_of, named
 from actlab.records.wording import signed, small, with_interval
 from actlab.statistics.estimate import Estimate

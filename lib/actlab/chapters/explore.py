@@ -15,7 +15,8 @@ from actlab import paths
 from actlab.errors import UnknownName
 from actlab.records import repro, store
 from actlab.records import settings as recorded
-from actlab.records.repro import METRICS, PAIR_METRICS, ArmResults, Metric, of_trials
+from actlab.records.labels import METRICS, PAIR_METRICS, Metric, of_trials
+from actlab.records.repro import ArmResults
 from actlab.records.store import Record
 from actlab.records.tables import load_records
 from actlab.statistics.estimate import Estimate

@@ -15,7 +15,8 @@ from actlab.claims.published import parameters
 from actlab.claims.verdicts import signs
 from actlab.figures.style import NO_RECORD
 from actlab.records.families import comparisons
-from actlab.records.repro import METRICS, ArmResults, Grid
+from actlab.records.labels import METRICS
+from actlab.records.repro import ArmResults, Grid
 from actlab.records.wording import above_zero, normal_tails, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.power import detectable_paired

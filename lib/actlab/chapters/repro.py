@@ -4,7 +4,8 @@ quotes them."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -13,9 +14,11 @@ import numpy as np
 from actlab.figures.style import NO_RECORD
 from actlab.records.estimates import ALPHA
 from actlab.records.families import family_size, tested, told
-from actlab.records.repro import METRICS, ArmResults, Grid, association
+from actlab.records.labels import METRICS
+from actlab.records.repro import ArmResults, Grid, seed_means
 from actlab.records.wording import bullets, normal_tails, signed, small
-from actlab.statistics.means import few_differ
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.means import few_differ, jackknifed, rank_correlation
 
 LISTED = 6
 """How many differences a sentence names, the largest."""
@@ -159,6 +162,28 @@ def compared(grid: Grid, metric: str) -> str:
 def tails(grid: Grid) -> str:
     """What the p-values of the comparisons with relu rest on; nothing where there are none."""
     return normal_tails(max((e.n for _, e, *_ in tested(grid, "val_loss")), default=0))
+
+
+def association(
+    arms: Sequence[tuple[ArmResults, ArmResults]], metrics: tuple[str, str] = ("total_variation", "val_loss")
+) -> Estimate:
+    """Rank correlation (Spearman) over pairs of arms of their differences in two metrics, with a jackknife that leaves
+    one seed at a time out of all.
+
+    The interval speaks of other seeds of these arms, not of other arms. ``n`` counts seeds; NaN below three of them or
+    below three pairs of arms.
+    """
+    method = "Spearman, jackknife over seeds"
+    found = [seed_means([arm for pair in arms for arm in pair], metric) for metric in metrics]
+    size = found[0][1].shape[1] if arms else 0
+    if len(arms) < 3 or size < 3:
+        return jackknifed(math.nan, np.full(size, math.nan), method=method)
+    value, left_out = (
+        rank_correlation(np.stack([(table[::2] - table[1::2]).T for table in tables]))
+        for tables in zip(*found, strict=True)
+    )
+    wide = jackknifed(value[0], left_out, method=method)
+    return replace(wide, low=max(wide.low, -1.0), high=min(wide.high, 1.0))
 
 
 def progress(grid: Grid) -> str:

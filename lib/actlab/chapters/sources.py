@@ -45,9 +45,6 @@ def read(studies: Iterable[str]) -> dict[str, Sources]:
     return {name: sources_records.read(store.load_study(name), families.primary(name)) for name in studies}
 
 
-# --- figures ---------------------------------------------------------------------------------------------------------
-
-
 def _arms(found: Studies, stream: str = "all") -> Iterator[tuple[str, str, ArmResults]]:
     """(model with its size, activation, arm) of every recorded arm in which that stream varies; relu's arm has the
     size."""
@@ -100,9 +97,6 @@ def figure_ensembles(found: Studies) -> Figure:
     """Total variation between two ensembles against their size; every stream varies."""
     every = {(model, activation): line(ensembles(arm)) for model, activation, arm in _arms(found)}
     return lines(every, "runs in an ensemble", LABEL, bars=True, log="x", height=2.0)
-
-
-# --- tables ----------------------------------------------------------------------------------------------------------
 
 
 def tables(found: Studies) -> Any:

@@ -21,7 +21,7 @@ from actlab.figures.primitives import Line, lines, points, scatter
 from actlab.figures.style import RC, styled
 from actlab.records import mnist, repro, settings, summary
 from actlab.records import tables as tidy
-from actlab.records.repro import of_trials
+from actlab.records.labels import METRICS, PAIR_METRICS, of_trials
 from actlab.records.store import Record
 from actlab.records.summary import Arm, measured
 from actlab.records.wording import above_zero, with_interval
@@ -30,7 +30,7 @@ from actlab.statistics.estimate import Estimate
 FORMATS = ("png", "svg", "pdf")
 ACROSS = ("val_loss", "val_accuracy", "total_variation")
 """Metrics that get a table over all groups."""
-LABELS = {name: metric.label for name, metric in repro.METRICS.items()} | {
+LABELS = {name: metric.label for name, metric in METRICS.items()} | {
     "test_accuracy": mnist.LABELS["test_accuracy"]
 }
 FILES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
@@ -177,7 +177,7 @@ def _label(report: Report, metric: str) -> str:
 
 
 def _shown(metric: str, estimate: Estimate) -> str:
-    return with_interval(above_zero(estimate) if metric in repro.PAIR_METRICS else estimate)
+    return with_interval(above_zero(estimate) if metric in PAIR_METRICS else estimate)
 
 
 def _spread(report: Report, group: str, metric: str, shown: Mapping[str, Estimate]) -> str:
@@ -185,7 +185,7 @@ def _spread(report: Report, group: str, metric: str, shown: Mapping[str, Estimat
     values = {level: estimate.value for level, estimate in shown.items() if not np.isnan(estimate.value)}
     if len(set(values.values())) < 2:
         return "no spread between the arms" if values else "no pair of trials"
-    found = above_zero(repro.read(report.records).sensitivity(group, metric)) if metric in repro.METRICS else None
+    found = above_zero(repro.read(report.records).sensitivity(group, metric)) if metric in METRICS else None
     cv = f", CV% {with_interval(found, 2)}" if found and not np.isnan(found.value) else ""
     low, high = (pick(values, key=lambda level: values[level]) for pick in (min, max))
     return f"mean {sum(values.values()) / len(values):.4f}{cv}, lowest {low}, highest {high}"

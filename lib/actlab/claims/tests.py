@@ -35,8 +35,9 @@ from actlab.claims.verdicts import (
     within,
 )
 from actlab.records.ablation import Factorial
+from actlab.records.labels import METRICS
 from actlab.records.mnist import Sweep
-from actlab.records.repro import METRICS, ArmResults, combined
+from actlab.records.repro import ArmResults, combined
 from actlab.records.wording import above_zero, measured
 from actlab.statistics.means import coefficient_of_variation
 

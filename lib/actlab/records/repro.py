@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actlab.records import schema, settings
+from actlab.records.labels import PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
 from actlab.records.store import Record
 from actlab.records.wording import FEW_DIFFER, above_zero
 from actlab.statistics.equal_loss import Curves
@@ -26,80 +27,9 @@ from actlab.statistics.means import (
     pair_mean_difference,
     pair_values,
     paired_difference,
-    rank_correlation,
 )
 
 Matrix = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Metric:
-    """How to read one measured quantity."""
-
-    name: str
-    label: str
-    """Axis label with unit and range."""
-    note: str
-    """What it means, and which direction is better."""
-
-    @property
-    def digits(self) -> int:
-        """Decimals in a table."""
-        return 2 if "(%)" in self.label else 4
-
-
-PAIR_METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric(
-            "total_variation",
-            "total variation (0 to 1)",
-            "half the L1 distance of two predictions; lower is more reproducible",
-        ),
-        Metric(
-            "relative_pd",
-            "relative PD (0 to 2)",
-            "mean of 2|p - q| / (p + q) over all characters, likely or not; lower is more reproducible",
-        ),
-        Metric(
-            "churn",
-            "churn (share of positions)",
-            "how often the most probable character differs; lower is more reproducible",
-        ),
-        Metric("jensen_shannon", "Jensen-Shannon divergence (bits)", "0 to 1; lower is more reproducible"),
-        Metric(
-            "label_pd",
-            "relative PD of the true character (0 to 2)",
-            "2|p - q| / (p + q) at the character that came; lower is more reproducible",
-        ),
-    )
-}
-TRIAL_METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric(
-            "val_loss",
-            "validation loss (nats per character)",
-            "cross-entropy on the whole validation split at the end; lower is better",
-        ),
-        Metric(
-            "val_accuracy",
-            "validation accuracy (%)",
-            "share of positions whose most probable character came; higher is better",
-        ),
-        Metric(
-            "best_val_loss",
-            "best validation loss (nats per character)",
-            "the lowest of the evaluations during training; lower is better",
-        ),
-    )
-}
-METRICS = PAIR_METRICS | TRIAL_METRICS
-
-
-def of_trials(metric: str) -> bool:
-    """Whether a metric is one of trials; all others, a user's own ones too, are of pairs."""
-    return metric in TRIAL_METRICS or metric == "test_accuracy"
 
 
 def matrix(labels: Sequence[str], pairs: Iterable[Record], metric: str) -> Matrix:
@@ -300,28 +230,6 @@ def seed_means(arms: Sequence[ArmResults], metric: str) -> tuple[Matrix, Matrix]
         return np.array([[pair_average(m)] for m in matrices]), np.array(left_out)
     values = [arm.values(metric)[keep] for arm, keep in zip(arms, chosen, strict=True)]
     return np.array([[v.mean()] for v in values]), np.array([(v.sum() - v) / (size - 1) for v in values])
-
-
-def association(
-    arms: Sequence[tuple[ArmResults, ArmResults]], metrics: tuple[str, str] = ("total_variation", "val_loss")
-) -> Estimate:
-    """Rank correlation (Spearman) over pairs of arms of their differences in two metrics, with a jackknife that leaves
-    one seed at a time out of all.
-
-    The interval speaks of other seeds of these arms, not of other arms. ``n`` counts seeds; NaN below three of them or
-    below three pairs of arms.
-    """
-    method = "Spearman, jackknife over seeds"
-    found = [seed_means([arm for pair in arms for arm in pair], metric) for metric in metrics]
-    size = found[0][1].shape[1] if arms else 0
-    if len(arms) < 3 or size < 3:
-        return jackknifed(math.nan, np.full(size, math.nan), method=method)
-    value, left_out = (
-        rank_correlation(np.stack([(table[::2] - table[1::2]).T for table in tables]))
-        for tables in zip(*found, strict=True)
-    )
-    wide = jackknifed(value[0], left_out, method=method)
-    return replace(wide, low=max(wide.low, -1.0), high=min(wide.high, 1.0))
 
 
 def read(

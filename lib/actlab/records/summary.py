@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from actlab.errors import BadInput
-from actlab.records.repro import ORDER, ArmResults, of_trials
+from actlab.records.labels import of_trials
+from actlab.records.repro import ORDER, ArmResults
 from actlab.records.schema import check_record
 from actlab.records.settings import MAIN, cell_of, differing, kind_of, named, natural
 from actlab.records.store import Record
