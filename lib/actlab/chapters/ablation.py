@@ -239,8 +239,7 @@ def _gain(f: Factorial) -> str:
         "The loss with bQ+bV (random vectors added to queries and values, which break attention's symmetry) less the "
         "loss without it, "
         f"so that below 0 is better, is {averaged}{signed(best)} nats ({words(optimizer)}, {words(activation)}), n = "
-        f"{best.n}; "
-        f"{significant} of {len(found)} such differences stay apart from 0 after Holm's correction at 5%"
+        f"{best.n}; {significant} of {len(found)} such differences stay apart from 0 after Holm's correction at 5%"
     )
 
 

@@ -143,8 +143,7 @@ def sentences(losses: Losses) -> dict[str, str]:
         f"{verdict(both, margin, alpha)} by the plan's rule"
         + ("" if gain.value < 0 else ", though there is no benefit to contribute to: bQ+bV raises the loss"),
         "tuned_symmetry": f"at tuned rates bQ+bV changes the final loss by {signed(gain)} nats (n = {gain.n}); that "
-        "it helps is "
-        f"{verdict(gain, margin, alpha)}",
+        f"it helps is {verdict(gain, margin, alpha)}",
         "tuned_ranking": f"at tuned rates the optimizers rank {', '.join(order)} from the lowest loss; "
         + (
             f"undecided: {'; '.join(undecided)}" if undecided else "all six differences are significant (Holm-adjusted)"

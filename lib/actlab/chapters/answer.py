@@ -43,8 +43,7 @@ def sentences(answer: Answer) -> dict[str, str]:
     return {
         "answer": f"total variation between seeds at equal validation loss, against {answer.reference}: {told}",
         "answer_largest": f"the largest difference is that of {activation} in {model}: "
-        f"{signed(largest.difference, 4)}, "
-        f"n = {largest.difference.n} seeds",
+        f"{signed(largest.difference, 4)}, n = {largest.difference.n} seeds",
         "answer_loss": f"at its own best rate the final loss is significantly below {answer.reference}'s for "
         f"{_cells(lower) or 'no activation'}, and significantly above it for {_cells(higher) or 'none'}",
         "answer_ranking": _ranking(answer, repro.read(store.load_study(COMMON))),

@@ -99,12 +99,10 @@ def sentences(front: Front) -> dict[str, str]:
         base = answer.levels()[model].values[answer.reference]
         told = {
             "between": "Between two seeds at equal validation loss, no activation moves the total variation by more "
-            "than "
-            f"{small(abs(largest.difference.value))} ({activation} in {model}, where {answer.reference} has "
+            f"than {small(abs(largest.difference.value))} ({activation} in {model}, where {answer.reference} has "
             f"{small(base.value)})",
             "extent": f"{_standing(answer)}: {len(answer.grid.arms)} configurations of {len(answer.arms())} "
-            "architectures, "
-            f"{base.n} seeds each",
+            f"architectures, {base.n} seeds each",
             "choosing": _choosing(answer),
             "agreement": _agreement(answer),
         }

@@ -97,8 +97,7 @@ def sentences(sweep: Sweep) -> dict[str, str]:
             found[f"mnist_{network.removeprefix('geglu_')}"] = _against_relu(sweep, network)
     found["mnist_optimism"] = (
         f"The rate and batch that look best on the validation images are {signed(optimism(sweep), 2)} points better "
-        "there "
-        "than on the test images"
+        "there than on the test images"
     )
     return found
 

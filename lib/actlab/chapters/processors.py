@@ -169,8 +169,7 @@ def sentences(found: list[Twin]) -> dict[str, str]:
     kinds = sorted({name for twin in found for name in twin.processors})
     said = {
         "processors_extent": f"{len(found)} trials of {len(cells)} arms were trained on two kinds of processor "
-        f"({', '.join(kinds)}) "
-        "from the same seed, with the same versions of Python, NumPy and PyTorch",
+        f"({', '.join(kinds)}) from the same seed, with the same versions of Python, NumPy and PyTorch",
         "processors_summary": _summary(found),
     }
     for model in dict.fromkeys(model for model, _ in cells):
@@ -189,8 +188,7 @@ def _summary(found: list[Twin]) -> str:
     last = max(others, key=lambda twin: twin.apart)
     return (
         f"From one seed, another kind of processor moves relu's validation loss by {span(relu)} nats (n = "
-        f"{len(relu)}), "
-        f"and that of the other activations by {small(_middle(others))} in the median "
+        f"{len(relu)}), and that of the other activations by {small(_middle(others))} in the median "
         f"and by at most {small(last.apart)} ({last.model}, {last.activation}; n = {len(others)})"
     )
 
@@ -201,8 +199,7 @@ def control(histories: Iterable[History]) -> str:
     edited = sum(r["equal"] and CODE in r["changed"] for r in same)
     return (
         f"On the processor of the record {sum(r['equal'] for r in same)} of {len(same)} replays, of all studies, "
-        "gave the same bits, "
-        f"{edited} of them although the code that trains had been edited since"
+        f"gave the same bits, {edited} of them although the code that trains had been edited since"
     )
 
 

@@ -196,8 +196,7 @@ def recommendations(evidence: Evidence) -> Iterator[str]:
     changed = [f for f in found if f[3]]
     yield (
         f"Try the activation on your own architecture: {_number(changed)} of {len(found)} comparisons with relu "
-        "significantly "
-        f"{_verb('change', changed)} the loss (Holm-adjusted, 5%), {_number(better)} of them for the "
+        f"significantly {_verb('change', changed)} the loss (Holm-adjusted, 5%), {_number(better)} of them for the "
         f"better{_names(better)}"
     )
     if better:
@@ -206,8 +205,7 @@ def recommendations(evidence: Evidence) -> Iterator[str]:
             f"Look at loss and agreement apart: of the arms that significantly lower the loss ({len(better)}), "
             f"{_number(both)} also "
             f"{_verb('lower', both)} the difference between seeds significantly{_names(both)}; {_number(costly)} "
-            "significantly "
-            f"{_verb('raise', costly)} it{_names(costly)}"
+            f"significantly {_verb('raise', costly)} it{_names(costly)}"
         )
     steadier = [f for f in found if f[4] < 0]
     yield (

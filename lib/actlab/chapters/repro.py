@@ -76,8 +76,7 @@ def mattering(grid: Grid, margin: float) -> Any:
         found[outcome].append(f"{arm.model} {arm.activation} {signed(estimate)}")
     rule = (
         "the rule of the params file: an activation matters if its Holm-adjusted difference from relu in validation "
-        "loss excludes 0; "
-        f"it does not matter if all of its 95% interval lies within {margin:g} nats of relu"
+        f"loss excludes 0; it does not matter if all of its 95% interval lies within {margin:g} nats of relu"
     )
     told = [f"{outcome}: {'; '.join(arms)}" for outcome, arms in found.items() if arms]
     return bullets([rule, *(told or ["the rule waits for records"])])
@@ -108,8 +107,7 @@ def seeds(grid: Grid) -> str:
     aside = f" ({', '.join(_names(few))} aside, where too few trials differ)" if few else ""
     return (
         f"Two runs that differ only in the seed choose another most probable next character at {_percent(low)} "
-        f"({low.model}, {low.activation}) "
-        f"to {_percent(high)} ({high.model}, {high.activation}) of the positions{aside}"
+        f"({low.model}, {low.activation}) to {_percent(high)} ({high.model}, {high.activation}) of the positions{aside}"
     )
 
 
@@ -134,8 +132,7 @@ def models(grid: Grid) -> str:
     widest = max(max(values) - min(values) for values in means.values())
     return (
         f"Mean total variation between seeds runs from {averages[low]:.3f} ({low}) to {averages[high]:.3f} ({high}) "
-        "over architectures; "
-        f"over the activations of one architecture it spans at most {widest:.3f}"
+        f"over architectures; over the activations of one architecture it spans at most {widest:.3f}"
     )
 
 

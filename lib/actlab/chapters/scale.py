@@ -159,11 +159,9 @@ def sentences(grid: Grid) -> dict[str, str]:
     moves = ", ".join(f"{name} {signed(e)}" for name, e in growth(grid).items())
     said = {
         "scale_extent": f"The model {grid.arms[next(iter(grid.arms))].record['model_name']} at {len(found)} "
-        f"size{plural} "
-        f"({counts} parameters), every activation at {whole}",
+        f"size{plural} ({counts} parameters), every activation at {whole}",
         "scale_rule": f'That sensitivity falls with scale: "{verdict(grid)}". Share of the loss\'s variance between '
-        "activations: "
-        f"{listed or 'no complete size'} ({seeds})",
+        f"activations: {listed or 'no complete size'} ({seeds})",
         "scale_sure": f"{len(named)} of {len(own)} differences of loss from relu are significant (Holm-adjusted, 5%): "
         f"{', '.join(named) or 'none'}" + (f". At lite size the arms {told(again, grid.primary)}" if again else ""),
         "scale_tails": normal_tails(max((e.n for _, e, _, _ in own), default=0)),
@@ -172,7 +170,6 @@ def sentences(grid: Grid) -> dict[str, str]:
     if moves:
         said["scale_growth"] = (
             f"Not part of the rule: from {found[rows[0]]:,} to {found[rows[-1]]:,} parameters a difference of loss "
-            "from relu moves by "
-            f"(nats, 95%) {moves}"
+            f"from relu moves by (nats, 95%) {moves}"
         )
     return said

@@ -205,8 +205,7 @@ def equal_loss(sources: Sources) -> str:
     losses = ", ".join(f"{model} {at.loss:.3f}" for model, at in levels(sources).items())
     return (
         f"exploratory, not part of the rule: at equal validation loss ({losses} nats) total variation between seeds "
-        "differs "
-        f"from {REFERENCE}'s by: {named} (95%, Holm over {len(found)}, equivalence within {MARGIN})"
+        f"differs from {REFERENCE}'s by: {named} (95%, Holm over {len(found)}, equivalence within {MARGIN})"
     )
 
 
@@ -272,8 +271,7 @@ def _kink(sources: Sources) -> str:
     values = "; ".join(f"{m} relu minus {a} {_counted(e, 2)}" for (m, a), e in found.items())
     return (
         "the rule's test of relu's kink (a nudge of one weight by one ULP grows further under relu than under each "
-        "smooth activation) "
-        f"is {outcome}: differences in log10 total variation are {values}"
+        f"smooth activation) is {outcome}: differences in log10 total variation are {values}"
     )
 
 
@@ -291,6 +289,5 @@ def _ensembles(sources: Sources) -> str:
     values = "; ".join(f"{m} {a} {_counted(e, 4)}" for m, a, e in gains)
     return (
         f"an ensemble is more reproducible than a single trial, with an interval that excludes 0, in {above} of "
-        f"{len(gains)} comparisons "
-        f"(total variation of single trials less that of ensembles: {values})"
+        f"{len(gains)} comparisons (total variation of single trials less that of ensembles: {values})"
     )

@@ -169,8 +169,7 @@ def extent(records: list[Record], others: list[Record]) -> str:
         return said
     return (
         f"{said}; {again} have the settings and seeds of trials in results/{others[0]['study']} and repeat them, up "
-        "to rounding: "
-        "what both show is shown once, not replicated"
+        "to rounding: what both show is shown once, not replicated"
     )
 
 

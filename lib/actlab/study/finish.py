@@ -76,8 +76,7 @@ def check_growth(arm: Named, trial: Trial, before: dict[str, Trial]) -> None:
             f"{arm.id}: trial {trial['label']} comes out differently here than results/{arm.study} has it "
             f"({', '.join(differs)}): a study grows "
             "only where its trials keep their bits, on the same kind of machine with the same versions and training "
-            "code; grow it there, or "
-            "give the larger one a name of its own: --set study=NAME"
+            "code; grow it there, or give the larger one a name of its own: --set study=NAME"
         )
 
 
