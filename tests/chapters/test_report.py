@@ -7,9 +7,7 @@ from tests.support import grids
 
 from actlab.chapters import report
 from actlab.claims.evidence import Evidence
-from actlab.claims.verdicts import signs
 from actlab.records.repro import read
-from actlab.records.wording import above_zero
 from actlab.statistics.power import detectable_paired
 
 
@@ -110,26 +108,3 @@ def test_shares_need_two_activations() -> None:
     assert "fewer than two" in report.shares(lite())["over"].iloc[0]
     found = report.shares(lite(("gelu", 1.0, 0.1)))
     assert float(found.loc["lite", "activation"].split(" ")[0]) > 99
-
-
-def test_front_page_without_records() -> None:
-    """Every published sensitivity is listed, ours said to be missing."""
-    assert (report.front_page(Evidence({}))["ours"] == "no record").all()
-
-
-def test_a_sensitivity_is_not_shown_below_0() -> None:
-    """A jackknife interval may reach there; a coefficient of variation cannot."""
-    noisy = [grids.record(activation=a, losses=(2.0,) * 3) for a in ("relu", "gelu")]
-    for pair, value in zip(noisy[1]["reproducibility_metrics"], (0.05, 0.1, 0.25), strict=True):
-        pair["relative_pd"] = value
-    grid = read(noisy)
-    assert grid.sensitivity("charlm", "relative_pd").low < 0
-    assert "[0.0, " in report.front_page(Evidence({"lite": grid})).loc["charlm", "ours"]
-    assert (
-        above_zero(grid.sensitivity("charlm", "relative_pd")).value == grid.sensitivity("charlm", "relative_pd").value
-    )
-
-
-def test_signs_are_of_all_comparisons() -> None:
-    """The same rule as the ledger's."""
-    assert signs([]) == []

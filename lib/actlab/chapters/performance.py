@@ -84,7 +84,7 @@ def equal_protocol(measured: Measured) -> pd.DataFrame:
                 "peak memory, MB": f"{way['peak_mb']:.0f}",
                 "rounds": str(len(trial)),
             }
-    return _indexed(rows, ["model", "way"])
+    return frame(rows, ("model", "way"))
 
 
 def protocols(measured: Measured) -> pd.DataFrame:
@@ -102,7 +102,7 @@ def protocols(measured: Measured) -> pd.DataFrame:
             "each its own": f"{both[1] / mine:.1f}",
             "of that, protocol": f"{both[1] / both[0]:.1f}",
         }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return frame(rows)
 
 
 def account(measured: Measured) -> pd.DataFrame:
@@ -137,7 +137,7 @@ def commands(measured: Measured) -> pd.DataFrame:
                 if way != "reference"
             },
         }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return frame(rows)
 
 
 def workers(measured: Measured) -> pd.DataFrame:
@@ -197,7 +197,7 @@ def growth(measured: Measured) -> pd.DataFrame:
             "of its arithmetic": f"{np.polyfit(x, np.log(gflop), 1)[0]:.2f}" if None not in gflop else "not counted",
             "rounds": str(len(next(iter(levels.values()))["seconds"])),
         }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return frame(rows)
 
 
 def _by_pairs(trials: Measured) -> Measured:
@@ -218,7 +218,7 @@ def on_gpu() -> pd.DataFrame:
                     "GPU": gpu,
                     "seconds a trial": f"{median(seconds):.0f}" if seconds else "none done",
                 }
-    return pd.DataFrame.from_dict(rows, orient="index") if rows else pd.DataFrame({"": {"trained on a GPU": NO_RECORD}})
+    return frame(rows) if rows else pd.DataFrame({"": {"trained on a GPU": NO_RECORD}})
 
 
 def images(measured: Measured) -> pd.DataFrame:
@@ -231,7 +231,7 @@ def images(measured: Measured) -> pd.DataFrame:
         }
         for row in measured["rows"]
     }
-    return _indexed(rows, ["", "way"])
+    return frame(rows, ("", "way"))
 
 
 def image_limits(measured: Measured) -> pd.DataFrame:
@@ -250,7 +250,7 @@ def image_limits(measured: Measured) -> pd.DataFrame:
         }
         for batch, limit in measured["limits"].items()
     }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return frame(rows)
 
 
 def updates(measured: Measured) -> pd.DataFrame:
@@ -269,11 +269,7 @@ def updates(measured: Measured) -> pd.DataFrame:
             f"update, CPU ms ({few})": f"{row['cpu_ms']:.1f}",
             f"update, CPU ms ({many})": f"{large[name]['cpu_ms']:.0f}" if name in large else "not measured",
         }
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _indexed(rows: dict[tuple[str, str], Measured], names: list[str]) -> pd.DataFrame:
-    return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=names))
+    return frame(rows)
 
 
 def figure(peers: store.Record | None) -> Figure:

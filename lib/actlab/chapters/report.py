@@ -17,7 +17,7 @@ from actlab.figures.style import NO_RECORD
 from actlab.records.families import comparisons
 from actlab.records.labels import METRICS
 from actlab.records.repro import ArmResults, Grid
-from actlab.records.wording import above_zero, normal_tails, with_interval
+from actlab.records.wording import normal_tails, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.power import detectable_paired
 from actlab.statistics.variance import crossed_shares
@@ -106,21 +106,6 @@ def beside(evidence: Evidence, scale: str) -> pd.DataFrame:
                     )
         rows[cell] = row | ({"n": str(len(arm.done)) if arm else "0"} if grid else {"ours": waits(scale)})
     return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=("model", "activation")))
-
-
-def front_page(evidence: Evidence) -> pd.DataFrame:
-    """The front page's sensitivities (CV% of the difference over activations) beside ours at lite scale."""
-    grid = evidence.grids.get("lite")
-    rows = {}
-    for model, value in p.readme_cv.items():
-        names = [arm.activation for arm in grid.of_model(model)] if grid else []
-        ours = (
-            with_interval(above_zero(grid.sensitivity(model, "relative_pd")), 1)
-            if grid and len(names) > 1
-            else "no record"
-        )
-        rows[model] = {"CV%, published": f"{value:.2f}", "ours": ours, "over": ", ".join(names)}
-    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def shares(evidence: Evidence, metric: str = "val_loss") -> pd.DataFrame:
