@@ -1,5 +1,4 @@
-"""The page of performance: what trials, commands, workers and updates cost, as tables of the newest records of `python
--m tests.speed`."""
+"""The page of performance: what trials, commands, workers and updates cost, by the newest `python -m tests.speed`."""
 
 from __future__ import annotations
 
@@ -18,16 +17,15 @@ from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.wording import moment, with_interval
+from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
 
 STUDY = "performance"
+NAMES = ("peers", "commands", "scaling", "growth", "mnist", "optimizers")
 OURS, REFERENCE = "ours", "plain reference"
 OPTIMIZERS = {"ecd": "ECD", "soap": "SOAP", "adamw": "AdamW", "sgdm": "SGDM"}
-IMAGES = {
-    "lightning": "PyTorch Lightning",
-    "plain": "plain PyTorch loop, fused Adam",
-    "stacked": "36 networks stacked (ours)",
-}
+LIGHTNING, PLAIN, STACKED = "PyTorch Lightning", "plain PyTorch loop, fused Adam", "36 networks stacked (ours)"
+IMAGES = {"lightning": LIGHTNING, "plain": PLAIN, "stacked": STACKED}
 TRIAL_SECONDS = 30.0
 """Of the trial that Dask's overhead is stated for."""
 Measured = dict[str, Any]
@@ -274,20 +272,17 @@ def updates(measured: Measured) -> pd.DataFrame:
 
 def figure(peers: store.Record | None) -> Figure:
     """Seconds of a trial at equal protocol in times ours: a panel a model, a row a way."""
-    found = {}
-    for model, ways in (peers["measured"]["models"] if peers else {}).items():
-        measured = peers["measured"]  # type: ignore[index]
-        mine = _trial(measured, ways["ways"][OURS], measured["positions"])
-        for name, way in ways["ways"].items():
-            ratio = list(_trial(measured, way, measured["positions"]) / mine)
-            found[model, name, name] = mean_interval(ratio)
+    found: dict[tuple[str, str, str], Estimate | None] = {}
+    measured = peers["measured"] if peers else {"models": {}}
+    for model, row in measured["models"].items():
+        each = {name: _trial(measured, way, measured["positions"]) for name, way in row["ways"].items()}
+        found |= {(model, name, name): mean_interval(list(values / each[OURS])) for name, values in each.items()}
     return points(found, "CPU seconds of a trial, times ours", columns=2)
 
 
 def tables(*records: store.Record | None) -> Any:
-    """Every table of the page with its machine, folded; the records in the order of ``peers, commands, scaling, growth,
-    mnist, optimizers``."""
-    peers, commands_, pool, grown, sweep, optimizers = records
+    """Every table of the page with its machine, folded; the records in the order of ``NAMES``."""
+    peers, _, pool, grown, sweep, optimizers = records
     made: dict[str, tuple[store.Record | None, Callable[[Measured], pd.DataFrame]]] = {
         "Equal protocol: every way": (peers, equal_protocol),
         "The reference over ours: what is speed, and what is protocol": (peers, protocols),
@@ -299,9 +294,6 @@ def tables(*records: store.Record | None) -> Any:
         "The least that a stacked step needs": (sweep, image_limits),
         "What an update of the weights costs, beside fused AdamW": (optimizers, updates),
     }
-    named = {"commands": commands_, "peers": peers, "scaling": pool, "growth": grown, "mnist": sweep}
-    origins = pd.concat(
-        [origin(r).rename(columns={"": name}) for name, r in (named | {"optimizers": optimizers}).items()], axis=1
-    )
+    origins = [origin(record).rename(columns={"": name}) for name, record in zip(NAMES, records, strict=True)]
     every = {title: shown(record, table) for title, (record, table) in made.items()}
-    return folded(every | {"On a GPU": on_gpu(), "Machines": origins.fillna("")})
+    return folded(every | {"On a GPU": on_gpu(), "Machines": pd.concat(origins, axis=1).fillna("")})

@@ -18,7 +18,6 @@ from actlab.figures.style import NO_RECORD
 from actlab.records import families, store
 from actlab.records import sources as sources_records
 from actlab.records.estimates import ALPHA, MARGIN, REFERENCE
-from actlab.records.families import told
 from actlab.records.repro import ArmResults
 from actlab.records.sources import (
     METRIC,
@@ -31,7 +30,6 @@ from actlab.records.sources import (
     ensembles,
     levels,
     outcomes,
-    trajectory,
 )
 from actlab.records.wording import measured, normal_tails, signed, small
 from actlab.statistics.estimate import Estimate
@@ -69,7 +67,7 @@ def figure_against_loss(found: Studies) -> Figure:
     for sources in found.values():
         at = levels(sources)
         for model, activation, arm in _arms({"": sources}):
-            made = line(dict(enumerate(trajectory(arm))))
+            made = line(dict(enumerate(sources_records.trajectory(arm))))
             losses = arm.curves(METRIC)[1].losses.mean(axis=1)
             every[model, activation] = Line(list(losses), made.y, made.low, made.high)
             if arm.model in at:
@@ -243,7 +241,7 @@ def _streams(sources: Sources) -> str:
         "each around one setting"
     )
     said = f"{head} of the other streams, that of the first seed" + (": " if named else "") + "; ".join(named)
-    return said + (f". With every stream varying the arms {told(again, sources.primary)}" if again else "")
+    return said + (f". With every stream varying the arms {families.told(again, sources.primary)}" if again else "")
 
 
 def _smooth(sources: Sources) -> str:

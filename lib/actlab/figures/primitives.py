@@ -20,6 +20,8 @@ from actlab.statistics.estimate import Estimate
 Key = tuple[str, str, str]
 """Panel, place on the axis of names, series."""
 Bars = list[list[float]]
+WIDTH = 7.6
+"""Inches of a figure with several panels."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +48,7 @@ def error_bar(estimate: Estimate) -> Bars:
 
 
 def panels(
-    names: Collection[str],
-    draw: Callable[[Axes, str], None],
-    *,
-    x: str,
-    y: str,
-    columns: int = 3,
-    height: float = 2.3,
-    width: float = 7.6,
-    share: bool = True,
+    names: Collection[str], draw: Callable[[Axes, str], None], x: str, y: str, columns: int, height: float, share: bool
 ) -> Figure:
     """A panel a name, each drawn by ``draw``, under one legend; without a name, words that say that there is no
     record."""
@@ -63,7 +57,7 @@ def panels(
     across = min(columns, len(names))
     rows = ceil(len(names) / across)
     with styled():
-        figure, every = canvas(rows, across, width if across > 1 else 0.8 * width, 0.7 + height * rows)
+        figure, every = canvas(rows, across, WIDTH if across > 1 else 0.8 * WIDTH, 0.7 + height * rows)
         for i, (axes, name) in enumerate(zip(every, names, strict=False)):
             if share and i:
                 axes.sharex(every[0])
@@ -98,13 +92,10 @@ def points(
         found: the estimates; ``None`` was not run, NaN has diverged, and both are written out.
         label: of the axis of values, with its unit.
         singles: values behind an estimate, or alone, as small marks.
-        hollow: whose mark has a white face.
-        upright: values run upwards.
-        zero: draw a line at 0.
-        margin: shade so much on both sides of 0.
+        hollow, upright: whose mark has a white face; whether values run upwards.
+        zero, margin: draw a line at 0; shade so much on both sides of it.
         log: a logarithmic axis.
-        columns: panels beside each other at most.
-        height: inches of a panel; by the number of rows if 0.
+        columns, height: panels beside each other at most; inches of each, by its rows if 0.
     """
     keys = _ordered(list(dict.fromkeys([*found, *(singles or {})])))
     series = list(dict.fromkeys(s for *_, s in keys))
@@ -137,7 +128,7 @@ def points(
     height = height or (2.3 if upright else 0.3 + 0.21 * rows)
     x, y = ("", label) if upright else (label, "")
     same = len({tuple(places) for places in of_panel.values()}) == 1
-    return panels(of_panel, draw, x=x, y=y, columns=columns, height=height, share=same)
+    return panels(of_panel, draw, x, y, columns, height, same)
 
 
 def _ordered(keys: Sequence[Key]) -> list[Key]:
@@ -220,18 +211,14 @@ def lines(
     """A panel a first name, a line a second one, with its limits as a band.
 
     Args:
-        found: (panel, series) -> line.
-        x: label of the axis, with its unit.
-        y: likewise.
+        found: the lines by panel and series.
+        x, y: labels of the axes, with their units.
         bars: limits as error bars.
         marks: drawn as hollow marks without a line, so that what lies below is seen.
         levels: name -> height of a dotted line in every panel.
-        at: panel -> place of a dotted upright line.
-        zero: draw a line at 0.
-        log: "x", "y" or "xy".
-        backwards: the x axis falls to the right.
-        columns: panels beside each other at most.
-        height: inches of a panel.
+        at, zero: panel -> place of a dotted upright line; draw a line at 0.
+        log, backwards: "x", "y" or "xy"; whether the x axis falls to the right.
+        columns, height: panels beside each other at most; inches of each.
         share: panels have the same axes.
     """
 
@@ -260,7 +247,7 @@ def lines(
         if backwards and not axes.xaxis_inverted():
             axes.invert_xaxis()
 
-    return panels(dict.fromkeys(p for p, _ in found), draw, x=x, y=y, columns=columns, height=height, share=share)
+    return panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, height, share)
 
 
 def _short(value: float) -> str:
@@ -310,4 +297,4 @@ def scatter(
             axes.axvline(0, color=GREY, linewidth=0.8)
         axes.locator_params(nbins=4)
 
-    return panels(dict.fromkeys(p for p, _ in found), draw, x=x, y=y, columns=columns, share=share)
+    return panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, 2.3, share)
