@@ -105,7 +105,8 @@ def toy(monkeypatch: pytest.MonkeyPatch, fresh_texts: None) -> Params:
 @pytest.fixture
 def no_own_parts() -> Iterator[None]:
     """What a test registers is gone after it."""
-    from actlab.study import parts, plugins
+    from actlab.study import own_parts as parts
+    from actlab.study import plugins
 
     yield
     for table in parts.TABLES.values():

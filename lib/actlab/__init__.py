@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from actlab.records.tables import load
-    from actlab.study.parts import register_activation, register_metric, register_model, register_text
+    from actlab.study.own_parts import register_activation, register_metric, register_model, register_text
     from actlab.study.plugins import load as load_plugins
     from actlab.study.run import run_experiment
     from actlab.study.trial import load_model

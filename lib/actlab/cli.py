@@ -71,8 +71,8 @@ def run(
         from actlab.records import store
         from actlab.study import overrides
         from actlab.study import run as study
-        from actlab.study.finish import failure_of
         from actlab.study.progress import StudyDisplay, tracked
+        from actlab.study.record import failure_of
 
     filters = {"model": model, "activation": activation, "optimizer": optimizer, "symmetry": symmetry}
     changes = {"trials": trials, "iterations": max_iters, "device": device}
@@ -145,7 +145,7 @@ def report(
     formats: Annotated[Words, Option("--format", help=f"Of the figures: png, svg or pdf{MANY}")] = None,
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
-    from actlab.chapters import summary as reports
+    from actlab.chapters import study_report as reports
     from actlab.study.overrides import listed
 
     found = reports.load(study, listed(model), listed(activation), reference)
@@ -161,7 +161,7 @@ def compare(
 ) -> None:
     """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a
     metric. Trains nothing."""
-    from actlab.chapters import summary as reports
+    from actlab.chapters import study_report as reports
     from actlab.files import write_text
 
     differs, found = reports.compare(first, second)
@@ -228,7 +228,7 @@ def replay(
 def data_list() -> None:
     """The data sets and whether they are in the data folder."""
     from actlab import paths
-    from actlab.data.sources import DATASETS
+    from actlab.data.catalogue import DATASETS
 
     for name, dataset in DATASETS.items():
         console.print(f"{name:<12}{dataset.where:<10}{dataset.description}")
@@ -238,9 +238,9 @@ def data_list() -> None:
 @data_app.command("get")
 def data_get(name: Annotated[str, Argument(help="A name that `actlab data list` shows.")]) -> None:
     """Download a data set into the data folder, checked against its checksums."""
-    from actlab.data import sources
+    from actlab.data import catalogue
 
-    for path in sources.get(name):
+    for path in catalogue.get(name):
         console.print(f"{path}: checked")
     console.print(f"{name} is ready")
 

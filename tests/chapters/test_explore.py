@@ -88,9 +88,7 @@ def test_catalogue_is_strict_json_and_keeps_what_is_missing() -> None:
     """NaN becomes null; a text that would end the script element is made harmless."""
     made = grid_study()
     x = np.linspace(-1, 1, 3)
-    whole = catalogue(
-        [made], {"relu": (x, x, x), "mish": (x, x, x)}, {"relu": {"note": "</script>"}, "swiglu": {}}
-    )
+    whole = catalogue([made], {"relu": (x, x, x), "mish": (x, x, x)}, {"relu": {"note": "</script>"}, "swiglu": {}})
     text = as_json(whole)
     assert "</script" not in text
     back = json.loads(text)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from tests.support import grids
 
-from actlab.chapters import summary as summary_chapters
+from actlab.chapters import study_report as summary_chapters
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store, summary
 from actlab.statistics.means import mean_interval

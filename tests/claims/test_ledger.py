@@ -15,7 +15,9 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.book.pages import load_pages
-from actlab.claims import ledger, tests, texts
+from actlab.claims import ledger
+from actlab.claims import rules as tests
+from actlab.claims import text_rules as texts
 from actlab.claims.evidence import Evidence, gather
 from actlab.claims.special import ablation, language, mnist
 from actlab.claims.verdicts import VERDICTS, Finding
@@ -33,7 +35,7 @@ EXPECTED = {
 BY_ID = {claim.id: claim for claim in ledger.claims()}
 MODELS = [claim for claim in ledger.claims() if claim.reads == "models"]
 FROM_RECORDS = [
-    c for c in MODELS if c.rule.startswith(("tests.", "language.")) and {"model", "models"} & {*c.arguments}
+    c for c in MODELS if c.rule.startswith(("rules.", "language.")) and {"model", "models"} & {*c.arguments}
 ]
 
 
@@ -82,7 +84,7 @@ def test_what_is_no_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "section": "1",
         "claim": "c",
         "reported": "1",
-        "rule": "texts.not_testable",
+        "rule": "text_rules.not_testable",
         "why": "w",
         "with": {"reason": "r"},
     }
@@ -106,7 +108,7 @@ def test_what_is_no_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(BadInput, match="X1"):
             claims(row, row)
         with pytest.raises(AttributeError, match="no_rule"):
-            _ = claims(row | {"rule": "texts.no_rule"})[0].function
+            _ = claims(row | {"rule": "text_rules.no_rule"})[0].function
         with pytest.raises(TypeError, match="extra"):
             ledger.finding(claims(row | {"with": {"reason": "r", "extra": 1}})[0], None)
     finally:

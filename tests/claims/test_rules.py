@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.support import grids
 
-from actlab.claims import tests as rules
+from actlab.claims import rules
 from actlab.claims.evidence import Evidence, by_defect
 from actlab.claims.verdicts import Finding
 from actlab.records.repro import read

@@ -9,7 +9,8 @@ import torch
 from scipy import stats
 
 from actlab.activations import ACTIVATIONS
-from actlab.claims import ledger, texts
+from actlab.claims import ledger
+from actlab.claims import text_rules as texts
 from actlab.claims.published import numbers, parameters
 from actlab.models import MODELS, SCALES, count_parameters
 

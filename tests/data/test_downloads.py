@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from actlab import paths
-from actlab.data.sources import DATASETS
+from actlab.data.catalogue import DATASETS
 
 
 def test_downloads_are_https_with_a_checksum() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from actlab import paths
+from actlab.data.catalogue import DATASETS
 from actlab.data.fetch import SHAKESPEARE, Source, fetch
-from actlab.data.sources import DATASETS
 from actlab.errors import DataError, UnknownName
 
 CONTENT = b"To be, or not to be\n"

@@ -15,7 +15,7 @@ from actlab import paths
 from actlab.chapters import sources as chapter
 from actlab.records import sources, store
 from actlab.records.estimates import against
-from actlab.statistics.tests import holm
+from actlab.statistics.significance import holm
 
 
 def raw(study: str) -> dict[tuple[str, str], dict[str, Any]]:

@@ -13,10 +13,11 @@ from actlab import paths
 from actlab.chapters import arms as pages
 from actlab.chapters import repro, scale
 from actlab.chapters import sources as sources_chapter
-from actlab.records import registration, sources, store
+from actlab.records import preregistration as registration
+from actlab.records import sources, store
 from actlab.records.families import extent, recorded_before, repeats, runs
 from actlab.records.families import tested as compared
-from actlab.records.registration import Commit, began, commits, of_rule
+from actlab.records.preregistration import Commit, began, commits, of_rule
 from actlab.records.repro import Grid, read
 from actlab.records.store import Record
 

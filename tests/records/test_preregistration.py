@@ -9,7 +9,7 @@ import pytest
 
 from actlab import paths
 from actlab.records import store
-from actlab.records.registration import commits, registrations
+from actlab.records.preregistration import commits, registrations
 
 
 def record(content: str, started: list[str]) -> store.Record:

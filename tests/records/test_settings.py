@@ -8,7 +8,7 @@ import copy
 from tests.support import explored, grids
 
 from actlab.chapters import arms, explore
-from actlab.chapters import summary as summary_chapters
+from actlab.chapters import study_report as summary_chapters
 from actlab.records import repro, store, summary
 from actlab.records.settings import current, differing, named, usual
 from actlab.records.store import Record

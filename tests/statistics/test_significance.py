@@ -13,7 +13,15 @@ from scipy import stats
 
 from actlab.errors import BadInput
 from actlab.statistics.means import mean_interval
-from actlab.statistics.tests import equivalence_p, holm, one_way_anova, permutation_f, sign_flip_floor, tukey, welch
+from actlab.statistics.significance import (
+    equivalence_p,
+    holm,
+    one_way_anova,
+    permutation_f,
+    sign_flip_floor,
+    tukey,
+    welch,
+)
 
 CHARLM = {
     "relu": [1.55377, 1.55269, 1.56011],

@@ -25,7 +25,7 @@ BESIDE = {
     "study/arms.py": "the specification: its values are part of the trial's key",
     "study/ablation.py": "the same",
     "study/mnist.py": "the same",
-    "study/parts.py": "refuses a user's part that has changed",
+    "study/own_parts.py": "refuses a user's part that has changed",
     "study/probes.py": "measures the trained model",
     "study/trial.py": "cache, lock, failures",
 }

@@ -17,8 +17,8 @@ from actlab.models.published import build_published
 from actlab.records import store
 from actlab.study import defects
 from actlab.study.arms import arm
-from actlab.study.finish import finish
 from actlab.study.params import Params
+from actlab.study.record import finish
 from actlab.study.replay import replay, task_of
 from actlab.study.trial import record_of, run_trial, specification
 from actlab.trainers.streams import generator, init_streams

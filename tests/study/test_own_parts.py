@@ -17,7 +17,8 @@ from actlab.data.text import TEXTS
 from actlab.errors import BadInput
 from actlab.models import MODELS
 from actlab.records import store
-from actlab.study import parts, trial_repro
+from actlab.study import own_parts as parts
+from actlab.study import trial_repro
 from actlab.study.ablation import AblationParams
 from actlab.study.ablation import arms_of as ablation_arms
 from actlab.study.arms import arms_of

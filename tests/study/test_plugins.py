@@ -15,13 +15,14 @@ from typer.testing import CliRunner
 import actlab
 from actlab.activations import ACTIVATIONS
 from actlab.chapters import arms
-from actlab.chapters import summary as summary_chapters
+from actlab.chapters import study_report as summary_chapters
 from actlab.cli import app
 from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.records import repro, store, summary
 from actlab.records import tables as tidy
-from actlab.study import parts, plugins
+from actlab.study import own_parts as parts
+from actlab.study import plugins
 from actlab.study.ablation import AblationParams
 from actlab.study.contracts import check
 from actlab.study.mnist import MnistParams

@@ -22,10 +22,10 @@ from actlab.study import provenance, status, trial_ablation, trial_mnist, trial_
 from actlab.study import run as study
 from actlab.study.ablation import AblationParams
 from actlab.study.arms import arms_of
-from actlab.study.finish import bits_of, failure_of, finish, recorded
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params, StudyParams
 from actlab.study.progress import Event
+from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import load, run
 
 SWEEP = {"arms": ["relu"], "learning_rates": [0.01], "batch_sizes": [64], "trials": 2}

@@ -19,11 +19,11 @@ from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.ablation import BASE, BROKEN, words
 from actlab.records.estimates import adjusted
-from actlab.records.registration import plan_of
+from actlab.records.preregistration import plan_of
 from actlab.records.wording import signed, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
-from actlab.statistics.tests import equivalence_p
+from actlab.statistics.significance import equivalence_p
 
 TUNING, STUDY = "ablation-tuning", "ablation-tuned"
 OPTIMIZERS, ACTIVATIONS = ("ecd", "adamw", "sgdm", "soap"), ("gelu", "random_prelu")

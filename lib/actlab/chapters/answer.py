@@ -13,7 +13,7 @@ from scipy import stats
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.answer import Answer
-from actlab.records.registration import params_of, registrations
+from actlab.records.preregistration import params_of, registrations
 from actlab.records.repro import Grid
 from actlab.records.wording import moment, signed
 from actlab.statistics.estimate import Estimate

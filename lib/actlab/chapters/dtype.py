@@ -11,7 +11,7 @@ import pandas as pd
 
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
-from actlab.records.registration import plan_of
+from actlab.records.preregistration import plan_of
 from actlab.records.repro import Grid
 from actlab.records.wording import signed
 from actlab.statistics.equal_loss import Decision, decide

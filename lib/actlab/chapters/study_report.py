@@ -30,9 +30,7 @@ from actlab.statistics.estimate import Estimate
 FORMATS = ("png", "svg", "pdf")
 ACROSS = ("val_loss", "val_accuracy", "total_variation")
 """Metrics that get a table over all groups."""
-LABELS = {name: metric.label for name, metric in METRICS.items()} | {
-    "test_accuracy": mnist.LABELS["test_accuracy"]
-}
+LABELS = {name: metric.label for name, metric in METRICS.items()} | {"test_accuracy": mnist.LABELS["test_accuracy"]}
 FILES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
 """What a metric's figure is called, where not by its name: as the reference study called it."""
 Drawing = tuple[str, Callable[[], Figure]]

@@ -12,7 +12,7 @@ from actlab import paths
 from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.families import FAMILIES, PRIMARY, extent
-from actlab.records.registration import of_rule
+from actlab.records.preregistration import of_rule
 from actlab.records.wording import bullets
 
 pd.set_option("display.max_colwidth", None)  # a page shows the whole text of a cell

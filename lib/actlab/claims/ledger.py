@@ -68,7 +68,7 @@ class Claim(BaseModel):
     def function(self) -> Callable[..., Finding]:
         """That the rule names."""
         module, name = self.rule.split(".")
-        folder = "" if module in ("tests", "texts") else "special."
+        folder = "" if module in ("rules", "text_rules") else "special."
         found: Callable[..., Finding] = getattr(import_module(f"actlab.claims.{folder}{module}"), name)
         return found
 

@@ -13,7 +13,7 @@ from actlab.claims.published import numbers
 from actlab.claims.published import parameters as parameters_of
 from actlab.claims.verdicts import FILES, TEXT, Between, Finding, Verdict, decided
 from actlab.statistics.means import rank_correlation
-from actlab.statistics.tests import f_p_value, tukey
+from actlab.statistics.significance import f_p_value, tukey
 
 Statement = Between | frozenset[str]
 """Of a text: a number as precisely as it was given, or words."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.tests import holm
+from actlab.statistics.significance import holm
 
 Verdict = Literal[
     "replicated",

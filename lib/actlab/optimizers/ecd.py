@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
 from actlab.errors import BadInput
-from actlab.optimizers.pieces import accumulate_and_move, numbers, pieces
+from actlab.optimizers.cached_passes import accumulate_and_move, numbers, pieces
 
 INNER_PRODUCTS = ("per_tensor", "global")
 SMALLEST_POTENTIAL = 1e-40

@@ -22,7 +22,7 @@ from actlab.records.repro import ArmResults, Grid
 from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import jackknifed
-from actlab.statistics.tests import equivalence_p
+from actlab.statistics.significance import equivalence_p
 
 Word = Literal["supported", "contradicted", "undecided"]
 Plan = Mapping[str, Any]

@@ -8,7 +8,7 @@ from typing import TypeVar
 from actlab.records.repro import ArmResults
 from actlab.statistics.equal_loss import EqualLoss, equal_loss
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.tests import holm
+from actlab.statistics.significance import holm
 
 REFERENCE = "relu"
 ALPHA = 0.05

@@ -18,7 +18,7 @@ from actlab.records.settings import MAIN, cell_of, differing, kind_of, named, na
 from actlab.records.store import Record
 from actlab.records.tables import COLUMNS, factors, used
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.tests import holm, welch
+from actlab.statistics.significance import holm, welch
 
 REPORTED_PAIRS = ("relative_pd", "total_variation", "churn", "jensen_shannon", "label_pd")
 REPORTED_TRIALS = ("val_loss", "best_val_loss", "val_accuracy", "test_accuracy")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.tests import sign_flip_floor
+from actlab.statistics.significance import sign_flip_floor
 
 FEW_DIFFER = "too few trials differ for an interval"
 """Method of an estimate over pairs whose trials are nearly all alike."""

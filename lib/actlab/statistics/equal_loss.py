@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from actlab.errors import BadInput, UnknownName
 from actlab.statistics.estimate import Array, Estimate, finite
 from actlab.statistics.means import jackknifed
-from actlab.statistics.tests import equivalence_p, holm
+from actlab.statistics.significance import equivalence_p, holm
 
 Outcome = Literal["more reproducible", "less reproducible", "equivalent", "undecided"]
 Indices = NDArray[np.intp]

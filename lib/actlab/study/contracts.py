@@ -21,7 +21,7 @@ from actlab.activations import ACTIVATIONS, Activation
 from actlab.data.text import corpus_of
 from actlab.models import MODELS, SCALES, LanguageModel, ModelConfig, count_parameters
 from actlab.study import plugins
-from actlab.study.parts import Part, parts_in
+from actlab.study.own_parts import Part, parts_in
 from actlab.trainers.streams import generator, init_streams
 
 TINY = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.0)

@@ -13,8 +13,8 @@ from actlab.data.images import CLASSES, IMAGES, PROTOCOLS
 from actlab.models.ffn import INITS, equal_parameters, equal_width
 from actlab.records import store
 from actlab.study.arms import Specified, taken
+from actlab.study.own_parts import Parts, parts_of
 from actlab.study.params import Count, Positive, Several, StudyName, StudyParams, Trials, one_of
-from actlab.study.parts import Parts, parts_of
 
 
 @dataclass(frozen=True)

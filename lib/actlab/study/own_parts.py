@@ -23,7 +23,7 @@ from actlab.activations import ACTIVATIONS, Activation
 from actlab.data import text as texts
 from actlab.errors import BadInput, Table
 from actlab.models import MODELS, LanguageModel, Model
-from actlab.study.identity import fingerprint
+from actlab.study.source_hash import fingerprint
 
 Parts = tuple[tuple[str, str], ...]
 """(kind, sha256) of the parts that are not built in, sorted."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 
 from actlab.errors import ActlabError, BadInput
-from actlab.study.identity import from_package
-from actlab.study.parts import PARTS, RUNNING, TABLES, PluginFile, parts_in
+from actlab.study.own_parts import PARTS, RUNNING, TABLES, PluginFile, parts_in
+from actlab.study.source_hash import from_package
 
 FILES: dict[Path, PluginFile] = {}
 """The plug-in files that are loaded, by their place."""

@@ -17,7 +17,7 @@ import torch
 
 from actlab.errors import ActlabError, BadInput
 from actlab.study import plugins, provenance, startup
-from actlab.study.parts import PluginFile
+from actlab.study.own_parts import PluginFile
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -20,9 +20,9 @@ from actlab.errors import ActlabError, RecordError, UnknownName
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.arms import NUDGE
-from actlab.study.finish import bits_of, differing
 from actlab.study.pool import Report, run_tasks
 from actlab.study.progress import Event, Watch
+from actlab.study.record import bits_of, differing
 from actlab.study.trial import KINDS, kind_of, specification, train_again
 
 CODE = "the code that trains"

@@ -11,8 +11,8 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from actlab.records import tables
-from actlab.study.finish import recorded
 from actlab.study.params import StudyParams
+from actlab.study.record import recorded
 from actlab.study.trial import cached, kind_of
 
 STATES = ("recorded", "ended", "running", "missing")

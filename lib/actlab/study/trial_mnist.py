@@ -20,7 +20,7 @@ from actlab.records import store
 from actlab.study import mnist
 from actlab.study.measure import Results, mean
 from actlab.study.mnist import MnistArm, MnistParams, Program, networks, programs_of
-from actlab.study.parts import check_parts
+from actlab.study.own_parts import check_parts
 from actlab.study.pool import Report
 from actlab.trainers.distributed import Group
 from actlab.trainers.stacked import Stack, evaluate, train

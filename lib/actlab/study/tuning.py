@@ -18,8 +18,8 @@ from pydantic import Field
 
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.study.finish import Named, recorded
 from actlab.study.plan import Checked
+from actlab.study.record import Named, recorded
 
 A = TypeVar("A", bound=Named)
 Losses = Mapping[tuple[float, int], float]

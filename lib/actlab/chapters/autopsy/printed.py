@@ -15,7 +15,7 @@ from actlab.records.autopsy import Autopsy
 from actlab.records.repro import Grid
 from actlab.records.wording import measured
 from actlab.statistics.means import coefficient_of_variation
-from actlab.statistics.tests import f_p_value, one_way_anova, permutation_f, tukey
+from actlab.statistics.significance import f_p_value, one_way_anova, permutation_f, tukey
 
 RULE = "params/autopsy-overfit.yaml"
 

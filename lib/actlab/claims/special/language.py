@@ -12,7 +12,7 @@ import numpy as np
 
 from actlab.claims.evidence import Arms, Evidence, since
 from actlab.claims.published import numbers, parameters
-from actlab.claims.tests import label, mean, number, of_records
+from actlab.claims.rules import label, mean, number, of_records
 from actlab.claims.verdicts import FILES, Answer, Finding, decided, explained, signs, unexplained
 from actlab.records.autopsy import Reading
 from actlab.records.wording import measured
