@@ -34,7 +34,9 @@ def test_table_of_cohen(effect: float, n: int) -> None:
 def test_two_sample_power_is_that_of_the_noncentral_t(effect: float, n: int) -> None:
     degrees, shift = 2 * n - 2, effect * math.sqrt(n / 2)
     quantile = stats.t.ppf(0.975, degrees)
-    expected = stats.nct.sf(quantile, degrees, shift) + stats.nct.cdf(-quantile, degrees, shift)
+    expected = stats.nct.sf(quantile, degrees, shift)
+    if shift < 5:  # beyond, the other tail is below 1e-9 and SciPy gives NaN for some of it
+        expected += stats.nct.cdf(-quantile, degrees, shift)
     assert power_two_sample(effect, n) == pytest.approx(expected, abs=1e-6)
 
 
