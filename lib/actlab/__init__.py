@@ -30,7 +30,9 @@ HOMES = {
     "load_plugins": ("study.plugins", "load"),
     "run_experiment": ("study.run", "run_experiment"),
 }
-HOMES |= {f"register_{kind}": ("study.own_parts", f"register_{kind}") for kind in ("activation", "metric", "model", "text")}
+HOMES |= {
+    f"register_{kind}": ("study.own_parts", f"register_{kind}") for kind in ("activation", "metric", "model", "text")
+}
 """Public name -> where it is, imported on first use, so that reading records needs no torch."""
 
 
