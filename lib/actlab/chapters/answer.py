@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from actlab.chapters.template import folded
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.answer import Answer
@@ -89,6 +90,20 @@ def registration_table(study: str = STUDY) -> pd.DataFrame:
         for r in registrations(store.load_study(study))
     }
     return _frame(rows)
+
+
+def tables(answer: Answer, study: str = STUDY) -> Any:
+    """Every table of the page, folded."""
+    return folded(
+        {
+            "comparisons at equal loss": comparison_table(answer),
+            "every outcome of the plan (*: significant, Holm within its outcome)": sensitivity_table(answer),
+            "learning rates that were tried, with their mean loss on text that no other number uses": rate_table(
+                answer
+            ),
+            "when the plan was committed and when the first run under it began": registration_table(study),
+        }
+    )
 
 
 def comparison_table(answer: Answer) -> pd.DataFrame:
