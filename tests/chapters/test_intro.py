@@ -19,7 +19,7 @@ def test_the_front_page_says_what_the_records_say() -> None:
     assert "swiglu in" in told["between"]
     assert "relu runs end 0.0078 apart and two gelu runs 1.6e-07" in told["perturbed"]
     assert told["elsewhere"].startswith("3 of 7 published")
-    assert "gelu keep" in told["repeating"]
+    assert "gelu ended within" in told["repeating"]
     one, two = (float(word) for word in told["agreement"].rsplit("from ", 1)[1].split(" to "))
     assert two < 0.6 * one
     assert len(intro.LINES.format(**told, figure="", pages="studies").split()) < 220

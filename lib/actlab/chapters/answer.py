@@ -20,7 +20,7 @@ from actlab.records.wording import moment, signed
 from actlab.statistics.estimate import Estimate
 
 STUDY, TUNING, COMMON = "answer", "answer-tuning", "repro-lite"
-"""The confirmatory study, the one that chose its rates, and the same arms at one untuned rate (300 steps fewer)."""
+"""The confirmatory study, the one that chose its rates, and the same arms at one untuned rate, after 500 steps."""
 OUTCOMES = ("more reproducible", "less reproducible", "equivalent", "undecided")
 NOT_YET = f"{NO_RECORD}: `actlab run params/answer-tuning.yaml`, then `actlab run params/answer.yaml`"
 
@@ -68,7 +68,7 @@ def _ranking(answer: Answer, common: Grid) -> str:
             ranks = [[grid.arms[c].estimate("val_loss").value for c in shared] for grid in (answer.grid, common)]
             told.append(f"{stats.spearmanr(*ranks).statistic:+.2f} in {model}")
     return (
-        "the ranking of the activations by final loss, at tuned rates against one common rate, "
+        "the ranking of the activations by final loss, at tuned rates against one common rate and 500 steps, "
         f"has a rank correlation of {', '.join(told) or 'no model yet'}"
     )
 

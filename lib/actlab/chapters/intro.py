@@ -13,7 +13,7 @@ from actlab.claims import ledger
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, ensemble_sizes
 from actlab.records.repro import Grid
-from actlab.records.wording import small
+from actlab.records.wording import signed, small
 from actlab.statistics.equal_loss import Curves
 
 PERTURBED = "extreme"
@@ -98,9 +98,8 @@ def sentences(front: Front) -> dict[str, str]:
         (model, activation), largest = max(found.items(), key=lambda item: abs(item[1].difference.value))
         base = answer.levels()[model].values[answer.reference]
         told = {
-            "between": "Between two seeds at equal validation loss, no activation moves the total variation by more "
-            f"than {small(abs(largest.difference.value))} ({activation} in {model}, where {answer.reference} has "
-            f"{small(base.value)})",
+            "between": f"Between two seeds at equal validation loss, the largest difference from {answer.reference} in "
+            f"total variation is {signed(largest.difference)} ({activation} in {model})",
             "extent": f"{_standing(answer)}: {len(answer.grid.arms)} configurations of {len(answer.arms())} "
             f"architectures, {base.n} seeds each",
             "choosing": _choosing(answer),
@@ -118,7 +117,7 @@ def sentences(front: Front) -> dict[str, str]:
         f"{counts.get('not yet tested', 0)} wait for records"
     )
     smooth = [name for name, (floor, _) in front.floors.items() if floor < 1e-4]
-    told["repeating"] = f"{', '.join(smooth) or 'no activation'} keep all but the last digits"
+    told["repeating"] = f"{', '.join(smooth) or 'no activation'} ended within 1e-4 of themselves after 1 ULP"
     return {"perturbed": "No perturbed run has a record yet", **told}
 
 
@@ -137,7 +136,7 @@ def _choosing(answer: Answer) -> str:
     ]
     counts = {name: best.count(name) for name in dict.fromkeys(best)}
     told = ", ".join(f"{name} in {count} of {len(best)}" for name, count in counts.items())
-    return f"the lowest loss is that of {told} architectures"
+    return f"the lowest mean loss is that of {told} architectures"
 
 
 def _agreement(answer: Answer) -> str:
