@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -171,13 +172,16 @@ def test_the_plain_command_builds_and_never_shows_an_old_number(root: Path) -> N
     (root / "book/_toc.yml").write_text(
         "format: jb-book\nroot: intro\nchapters:\n- file: studies/tiny-red\n- file: studies/alone\n"
     )
+    (root / "book/redirects.yaml").write_text("old: studies/alone#part\nstudies/older: intro\n")
     first = jupyter_book(root, "-W", "--keep-going")
     assert first.returncode == 0, first.stdout + first.stderr
     page = root / "book/_build/html/intro.html"
     assert ">0.25<" in page.read_text()
     assert "<math" in page.read_text()
     assert "cdn." not in page.read_text()
-    pages = [page, *(root / "book/_build/html/studies").glob("*.html")]
+    assert 'url=studies/alone.html#part">' in page.with_name("old.html").read_text()
+    assert 'url=../intro.html">' in (page.parent / "studies/older.html").read_text()
+    pages = [page, *(root / f"book/_build/html/studies/{name}.html" for name in ("tiny-red", "alone"))]
     written = {path.stem: path.stat().st_mtime_ns for path in pages}
     (root / "results/colours/red.json").write_text("0.75")
     assert jupyter_book(root).returncode == 0
@@ -246,7 +250,8 @@ def test_formulas_are_mathml_or_an_error() -> None:
 
 
 def test_the_repository_has_its_book_in_order() -> None:
-    """The links lead to the real files at the root; every page of the table of contents has a source."""
+    """The links lead to the real files at the root; every page of the table of contents has a source, and every page
+    that once stood there leads to one."""
     for name in ("_config.yml", "_toc.yml"):
         link = paths.ROOT / "book" / name
         assert link.is_symlink()
@@ -256,6 +261,12 @@ def test_the_repository_has_its_book_in_order() -> None:
     made = {page.name for page in load_pages()}
     assert [file for file in files if file not in made and not (paths.ROOT / "book" / f"{file}.md").exists()] == []
     assert made <= set(files)
+    moved = yaml.safe_load((paths.ROOT / "book" / "redirects.yaml").read_text())
+    assert not set(moved) & set(files)
+    assert {new.partition("#")[0] for new in moved.values()} <= set(files)
+    history = ["git", "log", "--format=", "--patch", "--", "_toc.yml"]
+    once = subprocess.run(history, cwd=paths.ROOT, capture_output=True, text=True, check=False).stdout
+    assert set(re.findall(r"^-.*file: (\S+)", once, re.MULTILINE)) <= {*files, *moved}
 
 
 def test_footer_names_the_days_of_the_records_that_a_page_reads(root: Path) -> None:

@@ -65,8 +65,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     linkless = re.sub(r"\[([\w ]*)\]\(\w+\.ipynb\)", r"\1", notebook)  # no other study's page is here
     (tmp_path / "notebooks" / "repro.ipynb").write_text(linkless, encoding="utf-8")
     shutil.copy(paths.ROOT / "_config.yml", tmp_path / "book")
-    for name in ("_static", "_redirects"):
-        shutil.copytree(paths.ROOT / "book" / name, tmp_path / "book" / name)
+    shutil.copytree(paths.ROOT / "book" / "_static", tmp_path / "book" / "_static")
     shutil.copy(paths.ROOT / "book" / "references.bib", tmp_path / "book")
     (tmp_path / "params" / "chain.yaml").write_text(yaml.safe_dump(STUDY))
     (tmp_path / "book" / "pages.yaml").write_text(yaml.safe_dump(PAGES))

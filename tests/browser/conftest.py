@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from filelock import FileLock
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, sync_playwright
 from tests.support.explored import grid_study
@@ -84,7 +84,7 @@ class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *args: object) -> None: ...
 
 
-REDIRECTS = paths.ROOT / "book" / "_redirects"
+REDIRECTS = paths.ROOT / "book" / "redirects.yaml"
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Site:
     @property
     def pages(self) -> list[str]:
         """Its pages, without the indices that Sphinx makes, the first page's second address, and old addresses."""
-        old = {path.relative_to(REDIRECTS).as_posix() for path in REDIRECTS.rglob("*.html")}
+        old = {f"{name}.html" for name in yaml.safe_load(REDIRECTS.read_text(encoding="utf-8"))}
         found = [path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*.html")]
         found = [name for name in found if name not in old]
         return sorted(name for name in found if not name.startswith(("_", "genindex", "index", "search")))
@@ -166,11 +166,9 @@ def tiny_book(factory: pytest.TempPathFactory) -> Path:
 
 def _write(root: Path) -> None:
     (root / "book/studies").mkdir(parents=True)
-    for name in ("_static", "_redirects", "bibliography.md", "references.bib"):
-        source, target = paths.ROOT / "book" / name, root / "book" / name
-        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
-    works = root / "book/bibliography.md"
-    works.write_text(re.sub(r"\[([^\]]*)\]\([^)]*ipynb\)", r"\1", works.read_text()))  # no other page is here
+    shutil.copytree(paths.ROOT / "book/_static", root / "book/_static")
+    shutil.copy(paths.ROOT / "book/references.bib", root / "book")
+    (root / "book/bibliography.md").write_text("# Bibliography\n\n```{bibliography}\n:all:\n```\n")
     shutil.copy(paths.ROOT / "_config.yml", root / "book/_config.yml")
     (root / "book/_toc.yml").write_text(
         "format: jb-book\nroot: intro\nchapters:\n- file: studies/explore\n- file: bibliography\n"

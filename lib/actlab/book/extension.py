@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from actlab.book import footer, mathml
 from actlab.book.execute import execute_stale
 from actlab.errors import ActlabError
+from actlab.files import write_text
 
 
 def execute_pages(app: Any) -> None:
@@ -49,6 +52,29 @@ def plain_citations(app: Any, page: str, template: str, context: dict[str, Any],
         )
 
 
+MOVED = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Moved</title>
+<link rel="canonical" href="{page}">
+<script>location.replace("{page}" + (location.hash || "{section}"))</script>
+<noscript><meta http-equiv="refresh" content="0; url={page}{section}"></noscript>
+<p>This page is now <a href="{page}{section}">{page}{section}</a>.</p>
+</html>
+"""
+
+
+def write_redirects(app: Any, error: Exception | None) -> None:
+    """Old addresses (``redirects.yaml``) lead to the pages that took their place."""
+    moved = Path(app.srcdir) / "redirects.yaml"
+    if error or app.builder.name != "html" or not moved.exists():
+        return
+    for old, new in yaml.safe_load(moved.read_text(encoding="utf-8")).items():
+        page, mark, section = new.partition("#")
+        text = MOVED.format(page=app.builder.get_relative_uri(old, page), section=mark + section)
+        write_text(Path(app.outdir) / f"{old}.html", text)
+
+
 def forget_faults(app: Any, error: Exception | None) -> None:
     """After a build with warnings the next one reads every page again; otherwise it would pass without mending
     anything."""
@@ -66,5 +92,6 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("env-get-outdated", follow_contents)
     app.connect("html-page-context", footer.add)
     app.connect("html-page-context", plain_citations)
+    app.connect("build-finished", write_redirects)
     app.connect("build-finished", forget_faults)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
