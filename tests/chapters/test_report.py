@@ -1,110 +1,136 @@
-"""The report's tables and sentences say what the records say, and that there are none."""
+"""The page on larger models and the full-scale report: known shares, the rule's three outcomes, recommendations that
+count what is significant; what is missing says so."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from tests.support import grids
 
 from actlab.chapters import report
 from actlab.claims.evidence import Evidence
-from actlab.records.repro import read
+from actlab.records.repro import Grid, read
+from actlab.records.store import Record
 from actlab.statistics.power import detectable_paired
+from actlab.statistics.variance import block_share
+
+SCALES = {"33k": 33_000, "116k": 116_000, "lite": 437_000}
 
 
-def lite(*activations: tuple[str, float, float]) -> Evidence:
+def arm(size: str, activation: str, losses: tuple[float, ...]) -> Record:
+    """A record of the size."""
+    record = grids.record("charlm", activation, losses)
+    trials = [{**trial, "n_parameters": SCALES[size]} for trial in record["trials"]]
+    return {**record, "arm": f"{activation}-{size}", "trials": trials, "config": {**record["config"], "scale": size}}
+
+
+def study(effects: dict[str, float], spread: float = 0.01) -> list[Record]:
+    """relu and gelu at each size; gelu's loss lies ``effect`` away from relu's, seeds ``spread`` apart."""
+    seeds = np.array([-spread, 0.0, spread])
+    noise = {"relu": seeds, "gelu": seeds[[1, 0, 2]]}
+    return [
+        arm(s, a, tuple(2.0 + effect * (a == "gelu") + noise[a]))
+        for s, effect in effects.items()
+        for a in ("relu", "gelu")
+    ]
+
+
+FALLING, RISING = {"33k": 0.5, "116k": 0.05, "lite": 0.0}, {"33k": 0.0, "116k": 0.05, "lite": 0.5}
+
+
+def test_sizes_come_smallest_first_with_their_counts() -> None:
+    """Whatever the order of the records."""
+    grid = report.read([*reversed(study(FALLING)), grids.baseline()])
+    assert report.sizes(grid) == {f"charlm, scale={name}": size for name, size in SCALES.items()}
+    assert grid.activations == ("relu", "gelu")
+
+
+def test_share_takes_the_shared_seeds_into_account() -> None:
+    """A level that every arm has at a seed widens the interval; taken for independent (as before) it would have
+    narrowed it."""
+    grid = report.read(study({"lite": 0.03}))
+    table = np.array([a.values("val_loss") for a in grid.arms.values()]).T
+    assert report.share(grid, "charlm") == block_share(table, np.random.default_rng(0))
+    moved = block_share(table + 0.1 * np.arange(3)[:, None], np.random.default_rng(0))
+    assert moved.value < report.share(grid, "charlm").value
+
+
+@pytest.mark.parametrize(
+    ("effects", "outcome"),
+    [(FALLING, "supported"), (RISING, "contradicted"), (dict.fromkeys(SCALES, 0.02), "undecided")],
+)
+def test_the_rule_has_three_outcomes(effects: dict[str, float], outcome: str) -> None:
+    """As params/scale.yaml words them."""
+    grid = report.read(study(effects))
+    assert report.verdict(grid) == outcome
+    assert f'"{outcome}"' in report.sentences(grid)["scale_rule"]
+
+
+def test_two_complete_sizes_make_no_trend() -> None:
+    """A rank correlation of two points is always 1 or -1: the rule waits; an incomplete size is shown, not judged."""
+    two, incomplete = report.read(study({"33k": 0.5, "116k": 0.0})), report.read(study(FALLING)[:-1])
+    assert np.isnan(report.trend(two))
+    assert all(report.verdict(grid).startswith("waits for records: complete sizes: 2") for grid in (two, incomplete))
+    assert report.table(incomplete).loc["437,000 parameters", "activations"] == "1 of 2"
+
+
+def test_differences_are_paired_and_adjusted() -> None:
+    """The difference from relu is the effect; only significant ones carry a star."""
+    frame = report.differences(report.read(study({"33k": 0.5, "lite": 0.0})))
+    small, large = frame.loc["gelu minus relu", ["33,000 parameters", "437,000 parameters"]]
+    assert small.startswith("+0.500")
+    assert (small[-1], large[-1]) == ("*", "]")
+
+
+@pytest.mark.parametrize(("sign", "effects", "moved"), [(1, RISING, 0.5), (-1, RISING, 0.5), (1, FALLING, -0.5)])
+def test_growth_is_a_difference_of_differences(sign: int, effects: dict[str, float], moved: float) -> None:
+    """Away from relu's loss counts as growth on either side of it; one size has none."""
+    last = {"lite": effects["lite"] + 0.001}
+    grid = report.read(study({name: sign * effect for name, effect in (effects | last).items()}))
+    assert report.growth(grid)["gelu"].value == pytest.approx(moved, abs=0.002)
+    assert f"{int(moved > 0)} of 1 activations moves further" in report.sentences(grid)["scale_growth"]
+    assert report.growth(report.read(study({"lite": 0.5}))) == {}
+
+
+def test_without_records_the_page_says_so() -> None:
+    """No number is invented, and the figure has its place."""
+    empty = report.read([])
+    assert all(said.startswith("No record yet") for said in report.sentences(empty).values())
+    assert all("no record yet" in str(table(empty)) for table in (report.table, report.differences))
+    report.figure(empty).canvas.draw()
+    assert list(report.recommendations(None)) == ["report_none"]
+    assert "no configurations at partial scale, none at full scale (up to 10,795,776" in report.waiting(Evidence({}))
+
+
+def test_the_figure_shows_every_size() -> None:
+    """Three ticks a panel, one line an activation beside relu."""
+    left, right = report.figure(report.read(study(FALLING))).axes
+    ticks = [[label.get_text() for label in axes.get_xticklabels()] for axes in (left, right)]
+    assert ticks == [["33k", "116k", "437k"]] * 2
+    assert len(left.containers) == len(right.containers) == 1
+
+
+def lite(*activations: tuple[str, float, float]) -> Grid:
     """charlm and minigpt at lite scale: relu at loss 2 and PD 0.1; others with the loss and PD given."""
     noise = np.random.default_rng(0).normal(0, 0.01, (2, 1 + len(activations), 5))
     records = []
     for i, m in enumerate(("charlm", "minigpt")):
         for j, (a, loss, pd) in enumerate((("relu", 2.0, 0.1), *activations)):
             records.append(grids.record(m, a, tuple(loss + noise[i, j]), pd))
-    return Evidence({"lite": read([*records, grids.baseline()])})
+    return read(records)
 
 
-def test_what_waits_is_said() -> None:
-    """Scales without records say so in every cell; those with records have numbers."""
-    found = report.extent(lite())
-    assert found["state"].to_dict() == {
-        "lite": "recorded",
-        "partial": "no record yet",
-        "full": "no record; waits for a GPU",
-    }
-    assert found.loc["lite", "trials"] == 10
-    assert found.loc["full", "parameters"] == "2,711,105 to 10,795,776"
-    assert "params/repro-partial-cpu.yaml" in found.loc["partial", "params file"]
-    assert set(report.beside(lite(), "full")["ours"]) == {"no record; waits for a GPU"}
-    assert set(report.beside(lite(), "partial")["ours"]) == {"no record yet"}
-    said = report.sentences(lite())["scales"]
-    assert said == "There are records at lite scale; the partial and the full scale have no record, and so no verdict"
-    both = Evidence({scale: lite().grids["lite"] for scale in ("lite", "partial")})
-    assert report.sentences(both)["scales"].endswith(
-        "lite and partial scale; the full scale has no record, and so no verdict"
-    )
-    assert report.sentences(Evidence({}))["scales"].startswith("There are records at no scale")
-
-
-def test_published_values_stand_beside_ours() -> None:
-    """The report's 1.5555 nats for charlm with relu, and our mean with its interval."""
-    full = read([grids.record("charlm", "relu", (1.0, 1.1, 1.2))])
-    table = report.beside(Evidence({"full": full}), "full")
-    row = table.loc[("charlm", "relu")]
-    assert (row.iloc[0], row["loss (nats), published"]) == ("0.9061", "1.5555")
-    assert row["loss (nats), ours"].startswith("1.1000 [")
-    assert row["n"] == "3"
-    assert (table["n"] == "0").sum() == len(table) - 1
-
-
-def test_published_tables_hold_what_was_published() -> None:
-    """At partial scale no loss was; one model's rows stand together; a column has one number of decimals."""
-    table = report.beside(Evidence({}), "partial")
-    assert list(table) == ["total variation, published", "accuracy (%), published", "ours"]
-    assert [model for model, _ in table.index] == ["charlm"] * 5 + [
-        "tinylstm",
-        "minigpt",
-        "hybridlm",
-        "nanotransformer",
+def test_recommendations_count_what_is_significant() -> None:
+    """gelu predicts better and agrees less, swish the other way round, in both models; the power is that of paired
+    differences at Holm's first step."""
+    grid = lite(("gelu", 1.0, 0.5), ("swish", 3.0, 0.02))
+    said = report.recommendations(grid)
+    assert "4 of 4 comparisons with relu change the loss significantly (Holm-adjusted), 2 of them" in said["report_try"]
+    assert "none of the 2 lower losses comes with significantly more" in said["report_apart"]
+    both = report.recommendations(lite(("gelu", 1.0, 0.02)))
+    assert "2 of the 2 lower losses come with" in both["report_apart"]
+    differences = [
+        arm.values("val_loss") - grid.arms[arm.model, "relu"].values("val_loss") for arm in grid.arms.values()
     ]
-    assert set(table["accuracy (%), published"]) == {"not given", "14.53", "33.13", "43.20", "37.37"}
-
-
-def test_recommendations_count_what_is_sure() -> None:
-    """gelu predicts better and agrees less, swish the other way round, in both models."""
-    said = list(report.recommendations(lite(("gelu", 1.0, 0.5), ("swish", 3.0, 0.02))))
-    assert (
-        "4 of 4 comparisons with relu significantly change the loss (Holm-adjusted, 5%), 2 of them for the better"
-        in said[0]
-    )
-    assert (
-        "significantly lower the loss (2), none also lowers the difference between seeds significantly; 2 "
-        "significantly raise it" in said[1]
-    )
-    assert "2 of 4 arms significantly agree more than relu: charlm swish (+" in said[2]
-    assert "minigpt swish (+0.99" in said[2]
-    assert said[2].endswith("; none of them with a significantly better loss")
-    worse = list(report.recommendations(lite(("gelu", 3.0, 0.5))))
-    assert (
-        "2 of 2 comparisons with relu significantly change the loss (Holm-adjusted, 5%), none of them for the better"
-        in worse[0]
-    )
-    assert worse[1] == "Where agreement is all that counts: none of 2 arms significantly agrees more than relu"
-    assert list(report.recommendations(Evidence({}))) == ["No record compares an activation with relu yet"]
-
-
-def test_trials_needed_are_paired_and_at_the_first_step_of_holm() -> None:
-    """Standard deviation of paired differences times the effect that n pairs show at 0.05 / comparisons; and what the
-    exact test could say."""
-    grid = lite(("gelu", 1.0, 0.5)).grids["lite"]
-    pairs = [(grid.arms[model, "gelu"], grid.arms[model, "relu"]) for model in grid.models]
-    spread = float(np.median([(a.values("val_loss") - b.values("val_loss")).std(ddof=1) for a, b in pairs]))
-    effect = detectable_paired(5, 0.05 / len(pairs))
-    said = report.trials_needed(grid)
-    assert f"5 find {effect:.2f} ({effect * spread:.3f} nats" in said
-    assert "five find 1.68" in said
-    assert "cannot go below 0.0625, so that it could call nothing significant" in said
-
-
-def test_shares_need_two_activations() -> None:
-    """One activation has no share; of two, the one that changes the loss by 1 nat has nearly all of it."""
-    assert "fewer than two" in report.shares(lite())["over"].iloc[0]
-    found = report.shares(lite(("gelu", 1.0, 0.1)))
-    assert float(found.loc["lite", "activation"].split(" ")[0]) > 99
+    spread = float(np.median([d.std(ddof=1) for d in differences if d.any()]))
+    assert f"five find a difference of {detectable_paired(5, 0.05 / 4) * spread:.3f} nats" in said["report_seeds"]

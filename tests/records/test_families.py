@@ -11,7 +11,7 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import arms as pages
-from actlab.chapters import repro, scale
+from actlab.chapters import report, repro
 from actlab.chapters import sources as sources_chapter
 from actlab.records import preregistration as registration
 from actlab.records import sources, store
@@ -75,11 +75,11 @@ def test_one_question_has_one_family(lite: Grid) -> None:
     assert "of 18 differences" in said
     assert "convlm smelu_1 -0.007, p = 0.055" in said
     losses = {arm.activation: (e, p) for arm, e, p, _ in compared(lite, "val_loss") if arm.model == "charlm"}
-    sizes = scale.read(committed("scale"), lite)
-    at_lite = {arm.activation: (e, p) for arm, e, p, again in scale.comparisons(sizes) if again}
+    sizes = report.read(committed("scale"), lite)
+    at_lite = {arm.activation: (e, p) for arm, e, p, again in report.comparisons(sizes) if again}
     assert at_lite == {a: losses[a] for a in at_lite}
     assert len(at_lite) == 4
-    assert "of 12 differences" in scale.sentences(sizes)["scale_sure"]
+    assert "of 12 differences" in report.sentences(sizes)["scale_significant"]
     extremes = replace(read(committed("extreme")), primary=lite)
     assert "of 4 differences" in repro.compared(extremes, "val_loss")
     assert "charlm gelu +0.080" in repro.compared(extremes, "val_loss")

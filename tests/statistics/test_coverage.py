@@ -10,7 +10,6 @@ import pytest
 from actlab.statistics.best_of_k import best_of_k_curve, bootstrap_maximum, interval_coverage
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval, pair_mean
-from actlab.statistics.variance import crossed_shares
 
 TRUE_MEAN = 2 / np.sqrt(np.pi)
 """E|x - y| of two standard normal values."""
@@ -71,17 +70,3 @@ def test_bootstrap_of_the_maximum_fails(k: int) -> None:
         1000,
     )
     assert 0.36 < found < 0.52
-
-
-@pytest.mark.parametrize("seeds", [3])
-def test_crossed_shares_cover(seeds: int) -> None:
-    rows, columns = np.linspace(-1, 1, 6)[:, None, None], np.linspace(-1, 1, 5)[None, :, None]
-    parts = np.array([rows.var(), columns.var(), (rows * columns).var() * 0.25, 0.3**2 + 0.6**2])
-    truth = parts / parts.sum()
-    generator, inside, repeats = np.random.default_rng(0), np.zeros(4), 400
-    for _ in range(repeats):
-        noise = 0.3 * generator.normal(size=(1, 1, seeds)) + 0.6 * generator.normal(size=(6, 5, seeds))
-        found = crossed_shares(rows + columns + 0.5 * rows * columns + noise)
-        inside += [e.low <= share <= e.high for e, share in zip(found.values(), truth, strict=True)]
-    assert (inside / repeats).min() >= 0.92
-    assert (inside / repeats).max() <= 0.995

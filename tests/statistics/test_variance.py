@@ -1,4 +1,4 @@
-"""Shares of variance: textbook formulas, coverage, and designs whose shares are known."""
+"""The share of variance between arms: the textbook formula, and its coverage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from actlab.errors import BadInput
-from actlab.statistics.variance import block_share, components, crossed_shares
+from actlab.statistics.variance import block_share
 
 CHARLM = np.array([[1.55377, 1.55269, 1.56011], [1.55847, 1.52676, 1.57674], [1.47377, 1.51979, 1.49850]]).T
 """Final losses of the reference's CharLM at full scale: three seeds, relu, gelu, swish."""
@@ -49,38 +49,3 @@ def test_block_share_covers_where_arms_share_seeds(monkeypatch: pytest.MonkeyPat
 
     found = [block_share(draw(), generator) for _ in range(repeats)]
     assert np.mean([e.low <= 0.8 <= e.high for e in found]) > 0.95 - 3 * (0.95 * 0.05 / repeats) ** 0.5
-
-
-def design(rows: float, columns: float, cells: float, seed: float, trial: float, seeds: int = 4000) -> np.ndarray:
-    a, k = np.array([-1.0, 0.0, 1.0])[:, None, None], np.array([-1.0, 1.0])[None, :, None]
-    generator = np.random.default_rng(0)
-    noise = seed * generator.normal(size=(1, 1, seeds)) + trial * generator.normal(size=(3, 2, seeds))
-    return rows * a + columns * k + cells * a * k + noise
-
-
-def test_crossed_shares_of_a_known_design() -> None:
-    parts = np.array([2 / 3, 0.25, 0.25 * 2 / 3, 0.45])
-    values = [found.value for found in crossed_shares(design(1.0, 0.5, 0.5, 0.3, 0.6, 300)).values()]
-    assert values == pytest.approx(list(parts / parts.sum()), abs=0.02)
-    assert sum(values) == pytest.approx(1)
-
-
-def test_components_are_unbiased() -> None:
-    """Averaged over small designs they give the variances that made them."""
-    values = design(1.0, 0.5, 0.0, 0.3, 0.6).reshape(3, 2, 1000, 4).transpose(2, 0, 1, 3)
-    assert components(values).mean(axis=0) == pytest.approx([2 / 3, 0.25, 0.0, 0.45], abs=0.03)
-
-
-def test_crossed_shares_of_too_few_missing_or_equal_values() -> None:
-    """Equal everywhere: nothing to share out. Equal over seeds: all of it lies between arms."""
-    values = design(1.0, 0.5, 0.5, 0.3, 0.6, 5)
-    holed = values.copy()
-    holed[0, 0, 2] = math.nan
-    assert crossed_shares(holed) == crossed_shares(np.delete(values, 2, axis=2))
-    two, one = (crossed_shares(values[:, :, :n])["seed"] for n in (2, 1))
-    assert (math.isnan(two.low), math.isnan(two.value), math.isnan(one.value)) == (True, False, True)
-    assert math.isnan(crossed_shares(np.full((2, 2, 3), 0.1))["seed"].value)
-    between = crossed_shares(np.repeat(np.arange(4.0).reshape(2, 2, 1), 3, axis=2))
-    assert (between["seed"].value, between["architecture"].value) == pytest.approx((0.0, 0.8))
-    with pytest.raises(BadInput, match=r"2 x 2 arms, got shape \(1, 2, 5\)"):
-        crossed_shares(values[:1])

@@ -1,239 +1,218 @@
-"""What the records of language models allow to conclude, scale by scale, beside the published tables; every number is
-computed."""
+"""The full-scale report asked again: does the activation matter less in larger models (the rule of params/scale.yaml),
+what do the records at lite scale recommend, and what waits for a GPU."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from actlab.chapters import repro
-from actlab.claims.evidence import ON_CPU, STUDIES, Evidence
-from actlab.claims.published import numbers as p
-from actlab.claims.published import parameters
-from actlab.claims.verdicts import signs
+from actlab.chapters.template import frame
+from actlab.claims.evidence import Evidence
+from actlab.claims.published import numbers
+from actlab.figures.primitives import Line, line, lines
 from actlab.figures.style import NO_RECORD
-from actlab.records.families import comparisons
-from actlab.records.labels import METRICS
-from actlab.records.repro import ArmResults, Grid
-from actlab.records.wording import normal_tails, with_interval
+from actlab.records import repro
+from actlab.records.estimates import ALPHA, REFERENCE
+from actlab.records.families import Tested, tested, told
+from actlab.records.repro import Grid
+from actlab.records.settings import usual
+from actlab.records.store import Record
+from actlab.records.wording import normal_tails, signed, with_interval
 from actlab.statistics.estimate import Estimate
+from actlab.statistics.means import paired_difference, rank_correlation
 from actlab.statistics.power import detectable_paired
-from actlab.statistics.variance import crossed_shares
+from actlab.statistics.variance import block_share
 
-SMALLEST_FIRST = tuple(reversed(STUDIES))
-NOT_GIVEN = "not given"
-HEADERS = {"total_variation": "total variation", "val_loss": "loss (nats)", "val_accuracy": "accuracy (%)"}
-"""Column of the published tables, the prediction difference first -> its header here."""
-ORDER = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
-
-
-def waits(scale: str) -> str:
-    """What a cell says where a scale has no record: not every scale can be trained on a CPU in reasonable time."""
-    return NO_RECORD if STUDIES[scale] in ON_CPU else "no record; waits for a GPU"
+LOSS, SHARE = "loss minus relu's (nats)", "share of the loss's variance between activations"
+CAPTION = (
+    "The losses move away from relu's as the model grows (left: validation loss minus relu's after equal steps, paired "
+    "by seed; below 0 predicts better), while the share of the loss's variance between activations (right) is open. "
+    "Bars: 95% intervals"
+)
 
 
-def _files(scale: str) -> str:
-    study = STUDIES[scale]
-    on_cpu = f" (on a CPU: params/{ON_CPU[study]}.yaml)" if study in ON_CPU else ""
-    return f"params/{study}.yaml{on_cpu}"
+def read(records: Iterable[Record], primary: Grid | None = None) -> Grid:
+    """A study of one model at several scales, a row a size, and the grid that it quotes."""
+    arms = usual((record for record in records if record["kind"] == "trials"), apart=("scale",))
+    return replace(repro.read(arms), primary=primary)
 
 
-def extent(evidence: Evidence) -> pd.DataFrame:
-    """One row a published scale: how large its models are, how much of it is recorded."""
-    rows = {}
-    for scale in SMALLEST_FIRST:
-        grid = evidence.grids.get(scale)
-        sizes = [
-            parameters(model, scale)
-            for model in ("tinylstm", "convlm", "hybridlm", "nanotransformer", "minigpt", "charlm")
-        ]
-        rows[scale] = {
-            "parameters": f"{min(sizes):,} to {max(sizes):,}",
-            "params file": f"params/{grid.study}.yaml" if grid else _files(scale),
-            "arms recorded": len(grid.arms) if grid else 0,
-            "trials": sum(len(arm.done) for arm in grid.arms.values()) if grid else 0,
-            "state": "recorded" if grid else waits(scale),
+def sizes(grid: Grid) -> dict[str, int]:
+    """Row of the grid -> parameters of its first arm, smallest first: the arms of a size are matched within 1%."""
+    found = {row: grid.of_model(row)[0].n_parameters for row in grid.models}
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+def complete(grid: Grid) -> list[str]:
+    """The sizes at which every activation of the study is recorded, smallest first."""
+    return [row for row in sizes(grid) if len(grid.of_model(row)) == len(grid.activations)]
+
+
+def share(grid: Grid, row: str) -> Estimate:
+    """Share of the variance of the final validation loss at a size that lies between activations: two-way omega
+    squared, arms share seeds (``block_share``)."""
+    return _share(tuple(tuple(map(float, arm.values("val_loss"))) for arm in grid.of_model(row)))
+
+
+@cache
+def _share(losses: tuple[tuple[float, ...], ...]) -> Estimate:
+    """Of (arms, seeds) losses: computed once, for text, table and figure."""
+    return block_share(np.array(losses).T, np.random.default_rng(0))
+
+
+def trend(grid: Grid) -> float:
+    """Spearman's rank correlation of share and number of parameters; NaN below three complete sizes."""
+    rows = complete(grid)
+    if len(rows) < 3:
+        return float("nan")
+    points = np.array([[float(sizes(grid)[row]) for row in rows], [share(grid, row).value for row in rows]])
+    return float(rank_correlation(points[:, None])[0])
+
+
+def verdict(grid: Grid) -> str:
+    """The decision rule of params/scale.yaml: supported, contradicted or undecided; what it waits for where it cannot
+    be asked."""
+    rows = complete(grid)
+    if len(rows) < 3:
+        return f"waits for records: complete sizes: {len(rows)}, and a trend needs three"
+    smallest, largest = share(grid, rows[0]), share(grid, rows[-1])
+    if trend(grid) == -1 and largest.high < smallest.low:
+        return "supported"
+    return "contradicted" if largest.low > smallest.high else "undecided"
+
+
+def comparisons(grid: Grid) -> list[Tested]:
+    """The loss of every activation minus relu's at every size, smallest first (Holm over all of them); what the primary
+    family has is quoted from it."""
+    return sorted(tested(grid, "val_loss"), key=lambda found: sizes(grid)[found[0].model])
+
+
+def growth(grid: Grid) -> dict[str, Estimate]:
+    """By activation: how much further its loss lies from relu's at the largest complete size than at the smallest, on
+    the side where it lies there, paired by seed."""
+    rows = complete(grid)
+    if len(rows) < 2:
+        return {}
+    small, large = (
+        {
+            a: grid.arms[row, a].values("val_loss") - grid.arms[row, REFERENCE].values("val_loss")
+            for a in grid.activations
         }
-    return pd.DataFrame.from_dict(rows, orient="index")
+        for row in (rows[0], rows[-1])
+    )
+    side = {a: float(np.sign(np.nanmean(large[a]))) for a in large}
+    return {a: paired_difference(side[a] * large[a], side[a] * small[a]) for a in sorted(large) if a != REFERENCE}
 
 
-Cell = tuple[str, str]
-"""Model and activation."""
+def figure(grid: Grid) -> Figure:
+    """Against the number of parameters: each activation's loss minus relu's, and the share of the loss's variance that
+    lies between activations."""
+    by_activation: dict[str, dict[float, Estimate]] = {}
+    for arm, estimate, _, _ in comparisons(grid):
+        by_activation.setdefault(arm.activation, {})[float(sizes(grid)[arm.model])] = estimate
+    found: dict[tuple[str, str], Line] = {(LOSS, activation): line(e) for activation, e in by_activation.items()}
+    shares = {size: share(grid, row) for row, size in sizes(grid).items() if len(grid.of_model(row)) > 1}
+    if shares:
+        found[SHARE, "all activations"] = line(shares)
+    return lines(found, "parameters", "", bars=True, zero=True, log="x", columns=2, share=False, height=2.8)
 
 
-def published_at(scale: str) -> dict[Cell, Mapping[str, float]]:
-    """(model, activation) -> what the report's table of a scale gives, the activations of one model together."""
-    if scale == "full":
-        cells = {(m, "relu"): values for m, values in p.full.items() if m != "charlm"} | {
-            ("charlm", a): v for a, v in p.charlm_full.items()
-        }
-        models = list(p.full)
-    else:
-        cells = {(m, "relu"): values for m, values in p.partial.items()}
-        cells |= {("charlm", a): {"total_variation": v} for a, v in p.charlm_partial.items()}
-        models = ["charlm", *p.partial]
-    return {cell: cells[cell] for cell in sorted(cells, key=lambda cell: (models.index(cell[0]), ORDER.index(cell[1])))}
-
-
-def _decimals(values: list[float]) -> int:
-    """Of the number that was printed with the most."""
-    return max(len(f"{value:g}".partition(".")[2]) for value in values)
-
-
-def beside(evidence: Evidence, scale: str) -> pd.DataFrame:
-    """The report's table of a scale beside our arms there: its difference (from 0 to 1) beside total variation, then
-    what else it gives.
-
-    Args:
-        evidence: the recorded grids.
-        scale: ``partial`` or ``full``.
-    """
-    table, grid = published_at(scale), evidence.grids.get(scale)
+def table(grid: Grid) -> pd.DataFrame:
+    """One row a size: how much of it is recorded, relu's loss, and the share of variance of the activation."""
     rows = {}
-    for cell, values in table.items():
-        arm, row = grid.arms.get(cell) if grid else None, {}
-        for metric, header in HEADERS.items():
-            given = [other[metric] for other in table.values() if metric in other]
-            if given:
-                row[f"{header}, published"] = (
-                    f"{values[metric]:.{_decimals(given)}f}" if metric in values else NOT_GIVEN
-                )
-                if grid:
-                    row[f"{header}, ours"] = (
-                        with_interval(arm.shown(metric), METRICS[metric].digits) if arm else waits(scale)
-                    )
-        rows[cell] = row | ({"n": str(len(arm.done)) if arm else "0"} if grid else {"ours": waits(scale)})
-    return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=("model", "activation")))
+    for row, size in sizes(grid).items():
+        arms, relu = grid.of_model(row), grid.arms.get((row, REFERENCE))
+        rows[f"{size:,} parameters"] = {
+            "activations": f"{len(arms)} of {len(grid.activations)}",
+            "n": f"{max(len(arm.done) for arm in arms)} seeds",
+            "relu's validation loss (nats)": with_interval(relu.estimate("val_loss"), 3) if relu else NO_RECORD,
+            SHARE: with_interval(share(grid, row), 2) if len(arms) > 1 else NO_RECORD,
+        }
+    return frame(rows)
 
 
-def shares(evidence: Evidence, metric: str = "val_loss") -> pd.DataFrame:
-    """How much of the variance of a metric is due to architecture, activation, their interaction and the seed, at each
-    scale with records."""
-    rows = {scale: _shares(grid, metric) for scale in SMALLEST_FIRST if (grid := evidence.grids.get(scale))}
-    return pd.DataFrame.from_dict(rows, orient="index").fillna("not known")
+def differences(grid: Grid) -> pd.DataFrame:
+    """A row an activation, a column a size: the difference of loss from relu with its interval; a star where it is
+    significant (Holm, 5%)."""
+    rows: dict[str, dict[str, str]] = {}
+    for arm, difference, p, _ in comparisons(grid):
+        cell = f"{signed(difference)}{' *' if p < ALPHA else ''}"
+        rows.setdefault(f"{arm.activation} minus relu", {})[f"{sizes(grid)[arm.model]:,} parameters"] = cell
+    return frame(rows).replace("", NO_RECORD)
 
 
-def _shares(grid: Grid, metric: str) -> dict[str, str]:
-    complete = [a for a in grid.activations if all((m, a) in grid.arms for m in grid.models)]
-    values = np.array([[grid.arms[m, a].values(metric) for a in complete] for m in grid.models])
-    if min(values.shape[:2], default=0) < 2:
-        return {"over": "fewer than two activations recorded for every model"}
-    found = crossed_shares(values)
-    cells = {name: _percent(share) for name, share in found.items()}
-    return cells | {"over": f"{len(grid.models)} models, {', '.join(complete)}; n = {found['seed'].n} seeds"}
+def sentences(grid: Grid) -> dict[str, str]:
+    """Name -> what the rule says of the sizes, and what it rests on."""
+    names = ("scale_growth", "scale_rule", "scale_significant", "scale_tails")
+    if not grid.arms:
+        return dict.fromkeys(names, f"{NO_RECORD.capitalize()}: `actlab run params/scale.yaml` makes them")
+    rows, found, every = complete(grid), sizes(grid), comparisons(grid)
+    own = [test for test in every if not test[3]]
+    again = {arm.activation: (e, p) for arm, e, p, quoted in every if quoted}
+    said = {
+        "scale_growth": _growth(grid),
+        "scale_rule": f'That the activation\'s share of the variance falls with size: "{verdict(grid)}"',
+        "scale_significant": f"{sum(p < ALPHA for _, _, p, _ in own)} of {len(own)} differences of loss from relu are "
+        "significant (Holm-adjusted)" + (f"; at lite size the arms {told(again, grid.primary)}" if again else ""),
+        "scale_tails": normal_tails(max((e.n for _, e, _, _ in own), default=0)),
+    }
+    if rows:
+        first, last = (f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}]" for e in _ends(grid))
+        said["scale_rule"] += f" ({first} at {found[rows[0]]:,} parameters, {last} at the largest size)"
+    return said
 
 
-def _percent(share: Estimate) -> str:
+def _ends(grid: Grid) -> tuple[Estimate, Estimate]:
+    rows = complete(grid)
+    return share(grid, rows[0]), share(grid, rows[-1])
+
+
+def _growth(grid: Grid) -> str:
+    moved = growth(grid)
+    if not moved:
+        return "Fewer than two sizes are complete"
+    further = [a for a, e in moved.items() if e.low > 0]
+    name, most = max(moved.items(), key=lambda item: item[1].value)
     return (
-        with_interval(
-            Estimate(100 * share.value, 100 * share.low, 100 * share.high, share.n, share.level, share.method), 1
-        )
-        + "%"
+        f"From the smallest to the largest size the loss of {len(further)} of {len(moved)} activations moves further "
+        f"from relu's, most that of {name}, by {most.value:.3f} [{most.low:.3f}, {most.high:.3f}] nats (n = {most.n} "
+        "seeds, exploratory)"
     )
 
 
-Compared = tuple[ArmResults, Estimate, Estimate, int, int]
-"""An arm, its differences from relu in loss and in total variation, and their signs where sure."""
-
-
-def _against_relu(grid: Grid) -> list[Compared]:
-    """Every arm against relu: differences in loss and in total variation, and their signs where sure (Holm over all,
-    each metric apart)."""
-    pairs = [
-        (arm, grid.arms[arm.model, "relu"])
-        for arm in grid.arms.values()
-        if arm.activation != "relu" and (arm.model, "relu") in grid.arms
-    ]
-    loss, tv = ([arm.minus(relu, metric) for arm, relu in pairs] for metric in ("val_loss", "total_variation"))
-    if not pairs:
-        return []
-    return [
-        (arm, one, two, a, b) for (arm, _), one, two, a, b in zip(pairs, loss, tv, signs(loss), signs(tv), strict=True)
-    ]
-
-
-def _names(found: list[Compared]) -> str:
-    """``: charlm gelu (+0.080 nats, -0.010 total variation)`` and so on; nothing for none."""
-    named = ", ".join(
-        f"{arm.model} {arm.activation} ({e.value:+.3f} nats, {t.value:+.3f} total variation)" for arm, e, t, *_ in found
+def recommendations(grid: Grid | None) -> dict[str, str]:
+    """Name -> what the comparisons with relu at one scale recommend."""
+    loss, variation = (tested(grid, metric) if grid else [] for metric in ("val_loss", "total_variation"))
+    if not loss:
+        return {"report_none": "No record compares an activation with relu yet"}
+    significant = [e.value for _, e, p, _ in loss if p < ALPHA]
+    steadier = [p < ALPHA and e.value < 0 for _, e, p, _ in variation]
+    better = [steady for (_, e, p, _), steady in zip(loss, steadier, strict=True) if p < ALPHA and e.value < 0]
+    five, twenty = (
+        detectable_paired(n, ALPHA / len(loss)) * float(np.median([e.deviation() for _, e, *_ in loss]))
+        for n in (5, 20)
     )
-    return f": {named}" if named else ""
+    return {
+        "report_try": f"Try the activation on your own architecture: {len(significant)} of {len(loss)} "
+        f"comparisons with relu change the loss significantly (Holm-adjusted), {len(better)} of them for the "
+        "better",
+        "report_apart": f"Look at loss and agreement apart: {sum(better) or 'none'} of the {len(better)} lower losses "
+        f"come{'s' * (sum(better) < 2)} with significantly more agreement between seeds",
+        "report_seeds": f"Run more than five seeds: five find a difference of {five:.3f} nats with 80% power at Holm's "
+        f"first step, twenty one of {twenty:.3f} nats",
+    }
 
 
-def _number(found: list[Compared]) -> str:
-    return str(len(found) or "none")
-
-
-def _verb(plural: str, found: list[Compared]) -> str:
-    return plural if len(found) > 1 else f"{plural}s"
-
-
-def recommendations(evidence: Evidence) -> Iterator[str]:
-    """What the records support, one sentence each; without records one sentence that says so."""
-    grid = evidence.grids.get("lite")
-    found = _against_relu(grid) if grid else []
-    if not grid or not found:
-        yield "No record compares an activation with relu yet"
-        return
-    better = [f for f in found if f[3] < 0]
-    changed = [f for f in found if f[3]]
-    yield (
-        f"Try the activation on your own architecture: {_number(changed)} of {len(found)} comparisons with relu "
-        f"significantly {_verb('change', changed)} the loss (Holm-adjusted, 5%), {_number(better)} of them for the "
-        f"better{_names(better)}"
-    )
-    if better:
-        both, costly = [f for f in better if f[4] < 0], [f for f in better if f[4] > 0]
-        yield (
-            f"Look at loss and agreement apart: of the arms that significantly lower the loss ({len(better)}), "
-            f"{_number(both)} also "
-            f"{_verb('lower', both)} the difference between seeds significantly{_names(both)}; {_number(costly)} "
-            f"significantly {_verb('raise', costly)} it{_names(costly)}"
-        )
-    steadier = [f for f in found if f[4] < 0]
-    yield (
-        "Where agreement is all that counts: "
-        f"{_number(steadier)} of {len(found)} arms significantly {_verb('agree', steadier)} more than "
-        f"relu{_names(steadier)}"
-        + (
-            f"; {_number([f for f in steadier if f[3] < 0])} of them with a significantly better loss"
-            if steadier
-            else ""
-        )
-    )
-    yield trials_needed(grid)
-    yield repro.baselines(grid)
-
-
-def trials_needed(grid: Grid) -> str:
-    """How small a difference from relu 5, 10 and 20 shared seeds find, at Holm's first step and by the recorded spread
-    of differences."""
-    tests = {metric: [e for _, e, _ in comparisons(grid, metric)] for metric in ("val_loss", "total_variation")}
-    loss, tv = (float(np.median([e.deviation() for e in found])) for found in tests.values())
-    family = len(tests["val_loss"])
-
-    def found(n: int) -> str:
-        smallest = detectable_paired(n, 0.05 / family)
-        return f"{n} find {smallest:.2f} ({smallest * loss:.3f} nats, {smallest * tv:.3f} total variation)"
-
+def waiting(evidence: Evidence) -> str:
+    """What of the published sizes is not run, in one line."""
+    held = {scale: len(evidence.grids[scale].arms) if scale in evidence.grids else 0 for scale in ("partial", "full")}
+    largest = max(sizes["full"] for sizes in numbers.our_parameters.values())
     return (
-        "Run more than five seeds: the smallest difference that shared seeds find with 80% power at Holm's first "
-        f"step of {family} comparisons, in "
-        f"standard deviations of the paired difference (median {loss:.4f} nats, {tv:.4f} total variation): "
-        f"{found(5)}, {found(10)}, {found(20)}; "
-        f"for one comparison alone five find {detectable_paired(5):.2f}; {normal_tails(5)}"
+        f"The published sizes are hardly run: {held['partial'] or 'no'} configurations at partial scale, "
+        f"{held['full'] or 'none'} at full scale (up to {largest:,} parameters), which waits for a GPU"
     )
-
-
-def sentences(evidence: Evidence) -> dict[str, str]:
-    """Name -> sentence, for other pages."""
-    recorded = [scale for scale in SMALLEST_FIRST if scale in evidence.grids]
-    missing = [scale for scale in SMALLEST_FIRST if scale not in evidence.grids]
-    none = (
-        f"; the {' and the '.join(missing)} scale {'have' if len(missing) > 1 else 'has'} no record, and so no verdict"
-        if missing
-        else ""
-    )
-    return {"scales": f"There are records at {' and '.join(recorded) or 'no'} scale{none}"}

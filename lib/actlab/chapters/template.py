@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
@@ -13,7 +13,7 @@ from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.families import FAMILIES, PRIMARY, extent
 from actlab.records.preregistration import of_rule
-from actlab.records.wording import bullets
+from actlab.records.wording import bullets, capital
 
 pd.set_option("display.max_colwidth", None)  # a page shows the whole text of a cell
 MISSING = "not run"
@@ -28,15 +28,18 @@ def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) ->
     return made
 
 
-def folded(tables: Mapping[str, pd.DataFrame]) -> Any:
-    """Tables for the end of a page, each behind its title."""
+def folded(parts: Mapping[str, pd.DataFrame | Iterable[str]]) -> Any:
+    """Tables and lists of sentences for the end of a page, each behind its title."""
     from IPython.display import HTML
 
-    parts = [
-        f"<details><summary>{escape(title)}</summary>{table.to_html(border=0, escape=True)}</details>"
-        for title, table in tables.items()
-    ]
-    return HTML("\n".join(parts))
+    found = [f"<details><summary>{escape(title)}</summary>{_inside(part)}</details>" for title, part in parts.items()]
+    return HTML("\n".join(found))
+
+
+def _inside(part: pd.DataFrame | Iterable[str]) -> str:
+    if isinstance(part, pd.DataFrame):
+        return part.to_html(border=0, escape=True)
+    return f"<ul>{''.join(f'<li>{escape(capital(text))}.</li>' for text in part if text)}</ul>"
 
 
 def standing(study: str) -> list[str]:

@@ -24,6 +24,13 @@ def bullets(sentences: Iterable[str]) -> Any:
     return Markdown("\n".join(f"- {capital(text)}." for text in dict.fromkeys(sentences) if text))
 
 
+def paragraph(lead: str, *sentences: str) -> Any:
+    """Sentences after a bold word (``Answer``) as Markdown for a notebook; empty ones are left out."""
+    from IPython.display import Markdown
+
+    return Markdown(" ".join([f"**{lead}.**", *(f"{capital(text)}." for text in sentences if text)]))
+
+
 def capital(text: str) -> str:
     """With a capital first letter, the rest as it is."""
     return text[:1].upper() + text[1:]

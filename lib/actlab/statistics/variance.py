@@ -1,5 +1,4 @@
-"""Shares of variance of arms that share their seeds (omega squared): between arms, and by architecture, activation,
-interaction and seed."""
+"""The share of variance that lies between arms that share their seeds (omega squared)."""
 
 from __future__ import annotations
 
@@ -13,7 +12,6 @@ from actlab.errors import BadInput
 from actlab.statistics.estimate import LEVEL, Array, Estimate, finite
 
 DRAWS = 5_000
-FACTORS = ("architecture", "activation", "interaction", "seed")
 METHOD = "two-way omega squared, generalised interval"
 
 
@@ -78,91 +76,3 @@ def noncentrality(values: Array, degrees: int, generator: np.random.Generator) -
     chance = generator.random(len(values))
     known = special.chdtr(degrees, values) > chance
     return np.where(known, special.chndtrinc(values, degrees, np.where(known, chance, 0.5)), 0.0)
-
-
-def crossed_shares(values: ArrayLike) -> dict[str, Estimate]:
-    """Shares of variance by ``architecture``, ``activation``, their ``interaction`` and ``seed`` (omega squared, Hays
-    1963), which sum to 1; the seed's is all that changes from seed to seed, in one arm or in all.
-
-    Model: y = mean + architecture + activation + interaction + (effect of the seed, shared by all arms) + (effect of
-    the trial), the first three fixed; every arm is trained with every seed.
-    Intervals: a jackknife that leaves out a seed from all arms at once, on the scale arcsin(sqrt(share)), t with S - 1
-    degrees of freedom.  Measured, nominal 95%, 3 to 20 seeds: 93 to 99%; but a share of 0.01 or less of a factor with
-    two or three levels is missed more (64 to 93%). (A bootstrap over seeds covers 42 to 87% at three and five seeds.)
-
-    Args:
-        values: (architectures, activations, seeds), one value per trial, at least 2 x 2 arms; a seed that misses an arm
-            (NaN) is left out.
-
-    Returns:
-        Estimates in [0, 1] whose ``n`` counts seeds; a share estimated below 0 counts as 0; no value below two seeds,
-        no interval below three.
-
-    Raises:
-        BadInput: another shape, or an infinite value.
-    """
-    array = finite(np.asarray(values, dtype=np.float64))
-    if array.ndim != 3 or min(array.shape[:2]) < 2:
-        raise BadInput(
-            "expected values of shape (architectures, activations, seeds) with at least 2 x 2 arms, got shape "
-            f"{array.shape}"
-        )
-    array = array[:, :, ~np.isnan(array).any(axis=(0, 1))]
-    seeds, value = array.shape[2], np.full(4, math.nan)
-    low = high = value
-    if seeds > 1:
-        array = array - array[:1, :1, :1]
-        value = proportions(np.maximum(components(array[None]), 0))[0]
-    if seeds > 2:
-        low, high = jackknife_limits(array)
-    limits = zip(FACTORS, value, np.minimum(low, value), np.maximum(high, value), strict=True)
-    return {
-        name: Estimate(float(at), float(down), float(up), seeds, LEVEL, "jackknife over seeds")
-        for name, at, down, up in limits
-    }
-
-
-def jackknife_limits(values: Array) -> tuple[Array, Array]:
-    """Limits of the four shares of (A, K, S) values, on the scale on which a share's variance depends least on the
-    share."""
-    seeds = values.shape[2]
-    left_out = np.stack([np.delete(values, seed, axis=2) for seed in range(seeds)])
-    angle, angles = (signed_angle(proportions(components(part))) for part in (values[None], left_out))
-    error = np.sqrt((seeds - 1) / seeds * ((angles - angles.mean(axis=0)) ** 2).sum(axis=0))
-    reach = float(special.stdtrit(seeds - 1, (1 + LEVEL) / 2)) * error
-    low, high = (np.sin(np.clip(angle[0] + shift, 0, np.pi / 2)) ** 2 for shift in (-reach, reach))
-    return low, high
-
-
-def signed_angle(share: Array) -> Array:
-    """arcsin(sqrt(share)), odd in the share: an estimate below 0 still tells how far below."""
-    return np.asarray(np.sign(share) * np.arcsin(np.sqrt(np.minimum(np.abs(share), 1))))
-
-
-def proportions(parts: Array) -> Array:
-    """(R, c) parts over their sum; NaN where nothing varies."""
-    total = parts.sum(axis=1, keepdims=True)
-    return np.divide(parts, total, out=np.full(parts.shape, math.nan), where=total > 0)
-
-
-def mean_squares(values: Array) -> Array:
-    """(R, 5) mean squares of (R, A, K, S) values due to architecture, activation, interaction, seed and rest; they sum
-    to the variance."""
-    mean = values.mean(axis=(1, 2, 3), keepdims=True)
-    rows = values.mean(axis=(2, 3), keepdims=True) - mean
-    columns = values.mean(axis=(1, 3), keepdims=True) - mean
-    cells = values.mean(axis=3, keepdims=True) - mean - rows - columns
-    seeds = values.mean(axis=(1, 2), keepdims=True) - mean
-    rest = values - mean - rows - columns - cells - seeds
-    return np.stack([(part**2).mean(axis=(1, 2, 3)) for part in (rows, columns, cells, seeds, rest)], axis=1)
-
-
-def components(values: Array) -> Array:
-    """(R, 4) variances due to architecture, activation, interaction, seed of (R, A, K, S) values: unbiased, so that
-    small ones may be negative."""
-    _, a, k, s = values.shape
-    squares = mean_squares(values)
-    trial = squares[:, 4:] * a * k * s / ((a * k - 1) * (s - 1))
-    fixed = squares[:, :3] - np.array([a - 1, k - 1, (a - 1) * (k - 1)]) * trial / (a * k * s)
-    seed = squares[:, 3:4] * s / (s - 1) + trial * (1 - 1 / (a * k))
-    return np.concatenate([fixed, seed], axis=1)
