@@ -69,11 +69,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(paths.ROOT / "book" / "references.bib", tmp_path / "book")
     (tmp_path / "params" / "chain.yaml").write_text(yaml.safe_dump(STUDY))
     (tmp_path / "book" / "pages.yaml").write_text(yaml.safe_dump(PAGES))
-    (tmp_path / "book" / "_toc.yml").write_text(
-        "format: jb-book\nroot: intro\nchapters:\n- file: studies/chain\n- file: methods\n"
-    )
+    (tmp_path / "book" / "_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n- file: studies/chain\n")
     (tmp_path / "book" / "intro.md").write_text(INTRO)
-    (tmp_path / "book" / "methods.md").write_text("# Methods\n\nNone here.\n")
     return tmp_path
 
 

@@ -29,7 +29,7 @@ def test_the_guide_runs_as_typed(tmp_path: Path) -> None:
     """Own activation, model, text and metric in one file, on two workers, reported and grown; no file of the library is
     touched."""
     page = (paths.ROOT / "book" / "extend.md").read_text(encoding="utf-8")
-    for name in ("params", "notebooks", "book"):
+    for name in ("params", "notebooks", "README.md"):
         (tmp_path / name).symlink_to(paths.ROOT / name)
     tools = str(Path(sys.executable).parent)
     own = {"ACTLAB_RESULTS": str(tmp_path / "results"), "ACTLAB_CACHE": str(tmp_path / "cache"), "COLUMNS": "160"}

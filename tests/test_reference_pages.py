@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from actlab import paths
@@ -27,5 +28,7 @@ def test_every_paper_that_is_named_is_in_the_bibliography() -> None:
 
 def test_the_glossary_names_every_scale() -> None:
     """As the code has them."""
-    entry = (paths.ROOT / "book" / "glossary.md").read_text(encoding="utf-8").split("\nscale\n")[1].split("\n\n")[0]
+    page = json.loads((paths.ROOT / "notebooks" / "methods.ipynb").read_text(encoding="utf-8"))
+    text = "\n".join("".join(cell["source"]) for cell in page["cells"])
+    entry = text.split("\nscale\n")[1].split("\n\n")[0]
     assert set(re.findall(r"`(.+?)`", entry)) == {*SCALES, *GPT2_SCALES}

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from actlab.figures.activations import functions_and_slopes
 from actlab.figures.primitives import Line, line, lines, points, scatter
 from actlab.figures.style import LOOK, NO_RECORD, as_html, colour, dashes, look, marker, svg
 from actlab.statistics.estimate import Estimate
@@ -107,10 +106,3 @@ def test_every_known_name_looks_different() -> None:
     assert look("random PReLU, bQ+bV") == LOOK["random_prelu"]
     assert look("GeGLU, equal width") == LOOK["geglu_equal_width"]
     assert look("mish") == look("mish")
-
-
-def test_activation_panels() -> None:
-    """One panel an activation, with its name."""
-    x = np.linspace(-3, 3, 7)
-    figure = functions_and_slopes({name: (x, x, np.ones(7)) for name in ("identity", "relu")}, columns=5)
-    assert {"identity", "relu"} <= set(words(figure).split(" | "))

@@ -11,8 +11,9 @@ from actlab.book.mathml import to_mathml
 ROW = "<tr><td><code>{name}</code></td><td>{formula}</td><td>{kind}</td><td>{source}</td></tr>"
 HEAD = "".join(f'<th scope="col">{name}</th>' for name in ("name", "formula", "kind", "source"))
 TABLE = (
+    "<details><summary>Every activation: formula and source</summary>"
     f'<div style="overflow-x: auto"><table class="table"><thead><tr>{HEAD}</tr></thead>'
-    "<tbody>{rows}</tbody></table></div>"
+    "<tbody>{rows}</tbody></table></div></details>"
 )
 
 

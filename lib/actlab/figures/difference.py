@@ -4,57 +4,43 @@ share."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from actlab.figures.style import canvas, colour, styled
+from actlab.figures.style import SPARE, canvas, legend, styled
+from actlab.records.wording import small
 
 Case = tuple[Sequence[float], Sequence[float]]
+RUNS = (("one run", SPARE[3], -0.2), ("another run", SPARE[1], 0.2))
+"""Name, colour, and place beside the character."""
 
 
 def two_predictions(
     cases: Mapping[str, Case], characters: Sequence[str], values: Mapping[str, Mapping[str, float]]
 ) -> Figure:
-    """One panel a case: both trials' probabilities side by side; hatched is what one has and the other lacks (half of
-    all hatching is TV).
+    """One panel a case: both runs' probabilities side by side; hatched is what one has and the other lacks (half of all
+    hatching is TV).
 
     Args:
-        cases: name -> probabilities (V,) of the first and of the second trial.
+        cases: name -> probabilities (V,) of one run and of another.
         characters: the V characters.
         values: name of the case -> measure -> its value, written below the panel.
     """
     with styled():
         figure, panels = canvas(1, len(cases), width=8.6, height=3.0)
         places = np.arange(len(characters))
-        for axes, (name, (first, second)) in zip(panels, cases.items(), strict=True):
-            shared = np.minimum(first, second)
-            for shift, heights, ink in ((-0.2, first, colour("gelu")), (0.2, second, colour("swiglu"))):
-                axes.bar(places + shift, shared, 0.38, color=ink, alpha=0.75)
-                axes.bar(
-                    places + shift,
-                    np.asarray(heights) - shared,
-                    0.38,
-                    bottom=shared,
-                    facecolor="none",
-                    edgecolor=ink,
-                    hatch="////",
-                    linewidth=0.8,
-                )
+        for axes, (name, case) in zip(panels, cases.items(), strict=True):
+            shared = np.minimum(*case)
+            for (run, ink, shift), heights in zip(RUNS, case, strict=True):
+                apart: dict[str, Any] = {"facecolor": "none", "edgecolor": ink, "hatch": "////", "linewidth": 0.8}
+                axes.bar(places + shift, shared, 0.38, color=ink, alpha=0.75, label=run)
+                axes.bar(places + shift, heights - shared, 0.38, bottom=shared, **apart)
             axes.set_xticks(places, list(characters))
-            axes.set(
-                ylim=(0, 1),
-                xlabel=f"{name}\n"
-                + "\n".join(f"{measure} {_digits(value)}" for measure, value in values[name].items()),
-            )
+            below = [f"{measure} {small(value)}" for measure, value in values[name].items()]
+            axes.set(ylim=(0, 1), xlabel="\n".join([name, *below]))
             axes.grid(axis="x", visible=False)
         panels[0].set_ylabel("probability")
-        for ink, words in ((colour("gelu"), "first trial"), (colour("swiglu"), "second trial")):
-            panels[0].bar(0, 0, color=ink, alpha=0.75, label=words)
-        figure.legend(loc="outside upper center", ncols=2, fontsize=8)
+        legend(figure, panels)
     return figure
-
-
-def _digits(value: float) -> str:
-    """Three decimals; four where three would read as 0."""
-    return f"{value:.3f}" if value == 0 or value >= 0.0005 else f"{value:.4f}"
