@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from actlab import paths
 from actlab.book import footer
-from actlab.book.build import build_book, print_book
+from actlab.book.build import build_book
 from actlab.book.execute import BookError, declared, execute_stale
 from actlab.book.keys import changed, key_of
 from actlab.book.mathml import to_mathml
@@ -281,9 +281,3 @@ def test_footer_names_the_days_of_the_records_that_a_page_reads(root: Path) -> N
     assert "record" not in footer.text(page for page in load_pages(root) if page.name == "studies/alone")
     assert "commit" in line
     assert "torch" in line
-
-
-def test_printing_without_a_browser_is_a_clear_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(root))
-    with pytest.raises(BookError, match="printing needs one of chromium"):
-        print_book(root)

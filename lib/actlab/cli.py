@@ -265,7 +265,6 @@ def data_tokenize(
 def book(
     workers: Annotated[int, Option(min=1, help="Notebooks executed at once.")] = CORES,
     execute_only: Annotated[bool, Option(help="Execute the notebooks, build no pages.")] = False,
-    pdf: Annotated[bool, Option("--pdf", help="Print book/_build/book.pdf too (needs Chromium).")] = False,
 ) -> None:
     """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
     from actlab.book import build, execute
@@ -274,8 +273,6 @@ def book(
         execute.execute_stale(workers, build.say)
     else:
         console.print(f"open {build.build_book(workers)}")
-    if pdf and not execute_only:
-        console.print(f"open {build.print_book()}")
 
 
 def main() -> None:

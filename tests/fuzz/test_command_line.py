@@ -24,7 +24,7 @@ PARAMS = {
     "noise_floor": False,
 }
 COMMANDS = ["run", "report", "replay", "data", "book", "list", "get", "tokenize"]
-OPTIONS = ["--help", "--model", "--activation", "--trials", "--workers", "--out", "--no-plots", "--vocab-size", "--pdf"]
+OPTIONS = ["--help", "--model", "--activation", "--trials", "--workers", "--out", "--no-plots", "--vocab-size"]
 OPTIONS += ["--scheduler", "--redo-damaged", "--models", "--"]
 VALUES = ["FILE", "nowhere.yaml", "relu", "rleu", "0", "-1", "1.5", "nan", "pydoc", "../..", "/", "[bold]é[/]", ""]
 words = st.lists(
@@ -40,7 +40,6 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr("actlab.data.tokenize.tokenize_dataset", lambda *args, **kwargs: {"vocab_size": 1})
     monkeypatch.setattr("actlab.book.build.build_book", lambda workers: "index.html")
     monkeypatch.setattr("actlab.book.execute.execute_stale", lambda workers, say: None)
-    monkeypatch.setattr("actlab.book.build.print_book", lambda: "book.pdf")
     monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
     file = tmp_path / "study.yaml"
     file.write_text(yaml.safe_dump(PARAMS))
