@@ -10,7 +10,7 @@ INSTALLED := $(VENV)/.installed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help book test check lint types tests install constraints axe clean
+.PHONY: help book paper test check lint types tests install constraints axe clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -20,6 +20,9 @@ book: $(INSTALLED)  ## install, run the quick study, build the book (warnings ar
 	$(BIN)/actlab run params/repro-quick.yaml --workers $(WORKERS)
 	$(BIN)/actlab book --workers $(WORKERS)
 	@echo "The book is built. Open it: file://$(CURDIR)/book/_build/html/index.html"
+
+paper: $(INSTALLED)  ## set the paper from the records: paper/_build/paper.pdf and supplement.pdf
+	$(BIN)/actlab paper
 
 test: lint types tests  ## install, then style, types and the quick tests: under 3 minutes
 
@@ -56,4 +59,4 @@ axe:  ## fetch axe-core (npm) into .cache, for the test of accessibility that is
 	cd .cache/axe && npm pack --silent axe-core@4 && tar xzf axe-core-4.*.tgz package/axe.min.js && rm axe-core-4.*.tgz
 
 clean:  ## remove the built book, its executed notebooks and the tools' caches; records and .venv stay
-	rm -rf book/_build book/studies book/_generated .cache/book .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf book/_build paper/_build book/studies book/_generated .cache/book .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,4 +1,4 @@
-"""The command line: `actlab run | status | report | compare | replay | sample | data | book`. Decides nothing."""
+"""The command line: `actlab run | status | report | compare | replay | sample | data | book | paper`."""
 
 from __future__ import annotations
 
@@ -273,6 +273,15 @@ def book(
         execute.execute_stale(workers, build.say)
     else:
         console.print(f"open {build.build_book(workers)}")
+
+
+@app.command()
+def paper() -> None:
+    """Set the paper and its supplement from the records, into paper/_build (typst comes with the extra `test`)."""
+    from actlab.book.paper import build_paper
+
+    for path in build_paper():
+        console.print(f"open {path}")
 
 
 def main() -> None:

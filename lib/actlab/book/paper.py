@@ -1,0 +1,60 @@
+"""The paper as PDF: lays the prose of `paper/`, what it quotes and the references in one folder, which typst sets as it
+stands (`make paper`)."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from actlab import paths
+from actlab.book.execute import BookError
+from actlab.chapters import paper as chapter
+from actlab.figures.style import svg
+from actlab.files import write_text
+
+DOCUMENTS = ("paper", "supplement")
+
+
+def build_paper(out: Path = paths.ROOT / "paper" / "_build", root: Path = paths.ROOT) -> list[Path]:
+    """Write the sources and set both documents; the folder alone is enough to set them again.
+
+    Raises:
+        BookError: typst refuses the text, or a statement in it that the records do not bear (it says where).
+    """
+    lay_out(out, *chapter.made())
+    for source in [*(root / "paper").glob("*.typ"), root / "book" / "references.bib"]:
+        shutil.copy(source, out)
+    return [typeset(out / f"{name}.typ") for name in DOCUMENTS]
+
+
+def lay_out(
+    out: Path, values: Mapping[str, Any], figures: Mapping[str, Figure], tables: Mapping[str, pd.DataFrame]
+) -> None:
+    """``values.json``, ``figures/*.svg`` and ``tables/*.csv``; what has no value is null, and its sentence is not
+    set."""
+    numbers = re.sub(r"\b(NaN|-?Infinity)\b", "null", json.dumps(values, indent=1, default=vars))
+    write_text(out / "values.json", numbers)
+    for name, figure in figures.items():
+        write_text(out / "figures" / f"{name}.svg", svg(figure).decode())
+    for name, table in tables.items():
+        write_text(out / "tables" / f"{name}.csv", table.to_csv(index_label="name"))
+
+
+def typeset(source: Path) -> Path:
+    """Set one document beside its source."""
+    import typst
+
+    try:
+        typst.compile(
+            str(source), output=str(source.with_suffix(".pdf")), root=str(source.parent), ignore_system_fonts=True
+        )
+    except typst.TypstError as error:
+        raise BookError(f"{source.name} cannot be set: {error}") from None
+    return source.with_suffix(".pdf")

@@ -1,0 +1,118 @@
+"""What the paper quotes: numbers, figures and tables from the records. Its prose (`paper/paper.typ`) words them and
+holds no result of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from actlab.chapters import ablation_tuned, arms, autopsy, intro, processors, scale, sources
+from actlab.chapters.answer import primary
+from actlab.chapters.autopsy import pictures
+from actlab.claims import ledger
+from actlab.figures import answer as drawn
+from actlab.records import autopsy as defects
+from actlab.records import families, mnist, repro, store
+from actlab.records.estimates import adjusted
+from actlab.records.preregistration import params_of
+from actlab.records.settings import MAIN, kind_of
+from actlab.records.sources import METRIC, SMOOTH, STREAMS, amplification, ensemble_gain, ensembles
+from actlab.statistics.estimate import Estimate
+
+STUDIES = ("repro-lite", "answer", "sources", "sources-small", "extreme", "scale", "mnist", "ablation-tuned")
+"""That the paper counts, in the order of its first table."""
+Values = dict[str, Any]
+
+
+def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
+    """Numbers by section, and figures and tables by name, in the order of the paper."""
+    front, lite = intro.read(), families.quoting(repro.read(store.load_study("repro-lite")))
+    extreme, twins = repro.read(store.load_study("extreme")), processors.read(["repro-lite"])
+    streams, sizes = sources.read(["sources", "sources-small"]), scale.read(*_quoting("scale"))
+    images, evidence = mnist.read(store.load_study("mnist")), defects.gather()
+    answer, losses, judged = front.answer, ablation_tuned.read(), ledger.judge()
+    values = {
+        "arms": [
+            {"model": arm.model, "activation": arm.activation, "parameters": arm.n_parameters, "n": len(arm.done)}
+            | {metric: arm.estimate(metric).value for metric in (METRIC, "churn", "val_loss")}
+            for arm in lite.arms.values()
+        ],
+        "baseline": {name: table["val_loss"] for name, table in lite.baseline.items() if name in ("unigram", "bigram")},
+        "steps": {
+            metric: _cells({(arm.model, arm.activation): (e, p) for arm, e, p, _ in families.tested(lite, metric)})
+            for metric in (METRIC, "val_loss")
+        },
+        "equal": {
+            "study": answer.grid.study,
+            "registered": answer.grid.study != intro.EXPLORATORY,
+            "planned": answer.planned,
+            "margin": answer.margin,
+            "comparisons": _cells(primary(answer)),
+            "outcomes": [found.outcome for found in answer.comparisons().values()],
+            "losses": _cells(answer.at_the_end("val_loss")),
+            "hypotheses": answer.hypotheses() if answer.arms() else [],
+        },
+        "floors": front.floors,
+        "repeats": [arm.floor_of(METRIC, "repeat") for g in (lite, extreme) for arm in g.arms.values() if arm.floor],
+        "amplification": [amplification(streams["sources-small"], "charlm", a) for a in SMOOTH],
+        "twins": [{**vars(twin), "apart": twin.apart} for twin in twins],
+        "streams": {
+            model: {stream: streams["sources"].arms[model, "relu", stream].shown(METRIC) for stream in STREAMS}
+            for model in streams["sources"].models
+        },
+        "ensembles": {
+            model: {"gain": ensemble_gain(arm, 2), **{f"of {size}": e for size, e in ensembles(arm).items()}}
+            for (model, activation, stream), arm in streams["sources"].arms.items()
+            if (activation, stream) == ("relu", "all")
+        },
+        "sizes": {
+            "shares": [(scale.sizes(sizes)[row], scale.share(sizes, row)) for row in scale.complete(sizes)],
+            "growth": scale.growth(sizes),
+            "verdict": scale.verdict(sizes),
+        },
+        "images": {n: list(adjusted(mnist.differences(images, n)).values()) for n in images.networks if n != "relu"},
+        "gpt": {
+            "symmetry": ablation_tuned.symmetry(losses),
+            "interaction": ablation_tuned.interaction(losses),
+            "parameters": max(r["n_parameters"] for r in store.load_study(ablation_tuned.STUDY)),
+            "ranking": [*ablation_tuned.ranking(losses)],
+        },
+        "params": {study: params_of(study) for study in STUDIES},
+        "text": next(iter(lite.arms.values())).record["provenance"]["data"],
+    }
+    label = "total variation minus relu's at equal loss (left: more reproducible)"
+    figures = {
+        "lead": drawn.lead(*front.lead, front.floors),
+        "seeds": arms.figure_differences(lite),
+        "equal": drawn.differences(primary(answer), label, answer.margin),
+        "processors": processors.figure(twins),
+        "streams": sources.figure_streams(streams),
+        "size": scale.figure(sizes),
+        "itself": pictures.figure_itself(evidence),
+    }
+    anomalies = {name: vars(anomaly) for name, anomaly in autopsy.anomalies(evidence).items()}
+    tables = {
+        "studies": pd.DataFrame.from_dict({study: _extent(study) for study in STUDIES}, orient="index"),
+        "anomalies": pd.DataFrame.from_dict(anomalies, orient="index").drop(columns="labels"),
+        "verdicts": ledger.counts(judged),
+        "ledger": judged,
+    }
+    return values, figures, tables
+
+
+def _quoting(study: str) -> Any:
+    return store.load_study(study), families.primary(study)
+
+
+def _cells(found: Mapping[tuple[str, str], tuple[Estimate, float]]) -> list[Values]:
+    """Comparisons as rows."""
+    return [{"model": m, "activation": a, **vars(e), "p": p} for (m, a), (e, p) in found.items()]
+
+
+def _extent(study: str) -> dict[str, int]:
+    """Configurations, runs and seeds of a study; zeros where it has no record yet."""
+    runs = [len(record["trials"]) for record in store.load_study(study) if kind_of(record) in MAIN]
+    return {"configurations": len(runs), "runs": sum(runs), "seeds": max(runs, default=0)}
