@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters import ablation_tuned, arms, autopsy, intro, processors, scale, sources
+from actlab.chapters import ablation_tuned, arms, autopsy, intro, processors, report, sources
 from actlab.chapters.answer import primary
 from actlab.chapters.autopsy import pictures
 from actlab.claims import ledger
@@ -31,7 +31,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
     """Numbers by section, and figures and tables by name, in the order of the paper."""
     front, lite = intro.read(), families.quoting(repro.read(store.load_study("repro-lite")))
     extreme, twins = repro.read(store.load_study("extreme")), processors.read(["repro-lite"])
-    streams, sizes = sources.read(["sources", "sources-small"]), scale.read(*_quoting("scale"))
+    streams, sizes = sources.read(["sources", "sources-small"]), report.read(*_quoting("scale"))
     images, evidence = mnist.read(store.load_study("mnist")), defects.gather()
     answer, losses, judged = front.answer, ablation_tuned.read(), ledger.judge()
     values = {
@@ -69,9 +69,9 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             if (activation, stream) == ("relu", "all")
         },
         "sizes": {
-            "shares": [(scale.sizes(sizes)[row], scale.share(sizes, row)) for row in scale.complete(sizes)],
-            "growth": scale.growth(sizes),
-            "verdict": scale.verdict(sizes),
+            "shares": [(report.sizes(sizes)[row], report.share(sizes, row)) for row in report.complete(sizes)],
+            "growth": report.growth(sizes),
+            "verdict": report.verdict(sizes),
         },
         "images": {n: list(adjusted(mnist.differences(images, n)).values()) for n in images.networks if n != "relu"},
         "gpt": {
@@ -90,7 +90,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "equal": drawn.differences(primary(answer), label, answer.margin),
         "processors": processors.figure(twins),
         "streams": sources.figure_streams(streams),
-        "size": scale.figure(sizes),
+        "size": report.figure(sizes),
         "itself": pictures.figure_itself(evidence),
     }
     anomalies = {name: vars(anomaly) for name, anomaly in autopsy.anomalies(evidence).items()}
