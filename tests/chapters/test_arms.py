@@ -22,15 +22,15 @@ def test_intervals_in_text() -> None:
     assert with_interval(Estimate(NAN, NAN, NAN, 4, 0.95, "m")) == "NaN"
 
 
-def test_every_arm_has_a_row_and_a_missing_one_says_so() -> None:
-    """Six cells of the grid, six rows; the arm without a record reads `not run` throughout; models have a row each."""
-    frame = arms.table_arms(grids.grid())
-    assert len(frame) == 6
-    assert set(frame.loc[("tinylstm", "swiglu")]) == {MISSING}
-    assert frame.loc[("tinylstm", "gelu"), "trials"] == "3 of 4 (45: diverged)"
-    models = arms.table_models(grids.grid())
-    assert models["n"].to_dict() == {"charlm": "4 seeds", "tinylstm": "4 seeds"}
-    assert models.loc["charlm", "validation loss: significant differences"].endswith(" of 2")
+def test_every_arm_has_a_column_and_a_missing_one_says_so() -> None:
+    """The arm without a record reads `not run` throughout; the selector opens one model."""
+    frame = arms.table_model(grids.grid(), "tinylstm")
+    assert set(frame["swiglu"]) == {MISSING}
+    assert frame.loc["trials", "gelu"] == "3 of 4 (45: diverged)"
+    selector = arms.models(grids.grid()).data
+    assert selector.count('<details name="models"') == 2
+    assert selector.count('<details name="models" open>') == 1
+    assert "charlm (1,000 parameters, n = 4): validation loss differs in" in selector
 
 
 def test_stars_and_filled_marks_are_what_is_significant() -> None:
@@ -41,12 +41,11 @@ def test_stars_and_filled_marks_are_what_is_significant() -> None:
         grids.record(activation="gelu", losses=(2.5, 2.6, 2.7)),
         grids.record(activation="swish", losses=(2.0, 2.3, 2.1)),
     ]
-    row = arms.table_differences(read(records), "val_loss").loc["charlm"]
+    row = arms.table_model(read(records), "charlm").loc["validation loss minus relu"]
     assert (row["gelu"].endswith("*"), row["swish"].endswith("*")) == (True, False)
     (axes,) = arms.figure_differences(read(records), "val_loss").axes
     faces = [container.lines[0].get_markerfacecolor() for container in axes.containers]
     assert [face == "white" for face in faces] == [False, True]
-    assert arms.table_differences(grids.grid(), "val_loss").loc["tinylstm", "swiglu"] == MISSING
 
 
 def test_training_and_trade_are_relative_to_relu() -> None:
@@ -106,7 +105,7 @@ def test_no_interval_below_zero_where_no_difference_can_lie() -> None:
         pair["total_variation"] = value
     arm = read([record]).arms["charlm", "relu"]
     assert np.isnan(arm.shown("total_variation").low)
-    assert "too few trials differ" in arms.table_arms(read([record])).iloc[0]["total variation (0 to 1)"]
+    assert "too few trials differ" in arms.table_model(read([record]), "charlm").loc["total variation (0 to 1)", "relu"]
     assert arm.shown("val_loss") == arm.estimate("val_loss")
 
 
@@ -114,5 +113,5 @@ def test_tables_are_folded_behind_their_titles() -> None:
     """Text of a cell is escaped; a study without records says so."""
     html = folded({"a < b": arms.table_missing(read([grids.record()]))}).data
     assert html.startswith("<details><summary>a &lt; b</summary><table")
-    assert arms.tables(grids.grid()).data.count("<details>") == 6
+    assert arms.tables(grids.grid()).data.count("<details>") == 3
     assert standing_listed("nothing").data == "- No record yet."

@@ -17,7 +17,7 @@ def test_the_front_page_says_what_the_records_say() -> None:
     front = intro.Front(answer(records({"gelu": 0.0, "swiglu": 0.03})), FLOORS, {"replicated": 3, "artefact": 4})
     told = intro.sentences(front)
     assert "swiglu in" in told["between"]
-    assert "relu runs end 0.0078 apart and two gelu runs 1.6e-07" in told["perturbed"]
+    assert "relu runs end 0.0078 apart in total variation, two gelu runs 1.6e-07" in told["perturbed"]
     assert told["elsewhere"].startswith("3 of 7 published")
     assert "gelu ended within" in told["repeating"]
     one, two = (float(word) for word in told["agreement"].rsplit("from ", 1)[1].split(" to "))

@@ -8,7 +8,6 @@ import pytest
 from tests.support import grids
 
 from actlab.chapters import processors
-from actlab.chapters.reliability import History
 from actlab.records.store import Record
 
 
@@ -60,30 +59,17 @@ def test_only_the_processor_may_differ(changes: dict[str, Any]) -> None:
     assert processors.twins(same, [replay("other", "42", "b", 2.0)]) == [], "nor a replay of an unknown record"
 
 
-def test_sentences_order_activations_by_effect() -> None:
-    """The largest first, with its range and number of trials."""
+def test_sentences_and_table_order_activations_by_effect() -> None:
+    """relu against the others; the largest first."""
     gelu = [arm("one", "a", (2.0, 2.1), "gelu"), arm("two", "b", (2.0, 2.1), "gelu")]
     relu = [arm("one", "a", (2.0, 2.1)), arm("two", "b", (2.001, 2.103))]
     found = processors.twins([*gelu, *relu], [])
-    said = processors.sentences(found)
-    assert said["processors_extent"].startswith("4 trials of 2 arms were trained on two kinds of processor (a, b)")
-    assert said["processors_charlm"].endswith("(nats) relu 0.0010 to 0.0030 (n = 2); gelu 0 to 0 (n = 2)")
-    assert "moves relu's validation loss by 0.0010 to 0.0030 nats (n = 2)" in said["processors_summary"]
-    assert said["processors_summary"].endswith("by 0 in the median and by at most 0 (charlm, gelu; n = 2)")
+    assert processors.extent(found).startswith("4 runs of 2 configurations were trained from the same seed")
+    assert processors.extent(found).endswith("on a and b")
+    assert "loss by 0.0020 nats in the median over 2 runs, that of the other activations by 0" in processors.summary(
+        found
+    )
     assert list(processors.table(found).index) == [("charlm", "relu"), ("charlm", "gelu")]
-
-
-def test_the_control_counts_replays_on_the_records_processor() -> None:
-    """Equal ones, and those among them whose code had changed."""
-    code = ("the code that trains",)
-    mine = (
-        replay("one", "42", "a", 2.0, True, ()),
-        replay("one", "43", "a", 2.0, True, code),
-        replay("one", "44", "b", 2.0),
-    )
-    assert "2 of 2 replays, of all studies, gave the same bits, 1 of them although" in processors.control(
-        [History("one", 3, mine)]
-    )
 
 
 def test_the_figure_has_a_mark_a_trial() -> None:
@@ -97,6 +83,6 @@ def test_the_figure_has_a_mark_a_trial() -> None:
 
 def test_without_records_the_page_says_so() -> None:
     """No number is invented."""
-    assert processors.sentences([]) == {"processors_extent": processors.NOT_YET, "processors_summary": ""}
+    assert processors.extent([]) == processors.summary([]) == processors.NOT_YET
     assert processors.NOT_YET in processors.table([]).index
     processors.figure([]).canvas.draw()

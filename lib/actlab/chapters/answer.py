@@ -16,11 +16,13 @@ from actlab.records import repro, store
 from actlab.records.answer import Answer
 from actlab.records.preregistration import params_of, registrations
 from actlab.records.repro import Grid
-from actlab.records.wording import moment, signed
+from actlab.records.wording import listing, moment, signed, significance
 from actlab.statistics.estimate import Estimate
 
 STUDY, TUNING, COMMON = "answer", "answer-tuning", "repro-lite"
 """The confirmatory study, the one that chose its rates, and the same arms at one untuned rate, after 500 steps."""
+EXPLORATORY = "sources"
+"""Where equal loss was first looked at."""
 OUTCOMES = ("more reproducible", "less reproducible", "equivalent", "undecided")
 NOT_YET = f"{NO_RECORD}: `actlab run params/answer-tuning.yaml`, then `actlab run params/answer.yaml`"
 
@@ -32,23 +34,36 @@ def read(study: str = STUDY) -> Answer:
     return Answer(repro.read(store.load_study(study)), params["plan"], planned)
 
 
+def exploratory() -> Answer:
+    """Equal loss as it was first looked at, before there was a plan: one common learning rate, five seeds."""
+    records = [
+        r for r in store.load_study(EXPLORATORY) if "varies" not in r.get("config", {}) and r["kind"] != "perturbed"
+    ]
+    return Answer(repro.read(records), params_of(STUDY)["plan"])
+
+
 def sentences(answer: Answer) -> dict[str, str]:
     """The page's findings: at equal loss, in the final loss, and whether the ranking at the common rate survives."""
-    found, losses = answer.comparisons(), answer.at_the_end("val_loss")
+    found = answer.comparisons()
     if not found:
-        return dict.fromkeys(("answer", "answer_largest", "answer_loss", "answer_ranking"), NOT_YET)
+        return dict.fromkeys(("answer", "outcomes", "loss", "ranking"), NOT_YET)
     words = {word: [cell for cell, d in found.items() if d.outcome == word] for word in OUTCOMES}
-    told = "; ".join(f"{word}: {_cells(cells)}" for word, cells in words.items() if cells)
-    (model, activation), largest = max(found.items(), key=lambda item: abs(item[1].difference.value))
-    lower, higher = ([c for c, (e, p) in losses.items() if p < answer.alpha and s * e.value > 0] for s in (-1, 1))
+    told = [f"{word}: {_cells(cells)}" for word, cells in words.items() if cells and word != OUTCOMES[-1]]
+    left = f"{len(words[OUTCOMES[-1]])} of {len(found)} recorded comparisons are undecided"
     return {
-        "answer": f"total variation between seeds at equal validation loss, against {answer.reference}: {told}",
-        "answer_largest": f"the largest difference is that of {activation} in {model}: "
-        f"{signed(largest.difference, 4)}, n = {largest.difference.n} seeds",
-        "answer_loss": f"at its own best rate the final loss is significantly below {answer.reference}'s for "
-        f"{_cells(lower) or 'no activation'}, and significantly above it for {_cells(higher) or 'none'}",
-        "answer_ranking": _ranking(answer, repro.read(store.load_study(COMMON))),
+        "answer": significance(
+            _named(primary(answer)), "total variation between seeds at equal validation loss", answer.planned
+        ),
+        "outcomes": "; ".join([*told, left]),
+        "loss": significance(
+            _named(answer.at_the_end("val_loss")), "final loss, each at its own best rate,", answer.planned
+        ),
+        "ranking": _ranking(answer, repro.read(store.load_study(COMMON))),
     }
+
+
+def _named(cells: Mapping[tuple[str, str], tuple[Estimate, float]]) -> dict[str, tuple[Estimate, float]]:
+    return {f"{activation} in {model}": found for (model, activation), found in cells.items()}
 
 
 def _cells(cells: list[tuple[str, str]]) -> str:
@@ -56,20 +71,23 @@ def _cells(cells: list[tuple[str, str]]) -> str:
     models: dict[str, list[str]] = {}
     for model, activation in cells:
         models.setdefault(activation, []).append(model)
-    return ", ".join(f"{activation} in {' and '.join(found)}" for activation, found in models.items())
+    return ", ".join(f"{activation} in {listing(found)}" for activation, found in models.items())
 
 
 def _ranking(answer: Answer, common: Grid) -> str:
     """Rank correlation, in each model, of the activations' final losses at tuned rates and at the common one."""
-    told = []
+    found = {}
     for model in answer.grid.models:
         shared = [cell for cell in answer.grid.arms if cell[0] == model and cell in common.arms]
         if len(shared) > 2:
             ranks = [[grid.arms[c].estimate("val_loss").value for c in shared] for grid in (answer.grid, common)]
-            told.append(f"{stats.spearmanr(*ranks).statistic:+.2f} in {model}")
+            found[model] = float(stats.spearmanr(*ranks).statistic)
+    if not found:
+        return ""
+    ends = dict.fromkeys(pick(found, key=lambda model: found[model]) for pick in (min, max))
     return (
-        "the ranking of the activations by final loss, at tuned rates against one common rate and 500 steps, "
-        f"has a rank correlation of {', '.join(told) or 'no model yet'}"
+        "the order of the activations by final loss at one common rate and 500 steps, against that at tuned rates, has "
+        f"a rank correlation of {' to '.join(f'{found[model]:+.2f} ({model})' for model in ends)}"
     )
 
 

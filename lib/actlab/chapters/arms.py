@@ -24,6 +24,9 @@ from actlab.records.wording import signed, small, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import paired_difference
 
+STARRED = ("val_loss", "total_variation")
+"""Metrics that are compared with relu."""
+
 
 def figure_differences(grid: Grid, metric: str = "total_variation", margin: float = 0.0) -> Figure:
     """Every activation minus relu, paired by seed: a panel a model; hollow where not significant in its family."""
@@ -76,51 +79,40 @@ def figure_floors(grid: Grid, metric: str = "total_variation") -> Figure:
     return points(found, grid.metrics[metric].label, log=True)
 
 
-def table_arms(grid: Grid) -> pd.DataFrame:
-    """One row an arm: parameters, trials, every metric with its 95% interval. Missing arms say so."""
-    labels = {name: metric.label for name, metric in grid.metrics.items()}
-    rows = {}
-    for cell in ((model, activation) for model in grid.models for activation in grid.activations):
-        arm = grid.arms.get(cell)
-        row = {"parameters": MISSING, "trials": MISSING, **dict.fromkeys(labels.values(), MISSING)}
+def table_model(grid: Grid, model: str) -> pd.DataFrame:
+    """A column an activation: parameters, trials, every metric with its 95% interval, and the differences from relu; a
+    star marks one that is significant in its primary family (Holm)."""
+    rows: dict[str, dict[str, str]] = {}
+    shown = {m: {a.activation: (e, p) for a, e, p, _ in tested(grid, m) if a.model == model} for m in STARRED}
+    for activation in grid.activations:
+        arm = grid.arms.get((model, activation))
+        named = {"parameters": MISSING, "trials": MISSING, **{m.label: MISSING for m in grid.metrics.values()}}
         if arm:
-            done = (
-                f"{len(arm.done)} of {len(arm.labels)} ({', '.join(arm.not_done)})" if arm.not_done else len(arm.done)
-            )
-            row |= {"parameters": f"{arm.n_parameters:,}", "trials": f"{done}"}
-            row |= {labels[n]: with_interval(arm.shown(n), metric.digits) for n, metric in grid.metrics.items()}
-        rows[cell] = row
-    return frame(rows, ("model", "activation"))
+            done = f"{len(arm.done)} of {len(arm.labels)} ({', '.join(arm.not_done)})" if arm.not_done else ""
+            named = {"parameters": f"{arm.n_parameters:,}", "trials": done or str(len(arm.done))}
+            named |= {m.label: with_interval(arm.shown(name), m.digits) for name, m in grid.metrics.items()}
+        for metric, found in shown.items():
+            e, p = found.get(activation, (None, 1.0))
+            text = "" if activation == REFERENCE else MISSING
+            title = f"{METRICS[metric].label.partition(' (')[0]} minus {REFERENCE}"
+            named[title] = f"{signed(e, 4)}{' *' * (p < ALPHA)}" if e else text
+        rows[activation] = named
+    return frame(rows).T
 
 
-def table_models(grid: Grid) -> pd.DataFrame:
-    """One row a model: relu's loss and total variation, and how many activations differ from it significantly."""
-    rows = {}
-    for model in grid.models:
-        relu = grid.arms.get((model, REFERENCE))
-        row = {"parameters": f"{relu.n_parameters:,}", "n": f"{len(relu.done)} seeds"} if relu else {"n": MISSING}
-        for metric in ("val_loss", "total_variation"):
-            label = METRICS[metric].label.partition(" (")[0]
-            mine = [(e, p) for arm, e, p, _ in tested(grid, metric) if arm.model == model]
-            row[f"{label} of relu"] = with_interval(relu.shown(metric), 3) if relu else MISSING
-            row[f"{label}: significant differences"] = f"{sum(p < ALPHA for _, p in mine)} of {len(mine)}"
-        rows[model] = row
-    return frame(rows)
+def models(grid: Grid) -> Any:
+    """A selector of models, one table at a time."""
+    return folded({_heading(grid, model): table_model(grid, model) for model in grid.models}, "models")
 
 
-def table_differences(grid: Grid, metric: str) -> pd.DataFrame:
-    """Paired difference of each activation from relu, with a 95% interval; a star marks one that is significant in its
-    primary family (Holm)."""
-    found = {(arm.model, arm.activation): (e, p) for arm, e, p, _ in tested(grid, metric)}
-    others = [activation for activation in grid.activations if activation != REFERENCE]
-
-    def cell(model: str, activation: str) -> str:
-        if (model, activation) not in found:
-            return MISSING
-        e, p = found[model, activation]
-        return f"{signed(e, 4)}{' *' if p < ALPHA else ''}"
-
-    return frame({model: {activation: cell(model, activation) for activation in others} for model in grid.models})
+def _heading(grid: Grid, model: str) -> str:
+    """A model in a line: its size under relu, and how many activations differ from it significantly."""
+    relu, said = grid.arms.get((model, REFERENCE)), []
+    for metric in STARRED:
+        own = [p for arm, _, p, _ in tested(grid, metric) if arm.model == model]
+        label = METRICS[metric].label.partition(" (")[0]
+        said.append(f"{label} differs in {sum(p < ALPHA for p in own)} of {len(own)}")
+    return f"{model} ({relu.n_parameters:,} parameters, n = {len(relu.done)}): {', '.join(said)}" if relu else model
 
 
 def table_floors(grid: Grid) -> pd.DataFrame:
@@ -149,13 +141,9 @@ def table_missing(grid: Grid, noise_floor: bool = False) -> pd.DataFrame:
 
 
 def tables(grid: Grid, noise_floor: bool = False) -> Any:
-    """Every table of the page, folded, for the end of a notebook."""
-    differences = {
-        f"{grid.metrics[m].label}, minus {REFERENCE} (*: significant, Holm)": table_differences(grid, m)
-        for m in ("val_loss", "total_variation")
-    }
+    """What the selector does not show, folded, for the end of a notebook."""
     rest = {"Noise floors": table_floors(grid), "What is missing": table_missing(grid, noise_floor)}
-    return folded({"Every metric of every arm": table_arms(grid), **differences, **rest, "Origin": provenance(grid)})
+    return folded({**rest, "Origin": provenance(grid)})
 
 
 def elsewhere(grid: Grid) -> list[str]:

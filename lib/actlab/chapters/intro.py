@@ -13,13 +13,11 @@ from actlab.claims import ledger
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, ensemble_sizes
 from actlab.records.repro import Grid
-from actlab.records.wording import signed, small
+from actlab.records.wording import listing, small
 from actlab.statistics.equal_loss import Curves
 
 PERTURBED = "extreme"
 """The study whose every arm was also run with one weight moved by one unit in the last place (1 ULP)."""
-EXPLORATORY = "sources"
-"""Where equal loss was first looked at: one common learning rate, five seeds, no plan."""
 KINKED, SMOOTH = "relu", "gelu"
 LINES = """\
 {between}.
@@ -65,18 +63,9 @@ def read() -> Front:
     """From all records."""
     judged = ledger.judge()
     outcomes = Counter(map(str, judged.loc[judged["kind"] == "outcome", "verdict"]))
-    return Front(_answer(), floors(repro.read(store.load_study(PERTURBED))), outcomes)
-
-
-def _answer() -> Answer:
-    """The confirmatory study once it has a comparison; until then the snapshots of an earlier one."""
     found = chapter.read()
-    if found.arms():
-        return found
-    records = [
-        r for r in store.load_study(EXPLORATORY) if "varies" not in r.get("config", {}) and r["kind"] != "perturbed"
-    ]
-    return Answer(repro.read(records), found.plan)
+    answer = found if found.arms() else chapter.exploratory()
+    return Front(answer, floors(repro.read(store.load_study(PERTURBED))), outcomes)
 
 
 def floors(grid: Grid) -> dict[str, tuple[float, float]]:
@@ -95,11 +84,9 @@ def sentences(front: Front) -> dict[str, str]:
     if not found:
         told = dict.fromkeys(("between", "extent", "choosing", "agreement"), chapter.NOT_YET)
     else:
-        (model, activation), largest = max(found.items(), key=lambda item: abs(item[1].difference.value))
-        base = answer.levels()[model].values[answer.reference]
+        base = next(iter(answer.levels().values())).values[answer.reference]
         told = {
-            "between": f"Between two seeds at equal validation loss, the largest difference from {answer.reference} in "
-            f"total variation is {signed(largest.difference)} ({activation} in {model})",
+            "between": f"Between two seeds, {chapter.sentences(answer)['answer']}",
             "extent": f"{_standing(answer)}: {len(answer.grid.arms)} configurations of {len(answer.arms())} "
             f"architectures, {base.n} seeds each",
             "choosing": _choosing(answer),
@@ -109,7 +96,7 @@ def sentences(front: Front) -> dict[str, str]:
         high, low = (small(front.floors[name][0]) for name in (KINKED, SMOOTH))
         told["perturbed"] = (
             f"From the same seed, with one weight moved by one unit in the last place, two {KINKED} runs end {high} "
-            f"apart and two {SMOOTH} runs {low}"
+            f"apart in total variation, two {SMOOTH} runs {low}"
         )
     counts = front.verdicts
     told["elsewhere"] = (
@@ -123,20 +110,20 @@ def sentences(front: Front) -> dict[str, str]:
 
 def _standing(answer: Answer) -> str:
     """Whether these are the registered comparisons, and at which learning rates."""
-    if answer.grid.study == EXPLORATORY:
+    if answer.grid.study == chapter.EXPLORATORY:
         return "Exploratory, at one learning rate for all, while the registered study runs"
     return "By a plan registered before the runs, each learning rate tuned"
 
 
 def _choosing(answer: Answer) -> str:
-    """Which activation ends with the lowest loss, in how many architectures."""
-    best = [
-        min(answer.grid.of_model(model), key=lambda arm: arm.estimate("val_loss").value).activation
-        for model in answer.arms()
+    """Which activations end with a significantly lower loss than the reference, in how many comparisons."""
+    found = answer.at_the_end("val_loss")
+    lower = [
+        f"{activation} in {model}" for (model, activation), (e, p) in found.items() if p < answer.alpha and e.value < 0
     ]
-    counts = {name: best.count(name) for name in dict.fromkeys(best)}
-    told = ", ".join(f"{name} in {count} of {len(best)}" for name, count in counts.items())
-    return f"the lowest mean loss is that of {told} architectures"
+    if not lower:
+        return f"none ends with a significantly lower loss than {answer.reference}"
+    return f"only {listing(lower)} {'ends' if len(lower) == 1 else 'end'} with a significantly lower loss than relu"
 
 
 def _agreement(answer: Answer) -> str:

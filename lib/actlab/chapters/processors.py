@@ -16,13 +16,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters.reliability import CODE, History, on_another_processor
 from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.estimates import REFERENCE
 from actlab.records.store import Record
-from actlab.records.wording import bullets, small
+from actlab.records.wording import listing, small
 from actlab.statistics.estimate import Estimate
 
 NOT_YET = f"{NO_RECORD}: `actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
@@ -161,48 +160,24 @@ def span(cell: list[Twin]) -> str:
     return low if len(cell) == 1 else f"{low} to {high}"
 
 
-def sentences(found: list[Twin]) -> dict[str, str]:
-    """What the twins say, a model a sentence."""
-    if not found:
-        return {"processors_extent": NOT_YET, "processors_summary": ""}
-    cells = by_arm(found)
+def extent(found: list[Twin]) -> str:
+    """How many trials were trained on which kinds of processor."""
     kinds = sorted({name for twin in found for name in twin.processors})
-    said = {
-        "processors_extent": f"{len(found)} trials of {len(cells)} arms were trained on two kinds of processor "
-        f"({', '.join(kinds)}) from the same seed, with the same versions of Python, NumPy and PyTorch",
-        "processors_summary": _summary(found),
-    }
-    for model in dict.fromkeys(model for model, _ in cells):
-        mine = sorted(((a, cell) for (m, a), cell in cells.items() if m == model), key=lambda item: -_middle(item[1]))
-        parts = [f"{activation} {span(cell)} (n = {len(cell)})" for activation, cell in mine]
-        said[f"processors_{model}"] = f"In {model} validation losses lie apart by (nats) {'; '.join(parts)}"
-    return said
+    return (
+        f"{len(found)} runs of {len(by_arm(found))} configurations were trained from the same seed, with the same "
+        f"versions of Python, NumPy and PyTorch, on {listing(kinds)}"
+        if found
+        else NOT_YET
+    )
 
 
-def _summary(found: list[Twin]) -> str:
-    """relu against all others; nothing where one side is missing."""
+def summary(found: list[Twin]) -> str:
+    """relu against all others."""
     relu = [twin for twin in found if twin.activation == REFERENCE]
     others = [twin for twin in found if twin.activation != REFERENCE]
     if not relu or not others:
-        return ""
-    last = max(others, key=lambda twin: twin.apart)
+        return NOT_YET
     return (
-        f"From one seed, another kind of processor moves relu's validation loss by {span(relu)} nats (n = "
-        f"{len(relu)}), and that of the other activations by {small(_middle(others))} in the median "
-        f"and by at most {small(last.apart)} ({last.model}, {last.activation}; n = {len(others)})"
+        f"another kind of processor moves relu's validation loss by {small(_middle(relu))} nats in the median over "
+        f"{len(relu)} runs, that of the other activations by {small(_middle(others))}"
     )
-
-
-def control(histories: Iterable[History]) -> str:
-    """Whether something else than the processor could be the cause: replays on the processor of the record."""
-    same = [r for h in histories for r in h.replays if not on_another_processor(r)]
-    edited = sum(r["equal"] and CODE in r["changed"] for r in same)
-    return (
-        f"On the processor of the record {sum(r['equal'] for r in same)} of {len(same)} replays, of all studies, "
-        f"gave the same bits, {edited} of them although the code that trains had been edited since"
-    )
-
-
-def listed(found: list[Twin], histories: Iterable[History]) -> Any:
-    """The sentences as a bulleted list for a notebook."""
-    return bullets([*sentences(found).values(), control(histories)])

@@ -1,164 +1,127 @@
-"""The page of reproducibility between seeds as sentences, whose every number is computed from records. The README
-quotes them."""
+"""The page of reproducibility between seeds as sentences, whose every number is computed from records."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import Any
 
 import numpy as np
 
 from actlab.figures.style import NO_RECORD
-from actlab.records.estimates import ALPHA
-from actlab.records.families import family_size, tested, told
+from actlab.records.estimates import ALPHA, REFERENCE
+from actlab.records.families import family_size, tested
 from actlab.records.labels import METRICS
 from actlab.records.repro import ArmResults, Grid, seed_means
-from actlab.records.wording import bullets, normal_tails, signed, small
+from actlab.records.wording import listing, signed, significance, small
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import few_differ, jackknifed, rank_correlation
+from actlab.statistics.means import jackknifed, rank_correlation
 
-LISTED = 6
-"""How many differences a sentence names, the largest."""
 FEWEST_PAIRS = 10
 """Below so many differences a rank correlation says nothing worth a sentence."""
-FIRST_LOOK = datetime.fromisoformat("2026-11-21T04:53:28+00:00")
-"""When the association of agreement with loss was first computed: the commit that brought ``association`` (a test asks
-the history)."""
-SENTENCES = ("extent", "seeds", "models", "activations", "losses", "tails", "progress", "floor", "baselines")
 
 
 def sentences(grid: Grid) -> dict[str, str]:
-    """Name -> sentence, in Markdown without headings. A study without records says so in every sentence."""
-    if not grid.arms:
-        return dict.fromkeys(SENTENCES, NO_RECORD.capitalize())
-    found = extent(grid), seeds(grid), models(grid), compared(grid, "total_variation"), compared(grid, "val_loss")
-    return dict(zip(SENTENCES, (*found, tails(grid), progress(grid), floor(grid), baselines(grid)), strict=True))
+    """Name -> sentence, in the order of the page; a study without records says so in every sentence."""
+    found = {
+        "answer": answer,
+        "total_variation": lambda g: compared(g, "total_variation"),
+        "val_loss": lambda g: compared(g, "val_loss"),
+        "trade": progress,
+        "models": models,
+        "seeds": seeds,
+        "baselines": baselines,
+    }
+    return {name: say(grid) if grid.arms else NO_RECORD for name, say in found.items()}
 
 
-def answer(grid: Grid) -> Any:
-    """The page's answer in one sentence, for a notebook."""
-    counted = {name: tested(grid, metric) for name, metric in (("loss", "val_loss"), ("tv", "total_variation"))}
-    if not counted["tv"]:
-        return bullets(["No record compares an activation with relu yet"])
-    loss, tv = (sum(p < ALPHA for _, _, p, _ in found) for found in counted.values())
-    return bullets(
-        [
-            f"After the same number of steps the activation changes the validation loss significantly in {loss} of "
-            f"{len(counted['tv'])} comparisons with relu, and how far two seeds differ in {tv} (Holm-adjusted, 5%)"
-        ]
+def answer(grid: Grid) -> str:
+    """The page's answer: in how many comparisons the activation changes the loss, and the agreement of two seeds."""
+    tests = tested(grid, "val_loss"), tested(grid, "total_variation")
+    if not tests[0]:
+        return "no record compares an activation with relu yet"
+    loss, tv = (sum(p < ALPHA for _, _, p, _ in found) for found in tests)
+    return (
+        "after the same number of steps the activation changes the validation loss significantly in "
+        f"{loss} of {len(tests[0])} comparisons with relu, and how far two seeds differ in {tv} (Holm-adjusted, 5%)"
     )
 
 
-def listed(grid: Grid, *names: str) -> Any:
-    """Sentences as a bulleted list for a notebook; all of them unless some are named."""
-    found = sentences(grid)
-    return bullets(found[name] for name in names or found)
+def compared(grid: Grid, metric: str) -> str:
+    """How many arms differ significantly from relu in a metric, and which most; nothing where there is no pair of
+    arms. What another study's family decides is named, not counted."""
+    tests = tested(grid, metric)
+    if not tests:
+        return ""
+    own = {f"{arm.activation} in {arm.model}": (e, p) for arm, e, p, elsewhere in tests if not elsewhere}
+    again = [arm.activation for arm, *_, elsewhere in tests if elsewhere]
+    said = significance(own, METRICS[metric].label.partition(" (")[0], family_size(grid))
+    if not again or not grid.primary:
+        return said
+    return f"{said}. For {listing(again)} {grid.primary.study} decides, whose runs are repeated here"
 
 
-def mattering(grid: Grid, margin: float) -> Any:
-    """Which activations matter beside relu, as a list for a notebook: the rule of params/extreme.yaml; nothing for a
-    margin of 0.
+def mattering(grid: Grid, margin: float) -> list[str]:
+    """Which activations matter beside relu, by the rule of params/extreme.yaml.
 
     Args:
         grid: the arms.
         margin: difference of validation loss (nats) below which an activation does not matter, if all of its 95%
         interval lies there.
     """
-    if not margin:
-        return None
-    found: dict[str, list[str]] = {"these matter": [], "these do not matter": [], "undecided": []}
+    found: dict[str, list[str]] = {"matter": [], "do not matter": [], "are undecided": []}
     for arm, estimate, p, _ in tested(grid, "val_loss"):
         within = -margin < estimate.low and estimate.high < margin
-        outcome = list(found)[0 if p < ALPHA else 1 if within else 2]
-        found[outcome].append(f"{arm.model} {arm.activation} {signed(estimate)}")
+        found[list(found)[0 if p < ALPHA else 1 if within else 2]].append(arm.activation)
     rule = (
-        "the rule of the params file: an activation matters if its Holm-adjusted difference from relu in validation "
-        f"loss excludes 0; it does not matter if all of its 95% interval lies within {margin:g} nats of relu"
+        f"by the rule of the params file (a significant difference of loss matters; one whose 95% interval lies within "
+        f"{margin:g} nats of relu does not)"
     )
-    told = [f"{outcome}: {'; '.join(arms)}" for outcome, arms in found.items() if arms]
-    return bullets([rule, *(told or ["the rule waits for records"])])
+    told = [f"{rule}, {listing(names)} {word}" for word, names in found.items() if names]
+    return told or ["the rule waits for records"]
 
 
-def extent(grid: Grid) -> str:
-    """How much of the grid has records. An arm without one is taken to have as many trials as the others."""
-    missing, trials = len(grid.missing), [len(arm.labels) for arm in grid.arms.values()]
-    planned = sum(trials) + missing * max(trials)
-    ended = sum(len(arm.done) for arm in grid.arms.values())
-    rest = f"; {missing} arm{'' if missing == 1 else 's'} still to be run" if missing else ""
-    return (
-        f"{len(trials)} of {len(trials) + missing} arms (model and activation) have records, {ended} of {planned} "
-        f"trials done{rest}"
-    )
+def learned(grid: Grid) -> list[str]:
+    """The models whose relu has a lower mean loss than the unigram table: the others have learned nothing yet."""
+    level = grid.baseline["unigram"]["val_loss"] if grid.baseline else math.inf
+    known = [grid.arms[model, REFERENCE] for model in grid.models if (model, REFERENCE) in grid.arms]
+    return [arm.model for arm in known if arm.estimate("val_loss").value < level]
 
 
 def seeds(grid: Grid) -> str:
-    """What changing only the seed does."""
-    few = [arm for arm in grid.arms.values() if few_differ(arm.matrix("churn"))]
-    rest = [arm for arm in grid.arms.values() if arm not in few]
-    if not rest:
-        return (
-            "Two runs that differ only in the seed choose another most probable next character in too few trials "
-            "to say how often"
-        )
-    low, high = (choose(rest, key=lambda arm: arm.estimate("churn").value) for choose in (min, max))
-    aside = f" ({', '.join(_names(few))} aside, where too few trials differ)" if few else ""
-    return (
-        f"Two runs that differ only in the seed choose another most probable next character at {_percent(low)} "
-        f"({low.model}, {low.activation}) to {_percent(high)} ({high.model}, {high.activation}) of the positions{aside}"
-    )
-
-
-def _percent(arm: ArmResults) -> str:
-    """One decimal; below 1% two significant digits, so that what is rare does not read as never."""
-    found = arm.shown("churn")
-    value, low, high = (100 * number for number in (found.value, found.low, found.high))
-    digits = 1 - math.floor(math.log10(value)) if 0 < value < 1 else 1
-    interval = "" if math.isnan(low) else f" [{low:.{digits}f}, {high:.{digits}f}]"
-    return f"{value:.{digits}f}%{interval}"
+    """How often two seeds choose another next character; nothing before a model has learned something."""
+    arms = [arm for model in learned(grid) for arm in grid.of_model(model)]
+    if not arms:
+        return ""
+    ends = [choose(arms, key=lambda arm: arm.estimate("churn").value) for choose in (min, max)]
+    told = " to ".join(f"{100 * arm.estimate('churn').value:.1f}% ({arm.activation} in {arm.model})" for arm in ends)
+    return f"two runs that differ only in the seed prefer another next character at {told} of the positions"
 
 
 def models(grid: Grid) -> str:
     """How far architectures differ, beside how far activations do; nothing for one architecture."""
-    means = {
-        m: [arm.estimate("total_variation").value for arm in grid.of_model(m)] for m in grid.models if grid.of_model(m)
-    }
-    averages = {m: float(np.mean(values)) for m, values in means.items()}
-    if len(averages) < 2:
+    means = {m: [arm.estimate("total_variation").value for arm in grid.of_model(m)] for m in learned(grid)}
+    if len(means) < 2:
         return ""
-    low, high = min(averages, key=lambda m: averages[m]), max(averages, key=lambda m: averages[m])
+    averages = [float(np.mean(values)) for values in means.values()]
     widest = max(max(values) - min(values) for values in means.values())
     return (
-        f"Mean total variation between seeds runs from {averages[low]:.3f} ({low}) to {averages[high]:.3f} ({high}) "
-        f"over architectures; over the activations of one architecture it spans at most {widest:.3f}"
+        f"mean total variation between seeds runs from {min(averages):.3f} to {max(averages):.3f} over architectures; "
+        f"over the activations of one architecture it spans at most {widest:.3f}"
     )
 
 
-def compared(grid: Grid, metric: str) -> str:
-    """How many arms differ from relu in a metric after Holm's correction, and which; nothing where there is no pair of
-    arms."""
-    tests = tested(grid, metric)
-    if not tests:
-        return ""
-    again = {f"{arm.model} {arm.activation}": (e, p) for arm, e, p, elsewhere in tests if elsewhere}
-    own = [(arm, e, p) for arm, e, p, elsewhere in tests if not elsewhere]
-    significant = [(arm, estimate) for arm, estimate, p in own if p < ALPHA]
-    label = METRICS[metric].label.split(" (")[0]
-    correction = f"Holm-adjusted over {family_size(grid)}, 5%"
-    head = f"{len(significant)} of {len(own)} differences from relu in {label} are significant ({correction})"
-    largest = sorted(significant, key=lambda pair: -abs(pair[1].value))[:LISTED]
-    named = [f"{arm.model} {arm.activation} {signed(e)}" for arm, e in largest]
-    said = (
-        head + (": " if named else "") + "; ".join(named) + ("; and smaller ones" if len(significant) > LISTED else "")
-    )
-    return said + (f". The others {told(again, grid.primary)}" if again else "")
-
-
-def tails(grid: Grid) -> str:
-    """What the p-values of the comparisons with relu rest on; nothing where there are none."""
-    return normal_tails(max((e.n for _, e, *_ in tested(grid, "val_loss")), default=0))
+def baselines(grid: Grid) -> str:
+    """Which models have arms whose interval does not lie below the character tables."""
+    if not grid.baseline:
+        return f"the character tables have {NO_RECORD}"
+    said = []
+    for name in ("unigram", "bigram"):
+        level = grid.baseline[name]["val_loss"]
+        behind = dict.fromkeys(arm.model for arm in grid.arms.values() if not arm.estimate("val_loss").high < level)
+        aside = f", except some of {listing(behind)}" if behind else ""
+        said.append(f"the {name} table ({level:.3f} nats){aside}")
+    return f"every arm beats {' and '.join(said)}"
 
 
 def association(
@@ -184,87 +147,36 @@ def association(
 
 
 def progress(grid: Grid) -> str:
-    """Whether what agrees more has only learned less; nothing where there are too few differences from relu to tell it
-    by."""
-    level = grid.baseline["unigram"]["val_loss"] if grid.baseline else np.inf
-    learned = [
-        model
-        for model in grid.models
-        if (model, "relu") in grid.arms and grid.arms[model, "relu"].estimate("val_loss").value < level
-    ]
+    """Whether arms that agree more have learned less after the same steps; nothing where there are too few differences
+    from relu to tell it by."""
+    known = learned(grid)
     pairs = [
-        (arm, grid.arms[arm.model, "relu"])
+        (arm, grid.arms[arm.model, REFERENCE])
         for arm in grid.arms.values()
-        if arm.activation != "relu" and arm.model in learned
+        if arm.activation != REFERENCE and arm.model in known
     ]
     found = association(pairs)
     if len(pairs) < FEWEST_PAIRS or np.isnan(found.value):
         return ""
-    stuck = ", ".join(model for model in grid.models if (model, "relu") in grid.arms and model not in learned)
-    aside = f" ({stuck} at the unigram plateau aside)" if stuck else ""
     sign = "higher" if found.high < 0 else "lower" if found.low > 0 else ""
     meaning = f"lower disagreement between seeds goes with {sign} loss" if sign else "undecided"
     return (
-        f"Over {len(pairs)} differences from relu{aside}, those in total variation and those in validation loss "
-        f"have a rank correlation of {signed(found, 2)} over seeds: {meaning}{_when(pairs)}"
-    )
-
-
-def _when(pairs: list[tuple[ArmResults, ArmResults]]) -> str:
-    """What of the association was there when it was first computed, and what came after; nothing where all came before
-    or after."""
-    early = [
-        pair
-        for pair in pairs
-        if all(datetime.fromisoformat(arm.record["provenance"]["date"]) < FIRST_LOOK for arm in pair)
-    ]
-    late = [pair for pair in pairs if pair not in early]
-    if not early or not late:
-        return ""
-    values = [
-        f"{found.value:+.2f}" if not np.isnan((found := association(part)).value) else "too few"
-        for part in (early, late)
-    ]
-    return (
-        f". Exploratory: it was first computed over {len(early)} of them ({values[0]}); the {len(late)} recorded "
-        f"later alone give {values[1]}"
+        f"exploratory: over {len(pairs)} differences from relu, those in total variation and those in validation loss "
+        f"have a rank correlation of {signed(found, 2)}: {meaning}"
     )
 
 
 def floor(grid: Grid) -> str:
     """The noise floor in one sentence."""
-    nudges = {key: arm.floor_of("total_variation", "nudge") for key, arm in grid.arms.items() if arm.floor}
+    moved = {key: arm.floor_of("total_variation", "nudge") for key, arm in grid.arms.items() if arm.floor}
     repeats = [arm.floor_of("total_variation", "repeat") for arm in grid.arms.values() if arm.floor]
-    if not nudges:
-        return f"The noise floor has {NO_RECORD}"
-    worst = max(nudges, key=lambda key: nudges[key])
-    again = "all identical bit for bit" if not any(repeats) else f"{sum(r != 0 for r in repeats)} of them NOT identical"
+    if not moved:
+        return f"the noise floor has {NO_RECORD}"
+    ends = [choose(moved, key=lambda key: moved[key]) for choose in (min, max)]
+    low, high = (f"{small(moved[key])} ({key[1]} in {key[0]})" for key in ends)
+    failed = np.count_nonzero(repeats)
+    again = f"did NOT give the same bits in {failed} arms" if failed else "gives the same bits"
     return (
-        f"In {len(nudges)} arm{'' if len(nudges) == 1 else 's'} the first seed ran twice more: unchanged ({again}), "
-        "and with one weight moved by one unit in the last place, "
-        f"which moved total variation by at most {small(nudges[worst])} ({worst[0]}, {worst[1]})"
+        f"the same seed run again {again}; with one weight moved by one unit in the last place, two runs end between "
+        f"{low} and {high} of total variation apart"
     )
-
-
-def baselines(grid: Grid) -> str:
-    """Which arms have an interval that does not lie below the character tables."""
-    if not grid.baseline:
-        return f"The character tables have {NO_RECORD}"
-    levels = {name: grid.baseline[name]["val_loss"] for name in ("unigram", "bigram")}
-    return "; ".join(_failing(grid, name, level) for name, level in levels.items())
-
-
-def _failing(grid: Grid, name: str, level: float) -> str:
-    """Arms whose interval does not lie below the level, or that have none."""
-    arms = [arm for arm in grid.arms.values() if not arm.estimate("val_loss").high < level]
-    names = ", ".join(_names(arms))
-    return (
-        f"every recorded arm beats the {name} table ({level:.3f} nats)"
-        if not arms
-        else f"the 95% interval of the loss does not lie below the {name} table ({level:.3f} nats) for {names}"
-    )
-
-
-def _names(arms: list[ArmResults]) -> Iterator[str]:
-    for model in dict.fromkeys(arm.model for arm in arms):
-        yield f"{model} ({', '.join(arm.activation for arm in arms if arm.model == model)})"

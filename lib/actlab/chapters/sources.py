@@ -1,5 +1,5 @@
-"""Where irreproducibility comes from: one random stream at a time, perturbed trials, equal loss, ensembles; studies at
-several sizes side by side, by the decision rule of params/sources.yaml."""
+"""Where irreproducibility comes from: one random stream at a time, perturbed trials, ensembles; studies of several
+sizes side by side, by the decision rule of params/sources.yaml."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from actlab.chapters.template import MISSING, folded
-from actlab.figures.primitives import Line, line, lines, points
+from actlab.figures.primitives import line, lines, points
 from actlab.figures.style import NO_RECORD
 from actlab.records import families, store
 from actlab.records import sources as sources_records
-from actlab.records.estimates import ALPHA, MARGIN, REFERENCE
+from actlab.records.estimates import ALPHA
 from actlab.records.repro import ArmResults
 from actlab.records.sources import (
     METRIC,
@@ -28,10 +28,8 @@ from actlab.records.sources import (
     amplification,
     ensemble_gain,
     ensembles,
-    levels,
-    outcomes,
 )
-from actlab.records.wording import measured, normal_tails, signed, small
+from actlab.records.wording import measured, signed, small
 from actlab.statistics.estimate import Estimate
 
 LABEL = "mean total variation (0 to 1)"
@@ -57,23 +55,6 @@ def figure_streams(found: Studies) -> Figure:
     """What varying each stream does: a panel a model, a place a stream, a mark an activation."""
     every = {(m, words, a): arm for stream, words in STREAMS.items() for m, a, arm in _arms(found, stream)}
     return points({key: arm.shown(METRIC) for key, arm in every.items()}, LABEL, height=2.6)
-
-
-def figure_against_loss(found: Studies) -> Figure:
-    """Total variation between seeds against the validation loss, which falls to the right; a dotted line marks the loss
-    of the comparison."""
-    every: dict[tuple[str, str], Line] = {}
-    marks: dict[str, float] = {}
-    for sources in found.values():
-        at = levels(sources)
-        for model, activation, arm in _arms({"": sources}):
-            made = line(dict(enumerate(sources_records.trajectory(arm))))
-            losses = arm.curves(METRIC)[1].losses.mean(axis=1)
-            every[model, activation] = Line(list(losses), made.y, made.low, made.high)
-            if arm.model in at:
-                marks[model] = at[arm.model].loss
-    x = "validation loss (nats per character), training goes to the right"
-    return lines(every, x, LABEL, bars=True, at=marks, backwards=True, share=False)
 
 
 def figure_floors(found: Studies) -> Figure:
@@ -102,8 +83,6 @@ def tables(found: Studies) -> Any:
     made = {
         "one stream at a time": by_stream,
         "differences from relu (*: significant, Holm over a model's comparisons)": differences,
-        "perturbations, median over seeds (smallest to largest)": floors,
-        "at equal validation loss": equal_loss_table,
         "ensembles": by_ensemble,
     }
     return folded({f"{study}: {title}": table(s) for title, table in made.items() for study, s in found.items()})
@@ -174,118 +153,84 @@ def by_ensemble(sources: Sources) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows or {"all": {"1 trial": MISSING}}, orient="index")
 
 
-def equal_loss_table(sources: Sources) -> pd.DataFrame:
-    """A row a model and activation: its difference from relu at the last step and at equal loss, with the outcome
-    there."""
-    losses = {model: at.loss for model, at in levels(sources).items()}
-    rows = {
-        f"{model}, {a} minus {REFERENCE}": {
-            "at the last step": signed(
-                sources.arms[model, a, "all"].minus(sources.arms[model, REFERENCE, "all"], METRIC), 4
-            ),
-            "at equal loss": signed(found.difference, 4),
-            "the loss (nats)": f"{losses[model]:.3f}",
-            "p (Holm)": f"{found.adjusted:.3f}",
-            f"p of {MARGIN} or more (Holm)": f"{found.equivalence_adjusted:.3f}",
-            "outcome at equal loss": found.outcome,
-        }
-        for (model, a), found in outcomes(sources).items()
-    }
-    return pd.DataFrame.from_dict(rows or {"no snapshots yet": {"at equal loss": ""}}, orient="index")
-
-
-def equal_loss(sources: Sources) -> str:
-    """What was not planned before: said as exploration; nothing without snapshots."""
-    found = outcomes(sources)
-    if not found:
-        return ""
-    named = "; ".join(f"{model} {a} {signed(d.difference)}, {d.outcome}" for (model, a), d in found.items())
-    losses = ", ".join(f"{model} {at.loss:.3f}" for model, at in levels(sources).items())
-    return (
-        f"exploratory, not part of the rule: at equal validation loss ({losses} nats) total variation between seeds "
-        f"differs from {REFERENCE}'s by: {named} (95%, Holm over {len(found)}, equivalence within {MARGIN})"
-    )
-
-
 # --- the decision rule of params/sources.yaml ------------------------------------------------------------------------
 
 
-def sentences(sources: Sources) -> dict[str, str]:
-    """The outcome of each part of the rule of params/sources.yaml."""
-    if not sources.arms:
-        return {"extent": NO_RECORD.capitalize()}
-    return {
-        "extent": f"{len(sources.arms)} arms of {', '.join(sources.models)}; perturbed trials in "
-        f"{len(sources.perturbed)} arms",
-        "streams": _streams(sources),
-        "tails": normal_tails(max(len(arm.done) for arm in sources.arms.values())),
-        "smooth": _smooth(sources),
-        "kink": _kink(sources),
-        "ensembles": _ensembles(sources),
-        "equal_loss": equal_loss(sources),
+def answer(found: Studies) -> str:
+    """The page's answer: how much of what a new seed changes each stream brings about alone, over arms of all sizes."""
+    every = {(model, a, s): arm.estimate(METRIC).value for s in STREAMS for model, a, arm in _arms(found, s)}
+    shares = {s: [v / every[m, a, "all"] for (m, a, other), v in every.items() if other == s and v] for s in STREAMS}
+    if not all(shares.values()):
+        return NO_RECORD
+    init, order, dropout = (f"{100 * float(np.mean(shares[s])):.0f}%" for s in ("init", "order", "dropout"))
+    return (
+        f"new initial weights alone bring about {init} of the total variation that a new seed does, a new order of "
+        f"batches {order}, new dropout masks {dropout}"
+    )
+
+
+def rule_table(found: Studies) -> pd.DataFrame:
+    """A row a part of the rule, a column a study."""
+    parts = {
+        "streams": _streams,
+        "smooth activations agree more": _smooth,
+        "relu's kink": _kink,
+        "ensembles": _ensembles,
     }
+    rows = {
+        part: {name: say(one) if one.arms else NO_RECORD for name, one in found.items()} for part, say in parts.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def _streams(sources: Sources) -> str:
-    tests = [(model, c) for model in sources.models for c in against_relu(sources, model)]
-    again = {f"{m} {c.activation}": (c.difference, c.p) for m, c in tests if c.quoted}
-    own = [(m, c) for m, c in tests if not c.quoted]
-    named = [
-        f"{m} {c.activation} {'amplifies' if c.difference.value > 0 else 'damps'} {STREAMS[c.stream]} "
-        f"({c.difference.value:+.4f})"
-        for m, c in own
-        if c.p < ALPHA
-    ]
-    head = (
-        f"{len(named)} of {len(own)} differences from relu are significant (Holm-adjusted in each model, 5%), "
-        "each around one setting"
-    )
-    said = f"{head} of the other streams, that of the first seed" + (": " if named else "") + "; ".join(named)
-    return said + (f". With every stream varying the arms {families.told(again, sources.primary)}" if again else "")
+    tests = [c for model in sources.models for c in against_relu(sources, model) if not c.quoted]
+    kept = sum(c.p < ALPHA for c in tests)
+    return f"{kept} of {len(tests)} differences from relu are significant (Holm-adjusted in each model)"
 
 
 def _smooth(sources: Sources) -> str:
     found = {(m, c.activation): c for m in sources.models for c in against_relu(sources, m) if c.stream == "all"}
     wanted = [(model, a) for model in sources.models for a in SMOOTH]
     if any(cell not in found for cell in wanted):
-        return "whether smooth activations help waits for records"
-    tests = {cell: found[cell] for cell in wanted}
-    signs = {math.copysign(1, c.difference.value) if c.p < ALPHA else 0 for c in tests.values()}
-    outcome = "supported" if signs == {-1} else "contradicted" if 1 in signs else "left undecided"
-    values = "; ".join(f"{m} {a} minus relu {_counted(c.difference, 4)}, p = {c.p:.3f}" for (m, a), c in tests.items())
-    return f"that smooth activations are more reproducible is {outcome} here: {values}"
-
-
-def _counted(estimate: Estimate, digits: int) -> str:
-    return f"{signed(estimate, digits)}, n = {estimate.n}"
+        return NO_RECORD
+    tests = [found[cell] for cell in wanted]
+    signs = {math.copysign(1, c.difference.value) if c.p < ALPHA else 0 for c in tests}
+    return "supported" if signs == {-1} else "contradicted" if 1 in signs else "undecided"
 
 
 def _kink(sources: Sources) -> str:
     cells = [(m, a) for m in sources.models for a in SMOOTH if (m, a) in sources.perturbed]
-    found = {cell: amplification(sources, *cell) for cell in cells}
+    return kink({cell: amplification(sources, *cell) for cell in cells})
+
+
+def kink(found: Mapping[tuple[str, str], Estimate]) -> str:
+    """Whether a 1-ULP perturbation grows further under relu than under each smooth activation, and by how much at
+    least."""
     if not found:
-        return "the noise floors wait for records"
-    outcome = "passed" if all(e.low > 0 for e in found.values()) else "not passed"
-    values = "; ".join(f"{m} relu minus {a} {_counted(e, 2)}" for (m, a), e in found.items())
+        return NO_RECORD
+    least = min(found.values(), key=lambda e: e.low)
+    outcome = "further" if least.low > 0 else "not significantly further"
     return (
-        "the rule's test of relu's kink (a nudge of one weight by one ULP grows further under relu than under each "
-        f"smooth activation) is {outcome}: differences in log10 total variation are {values}"
+        f"a 1-ULP perturbation grows {outcome} under relu than under each smooth activation, at least by "
+        f"{signed(least, 1)} powers of ten (n = {least.n})"
     )
 
 
 def _ensembles(sources: Sources) -> str:
-    gains = [
-        (m, a, ensemble_gain(arm, size))
-        for (m, a, s), arm in sources.arms.items()
-        if s == "all"
-        for size in ensembles(arm)
-        if size > 1
-    ]
+    every = [arm for (_, _, stream), arm in sources.arms.items() if stream == "all"]
+    gains = [ensemble_gain(arm, size) for arm in every for size in ensembles(arm) if size > 1]
+    return f"agree more in {sum(e.low > 0 for e in gains)} of {len(gains)} comparisons" if gains else NO_RECORD
+
+
+def ensemble(found: Studies) -> str:
+    """What averaging two runs takes off the total variation, over arms of all sizes."""
+    gains = [(ensemble_gain(arm, 2), ensembles(arm)[1].value) for *_, arm in _arms(found) if 2 in ensembles(arm)]
     if not gains:
-        return "ensembles wait for records"
-    above = sum(e.low > 0 for *_, e in gains)
-    values = "; ".join(f"{m} {a} {_counted(e, 4)}" for m, a, e in gains)
+        return NO_RECORD
+    share = 100 * float(np.mean([gain.value / one for gain, one in gains]))
+    kept = sum(gain.low > 0 for gain, _ in gains)
     return (
-        f"an ensemble is more reproducible than a single trial, with an interval that excludes 0, in {above} of "
-        f"{len(gains)} comparisons (total variation of single trials less that of ensembles: {values})"
+        f"averaging the probabilities of two runs lowers total variation by {share:.0f}% on average; the 95% interval "
+        f"excludes 0 in {kept} of {len(gains)} configurations"
     )

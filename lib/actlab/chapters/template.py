@@ -28,11 +28,16 @@ def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) ->
     return made
 
 
-def folded(parts: Mapping[str, pd.DataFrame | Iterable[str]]) -> Any:
-    """Tables and lists of sentences for the end of a page, each behind its title."""
+def folded(parts: Mapping[str, pd.DataFrame | Iterable[str]], selector: str = "") -> Any:
+    """Tables and lists of sentences for the end of a page, each behind its title. With the name of a ``selector`` the
+    first is open, and opening one closes the others."""
     from IPython.display import HTML
 
-    found = [f"<details><summary>{escape(title)}</summary>{_inside(part)}</details>" for title, part in parts.items()]
+    group = f' name="{escape(selector)}"' if selector else ""
+    found = [
+        f"<details{group}{' open' * bool(group and not i)}><summary>{escape(title)}</summary>{_inside(part)}</details>"
+        for i, (title, part) in enumerate(parts.items())
+    ]
     return HTML("\n".join(found))
 
 
@@ -57,5 +62,5 @@ def standing(study: str) -> list[str]:
 
 def standing_listed(*studies: str) -> Any:
     """The sentences of some studies as a bulleted list for a notebook; "no record yet" without records."""
-    found = [text for study in studies for text in standing(study) if text]
+    found = [f"`{study}`: {text}" for study in studies for text in standing(study) if text]
     return bullets(found or [NO_RECORD])

@@ -1,4 +1,4 @@
-"""Arms compared with a reference: paired differences adjusted by Holm, and the same at equal validation loss."""
+"""Arms compared with a reference: paired differences, adjusted by Holm."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 from actlab.records.repro import ArmResults
-from actlab.statistics.equal_loss import EqualLoss, equal_loss
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import holm
 
 REFERENCE = "relu"
 ALPHA = 0.05
-MARGIN = 0.005
-"""Total variation: a smaller difference does not matter (the plan of the confirmatory study)."""
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -32,15 +29,3 @@ def against(
     """First arm minus second, paired by seed, and its adjusted p-value (``adjusted``), in the order of the pairs."""
     found = {place: arm.minus(other, metric) for place, (arm, other) in enumerate(pairs)}
     return list(adjusted(found, planned).values())
-
-
-def at_equal_loss(arms: Mapping[str, ArmResults], metric: str = "total_variation") -> EqualLoss | None:
-    """Arms of one model at the validation loss that all of them reach; None where relu or every other arm has no
-    snapshots.
-
-    Args:
-        arms: activation -> arm, of the same seeds; one without snapshots is left out.
-        metric: of pairs.
-    """
-    known = {name: arm.curves(metric)[1] for name, arm in arms.items() if arm.record.get("trajectory")}
-    return equal_loss(known, REFERENCE) if REFERENCE in known and len(known) > 1 else None

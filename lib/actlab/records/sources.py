@@ -1,5 +1,5 @@
 """Sources of irreproducibility as read from records: arms in which one random stream varies, perturbed trials,
-ensembles, arms at equal loss."""
+ensembles."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab.records.estimates import MARGIN, REFERENCE, against, at_equal_loss
+from actlab.records.estimates import REFERENCE, against
 from actlab.records.families import quoted
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.settings import usual
 from actlab.records.store import Record
-from actlab.statistics.equal_loss import Decision, EqualLoss, decide
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import jackknifed, pair_mean, paired_difference
+from actlab.statistics.means import jackknifed, paired_difference
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
 PERTURBATIONS = {
@@ -114,11 +113,6 @@ def against_relu(sources: Sources, model: str) -> list[Comparison]:
     ]
 
 
-def trajectory(arm: ArmResults) -> list[Estimate]:
-    """The mean total variation over pairs at each snapshot and at the end."""
-    return [pair_mean(matrix) for matrix in arm.curves(METRIC)[1].pairs]
-
-
 # --- ensembles and perturbations -------------------------------------------------------------------------------------
 
 Split = tuple[frozenset[str], float]
@@ -167,19 +161,3 @@ def amplification(sources: Sources, model: str, activation: str) -> Estimate:
     with np.errstate(divide="ignore"):
         first, second = (np.where(values > 0, np.log10(values), np.nan) for values in (mine, other))
     return paired_difference(first, second)
-
-
-# --- equal loss ------------------------------------------------------------------------------------------------------
-
-
-def levels(sources: Sources) -> dict[str, EqualLoss]:
-    """Model -> its arms at equal loss, where it has snapshots of relu and of another activation."""
-    found = {model: at_equal_loss(sources.recorded(model), METRIC) for model in sources.models}
-    return {model: at for model, at in found.items() if at}
-
-
-def outcomes(sources: Sources) -> dict[tuple[str, str], Decision]:
-    """(model, activation) -> its difference from relu at equal loss: Holm over all of them, equivalence within
-    ``MARGIN``."""
-    cells = {(model, a): e for model, at in levels(sources).items() for a, e in at.differences.items()}
-    return dict(zip(cells, decide(list(cells.values()), MARGIN), strict=True))

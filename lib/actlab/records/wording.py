@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -71,6 +71,31 @@ def with_interval(estimate: Estimate, digits: int = 4) -> str:
     if np.isnan(estimate.low):
         return f"{estimate.value:.{digits}f}{f' ({FEW_DIFFER})' if estimate.method == FEW_DIFFER else ''}"
     return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+
+
+def significance(found: Mapping[str, tuple[Estimate, float]], what: str, planned: int = 0, alpha: float = 0.05) -> str:
+    """How many differences from relu are significant, and the largest.
+
+    Args:
+        found: name -> (difference, p-value adjusted by Holm).
+        what: the outcome that is compared.
+        planned: comparisons of the whole family, said where it is larger than what was ``found``.
+        alpha: level of significance.
+    """
+    kept = {name: e for name, (e, p) in found.items() if p < alpha}
+    over = f" over {planned}" if planned > len(found) else ""
+    said = f"{len(kept)} of {len(found)} differences from relu in {what} are significant (Holm-adjusted{over}"
+    said += f", {100 * alpha:g}%)"
+    if not kept:
+        return said
+    name = max(kept, key=lambda n: abs(kept[n].value))
+    return f"{said}; the largest is that of {name}, {signed(kept[name])}"
+
+
+def listing(names: Iterable[str]) -> str:
+    """Names in a sentence: ``a``, ``a and b``, ``a, b and c``; ``none`` of none."""
+    *first, last = [*names] or ["none"]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def normal_tails(n: int) -> str:

@@ -1,0 +1,71 @@
+"""What a reader meets on every page: sentences with few numbers, a figure near the top, tables that fit."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page
+from tests.browser.conftest import Site, Visit
+
+pytestmark = pytest.mark.browser
+MOST = 3
+"""Numbers in a sentence; an estimate with its interval is one, and so is a date."""
+ONE = re.compile(
+    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d UTC)?(?: \([0-9a-f]{7}\))?"  # a date with its commit
+    r"|[+\-−]?\d[\d,.]*(?:e[+-]?\d+)?%? ?\[[^\]]*\]"  # an estimate with its interval
+    r"|[+\-−]?\d[\d,.]*(?:e[+-]?\d+)?%?"
+)
+LEVELS = re.compile(r"\b(?:95|5)%")
+NAMES = re.compile(r"\S*[A-Za-z_/]\S*\d[\w.\-]*|\b\d+[a-zA-Z]\w*|arXiv:\S+|\bn = \d+")
+"""Digits that are no number of a finding: in names, and the number of runs that stands beside an estimate."""
+SENTENCES = """() => [...document.querySelectorAll('article :is(p, li, figcaption)')]
+    .filter(e => !e.closest('table, pre, .actlab-explorer, footer, nav, .citation, .prev-next-area, .claim'))
+    .filter(e => !e.querySelector('p, li'))
+    .map(e => { const copy = e.cloneNode(true); copy.querySelectorAll('code, math, .math').forEach(x => x.remove());
+                return copy.textContent; })"""
+WIDE = """() => [...document.querySelectorAll('article table')].filter(t => !t.closest('details:not([open])'))
+    .filter(t => t.scrollWidth > t.closest('.cell_output, .pst-scrollable-table-container, section').clientWidth + 1)
+    .map(t => t.innerText.slice(0, 80))"""
+FIGURE = "() => document.querySelector('article :is(figure, .actlab-explorer)')?.getBoundingClientRect().top"
+
+
+def numbers(sentence: str) -> list[str]:
+    """The numbers of a sentence as a reader counts them."""
+    plain = NAMES.sub("", LEVELS.sub("", sentence))
+    return [found for found in ONE.findall(plain) if any(c.isdigit() for c in found)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "count"),
+    [
+        ("4 of 30 differ (Holm-adjusted, 5%); the largest is smelu_1 in charlm, -0.0160 [-0.0225, -0.0101], n = 5", 3),
+        ("The rule was committed on 2026-11-21 03:34 UTC (8c35930), before 1.6e-07", 2),
+        ("bfloat16 against float32 at 95% of 1,000 nats", 1),
+    ],
+)
+def test_numbers_are_counted_as_a_reader_does(sentence: str, count: int) -> None:
+    assert len(numbers(sentence)) == count
+
+
+def told(page: Page) -> list[str]:
+    """The sentences of a page outside its tables."""
+    return [s for text in page.evaluate(SENTENCES) for s in re.split(r"(?<=[.;:?!])\s+(?=\S)", text)]
+
+
+def test_sentences_have_few_numbers(visit: Visit, site: Site) -> None:
+    """What needs more belongs into a table or a figure."""
+    found = {name: [s for s in told(visit.open(name)) if len(numbers(s)) > MOST] for name in site.pages}
+    assert {name: sentences for name, sentences in found.items() if sentences} == {}
+
+
+def test_the_first_figure_is_near_the_top_and_tables_fit(visit: Visit, site: Site) -> None:
+    """At 1280 px: a study's first figure begins within 1,200 px, and no open table is wider than its column."""
+    visit.page.set_viewport_size({"width": 1280, "height": 900})
+    wrong = {}
+    for name in site.pages:
+        page = visit.open(name)
+        top, wide = page.evaluate(FIGURE), page.evaluate(WIDE)
+        if wide or (name.startswith("studies/") and site.name == "built" and not (top or 9e9) < 1200):
+            wrong[name] = (top, wide)
+    assert wrong == {}
