@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters import ablation_tuned, arms, autopsy, intro, processors, report, sources
-from actlab.chapters.answer import primary
+from actlab.chapters.answer import EXPLORATORY, primary
 from actlab.chapters.autopsy import pictures
 from actlab.claims import ledger
 from actlab.figures import answer as drawn
@@ -47,7 +47,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         },
         "equal": {
             "study": answer.grid.study,
-            "registered": answer.grid.study != intro.EXPLORATORY,
+            "registered": answer.grid.study != EXPLORATORY,
             "planned": answer.planned,
             "margin": answer.margin,
             "comparisons": _cells(primary(answer)),
