@@ -1,4 +1,4 @@
-"""Shapes of records: the first entry that is not as asked is named with its place."""
+"""Records against the models of their kinds: the first entry that is not as asked is named with its place."""
 
 from __future__ import annotations
 
@@ -9,64 +9,62 @@ import pytest
 from tests.support import ablations, grids
 
 from actlab.errors import RecordError
-from actlab.records.schema import check, check_record, name_of
+from actlab.records.schema import check_record, kind_in, name_of
 
-SHAPE = {"name": str, "trials": [{"seed": int, "final": {"loss": float}}]}
+DROP = object()
+FINAL = ("trials", 0, "final", "val_loss")
 
 
-def made(**more: Any) -> dict[str, Any]:
-    return {"name": "x", "trials": [{"seed": 1, "final": {"loss": 1.5}, "extra": None}], "more": []} | more
+def changed(place: tuple[Any, ...], put: Any) -> dict[str, Any]:
+    """A record of trials with one entry replaced or dropped."""
+    record = copy.deepcopy(grids.record())
+    inside: Any = record
+    for key in place[:-1]:
+        inside = inside[key]
+    if put is DROP:
+        del inside[place[-1]]
+    else:
+        inside[place[-1]] = put
+    return record
 
 
 def test_what_fits() -> None:
-    """Further keys, empty lists, NaN and whole numbers for numbers."""
-    for record in (
-        made(),
-        made(trials=[]),
-        made(trials=[{"seed": 0, "final": {"loss": float("nan")}}, {"seed": 0, "final": {"loss": 2}}]),
+    """Records of every kind; further keys, empty lists, NaN and whole numbers for numbers."""
+    check_record(grids.floor())
+    check_record(ablations.record("ecd", "bQbV", "gelu"))
+    for place, put in (
+        ((*FINAL[:3], "more"), []),
+        (FINAL, float("nan")),
+        (FINAL, 2),
+        (("reproducibility_metrics",), []),
     ):
-        check(record, SHAPE, "record")
+        check_record(changed(place, put))
 
 
 @pytest.mark.parametrize(
-    ("record", "message"),
+    ("place", "put", "message"),
     [
-        ([], r"record: expected a mapping, found \[\]"),
-        ({"name": "x"}, "record has no 'trials'"),
-        (made(name=3), "record.name: expected str, found 3"),
-        (made(trials={}), r"record.trials: expected a list, found \{\}"),
-        (
-            made(trials=[{"seed": 1, "final": {"loss": "1"}}]),
-            r"record.trials\[0\].final.loss: expected float, found '1'",
-        ),
-        (made(trials=[{"seed": True, "final": {"loss": 1}}]), r"record.trials\[0\].seed: expected int, found True"),
-        (made(trials=[{"seed": 10**30, "final": {"loss": 1}}]), r"record.trials\[0\].seed: expected int"),
-        (made(trials=[{"seed": 1, "final": {"loss": 10**400}}]), "expected float"),
+        (("trials",), DROP, " has no 'trials'"),
+        (("model_name",), 3, "model_name: expected a valid string, found 3"),
+        (("trials",), {}, r"trials: expected a valid list, found \{\}"),
+        (FINAL, "low", r"trials\[0\].final.val_loss: expected a valid number, found 'low'"),
+        (FINAL, 10**400, "val_loss: expected a number below 2"),
+        (("trials", 0, "n_parameters"), True, r"trials\[0\].n_parameters: expected a valid integer, found True"),
+        (("trials", 1, "status"), "lost", r"trials\[1\].status: expected 'done', 'diverged', 'failed', found 'lost'"),
+        (("trials", 0, "final", "val_accuracy"), DROP, r"trials\[0\].final has no 'val_accuracy'"),
+        (("trials", 1, "label"), grids.record()["trials"][0]["label"], "names one trial twice"),
+        (("reproducibility_metrics", 0, "between"), ["42"], r"reproducibility_metrics\[0\].between: List should have"),
+        (("reproducibility_metrics", 0, "between"), ["42", "7"], "expected two of its trials"),
+        (("kind",), "lists", "kind: expected 'trials', 'floor', .* found 'lists'"),
     ],
 )
-def test_what_does_not(record: Any, message: str) -> None:
+def test_what_does_not(place: tuple[Any, ...], put: Any, message: str) -> None:
     with pytest.raises(RecordError, match=message):
-        check(record, SHAPE, "record")
-
-
-def test_every_kind_of_record_is_checked_with_its_trials() -> None:
-    """A trial that ended well has its losses; names stand once; a pair is of two trials."""
-    record = grids.record()
-    check_record(record)
-    check_record(ablations.record("ecd", "bQbV", "gelu"))
-    for place, put, message in (
-        (("trials", 0, "final", "val_loss"), "low", r"trials\[0\].final.val_loss: expected float"),
-        (("trials", 1, "label"), record["trials"][0]["label"], "names one trial twice"),
-        (("reproducibility_metrics", 0, "between"), ["42"], "expected two of its trials"),
-    ):
-        changed = copy.deepcopy(record)
-        inside: Any = changed
-        for key in place[:-1]:
-            inside = inside[key]
-        inside[place[-1]] = put
-        with pytest.raises(RecordError, match=message):
-            check_record(changed)
+        check_record(changed(place, put))
 
 
 def test_a_record_is_named_by_its_arm_or_kind() -> None:
     assert (name_of({"arm": "a"}), name_of({"kind": "k"}), name_of({})) == ("record 'a'", "record 'k'", "record ''")
+    for record, message in (({}, " has no 'kind'"), ({"kind": 3}, "kind: expected str, found 3")):
+        with pytest.raises(RecordError, match=message):
+            kind_in(record)
