@@ -13,18 +13,29 @@ from actlab.book import claims
 CHROMIUM = Path("/usr/bin/chromium")
 ROWS = {
     "A1": {"source": "first", "verdict": "replicated", "claim": "loss < 1", "defect": "", "page": "studies/mnist"},
+<<<<<<< HEAD
     "A2": {
         "source": "first",
         "verdict": "artefact",
         "claim": "a Tukey test",
         "defect": "padding: both",
         "page": "elsewhere",
+=======
+    "A2": {"source": "first", "verdict": "artefact", "claim": "a Tukey test", "defect": "padding: both", "page": "x"},
+    "B1": {
+        "source": "second",
+        "verdict": "replicated",
+        "claim": "a Tukey count",
+        "defect": "",
+        "page": "studies/report",
+>>>>>>> 539800e (Ledger: a bar of verdicts on outcomes, a closed row a claim, its place in the audited text; names of the defects stand once)
     },
-    "B1": {"source": "second", "verdict": "replicated", "claim": "an order", "defect": "", "page": "studies/report"},
 }
 JUDGED = pd.DataFrame.from_dict(
     {
-        id: dict.fromkeys(("section", "reported", "ours", "basis", "rule", "changed", "twins"), "x") | row
+        id: dict.fromkeys(("document", "section", "reported", "ours", "basis", "rule", "changed", "twins"), "x")
+        | {"kind": "count" if id == "B1" else "outcome"}
+        | row
         for id, row in ROWS.items()
     },
     "index",
@@ -32,54 +43,66 @@ JUDGED = pd.DataFrame.from_dict(
 
 
 def test_every_row_is_there_and_escaped() -> None:
-    """One row a claim with its id as anchor; text is text; links lead from studies/ to where the page is."""
-    page = claims.table(JUDGED).data
-    assert re.findall(r'<tr role="row" id="(\w+)"', page) == list(ROWS)
+    """One row a claim with its id as anchor, outcomes first and by verdict; text is text; the place leads to the audited
+    works, the page to its evidence."""
+    page = claims.rows(JUDGED[::-1]).data
+    assert re.findall(r'<details id="(\w+)"', page) == list(ROWS)
+    assert page.index('class="others"') < page.index('id="B1"')
     assert "loss &lt; 1" in page
     assert page.count('the same claim: <a href="#x">x</a>') == len(ROWS)
+<<<<<<< HEAD
     assert '<a href="mnist.html">MNIST</a>' in page
     assert '<a href="../elsewhere.html">elsewhere</a>' in page
     assert 'artefact</span> (<span title="padding: both">convolutions padded on both sides</span>)' in page
+=======
+    assert 'x (<a href="methods.html#the-audited-works">x</a>, x)' in page
+    assert '<a href="mnist.html">evidence: ' in page
+    assert "x; the flaw: convolutions padded on both sides (" in page
+    assert "http" not in page + claims.bar(JUDGED).data, "nothing comes from elsewhere"
+>>>>>>> 539800e (Ledger: a bar of verdicts on outcomes, a closed row a claim, its place in the audited text; names of the defects stand once)
 
 
-def test_nothing_comes_from_elsewhere() -> None:
-    """The page asks no other site for anything."""
-    assert "http" not in claims.table(JUDGED).data
+def test_the_bar_holds_outcomes_alone() -> None:
+    """Two claims about outcomes, half of them replicated, and a legend with their numbers."""
+    bar = claims.bar(JUDGED).data
+    assert '<span data-verdict="replicated" style="flex:1"></span><span data-verdict="artefact"' in bar
+    assert '<li data-verdict="artefact">1 artefact</li>' in bar
+    assert 'aria-label="1 of 2 published claims about outcomes is replicated, 0 wait for records"' in bar
 
 
 @pytest.mark.browser
 @pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no Chromium")
 def test_filters(tmp_path: Path) -> None:
-    """Menus and words leave the rows that fit, say how many, and can be taken back; the address chooses too; all from
-    the keyboard."""
+    """Menus and words leave the rows that fit, say how many, and can be taken back; the address chooses too, and opens
+    a row; all from the keyboard."""
     sync_api = pytest.importorskip("playwright.sync_api")
     file = tmp_path / "page.html"
-    file.write_text(f"<!doctype html><title>t</title>{claims.table(JUDGED).data}", encoding="utf-8")
+    body = claims.bar(JUDGED).data + claims.rows(JUDGED).data
+    file.write_text(f"<!doctype html><title>t</title>{body}", encoding="utf-8")
     with sync_api.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page()
         faults: list[str] = []
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(f"{file.as_uri()}?verdict=artefact")
-        status = page.get_by_role("status")
+        status, rows = page.get_by_role("status"), page.locator("details[data-verdict]:visible")
         assert status.inner_text() == "1 of 3 claims"
         page.get_by_label("Verdict").select_option("")
-        page.get_by_label("Source").select_option("first")
-        assert status.inner_text() == "2 of 3 claims"
+        assert rows.count() == 2, "settings and counts are folded"
         page.get_by_label("Words").focus()
         page.keyboard.type("TUKEY x")
-        assert page.locator("tbody tr:visible").count() == 1
+        assert rows.count() == 2, "the fold opens for what is looked for"
+        page.get_by_label("Source").select_option("second")
+        assert status.inner_text() == "1 of 3 claims"
         page.get_by_role("button", name="Show all").press("Enter")
         assert status.inner_text() == "3 of 3 claims"
+        page.goto(f"{file.as_uri()}#B1")
+        page.reload()
+        assert page.get_by_text("Published").last.is_visible()
         assert faults == []
         page.set_viewport_size({"width": 390, "height": 800})
-        assert page.locator("#ledger").evaluate("e => e.scrollWidth <= e.clientWidth")
-        assert page.locator(".ledger-scroll").evaluate("e => e.scrollWidth <= e.clientWidth")
-        assert page.get_by_text("artefact", exact=True).last.bounding_box()["x"] < 390  # type: ignore[index]
-        assert page.get_by_role("row").count() == len(ROWS)
-        page.get_by_label("Verdict").select_option("artefact")
-        assert page.locator("tbody tr:visible").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth <= 390")
         plain = browser.new_context(java_script_enabled=False).new_page()
         plain.goto(file.as_uri())
-        assert plain.locator("tbody tr:visible").count() == len(ROWS)
+        assert plain.locator("details[data-verdict]").count() == len(ROWS)
         browser.close()

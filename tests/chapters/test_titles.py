@@ -6,6 +6,7 @@ import pytest
 
 from actlab.book.pages import load_pages
 from actlab.chapters import report
+from actlab.claims import ledger
 from actlab.claims.evidence import gather
 from actlab.records import store
 
@@ -28,3 +29,10 @@ def test_report() -> None:
     assert all(e.low > 0 for e in report.growth(sizes).values())
     assert report.verdict(sizes) == "undecided"
     assert "none at full scale" in report.waiting(gather())
+
+
+def test_claims() -> None:
+    """The ledger's title is the sentence that the front page quotes; most decided outcomes are artefacts."""
+    counts = ledger.outcomes(ledger.judge())
+    assert title("claims") == ledger.replicated(counts)
+    assert 2 * counts["artefact"] > sum(counts.values()) - counts["not yet tested"] - counts["not testable"]

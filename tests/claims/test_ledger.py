@@ -92,7 +92,7 @@ def test_what_is_no_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ledger, "FILE", file)
 
     def claims(*rows: dict[str, object]) -> tuple[ledger.Claim, ...]:
-        source = {"source": "a text", "page": "methods", "reads": "models", "claims": list(rows)}
+        source = {"source": "a text", "document": "d", "page": "methods", "reads": "models", "claims": list(rows)}
         file.write_text(yaml.safe_dump({"rules": {}, "sources": [source]}), encoding="utf-8")
         ledger._file.cache_clear()
         ledger.claims.cache_clear()
@@ -174,37 +174,31 @@ def test_twins_have_one_verdict(judged: pd.DataFrame) -> None:
     assert judged.loc["T21", "twins"] == "T20, T53, T78, T84"
 
 
-def test_the_sentences_count_every_row(judged: pd.DataFrame) -> None:
-    """The front page's sentence counts every row; verdicts from records say at which scale."""
-    assert ledger.counts(judged)["all"].sum() == len(judged)
-    said = ledger.sentences(judged)["claims_counts"]
-    assert said.startswith("Of 193 published claims: 36 replicated (17 settings that we ran as stated, ")
-    assert said.endswith("68 not yet tested, 9 not testable")
+def test_the_numbers_count_every_row(judged: pd.DataFrame) -> None:
+    """The table holds every row, the sentence that all pages quote the claims about outcomes; verdicts from records say
+    at which scale."""
+    table = ledger.table(judged)
+    assert table[list(ledger.KINDS.values())].to_numpy().sum() == len(judged)
+    said = ledger.sentences(judged)
+    assert said["claims_outcomes"].startswith("1 of 85 published claims about outcomes is replicated, 62 wait")
+    assert said["claims_defects"] == "15 of 16 artefacts come out as published only with the activation ignored"
+    assert "needs no record" not in said["claims_rules"]
     by_record = judged.loc[[claim.id for claim in FROM_RECORDS]]
     assert (by_record["basis"].str.contains(" scale") | (by_record["verdict"] == "not yet tested")).all()
 
 
-def test_what_is_replicated_is_told_by_kind() -> None:
-    """The parts add up; one is told in the singular; flaws are told in words; dates that are not known are counted."""
-    rows = [
-        ("replicated", "setting", ""),
-        ("replicated", "setting", ""),
-        ("replicated", "outcome", ""),
-        ("contradicted", "outcome", ""),
-        ("artefact", "outcome", "padding: both"),
-        ("artefact", "count", "a flaw in words"),
-    ]
+def test_outcomes_are_counted_alone() -> None:
+    """Settings and counts say nothing of outcomes; flaws are told in words; dates that are not known are counted."""
+    rows = [("replicated", "setting", ""), ("replicated", "outcome", ""), ("replicated", "outcome", "")]
+    rows += [("artefact", "outcome", "padding: both"), ("artefact", "count", "a flaw in words")]
     table = pd.DataFrame(rows, columns=["verdict", "kind", "defect"]).assign(changed="rule last changed: unknown")
     said = ledger.sentences(table)
-    assert said["claims_counts"] == (
-        "Of 6 published claims: 3 replicated (2 settings that we ran as stated, 1 outcome of training), "
-        "1 contradicted, 2 artefacts"
+    assert said["claims_outcomes"] == "2 of 3 published claims about outcomes are replicated, 0 wait for records"
+    assert (
+        said["claims_defects"] == "1 of 1 artefacts come out as published only with convolutions padded on both sides"
     )
-    assert said["claims_defects"].endswith(
-        "only with a flaw: convolutions padded on both sides (1), a flaw in words (1)"
-    )
-    assert ledger.sentences(table[3:4])["claims_counts"] == "Of 1 published claims: 1 contradicted"
-    assert "0 before it, 6 at an unknown time; the other 0 need no record" in said["claims_rules"]
+    assert said["claims_rules"].endswith("0 before it, 5 at an unknown time")
+    assert ledger.sentences(table[:1])["claims_defects"] == "No artefact has been reproduced yet"
 
 
 def test_the_cpus_records_stand_in_where_the_gpu_has_none() -> None:

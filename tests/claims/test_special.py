@@ -198,7 +198,7 @@ def test_a_trade_off_of_a_model_with_itself_is_none(monkeypatch: pytest.MonkeyPa
     assert judged(rising).verdict == WAITS
     monkeypatch.setattr(language, "correlated", lambda *_, **__: decided(False, "it falls"))
     assert [judged(f).verdict for f in (rising, flat, rising[:5])] == ["artefact", "contradicted", "contradicted"]
-    rising[5].arm.record["config"]["protocol"].append(language.LEAK)
+    rising[5].arm.record["config"]["protocol"].append(language.BOTH)
     assert judged(rising).verdict == "contradicted"
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from actlab.claims.verdicts import (
-    FLAWS,
     MEANINGS,
     VERDICTS,
     Answer,
@@ -25,14 +24,15 @@ from actlab.claims.verdicts import (
     unexplained,
     within,
 )
+from actlab.records.defects import WORDS
 from actlab.statistics.means import mean_interval
 from actlab.study.defects import DEFECTS
 
 
 def test_every_verdict_has_a_meaning_and_every_flaw_words() -> None:
-    """No raw name of a switch is left to be read; a flaw is a defect that can be switched on."""
+    """No raw name of a switch is left to be read; every defect that can be switched on has words."""
     assert list(MEANINGS) == list(VERDICTS)
-    assert set(FLAWS) <= set(DEFECTS)
+    assert set(WORDS) == set(DEFECTS)
 
 
 def test_words_follow_from_comparisons() -> None:

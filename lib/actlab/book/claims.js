@@ -1,7 +1,7 @@
-// The ledger's filters: a search box and two menus over a plain table, which is whole without this script.
-// Called once with the element that holds the table; the state stands in the address, so that a view can be linked to.
+// The ledger's filters: a search box and two menus over rows that open, which are all there without this script.
+// Called once with the element that holds the rows; the state stands in the address, so that a view can be linked to.
 function ledger(root) {
-  const rows = [...root.querySelectorAll("tbody tr")];
+  const rows = [...root.querySelectorAll("details[data-verdict]")], others = root.querySelector(".others");
   const make = (tag, attributes, ...children) => {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -30,6 +30,9 @@ function ledger(root) {
       row.hidden = !fits;
       shown += fits;
     }
+    const inside = [...others.querySelectorAll("details")].some((row) => !row.hidden);
+    others.hidden = !inside;
+    others.open = inside && (words.length > 0 || Boolean(verdict.value));
     status.textContent = `${shown} of ${rows.length} claims`;
   }
 
@@ -59,4 +62,11 @@ function ledger(root) {
   root.prepend(make("div", { class: "ledger-filters", role: "search", "aria-label": "Filter the claims" },
     make("label", {}, "Words ", search), verdictLabel, sourceLabel, clear), status);
   show();
+  const unfold = () => {
+    const row = rows.find((each) => `#${each.id}` === location.hash);
+    for (let node = row; node && node !== root; node = node.parentElement) node.open = true;
+    if (row) row.scrollIntoView();
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
 }

@@ -1,4 +1,5 @@
-"""The ledger as a page shows it: one table, filtered by a script of ours; without scripts it is there in full."""
+"""The ledger as a page shows it: a bar of verdicts, then a row a claim that opens; a script of ours filters the rows,
+and without scripts all are there."""
 
 from __future__ import annotations
 
@@ -11,50 +12,77 @@ import pandas as pd
 import yaml
 
 from actlab import paths
-from actlab.claims.verdicts import in_words
+from actlab.claims import ledger
+from actlab.claims.verdicts import VERDICTS
+from actlab.records.defects import in_words
 
 SCRIPT, STYLE = (Path(__file__).with_name(name) for name in ("claims.js", "claims.css"))
+WORKS = "studies/methods#the-audited-works"
+"""Where the audited documents are listed."""
+BAR = (
+    '<style>\n{style}</style><figure class="verdicts"><div role="img" aria-label="{said}">{parts}</div>'
+    '<ul>{legend}</ul><figcaption><span class="caption-text">Of the claims about outcomes that are decided, most are '
+    "artefacts: they come out as published only with a flaw. Settings and counts are left out.</span></figcaption>"
+    "</figure>"
+)
 PAGE = (
-    '<style>\n{style}</style><div class="ledger" id="ledger">'
-    '<div class="ledger-scroll" role="region" aria-label="All claims" tabindex="0"><table role="table">\n'
-    '<thead role="rowgroup"><tr role="row">{head}</tr></thead><tbody role="rowgroup">\n'
-    "{rows}\n</tbody></table></div></div>\n<script>\n{script}\n"
+    '<div class="ledger" id="ledger">\n{outcomes}\n<details class="others"><summary>Settings, counts and arithmetic: '
+    "{number} claims</summary>\n{others}</details></div>\n<script>\n{script}\n"
     'ledger(document.getElementById("ledger"));\n</script>'
 )
-HEAD = ("Claim", "Reported", "What we find", "Verdict and rule")
-ROW = (  # the roles are said again because a narrow screen shows the cells as blocks, which takes them away
-    '<tr role="row" id="{id}" data-verdict="{verdict}" data-source="{source}">\n'
-    '<th role="rowheader" scope="row"><a href="#{id}">{id}</a> {claim}<small>{source}: {section}{twins}</small></th>\n'
-    f'<td role="cell" data-label="{HEAD[1]}">{{reported}}</td>'
-    f'<td role="cell" data-label="{HEAD[2]}">{{ours}}<small>{{basis}}{{link}}</small></td>\n'
-    f'<td role="cell" data-label="{HEAD[3]}"><span class="verdict">{{verdict}}</span>{{defect}}\n'
-    "<small>{rule}</small><small>{changed}</small></td></tr>"
+ROW = (
+    '<details id="{id}" data-verdict="{verdict}" data-source="{source}"><summary><b>{id}</b> '
+    '<span class="verdict">{verdict}</span> {claim}</summary><dl>\n'
+    "<dt>Published</dt><dd>{reported} ({work}, {section})</dd>\n<dt>Found</dt><dd>{basis}{ours}{defect} ({link})</dd>\n"
+    '<dt>Rule</dt><dd>{rule}; {changed}{twins} <a href="#{id}">Link to {id}</a></dd></dl></details>'
 )
 
 
-def table(judged: pd.DataFrame) -> Any:
-    """The judged ledger for a notebook."""
+def bar(judged: pd.DataFrame) -> Any:
+    """The verdicts on claims about outcomes as one stacked bar, with its legend."""
     from IPython.display import HTML
 
-    head = "".join(f'<th role="columnheader" scope="col">{name}</th>' for name in HEAD)
-    rows = "\n".join(_row(str(id), claim) for id, claim in judged.iterrows())
-    return HTML(PAGE.format(style=STYLE.read_text(), head=head, rows=rows, script=SCRIPT.read_text()))
+    counts = ledger.outcomes(judged)
+    parts = "".join(f'<span data-verdict="{name}" style="flex:{number}"></span>' for name, number in counts.items())
+    legend = "".join(f'<li data-verdict="{name}">{number} {name}</li>' for name, number in counts.items())
+    return HTML(BAR.format(style=STYLE.read_text(), said=ledger.replicated(counts), parts=parts, legend=legend))
 
 
-def _row(id: str, claim: pd.Series[str]) -> str:
+def rows(judged: pd.DataFrame) -> Any:
+    """Every claim, closed: those about outcomes by verdict, the others behind one more fold."""
+    from IPython.display import HTML
+
+    ordered = judged.assign(place=judged["verdict"].map(VERDICTS.index)).sort_values("place", kind="stable")
+    outcome = ordered["kind"] == "outcome"
+    outcomes, others = (
+        "\n".join(_row(str(id), claim) for id, claim in part.iterrows())
+        for part in (ordered[outcome], ordered[~outcome])
+    )
+    number, script = int((~outcome).sum()), SCRIPT.read_text()
+    return HTML(PAGE.format(outcomes=outcomes, others=others, number=number, script=script))
+
+
+def _row(id: str, claim: pd.Series[Any]) -> str:
     cells = {str(name): escape(str(value)) for name, value in claim.items()}
-    if defect := cells["defect"]:
-        cells["defect"] = f' (<span title="{defect}">{escape(in_words(claim["defect"]))}</span>)'
-    cells["basis"] += ": " if cells["basis"] else ""
     links = ", ".join(f'<a href="#{other}">{other}</a>' for other in cells["twins"].split(", ") if other)
-    cells["twins"] = f"; the same claim: {links}" if links else ""
-    return ROW.format(id=escape(id), **{**cells, "link": _link(cells["page"])})
+    return ROW.format(
+        **cells
+        | {
+            "id": escape(id),
+            "basis": f"{cells['basis']}: " if cells["basis"] else "",
+            "defect": f"; the flaw: {escape(in_words(str(claim['defect'])))}" if claim["defect"] else "",
+            "twins": f"; the same claim: {links}." if links else ".",
+            "link": _link(str(claim["page"]), "evidence: " + _titles().get(str(claim["page"]), str(claim["page"]))),
+            "work": _link(WORKS, str(claim["document"])),
+        }
+    )
 
 
-def _link(page: str) -> str:
-    """From a page below studies/ to another page of the book."""
-    folder, _, name = page.rpartition("/")
-    return f'<a href="{name if folder == "studies" else f"../{page}"}.html">{escape(_titles().get(page, name))}</a>'
+def _link(page: str, words: str) -> str:
+    """From a page below studies/ to another page of the book, or a section of it."""
+    name, _, section = page.partition("#")
+    place = name.removeprefix("studies/") if name.startswith("studies/") else f"../{name}"
+    return f'<a href="{place}.html{f"#{section}" if section else ""}">{escape(words)}</a>'
 
 
 @cache

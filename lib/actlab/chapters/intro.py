@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -61,11 +60,9 @@ class Front:
 
 def read() -> Front:
     """From all records."""
-    judged = ledger.judge()
-    outcomes = Counter(map(str, judged.loc[judged["kind"] == "outcome", "verdict"]))
     found = chapter.read()
     answer = found if found.arms() else chapter.exploratory()
-    return Front(answer, floors(repro.read(store.load_study(PERTURBED))), outcomes)
+    return Front(answer, floors(repro.read(store.load_study(PERTURBED))), ledger.outcomes(ledger.judge()))
 
 
 def floors(grid: Grid) -> dict[str, tuple[float, float]]:
@@ -98,11 +95,7 @@ def sentences(front: Front) -> dict[str, str]:
             f"From the same seed, with one weight moved by one unit in the last place, two {KINKED} runs end {high} "
             f"apart in total variation, two {SMOOTH} runs {low}"
         )
-    counts = front.verdicts
-    told["elsewhere"] = (
-        f"{counts.get('replicated', 0)} of {sum(counts.values())} published claims about outcomes are replicated, "
-        f"{counts.get('not yet tested', 0)} wait for records"
-    )
+    told["elsewhere"] = ledger.replicated(front.verdicts)
     smooth = [name for name, (floor, _) in front.floors.items() if floor < 1e-4]
     told["repeating"] = f"{', '.join(smooth) or 'no activation'} ended within 1e-4 of themselves after 1 ULP"
     return {"perturbed": "No perturbed run has a record yet", **told}

@@ -97,7 +97,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
     tables = {
         "studies": pd.DataFrame.from_dict({study: _extent(study) for study in STUDIES}, orient="index"),
         "anomalies": pd.DataFrame.from_dict(anomalies, orient="index").drop(columns="labels"),
-        "verdicts": ledger.counts(judged),
+        "verdicts": ledger.table(judged).drop(columns="meaning"),
         "ledger": judged,
     }
     return values, figures, tables

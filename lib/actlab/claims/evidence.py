@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from actlab.records import autopsy, store
-from actlab.records.autopsy import IGNORED, Reading
+from actlab.records.autopsy import Reading
+from actlab.records.defects import BOTH, DOUBLED, IGNORED
 from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import usual
 from actlab.records.store import Record
@@ -22,10 +23,9 @@ Cell = tuple[str, str]
 Arms = dict[Cell, ArmResults]
 SPARED: dict[str, Callable[[Cell], bool]] = {
     IGNORED: lambda cell: cell[1] == "relu" or cell[0] == "charlm",
-    "padding: both": lambda cell: cell[0] != "convlm",
+    BOTH: lambda cell: cell[0] != "convlm",
 }
 """Defect of training -> the arms that it leaves as they are: each may stand beside the ones that it changed."""
-DOUBLED = "gated_width: doubled"
 
 
 @dataclass(frozen=True)

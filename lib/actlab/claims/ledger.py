@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -17,26 +17,19 @@ from pydantic import BaseModel, ConfigDict, Field
 from actlab.claims import dates
 from actlab.claims.evidence import gather, since
 from actlab.claims.special import ablation, mnist
-from actlab.claims.verdicts import VERDICTS, Finding, absent, in_words
+from actlab.claims.verdicts import MEANINGS, VERDICTS, Finding, absent
 from actlab.errors import BadInput
 from actlab.records import ablation as ablation_records
 from actlab.records import mnist as mnist_records
 from actlab.records import store
+from actlab.records.defects import in_words
 from actlab.records.settings import usual
 
 FILE = Path(__file__).with_name("claims.yaml")
-KINDS = {
-    "setting": ("setting that we ran as stated", "settings that we ran as stated"),
-    "count": ("count or piece of arithmetic", "counts or arithmetic"),
-    "outcome": ("outcome of training", "outcomes of training"),
-}
-"""Kind of rule -> what one and what several replicated claims of it are."""
-NOUNS = ("artefact", "arithmetic error", "self-contradiction")
-"""Verdicts that have a plural."""
-COLUMNS = ["source", "section", "kind", "claim", "reported", "ours", "basis", "verdict", "defect", "rule"]
+KINDS = {"outcome": "outcomes of training", "setting": "settings", "count": "counts and arithmetic"}
+"""Kind of claim -> what claims of it are about."""
+COLUMNS = ["source", "document", "section", "kind", "claim", "reported", "ours", "basis", "verdict", "defect", "rule"]
 COLUMNS += ["changed", "twins", "page"]
-SHORT = ["verdict", "claim", "reported", "ours", "rule"]
-"""Columns for a study's own page; the verdict first, where a narrow screen shows it."""
 
 
 class Claim(BaseModel):
@@ -47,8 +40,10 @@ class Claim(BaseModel):
     source: str
     reads: str
     """A key of ``READERS``."""
+    document: str
+    """The audited text: author, title, file."""
     section: str
-    """Of the published text."""
+    """Of that text."""
     claim: str
     """In our words."""
     reported: str
@@ -123,19 +118,11 @@ def claims() -> tuple[Claim, ...]:
     return tuple(rows)
 
 
-def judge(evidence: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """One row a claim, by id; columns ``COLUMNS``.
-
-    Args:
-        evidence: a key of ``READERS`` -> what it would read; only claims on these are judged. All, unless given.
-    """
-    found = evidence if evidence is not None else {name: read() for name, read in READERS.items()}
-    first = {name: since(store.load_study(study)) for name, (study, _) in WHOLE.items() if name in found}
-    rows = {
-        claim.id: _row(claim, found[claim.reads], first.get(claim.reads, ""))
-        for claim in claims()
-        if claim.reads in found
-    }
+def judge() -> pd.DataFrame:
+    """One row a claim, by id; columns ``COLUMNS``."""
+    found = {name: read() for name, read in READERS.items()}
+    first = {name: since(store.load_study(study)) for name, (study, _) in WHOLE.items()}
+    rows = {claim.id: _row(claim, found[claim.reads], first.get(claim.reads, "")) for claim in claims()}
     return pd.DataFrame.from_dict(rows, orient="index")[COLUMNS]
 
 
@@ -174,45 +161,42 @@ def changed() -> dict[str, str]:
     return dates.changed({claim.id: claim.function for claim in claims()}, _file()["changed"])
 
 
-def counts(judged: pd.DataFrame) -> pd.DataFrame:
-    """Claims by verdict and source; verdicts in the order of their list."""
-    table = pd.crosstab(judged["verdict"], judged["source"])
-    table = table.reindex(index=[v for v in VERDICTS if v in table.index], columns=judged["source"].unique())
-    table.columns.name = None
-    return table.assign(all=table.sum(axis=1))
+def table(judged: pd.DataFrame) -> pd.DataFrame:
+    """One row a verdict: how many claims of each kind have it, and what it means."""
+    found = pd.crosstab(judged["verdict"], judged["kind"]).reindex(index=VERDICTS, columns=list(KINDS), fill_value=0)
+    found.index.name = found.columns.name = None
+    return pd.DataFrame({"meaning": MEANINGS}).join(found.rename(columns=KINDS))
 
 
-def _replicated(judged: pd.DataFrame) -> str:
-    """What the replicated claims are, by the kind of their rule."""
-    number = judged.loc[judged["verdict"] == "replicated", "kind"].value_counts()
-    return ", ".join(
-        f"{number[kind]} {words[int(number[kind] > 1)]}" for kind, words in KINDS.items() if kind in number
+def outcomes(judged: pd.DataFrame) -> dict[str, int]:
+    """Verdict -> how many claims about outcomes have it, in the order of the verdicts."""
+    found = judged.loc[judged["kind"] == "outcome", "verdict"].value_counts()
+    return {verdict: int(found[verdict]) for verdict in VERDICTS if verdict in found}
+
+
+def replicated(counts: Mapping[str, int]) -> str:
+    """The number that every page quotes: how many of the claims about outcomes are replicated, and how many wait."""
+    number = counts.get("replicated", 0)
+    return (
+        f"{number} of {sum(counts.values())} published claims about outcomes {'is' if number == 1 else 'are'} "
+        f"replicated, {counts.get('not yet tested', 0)} wait for records"
     )
 
 
-def _changed(told: Iterable[str]) -> str:
-    """How many rules were last changed when their records were there: those could have been drawn to fit."""
-    lines = list(told)
-    after, before = (sum(word in line for line in lines) for word in (" after its ", " before "))
-    unknown = sum(line.endswith("unknown") for line in lines)
-    said = f"{after} rules were last changed after the first of their records was made, {before} before it"
-    said += f", {unknown} at an unknown time" if unknown else ""
-    day = changed().get(dates.SHARED, "")[:10]
-    common = f"What all rows share last changed {f'on {day}' if day else 'at an unknown time'}"
-    return f"{said}; the other {len(lines) - after - before - unknown} need no record. {common}"
-
-
 def sentences(judged: pd.DataFrame) -> dict[str, str]:
-    """Name -> sentence for the book's first page."""
-    parts = []
-    for verdict, number in judged["verdict"].value_counts().reindex(VERDICTS).dropna().astype(int).items():
-        plural = "s" if verdict in NOUNS and number > 1 else ""
-        parts.append(f"{number} {verdict}{plural}" + (f" ({_replicated(judged)})" if verdict == "replicated" else ""))
-    defects = judged.loc[judged["verdict"] == "artefact", "defect"].value_counts()
-    named = ", ".join(f"{in_words(str(defect))} ({count})" for defect, count in defects.items())
-    only = f"The artefacts come out as published only with a flaw: {named}"
+    """Name -> sentence: the outcomes, the flaw behind most artefacts, and the dates of the rules."""
+    artefacts = (judged["verdict"] == "artefact") & (judged["kind"] == "outcome")
+    defects = judged.loc[artefacts, "defect"].value_counts()
+    after, before = (int(judged["changed"].str.contains(f" {word} its ").sum()) for word in ("after", "before"))
+    unknown = int(judged["changed"].str.endswith("unknown").sum())
+    flaw = in_words(str(defects.index[0])) if len(defects) else ""
+    day = changed().get(dates.SHARED, "")[:10]
     return {
-        "claims_counts": f"Of {len(judged)} published claims: {', '.join(parts)}",
-        "claims_defects": only if named else "No artefact has been reproduced yet",
-        "claims_rules": _changed(judged["changed"]),
+        "claims_outcomes": replicated(outcomes(judged)),
+        "claims_defects": f"{defects.iloc[0]} of {defects.sum()} artefacts come out as published only with {flaw}"
+        if flaw
+        else "No artefact has been reproduced yet",
+        "claims_rules": f"{after} rules were last changed after the first of their records was made, {before} before it"
+        + (f", {unknown} at an unknown time" if unknown else ""),
+        "claims_shared": f"What all rules share last changed {f'on {day}' if day else 'at an unknown time'}",
     }

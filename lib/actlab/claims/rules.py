@@ -29,12 +29,12 @@ from actlab.claims.verdicts import (
     elsewhere,
     expected,
     explained,
-    in_words,
     ran,
     unexplained,
     within,
 )
 from actlab.records.ablation import Factorial
+from actlab.records.defects import in_words
 from actlab.records.labels import METRICS
 from actlab.records.mnist import Sweep
 from actlab.records.repro import ArmResults, combined

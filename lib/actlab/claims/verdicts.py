@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from actlab.records.defects import in_words
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import holm
 
@@ -153,30 +154,13 @@ def by_signs(differences: Iterable[Estimate], wanted: int) -> Answer:
     return False if -wanted in found else True if found == {wanted} else None
 
 
-MEANINGS = {
+MEANINGS: dict[str, str] = {
     "replicated": "our numbers, or the text's own, bear it out",
-    "compatible": "our interval contains the published number, but is too wide to test it: it reaches further than 10% "
-    "to either side of its middle",
-    "contradicted": "our numbers exclude it: a count or a computation, or records made as the claim states, at its "
-    "scale; and no known flaw of the published work that could have given a published number is left untried",
-    "artefact": "it fails without a flaw of the published work, which is named, and with the flaw it comes out as "
-    "published; shown at the scale that is named, which may be smaller than the claim's",
+    "compatible": "our interval contains the number, but reaches further than 10% to either side",
+    "contradicted": "our numbers exclude it at the claim's scale, and no known flaw that could explain it is untried",
+    "artefact": "it fails, and comes out as published with a named flaw, perhaps shown at a smaller scale",
     "arithmetic error": "it does not follow from the numbers that it was computed from",
     "self-contradiction": "the same study says otherwise elsewhere",
-    "not yet tested": "the records that would decide are missing, too few, or made otherwise than stated; or ours "
-    "exclude a published number, and a flaw that could explain it has no record",
+    "not yet tested": "the records that would decide are missing, too few, or of another scale",
     "not testable": "nothing that could be run or computed here decides it",
 }
-FLAWS = {
-    "activation: ignored": "the activation ignored",
-    "padding: both": "convolutions padded on both sides",
-    "pairing: unpaired": "predictions on different inputs",
-    "selection: final": "the last step instead of the best",
-    "gated_width: doubled": "gated layers with more parameters",
-}
-"""Switch of a protocol -> the flaw in words."""
-
-
-def in_words(flaw: str) -> str:
-    """A flaw in words; one that is no switch is named in words already."""
-    return FLAWS.get(flaw, flaw)

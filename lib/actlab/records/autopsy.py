@@ -19,7 +19,6 @@ from actlab.statistics.means import mean_interval, pair_mean
 
 STUDIES = ("autopsy-swiglu", "autopsy-models", "autopsy-convlm")
 CORRECTED, LONGER, ALONE, OVERFIT = "repro-lite", "tinylstm-long", "autopsy", "autopsy-overfit"
-IGNORED = "activation: ignored"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import pandas as pd
 from actlab import paths
 from actlab.errors import BadInput
 from actlab.records import schema, store
+from actlab.records.defects import IGNORED
 from actlab.records.settings import CELLS, cell_of, differing, kind_of, named, settings_of
 from actlab.records.store import Record
 
@@ -79,7 +80,6 @@ COLUMNS: dict[str, tuple[str, str]] = {
 names."""
 SERIES = {"mnist": "network"}
 """Kind of record -> the factor whose levels a study compares; the activation where it is not listed."""
-IGNORED = "activation: ignored"
 
 
 def load(study: str) -> tuple[pd.DataFrame, pd.DataFrame]:

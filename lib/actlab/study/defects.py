@@ -20,6 +20,11 @@ from actlab import metrics
 from actlab.activations import find_activation
 from actlab.errors import BadInput, UnknownName
 from actlab.models import LanguageModel
+from actlab.records.defects import BATCHES as BATCHES
+from actlab.records.defects import BOTH as BOTH
+from actlab.records.defects import DOUBLED as DOUBLED
+from actlab.records.defects import FINAL, LAST, UNPAIRED
+from actlab.records.defects import IGNORED as IGNORED
 from actlab.trainers.evaluation import evaluate, logits_of
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import generator
@@ -28,20 +33,6 @@ from actlab.trainers.windows import SKIP, Windows
 CORRECTED, AS_PUBLISHED = "corrected", "as_published"
 DRAWN_WINDOWS, DRAWN_BATCHES = 1000, 200
 """What the reference study's code draws for one prediction or accuracy, and for one loss."""
-IGNORED = "activation: ignored"
-"""An activation that the factory does not recognise becomes ReLU."""
-BOTH = "padding: both"
-"""Convolutions are padded on both sides, so that a position sees the characters that it predicts."""
-DOUBLED = "gated_width: doubled"
-"""A gated layer keeps the plain width, with 1.5 times the parameters."""
-UNPAIRED = "pairing: unpaired"
-"""Each model predicts 1000 freshly drawn windows, at their last position: two models never see one input."""
-LAST = "accuracy: last_1000"
-"""Accuracy is taken at the last position of 1000 random windows."""
-FINAL = "selection: final"
-"""The last weights are reported, however far past the lowest validation loss."""
-BATCHES = "evaluation: 200 random batches"
-"""The validation loss is the mean over 200 random batches."""
 OF_TRAINING: dict[str, Callable[[str, bool], bool]] = {
     IGNORED: lambda model, gated: model != "charlm",
     BOTH: lambda model, gated: model == "convlm",

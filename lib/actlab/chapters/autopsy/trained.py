@@ -9,7 +9,8 @@ import numpy as np
 
 from actlab.chapters.autopsy.printed import below
 from actlab.claims.published import numbers as p
-from actlab.records.autopsy import IGNORED, Autopsy, Reading, at
+from actlab.records.autopsy import Autopsy, Reading, at
+from actlab.records.defects import IGNORED
 from actlab.records.repro import ArmResults
 from actlab.records.wording import measured as said
 from actlab.statistics.means import coefficient_of_variation, mean_interval, pair_mean, rank_correlation

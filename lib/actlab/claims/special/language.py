@@ -15,11 +15,12 @@ from actlab.claims.published import numbers, parameters
 from actlab.claims.rules import label, mean, number, of_records
 from actlab.claims.verdicts import FILES, Answer, Finding, decided, explained, signs, unexplained
 from actlab.records.autopsy import Reading
+from actlab.records.defects import BOTH, FINAL, UNPAIRED
 from actlab.records.wording import measured
 from actlab.statistics.means import pair_mean_difference, rank_correlation
 from actlab.statistics.power import detectable_two_sample, power_two_sample
 
-UNPAIRED, MIXED, LEAK = "pairing: unpaired", "two metrics in one table", "padding: both"
+MIXED = "two metrics in one table"
 GAIN = 0.1
 """The share of the reference's difference that a benefit has at least, where one is to be excluded."""
 SAME = 0.1
@@ -88,7 +89,7 @@ def trade_off(evidence: Evidence, first: str, second: str, **arguments: Any) -> 
     """T33: more accurate models are less reproducible: an artefact if correctly read it fails, and each model shows it
     against itself, over every recorded reading. What is left open when read correctly stays so."""
     correct = correlated(evidence, first=first, second=second, **arguments)
-    readings = [r for r in evidence.readings.values() if LEAK not in r.defects]
+    readings = [r for r in evidence.readings.values() if BOTH not in r.defects]
     points = [(r, step) for r in readings for step in r.iterations]
     if len(points) < FEWEST or len({r.arm.model for r in readings}) < 2:
         return correct
@@ -179,14 +180,12 @@ def mixed_metrics(
     return _read(correct, all(stated in reading.iterations for reading in readings), holds, said, MIXED)
 
 
-def _selected(best: tuple[bool, str], last: tuple[bool, str], flaw: str = "selection: final") -> Finding:
+def _selected(best: tuple[bool, str], last: tuple[bool, str], flaw: str = FINAL) -> Finding:
     """A claim about the last step of training, set against the same text's best checkpoints."""
     return explained(decided(*best, FILES), decided(*last, FILES), flaw)
 
 
-def spread(
-    evidence: object, published: float, says: str, best: str, last: str, flaw: str = "selection: final"
-) -> Finding:
+def spread(evidence: object, published: float, says: str, best: str, last: str, flaw: str = FINAL) -> Finding:
     """T08, T39: the spread, in percent of the lowest, of the published numbers that two names stand for."""
 
     def judge(name: str) -> tuple[bool, str]:

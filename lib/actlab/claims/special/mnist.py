@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from actlab.claims.verdicts import Finding, decided, ran
+from actlab.records.defects import DOUBLED
 from actlab.records.mnist import PUBLISHED_BATCH, PUBLISHED_RATE, Sweep, differences, gains, optimism
 from actlab.records.wording import signed
 from actlab.statistics.best_of_k import bootstrap_maximum, interval_coverage
@@ -39,7 +40,7 @@ def geglu_wins(sweep: Sweep) -> Finding:
     said = f"percentage points over ReLU, equal width {wide_said}; equal parameters {fair_said}"
     fairly, widely = (sum(e.low > 0 for e in found) > 2 for found in (fair, wide))
     if widely and not fairly:
-        return Finding("artefact", said, defect="gated_width: doubled")
+        return Finding("artefact", said, defect=DOUBLED)
     return decided(fairly, said)
 
 
