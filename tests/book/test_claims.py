@@ -13,14 +13,6 @@ from actlab.book import claims
 CHROMIUM = Path("/usr/bin/chromium")
 ROWS = {
     "A1": {"source": "first", "verdict": "replicated", "claim": "loss < 1", "defect": "", "page": "studies/mnist"},
-<<<<<<< HEAD
-    "A2": {
-        "source": "first",
-        "verdict": "artefact",
-        "claim": "a Tukey test",
-        "defect": "padding: both",
-        "page": "elsewhere",
-=======
     "A2": {"source": "first", "verdict": "artefact", "claim": "a Tukey test", "defect": "padding: both", "page": "x"},
     "B1": {
         "source": "second",
@@ -28,7 +20,6 @@ ROWS = {
         "claim": "a Tukey count",
         "defect": "",
         "page": "studies/report",
->>>>>>> 539800e (Ledger: a bar of verdicts on outcomes, a closed row a claim, its place in the audited text; names of the defects stand once)
     },
 }
 JUDGED = pd.DataFrame.from_dict(
@@ -50,16 +41,10 @@ def test_every_row_is_there_and_escaped() -> None:
     assert page.index('class="others"') < page.index('id="B1"')
     assert "loss &lt; 1" in page
     assert page.count('the same claim: <a href="#x">x</a>') == len(ROWS)
-<<<<<<< HEAD
-    assert '<a href="mnist.html">MNIST</a>' in page
-    assert '<a href="../elsewhere.html">elsewhere</a>' in page
-    assert 'artefact</span> (<span title="padding: both">convolutions padded on both sides</span>)' in page
-=======
     assert 'x (<a href="methods.html#the-audited-works">x</a>, x)' in page
     assert '<a href="mnist.html">evidence: ' in page
     assert "x; the flaw: convolutions padded on both sides (" in page
     assert "http" not in page + claims.bar(JUDGED).data, "nothing comes from elsewhere"
->>>>>>> 539800e (Ledger: a bar of verdicts on outcomes, a closed row a claim, its place in the audited text; names of the defects stand once)
 
 
 def test_the_bar_holds_outcomes_alone() -> None:
