@@ -24,7 +24,7 @@ def test_intervals_in_text() -> None:
 
 def test_every_arm_has_a_column_and_a_missing_one_says_so() -> None:
     """The arm without a record reads `not run` throughout; the selector opens one model."""
-    frame = arms.table_model(grids.grid(), "tinylstm")
+    frame = arms.table_model(grids.grid(), "tinylstm", arms.differences(grids.grid()))
     assert set(frame["swiglu"]) == {MISSING}
     assert frame.loc["trials", "gelu"] == "3 of 4 (45: diverged)"
     selector = arms.models(grids.grid()).data
@@ -41,7 +41,8 @@ def test_stars_and_filled_marks_are_what_is_significant() -> None:
         grids.record(activation="gelu", losses=(2.5, 2.6, 2.7)),
         grids.record(activation="swish", losses=(2.0, 2.3, 2.1)),
     ]
-    row = arms.table_model(read(records), "charlm").loc["validation loss minus relu"]
+    grid = read(records)
+    row = arms.table_model(grid, "charlm", arms.differences(grid)).loc["validation loss minus relu"]
     assert (row["gelu"].endswith("*"), row["swish"].endswith("*")) == (True, False)
     (axes,) = arms.figure_differences(read(records), "val_loss").axes
     faces = [container.lines[0].get_markerfacecolor() for container in axes.containers]
@@ -105,7 +106,8 @@ def test_no_interval_below_zero_where_no_difference_can_lie() -> None:
         pair["total_variation"] = value
     arm = read([record]).arms["charlm", "relu"]
     assert np.isnan(arm.shown("total_variation").low)
-    assert "too few trials differ" in arms.table_model(read([record]), "charlm").loc["total variation (0 to 1)", "relu"]
+    shown = arms.table_model(read([record]), "charlm", {}).loc["total variation (0 to 1)", "relu"]
+    assert "too few trials differ" in shown
     assert arm.shown("val_loss") == arm.estimate("val_loss")
 
 

@@ -117,7 +117,7 @@ def test_own_metric_is_read_without_the_plug_in(toy: Params, mine: Path) -> None
         table._own.clear()
     found = repro.read(store.load_study("toy"))
     assert found.models == ("charlm",)
-    shown = arms.table_model(found, found.models[0])
+    shown = arms.table_model(found, found.models[0], {})
     assert list(shown.loc["half L1 (0 to 1)"]) == list(shown.loc["total variation (0 to 1)"])
     pairs = tidy.load("toy")[1]
     assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())

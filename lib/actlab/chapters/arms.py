@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -79,11 +79,25 @@ def figure_floors(grid: Grid, metric: str = "total_variation") -> Figure:
     return points(found, grid.metrics[metric].label, log=True)
 
 
-def table_model(grid: Grid, model: str) -> pd.DataFrame:
+def models(grid: Grid) -> Any:
+    """A selector of models, one table at a time: a column an activation, with every metric and its 95% interval."""
+    compared = differences(grid)
+    return folded({_heading(grid, m, compared): table_model(grid, m, compared) for m in grid.models}, "models")
+
+
+Compared = Mapping[str, Mapping[tuple[str, str], tuple[Estimate, float]]]
+"""Metric -> (model, activation) -> difference from relu, adjusted p-value."""
+
+
+def differences(grid: Grid) -> Compared:
+    """Of the metrics that are compared with relu."""
+    return {m: {(a.model, a.activation): (e, p) for a, e, p, _ in tested(grid, m)} for m in STARRED}
+
+
+def table_model(grid: Grid, model: str, compared: Compared) -> pd.DataFrame:
     """A column an activation: parameters, trials, every metric with its 95% interval, and the differences from relu; a
     star marks one that is significant in its primary family (Holm)."""
     rows: dict[str, dict[str, str]] = {}
-    shown = {m: {a.activation: (e, p) for a, e, p, _ in tested(grid, m) if a.model == model} for m in STARRED}
     for activation in grid.activations:
         arm = grid.arms.get((model, activation))
         named = {"parameters": MISSING, "trials": MISSING, **{m.label: MISSING for m in grid.metrics.values()}}
@@ -91,8 +105,8 @@ def table_model(grid: Grid, model: str) -> pd.DataFrame:
             done = f"{len(arm.done)} of {len(arm.labels)} ({', '.join(arm.not_done)})" if arm.not_done else ""
             named = {"parameters": f"{arm.n_parameters:,}", "trials": done or str(len(arm.done))}
             named |= {m.label: with_interval(arm.shown(name), m.digits) for name, m in grid.metrics.items()}
-        for metric, found in shown.items():
-            e, p = found.get(activation, (None, 1.0))
+        for metric, found in compared.items():
+            e, p = found.get((model, activation), (None, 1.0))
             text = "" if activation == REFERENCE else MISSING
             title = f"{METRICS[metric].label.partition(' (')[0]} minus {REFERENCE}"
             named[title] = f"{signed(e, 4)}{' *' * (p < ALPHA)}" if e else text
@@ -100,16 +114,11 @@ def table_model(grid: Grid, model: str) -> pd.DataFrame:
     return frame(rows).T
 
 
-def models(grid: Grid) -> Any:
-    """A selector of models, one table at a time."""
-    return folded({_heading(grid, model): table_model(grid, model) for model in grid.models}, "models")
-
-
-def _heading(grid: Grid, model: str) -> str:
+def _heading(grid: Grid, model: str, compared: Compared) -> str:
     """A model in a line: its size under relu, and how many activations differ from it significantly."""
     relu, said = grid.arms.get((model, REFERENCE)), []
-    for metric in STARRED:
-        own = [p for arm, _, p, _ in tested(grid, metric) if arm.model == model]
+    for metric, found in compared.items():
+        own = [p for (m, _), (_, p) in found.items() if m == model]
         label = METRICS[metric].label.partition(" (")[0]
         said.append(f"{label} differs in {sum(p < ALPHA for p in own)} of {len(own)}")
     return f"{model} ({relu.n_parameters:,} parameters, n = {len(relu.done)}): {', '.join(said)}" if relu else model

@@ -3,7 +3,7 @@ p-values are quoted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -79,12 +79,14 @@ def comparisons(
     return [(arm, *found) for arm, found in zip(arms, tested, strict=True)]
 
 
-def quoted(arm: ArmResults, grid: Grid | None, metric: str) -> tuple[Estimate, float] | None:
-    """What the primary family says of an arm whose trials are also there; None where they are not."""
-    other = grid.arms.get((arm.record["model_name"], arm.activation)) if grid else None
-    if grid is None or other is None or not repeats(arm.record, other.record):
-        return None
-    return next(((e, p) for found, e, p in comparisons(grid, metric) if found is other), None)
+def quoted(arms: Sequence[ArmResults], grid: Grid | None, metric: str) -> list[tuple[Estimate, float] | None]:
+    """What the primary family says of each arm whose trials are also there; None where they are not."""
+    decided = {(arm.model, arm.activation): (e, p) for arm, e, p in comparisons(grid, metric)} if grid else {}
+    cells = [(arm.record["model_name"], arm.activation) for arm in arms]
+    return [
+        decided[cell] if grid and cell in decided and repeats(arm.record, grid.arms[cell].record) else None
+        for arm, cell in zip(arms, cells, strict=True)
+    ]
 
 
 Tested = tuple[ArmResults, Estimate, float, bool]
@@ -95,9 +97,13 @@ is quoted."""
 def tested(grid: Grid, metric: str) -> list[Tested]:
     """Every arm minus the reference of the same model, each in its primary family: the grid's own, or the one that it
     quotes."""
-    found = [(arm, e, p, quoted(arm, grid.primary, metric)) for arm, e, p in comparisons(grid, metric)]
+    found = comparisons(grid, metric)
+    others = quoted([arm for arm, *_ in found], grid.primary, metric)
     own = grid.primary is None or grid.primary.study == grid.study
-    return [(arm, *(other or (e, p)), other is not None and not own) for arm, e, p, other in found]
+    return [
+        (arm, *(other or (e, p)), other is not None and not own)
+        for (arm, e, p), other in zip(found, others, strict=True)
+    ]
 
 
 def family_size(grid: Grid) -> int:

@@ -106,7 +106,7 @@ def against_relu(sources: Sources, model: str) -> list[Comparison]:
         if activation != REFERENCE and REFERENCE in arms and arm.matrix(METRIC)[0, 1] > 0
     ]
     own = against([(arm, relu) for _, _, arm, relu in cells], METRIC)
-    others = [quoted(arm, sources.primary, METRIC) for _, _, arm, _ in cells]
+    others = quoted([arm for _, _, arm, _ in cells], sources.primary, METRIC)
     return [
         Comparison(a, stream, *(other or mine), other is not None)
         for (a, stream, _, _), mine, other in zip(cells, own, others, strict=True)
