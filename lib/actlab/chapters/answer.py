@@ -52,7 +52,7 @@ def sentences(answer: Answer) -> dict[str, str]:
     left = f"{len(words[OUTCOMES[-1]])} of {len(found)} recorded comparisons are undecided"
     return {
         "answer": significance(
-            _named(primary(answer)), "total variation between seeds at equal validation loss", answer.planned
+            _named(primary(answer)), "total variation between seeds, at equal validation loss,", answer.planned
         ),
         "outcomes": "; ".join([*told, left]),
         "loss": significance(

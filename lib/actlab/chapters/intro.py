@@ -12,7 +12,7 @@ from actlab.claims import ledger
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, ensemble_sizes
 from actlab.records.repro import Grid
-from actlab.records.wording import listing, small
+from actlab.records.wording import capital, listing, small
 from actlab.statistics.equal_loss import Curves
 
 PERTURBED = "extreme"
@@ -31,7 +31,7 @@ LINES = """\
 - Needing agreement: {agreement} ([ensembles]({pages}/sources.ipynb)).
 - Having read it elsewhere: {elsewhere} ([the ledger]({pages}/claims.ipynb)).
 
-Limits: a tenth of a million parameters, one text, short training.
+Limits: {limits}, one text, short training.
 """
 ALT = (
     "Activations lie close together between seeds; after the smallest perturbation kinked and smooth ones lie far apart"
@@ -79,13 +79,14 @@ def sentences(front: Front) -> dict[str, str]:
     """The parts of ``LINES``."""
     answer, found = front.answer, front.answer.comparisons()
     if not found:
-        told = dict.fromkeys(("between", "extent", "choosing", "agreement"), chapter.NOT_YET)
+        told = dict.fromkeys(("between", "extent", "choosing", "agreement", "limits"), chapter.NOT_YET)
     else:
         base = next(iter(answer.levels().values())).values[answer.reference]
         told = {
-            "between": f"Between two seeds, {chapter.sentences(answer)['answer']}",
+            "between": capital(chapter.sentences(answer)["answer"]),
             "extent": f"{_standing(answer)}: {len(answer.grid.arms)} configurations of {len(answer.arms())} "
             f"architectures, {base.n} seeds each",
+            "limits": _sizes(answer),
             "choosing": _choosing(answer),
             "agreement": _agreement(answer),
         }
@@ -106,6 +107,13 @@ def _standing(answer: Answer) -> str:
     if answer.grid.study == chapter.EXPLORATORY:
         return "Exploratory, at one learning rate for all, while the registered study runs"
     return "By a plan registered before the runs, each learning rate tuned"
+
+
+def _sizes(answer: Answer) -> str:
+    """How large the networks are."""
+    ends = [pick(arm.n_parameters for arm in answer.grid.arms.values()) for pick in (min, max)]
+    low, high = (f"{end / 1e6:.1f}" for end in ends)
+    return f"networks of {low if low == high else f'{low} to {high}'} million parameters"
 
 
 def _choosing(answer: Answer) -> str:
