@@ -23,7 +23,7 @@ def test_the_front_page_says_what_the_records_say() -> None:
     one, two = (float(word) for word in told["agreement"].rsplit("from ", 1)[1].split(" to "))
     assert two < 0.6 * one
     assert len(intro.LINES.format(**told, figure="", pages="studies").split()) < 220
-    assert [len(axes.lines) for axes in figures.lead(*front.lead, front.floors).axes] == [3, 2]
+    assert [len(axes.lines) for axes in figures.lead(*front.lead, front.floors).axes] == [4, 2]
 
 
 def test_without_records_it_says_so() -> None:

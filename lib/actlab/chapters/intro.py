@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
+=======
+import math
+from collections import Counter
+>>>>>>> 9f7a467 (Lead figure: says where it compares and what the dashes are)
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -53,9 +58,10 @@ class Front:
     """verdict -> how many published claims about outcomes (settings and counts are told apart)."""
 
     @property
-    def lead(self) -> tuple[str, dict[str, Curves]]:
-        """The architecture that the left panel shows, the first of the study, and its curves."""
-        return next(iter(self.answer.arms().items()), ("", {}))
+    def lead(self) -> tuple[str, dict[str, Curves], float]:
+        """The architecture that the left panel shows, the first of the study, its curves, and their equal loss."""
+        model, curves = next(iter(self.answer.arms().items()), ("", {}))
+        return model, curves, self.answer.levels()[model].loss if model else math.nan
 
 
 def read() -> Front:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from actlab.figures.primitives import Line, lines, points
-from actlab.figures.style import canvas, colour, dashes, marker, styled
+from actlab.figures.style import GREY, canvas, colour, dashes, marker, outlined, styled
 from actlab.statistics.equal_loss import Curves, EqualLoss
 from actlab.statistics.estimate import Estimate
 
@@ -35,18 +35,22 @@ def against_loss(arms: Mapping[str, Mapping[str, Curves]], levels: Mapping[str, 
     return lines(found, x, y, at=at, backwards=True, share=False, columns=2, height=2.9)
 
 
-def lead(model: str, curves: Mapping[str, Curves], floors: Mapping[str, tuple[float, float]]) -> Figure:
+def lead(model: str, curves: Mapping[str, Curves], level: float, floors: Mapping[str, tuple[float, float]]) -> Figure:
     """The front page's: total variation between seeds while they learn, and after a perturbation of 1 ULP."""
     with styled():
         figure, (left, right) = canvas(1, 2, width=8.4, height=3.4)
         if curves:
             _panel(left, curves)
+            left.axvline(level, color=GREY, linestyle=":", linewidth=0.8)
+            outlined(left, "compared at\nequal loss", (level, 0.04), xycoords=left.get_xaxis_transform(), fontsize=7)
         left.annotate(f"another seed{f' ({model})' if model else ''}", (0, 1.02), xycoords="axes fraction")
         left.set_xlabel("validation loss (nats); training goes to the right")
         left.set_ylabel("total variation (lower: more reproducible)")
         for x, (activation, (floor, seeds)) in enumerate(floors.items()):
             right.plot(x, floor, marker(activation), color=colour(activation), markersize=7)
             right.hlines(seeds, x - 0.3, x + 0.3, color=colour(activation), linestyle="--", linewidth=1.2)
+            if not x:
+                outlined(right, "another seed", (-0.3, seeds * 0.45), fontsize=7)
         right.set_yscale("log")
         right.set_xticks(range(len(floors)), list(floors), rotation=25, fontsize=8)
         right.annotate("the same seed, one weight moved by 1 ULP", (0, 1.02), xycoords="axes fraction")
