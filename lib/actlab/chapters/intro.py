@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-=======
 import math
-from collections import Counter
->>>>>>> 9f7a467 (Lead figure: says where it compares and what the dashes are)
 from collections.abc import Mapping
 from dataclasses import dataclass
 
