@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from actlab.book.pages import load_pages
-from actlab.chapters import report
+from actlab.chapters import ablation, report
 from actlab.claims import ledger
 from actlab.claims.evidence import gather
+from actlab.records import ablation as ablation_records
 from actlab.records import store
+from actlab.records.estimates import ALPHA, adjusted
 
 
 @pytest.fixture(autouse=True)
@@ -36,3 +38,15 @@ def test_claims() -> None:
     counts = ledger.outcomes(ledger.judge())
     assert title("claims") == ledger.replicated(counts)
     assert 2 * counts["artefact"] > sum(counts.values()) - counts["not yet tested"] - counts["not testable"]
+
+
+def test_ablation() -> None:
+    """On average bQ+bV raises the loss, at neither rate does it lower one significantly; the rate matters more."""
+    assert title("ablation").startswith("In a GPT of 170 thousand parameters, breaking attention's symmetry does not")
+    published, tuned = ablation_records.read(store.load_study("ablation-novels")), ablation.tuned()
+    assert round(published.trials["n_parameters"].max(), -4) == 170_000
+    assert ablation_records.symmetry(tuned).low > 0
+    for f in (published, tuned):
+        assert all(e.value > 0 or p > ALPHA for e, p in adjusted(ablation_records.effects(f)).values())
+    rates = ablation_records.rates(store.load_study(ablation.TUNING))["adamw"]
+    assert rates[1.0].value - min(e.value for e in rates.values()) > 10 * ablation_records.symmetry(tuned).value

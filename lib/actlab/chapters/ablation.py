@@ -1,288 +1,156 @@
-"""The optimizer x symmetry x activation ablation, at the published and at tuned learning rates: figures, tables and
-sentences."""
+"""The optimizer x symmetry x activation ablation, at the published and at tuned learning rates: figures, tables,
+sentences, the plan judged. Effects are losses with bQ+bV minus those without (nats a token): below 0 it helps."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters import ablation_tuned as tuned
+from actlab.chapters.template import frame
 from actlab.figures.primitives import line, lines, points
-from actlab.figures.style import NO_RECORD, words_alone
+from actlab.figures.style import NO_RECORD
+from actlab.records import store
 from actlab.records.ablation import (
-    BASE,
-    BROKEN,
+    CELLS,
     LOSS_LABEL,
-    PUBLISHED,
     Factorial,
-    Protocol,
-    arms,
     batches,
-    gains,
-    interactions,
-    main_effects,
-    protocol,
+    effects,
+    interaction,
     rates,
-    times,
+    read,
+    symmetry,
     words,
 )
 from actlab.records.estimates import ALPHA, adjusted
-from actlab.records.wording import bullets, signed, with_interval
+from actlab.records.preregistration import plan_of
+from actlab.records.wording import signed, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
+from actlab.statistics.significance import equivalence_p
 
+TUNING, TUNED = "ablation-tuning", "ablation-tuned"
 EFFECT = "loss with bQ+bV minus loss without (nats; below 0 it helps)"
+CAPTION = (
+    "Effect of bQ+bV on the final loss, paired by seed, with 95% intervals: at the published and at the tuned rates it "
+    "lowers the loss of no optimizer significantly"
+)
+NOT_YET = (
+    f"{NO_RECORD} of every arm: `actlab run params/ablation-tuning.yaml`, then `actlab run params/ablation-tuned.yaml`"
+)
 
 
-def figure_effects(f: Factorial, losses: tuned.Losses) -> Figure:
+def tuned() -> Factorial:
+    """The recorded arms at tuned rates."""
+    return read(store.load_study(TUNED))
+
+
+def figure_effects(published: Factorial, tuned: Factorial) -> Figure:
     """The effect of bQ+bV by optimizer and activation, at the published rates and at tuned ones."""
-    found = {("published rates", words(o), words(a)): _turned(e) for (o, a), e in gains(f).items()}
-    if tuned.complete(losses):
-        for o in tuned.OPTIMIZERS:
-            for a in tuned.ACTIVATIONS:
-                found["tuned rates", words(o), words(a)] = mean_interval(tuned.effect(losses, o, a))
+    found = {
+        (panel, words(o), words(a)): e
+        for panel, f in (("published rates", published), ("tuned rates", tuned))
+        for (o, a), e in effects(f).items()
+        if e.n
+    }
     return points(found, EFFECT, zero=True, columns=2, height=2.2)
 
 
-def _turned(e: Estimate) -> Estimate:
-    """A gain (without minus with) as an effect (with minus without)."""
-    return Estimate(-e.value, -e.high, -e.low, e.n, e.level, e.method)
+def figure_rates(records: Iterable[store.Record]) -> Figure:
+    """Loss against the multiple of the published learning rate, a line an optimizer."""
+    found = {("", words(o)): line(by_rate) for o, by_rate in rates(records).items()}
+    return lines(found, "learning rate over the published one", LOSS_LABEL, bars=True, log="x", height=2.8)
 
 
-def figure_arms(f: Factorial) -> Figure:
-    """The loss of every arm: filled marks bQ+bV, hollow ones symmetric; an arm without a record says so."""
-    found: dict[tuple[str, str, str], Estimate | None] = {}
-    for o, m, a in [*arms(f), *f.missing]:
-        found["", words(o), f"{words(a)}, {words(m)}"] = arms(f).get((o, m, a))
-    hollow = [key for key in found if key[2].endswith(words(BASE))]
-    return points(found, LOSS_LABEL, hollow=hollow, height=3.0)
+def ranking(f: Factorial) -> dict[tuple[str, str], tuple[Estimate, float]]:
+    """(one optimizer, another) -> the first's mean loss over its four arms minus the second's, paired by seed; p-value
+    by Holm over the six."""
+    optimizers = f.levels("optimizer")
+    means = {o: np.mean([f.values(*cell) for cell in CELLS if cell[0] == o], axis=0) for o in optimizers}
+    ordered = sorted(means, key=lambda o: float(np.nanmean(means[o])))
+    return adjusted({(a, b): mean_interval(means[a] - means[b]) for a, b in combinations(ordered, 2)})
 
 
-FARTHEST = 1.6
-"""A loss beyond so many times the lowest one would hide all others in the figure of rates: it is told in words."""
+def verdict(found: Estimate, margin: float, alpha: float) -> str:
+    """For a hypothesis of a lower loss: supported, contradicted (significantly above 0, or equivalent to 0 within the
+    margin) or undecided."""
+    if found.p_value() < alpha:
+        return "supported" if found.value < 0 else "contradicted"
+    return "contradicted" if equivalence_p(found, margin) < alpha else "undecided"
 
 
-def figure_rates(f: Factorial) -> Figure:
-    """Loss against the learning rate in multiples of the published one: a panel an optimizer."""
-    found = {(o, mode): {x: e for x, e in by.items() if e.value <= _highest(f)} for (o, mode), by in rates(f).items()}
-    made = {(words(o), words(mode)): line(by) for (o, mode), by in found.items() if by}
-    return lines(made, "learning rate over the published one", LOSS_LABEL, bars=True, log="x", columns=2, height=2.0)
-
-
-def beyond(f: Factorial) -> str:
-    """What ``figure_rates`` leaves out."""
-    found = [
-        f"{words(o)} {words(mode)} {e.value:.0f} at {times(x)}"
-        for (o, mode), by in rates(f).items()
-        for x, e in by.items()
-        if e.value > _highest(f)
-    ]
-    return f"Not drawn, at multiples of the published rate: {', '.join(found)} nats" if found else ""
-
-
-def _highest(f: Factorial) -> float:
-    return FARTHEST * min((e.value for by in rates(f).values() for e in by.values() if e.value == e.value), default=0.0)
-
-
-def figure_protocol(found: Protocol | None) -> Figure:
-    """The lowest of k single-batch losses of one real run; the dotted line is its mean over all batches. Near the
-    number of batches an interval has no bound, and is not drawn."""
-    if found is None:
-        return words_alone("no run has measured several batches: the validation text is too short")
-    bounded = {
-        k: e if 2 * k <= len(found.batch_losses) else replace(e, low=math.nan, high=math.nan)
-        for k, e in found.reported.items()
-    }
-    x, y = "evaluations k, of which the lowest is reported", "expected lowest loss (nats)"
-    expected = {("", "lowest of k batches"): line(bounded)}
-    return lines(expected, x, y, bars=True, log="x", levels={"mean over all batches": found.mean}, height=2.8)
-
-
-# --- tables ----------------------------------------------------------------------------------------------------------
-
-
-def tables(f: Factorial) -> dict[str, pd.DataFrame]:
-    """Title -> every table of the page at the published rates."""
-    return {
-        "The published table: losses with random PReLU, one run each (nats)": published_table(),
-        "Every arm": arms_table(f),
-        "Effects averaged over the other factors": main_effects_table(f),
-        "What single batches report": batches_table(f),
-        "Keys beside the mean of bQ: heads outside the null of random directions": outside_null(f),
-    }
-
-
-def published_table() -> pd.DataFrame:
-    """The published losses with random PReLU, and the gain of bQ+bV that they imply (nats; positive: bQ+bV helps)."""
-    rows = {
-        words(o): {words(BASE): f"{one:.4f}", words(BROKEN): f"~{two:.2f}", "gain": f"{one - two:+.2f}"}
-        for o, (one, two) in PUBLISHED.items()
-    }
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def arms_table(f: Factorial) -> pd.DataFrame:
-    """One row an arm: loss with interval, accuracy (%), standard error of one trial's loss over windows, trials
-    done."""
-    names = (LOSS_LABEL, "accuracy (%)", "standard error over windows", "trials (n)")
-    rows: dict[tuple[str, ...], dict[str, str]] = {}
-    for cell, loss in arms(f).items():
-        error, accuracy = (f.values(*cell, metric=m) for m in ("val_standard_error", "val_accuracy"))
-        shown = (
-            with_interval(loss, 3),
-            with_interval(mean_interval(accuracy), 1),
-            f"{np.nanmean(error):.3f}" if loss.n else "no value",
-            f"{loss.n} of {len((f.record(*cell) or {})['trials'])}",
-        )
-        rows[tuple(map(words, cell))] = dict(zip(names, shown, strict=True))
-    for cell in f.missing:
-        rows[tuple(map(words, cell))] = dict.fromkeys(names, NO_RECORD)
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def main_effects_table(f: Factorial) -> pd.DataFrame:
-    """``main_effects`` in words."""
-    named = {"symmetry": "gain of bQ+bV", "activation": "loss of GELU less that of random PReLU"}
-    rows = {named[name]: {"nats": str(effect)} for name, effect in main_effects(f).items()}
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def batches_table(f: Factorial) -> pd.DataFrame:
-    """``batches`` in words; says so where no trial measured two."""
-    found = batches(f)
-    if found is None:
-        return pd.DataFrame({"": {"single batches": "not measured: the validation text is too short"}})
-    rows = {
-        "single batches of each trial": f"{found.batches}",
-        "spread from batch to batch in one trial (sd in nats, mean over the trials)": f"{found.spread:.3f}",
-        "the same of the difference symmetric less bQ+bV on one batch": f"{found.paired_spread:.3f}",
-        "trials with the same easiest batch": f"{found.same_easiest} of {found.trials}",
-    }
-    return pd.DataFrame({"": rows})
-
-
-def outside_null(f: Factorial) -> pd.DataFrame:
-    """By optimizer and symmetry: in how many heads (layers x heads x seeds x activations) the cosine of the keys with
-    the mean of bQ leaves the middle 95% of random directions.
-
-    The last column is the standard deviation over keys of bQ . k / sqrt(hs): what bQ does to attention, for a part that
-    all keys share cancels.
-    """
+def table(f: Factorial) -> pd.DataFrame:
+    """A row an optimizer: its lowest loss, and the effect of bQ+bV under each activation."""
     rows = {}
     for o in f.levels("optimizer"):
-        for m in f.levels("symmetry"):
-            trials = [t for a in f.levels("activation") for t in f.done(o, m, a)]
-            if not trials:
-                continue
-            keys = [trial["analyses"]["alignment"]["keys"] for trial in trials]
-            cosine, low, high = (np.array([k[name] for k in keys]) for name in ("cosine", "low", "high"))
-            away = int(((cosine < low) | (cosine > high)).sum())  # of (trials, layers, heads)
-            rows[words(o), words(m)] = {
-                "heads": str(cosine.size),
-                "outside the null": f"{away} ({100 * away / cosine.size:.0f}%)",
-                "mean cosine": f"{cosine.mean():+.3f}",
-                "spread of logits": f"{np.mean([k['logit_spread'] for k in keys]):.3f}",
-            }
-    return pd.DataFrame.from_dict(rows, orient="index")
+        losses = {cell: mean_interval(f.values(*cell)) for cell in f.cells if cell[0] == o}
+        best = min(losses, key=lambda cell: losses[cell].value)
+        shown = {f"effect under {words(a)}": signed(e) for (which, a), e in effects(f).items() if which == o and e.n}
+        rows[words(o)] = {"lowest loss (nats)": with_interval(losses[best], 3)} | shown
+    return frame(rows)
 
 
-# --- sentences -------------------------------------------------------------------------------------------------------
+def losses(published: Factorial, tuned: Factorial) -> pd.DataFrame:
+    """One row an arm: its loss at the published rates and at tuned ones, with intervals."""
+    rows = {
+        tuple(map(words, cell)): {
+            name: with_interval(mean_interval(f.values(*cell)), 3) if f.record(*cell) else NO_RECORD
+            for name, f in (("loss, published rates", published), ("loss, tuned rates", tuned))
+        }
+        for cell in CELLS
+    }
+    return frame(rows, ("optimizer", "symmetry", "activation"))
 
 
 def sentences(f: Factorial) -> dict[str, str]:
-    """Name -> sentence with numbers from the records."""
-    said = {
-        "ablation_extent": _extent,
-        "ablation_gain": _gain,
-        "ablation_interaction": _interaction,
-        "ablation_rates": _rates,
-        "ablation_protocol": _protocol,
+    """Name -> sentence on the arms at the published rates."""
+    t, found = f.trials, adjusted({key: e for key, e in effects(f).items() if e.n})
+    names = ("ablation_extent", "ablation_effect", "ablation_batches")
+    if not len(t):
+        return dict.fromkeys(names, NO_RECORD.capitalize())
+    significant, whole = sum(p < ALPHA for _, p in found.values()), symmetry(f)
+    told = f"{significant} of {len(found)} effects of bQ+bV are significant (Holm-adjusted)"
+    if whole.n:
+        told += f", and on average it changes the loss by {signed(whole)} nats (n = {whole.n})"
+    one, noise = t.iloc[0], batches(f)
+    tokens = one["iterations"] * one["batch_size"] * one["context"]
+    return {
+        "ablation_extent": f"{len(CELLS) - len(f.missing)} of {len(CELLS)} arms have records of up to "
+        f"{t['n_parameters'].max():,} parameters and {tokens:,} tokens",
+        "ablation_effect": f"At the published rates {told}" if found else "No arm and its bQ+bV partner are recorded",
+        "ablation_batches": f"The lowest of {noise.evaluations} single-batch losses, as published, lies "
+        f"{noise.optimism:.2f} nats below the mean over all batches, on average over the trained networks"
+        if noise
+        else "No trained run has measured single batches",
     }
-    return {name: say(f) if len(f.trials) else NO_RECORD.capitalize() for name, say in said.items()}
 
 
-def listed(f: Factorial) -> Any:
-    """The sentences as a bulleted list for a notebook."""
-    return bullets(sentences(f).values())
-
-
-def _extent(f: Factorial) -> str:
-    t = f.trials
-    one = t.iloc[0]
-    diverged = int((t["status"] == "diverged").sum())
-    elsewhere = int((t["rate_factor"] != 1.0).sum())
-    others = f"{elsewhere} of them at other learning rates, " if elsewhere else ""
-    return (
-        f"{16 - len(f.missing)} of the 16 arms have records; {len(t)} trials, {others}{diverged} diverged, of "
-        f"{t['n_parameters'].min():,} to "
-        f"{t['n_parameters'].max():,} parameters and {one['iterations'] * one['batch_size'] * one['context']:,} "
-        f"tokens ({one['dataset']})"
-    )
-
-
-def _gain(f: Factorial) -> str:
-    found = adjusted({key: _turned(e) for key, e in gains(f).items() if e.n})
-    if not found:
-        return "No arm and its bQ+bV partner are recorded yet"
-    significant = sum(p < ALPHA for _, p in found.values())
-    (optimizer, activation), (best, _) = max(found.items(), key=lambda item: abs(item[1][0].value))
-    whole = _turned(main_effects(f)["symmetry"])
-    averaged = (
-        f"{signed(whole)} nats averaged over all arms, n = {whole.n}; the largest is " if whole.n else "at its largest "
-    )
-    return (
-        "The loss with bQ+bV (random vectors added to queries and values, which break attention's symmetry) less the "
-        "loss without it, "
-        f"so that below 0 is better, is {averaged}{signed(best)} nats ({words(optimizer)}, {words(activation)}), n = "
-        f"{best.n}; {significant} of {len(found)} such differences stay apart from 0 after Holm's correction at 5%"
-    )
-
-
-def _interaction(f: Factorial) -> str:
-    found = interactions(f)["all"]
-    if not found.n:
-        return "Whether the gain depends on the activation cannot be said before all arms are recorded"
-    said = f"the interval {'excludes' if found.excludes(0) else 'does not exclude'} 0"
-    return (
-        "The gain from bQ+bV (the loss without it less the loss with it) under random PReLU, less that under GELU, "
-        f"is {signed(found)} nats (all optimizers, n = {found.n}): {'no interval' if math.isnan(found.low) else said}"
-    )
-
-
-def _rates(f: Factorial) -> str:
-    found = {o: by_factor for (o, mode), by_factor in rates(f).items() if mode == BASE and len(by_factor) > 1}
-    if not found:
-        return "The learning rates have not been varied yet"
-    named = [said for o, by in found.items() if (said := _best_rate(o, by))]
-    return f"The lowest losses of symmetric GELU arms: {'; '.join(named)}" if named else "Every learning rate diverged"
-
-
-def _best_rate(optimizer: str, by_factor: dict[float, Estimate]) -> str:
-    """The best of the rates that were tried, and whether it is at the edge of them; empty where all diverged."""
-    known = {factor: e for factor, e in by_factor.items() if not math.isnan(e.value)}
-    if not known:
-        return ""
-    best = min(known, key=lambda factor: known[factor].value)
-    if best == 1.0:
-        return f"{words(optimizer)} at its published rate"
-    lower = f", {known[1.0].value - known[best].value:.2f} nats lower" if 1.0 in known else ""
-    edge = ", the largest tried" if best == max(by_factor) else ", the smallest tried" if best == min(by_factor) else ""
-    return f"{words(optimizer)} at {times(best)} times its published rate (n = {known[best].n}{lower}{edge})"
-
-
-def _protocol(f: Factorial) -> str:
-    found = protocol(f)
-    if found is None:
-        return "No trained run has measured single batches yet"
-    k = max(found.reported)
-    return (
-        f"The lowest of {k} single-batch losses of one trained run ({found.arm}) lies "
-        f"{found.mean - found.reported[k].value:.2f} nats below its mean "
-        f"over {len(found.batch_losses)} batches; "
-        f"in that run the standard deviation from batch to batch is {found.batch_losses.std(ddof=1):.2f} nats"
-    )
+def tuned_sentences(f: Factorial, tuning: Iterable[store.Record] = ()) -> dict[str, str]:
+    """The plan's three hypotheses, judged by its rules, and what tuning changed."""
+    names = ("tuned_symmetry", "tuned_interaction", "tuned_ranking", "tuned_rates")
+    if f.missing:
+        return dict.fromkeys(names, NOT_YET)
+    plan = plan_of(TUNED)
+    alpha, margin = float(plan["alpha"]), float(plan["outcomes"][0]["margin"])
+    gain, both, pairs = symmetry(f), interaction(f), ranking(f)
+    order = [words(o) for o in dict.fromkeys(o for pair in pairs for o in pair)]
+    undecided = [f"{words(a)} and {words(b)}" for (a, b), (_, p) in pairs.items() if p >= alpha]
+    drops = {o: by[1.0].value - min(e.value for e in by.values()) for o, by in rates(tuning).items() if 1.0 in by}
+    most = max(drops, key=lambda o: drops[o], default="")
+    return {
+        "tuned_symmetry": f"At tuned rates bQ+bV changes the final loss by {signed(gain)} nats (n = {gain.n} seeds, "
+        f"registered): that it helps is {verdict(gain, margin, alpha)}",
+        "tuned_interaction": f"The effect under random PReLU minus that under GELU is {signed(both)} nats: that "
+        f"PReLU contributes to a benefit is {verdict(both, margin, alpha)}"
+        + ("" if gain.value < 0 else ", though there is no benefit"),
+        "tuned_ranking": f"At tuned rates the optimizers rank {', '.join(order)} from the lowest loss; "
+        + (f"undecided: {'; '.join(undecided)}" if undecided else "all differences are significant (Holm-adjusted)"),
+        "tuned_rates": f"Tuning the rate lowers the loss by up to {drops[most]:.2f} nats ({words(most)}), "
+        f"{drops[most] / abs(gain.value):.0f} times the effect of bQ+bV"
+        if most
+        else "",
+    }

@@ -9,13 +9,14 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters import ablation_tuned, arms, autopsy, intro, processors, report, sources
+from actlab.chapters import ablation, arms, autopsy, intro, processors, report, sources
 from actlab.chapters.answer import EXPLORATORY, primary
 from actlab.chapters.autopsy import pictures
 from actlab.claims import ledger
 from actlab.figures import answer as drawn
 from actlab.records import autopsy as defects
 from actlab.records import families, mnist, repro, store
+from actlab.records.ablation import interaction, symmetry
 from actlab.records.estimates import adjusted
 from actlab.records.preregistration import params_of
 from actlab.records.settings import MAIN, kind_of
@@ -33,7 +34,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
     extreme, twins = repro.read(store.load_study("extreme")), processors.read(["repro-lite"])
     streams, sizes = sources.read(["sources", "sources-small"]), report.read(*_quoting("scale"))
     images, evidence = mnist.read(store.load_study("mnist")), defects.gather()
-    answer, losses, judged = front.answer, ablation_tuned.read(), ledger.judge()
+    answer, losses, judged = front.answer, ablation.tuned(), ledger.judge()
     values = {
         "arms": [
             {"model": arm.model, "activation": arm.activation, "parameters": arm.n_parameters, "n": len(arm.done)}
@@ -75,10 +76,10 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         },
         "images": {n: list(adjusted(mnist.differences(images, n)).values()) for n in images.networks if n != "relu"},
         "gpt": {
-            "symmetry": ablation_tuned.symmetry(losses),
-            "interaction": ablation_tuned.interaction(losses),
-            "parameters": max(r["n_parameters"] for r in store.load_study(ablation_tuned.STUDY)),
-            "ranking": [*ablation_tuned.ranking(losses)],
+            "symmetry": symmetry(losses),
+            "interaction": interaction(losses),
+            "parameters": int(losses.trials["n_parameters"].max()),
+            "ranking": [*ablation.ranking(losses)],
         },
         "params": {study: params_of(study) for study in STUDIES},
         "text": next(iter(lite.arms.values())).record["provenance"]["data"],

@@ -1,5 +1,5 @@
 """The optimizer x symmetry x activation ablation as read from records: every trial a row, the published losses, effects
-of the factors with intervals over seeds."""
+of bQ+bV with intervals over seeds. An effect is a loss with bQ+bV minus the loss without it: below 0 it helps."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from actlab.errors import BadInput
 from actlab.records import schema
 from actlab.records.store import Record
-from actlab.statistics.best_of_k import best_of_k_curve
+from actlab.statistics.best_of_k import without_replacement
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import mean_interval, paired_difference
+from actlab.statistics.means import mean_interval
 
 Values = NDArray[np.float64]
 PUBLISHED: dict[str, tuple[float, float]] = {
@@ -48,9 +48,14 @@ ORDER = list(WORDS)
 LOSS = "val_loss"
 LOSS_LABEL = "validation loss (nats per token)"
 MEASURED = (LOSS, "val_standard_error", "val_accuracy", "tokens")
-ARM = ("optimizer", "symmetry", "activation", "rate_factor")
+ARM = ("optimizer", "symmetry", "activation")
 SETTING = ("dataset", "vocab_size", "scale", "batch_size", "context", "iterations")
 """What every arm of one reading shares."""
+ACTIVATIONS = ("gelu", "random_prelu")
+CELLS = [(o, s, a) for o in PUBLISHED for s in (BASE, BROKEN) for a in ACTIVATIONS]
+"""Of the published factorial."""
+Cell = tuple[str, str, str]
+"""Optimizer, symmetry, activation."""
 
 
 def words(name: str) -> str:
@@ -58,15 +63,10 @@ def words(name: str) -> str:
     return WORDS.get(name, name)
 
 
-def times(factor: float) -> str:
-    """A multiple of a learning rate: ``3``, or ``1/3`` where the file of parameters has 0.333."""
-    return "1/3" if abs(factor - 1 / 3) < 1e-3 else f"{factor:g}"
-
-
 @dataclass(frozen=True)
 class Factorial:
     """Every trial as a row of ``trials`` (factors, settings, seed, status, what it measured), and the records behind
-    them."""
+    them, one an arm."""
 
     trials: pd.DataFrame
     records: tuple[Record, ...]
@@ -76,38 +76,28 @@ class Factorial:
         found = self.trials[factor].unique().tolist()
         return sorted(found, key=lambda v: (_place(v), v if isinstance(v, int | float) else str(v)))
 
-    def values(
-        self, optimizer: str, symmetry: str, activation: str, rate_factor: float = 1.0, metric: str = LOSS
-    ) -> Values:
-        """(seeds,) a metric in the order of the reading's seeds; NaN for a trial that diverged or is not recorded."""
+    def values(self, *cell: str, metric: str = LOSS) -> Values:
+        """(seeds,) a metric of (optimizer, symmetry, activation) in the order of the reading's seeds; NaN for a trial
+        that diverged or is not recorded."""
         rows = self.trials
-        for factor, level in zip(ARM, (optimizer, symmetry, activation, rate_factor), strict=True):
+        for factor, level in zip(ARM, cell, strict=True):
             rows = rows[rows[factor] == level]
         return rows.set_index("seed")[metric].reindex(self.levels("seed")).to_numpy(float)
 
-    def record(self, optimizer: str, symmetry: str, activation: str, rate_factor: float = 1.0) -> Record | None:
+    def record(self, *cell: str) -> Record | None:
         """One arm's record; ``None`` where there is none."""
-        wanted = (optimizer, symmetry, activation, rate_factor)
-        return next((r for r in self.records if tuple(r[factor] for factor in ARM) == wanted), None)
-
-    def done(self, optimizer: str, symmetry: str, activation: str) -> list[dict[str, Any]]:
-        """The trials of an arm at the published rate that ended well."""
-        record = self.record(optimizer, symmetry, activation)
-        return [trial for trial in record["trials"] if trial["status"] == "done"] if record else []
+        return next((r for r in self.records if tuple(r[factor] for factor in ARM) == cell), None)
 
     @property
-    def cells(self) -> list[tuple[str, str, str]]:
-        """(optimizer, symmetry, activation) of every arm that is recorded at the published rate, in the study's
-        order."""
-        found = {(r["optimizer"], r["symmetry"], r["activation"]) for r in self.records if r["rate_factor"] == 1.0}
+    def cells(self) -> list[Cell]:
+        """Every arm that is recorded, in the study's order."""
+        found = {(r["optimizer"], r["symmetry"], r["activation"]) for r in self.records}
         return sorted(found, key=lambda cell: [(_place(level), level) for level in cell])
 
     @property
-    def missing(self) -> list[tuple[str, str, str]]:
-        """Cells of the published factorial (optimizer, symmetry, activation) without a record at the published
-        rates."""
-        wanted = [(o, s, a) for o in PUBLISHED for s in (BASE, BROKEN) for a in ("gelu", "random_prelu")]
-        return [cell for cell in wanted if self.record(*cell) is None]
+    def missing(self) -> list[Cell]:
+        """Cells of the published factorial without a record."""
+        return [cell for cell in CELLS if cell not in self.cells]
 
 
 def _place(level: object) -> int:
@@ -115,26 +105,33 @@ def _place(level: object) -> int:
 
 
 def read(records: Iterable[Record]) -> Factorial:
-    """A factorial from the records of its arms, of one or several studies of one setting; an empty one from none.
+    """A factorial from the records of its arms; an empty one from none. Where an optimizer ran at several rates, its
+    arms are those of the rate that most of them have, of two such rates that nearest to the published one.
 
     Raises:
         BadInput: the records differ in data, model size, batch or length, so that their losses cannot be compared.
         RecordError: a record of another shape.
     """
-    chosen = tuple(record for record in records if record.get("kind") == "ablation")
-    columns = [*ARM, *SETTING, "n_parameters", "seed", "status", *MEASURED]
+    chosen = [record for record in records if record.get("kind") == "ablation"]
+    for record in chosen:
+        schema.check_record(record)
+    at: dict[str, list[float]] = {}
+    for record in chosen:
+        at.setdefault(record["optimizer"], []).append(record["rate_factor"])
+    rate = {o: max(factors, key=lambda x, f=factors: (f.count(x), -abs(math.log(x)))) for o, factors in at.items()}  # type: ignore[misc]
+    chosen = [record for record in chosen if record["rate_factor"] == rate[record["optimizer"]]]
+    columns = [*ARM, *SETTING, "rate_factor", "n_parameters", "seed", "status", *MEASURED]
     trials = pd.DataFrame([row for record in chosen for row in _rows(record)], columns=columns)
     settings = trials[list(SETTING)].drop_duplicates()
     if len(settings) > 1:
         said = "; ".join(", ".join(f"{k}={v}" for k, v in row.items()) for row in settings.to_dict("records"))
         raise BadInput(f"records of different settings cannot be read together: {said}")
-    return Factorial(trials, chosen)
+    return Factorial(trials, tuple(chosen))
 
 
 def _rows(record: Record) -> Iterator[dict[str, object]]:
-    schema.check_record(record)
     config = record["config"]
-    shared = {factor: record[factor] for factor in (*ARM, "n_parameters")}
+    shared = {factor: record[factor] for factor in (*ARM, "rate_factor", "n_parameters")}
     shared |= {name: config[name] for name in ("dataset", "scale", "batch_size")}
     shared |= {"context": config["model_size"]["block_size"], "iterations": config["recipe"]["iterations"]}
     shared["vocab_size"] = record["provenance"]["data"]["vocab_size"]
@@ -143,118 +140,68 @@ def _rows(record: Record) -> Iterator[dict[str, object]]:
         yield shared | {name: final[name] for name in MEASURED} | {"seed": trial["seed"], "status": trial["status"]}
 
 
-def arms(f: Factorial) -> dict[tuple[str, str, str], Estimate]:
-    """(optimizer, symmetry, activation) -> mean loss at the published rate, with a t interval over seeds."""
-    return {cell: mean_interval(f.values(*cell)) for cell in f.cells}
+def effect(f: Factorial, optimizer: str, activation: str) -> Values:
+    """(seeds,) loss with bQ+bV minus that without (nats), seed by seed: the arms share start and batches."""
+    return f.values(optimizer, BROKEN, activation) - f.values(optimizer, BASE, activation)
 
 
-def _gain(f: Factorial, optimizer: str, activation: str) -> Values:
-    """(seeds,) symmetric minus bQ+bV loss (nats), seed by seed: the arms share start and batches."""
-    return f.values(optimizer, BASE, activation) - f.values(optimizer, BROKEN, activation)
+def effects(f: Factorial) -> dict[tuple[str, str], Estimate]:
+    """(optimizer, activation) -> effect of bQ+bV (nats)."""
+    return {(o, a): mean_interval(effect(f, o, a)) for o in f.levels("optimizer") for a in f.levels("activation")}
 
 
-def gains(f: Factorial) -> dict[tuple[str, str], Estimate]:
-    """(optimizer, activation) -> symmetric minus bQ+bV loss (nats), paired by seed. Positive: bQ+bV helps."""
-    return {(o, a): mean_interval(_gain(f, o, a)) for o in f.levels("optimizer") for a in f.levels("activation")}
+def symmetry(f: Factorial) -> Estimate:
+    """The effect of bQ+bV averaged over optimizers and activations; a seed that misses a cell has no average."""
+    return _average(effect(f, o, a) for o in f.levels("optimizer") for a in f.levels("activation"))
 
 
-def interactions(f: Factorial) -> dict[str, Estimate]:
-    """Optimizer -> gain of bQ+bV under random PReLU minus that under GELU (nats), paired by seed; ``all``: of the
-    optimizers' average."""
-    by_optimizer = {o: _gain(f, o, "random_prelu") - _gain(f, o, "gelu") for o in f.levels("optimizer")}
-    found = {o: mean_interval(values) for o, values in by_optimizer.items()}
-    return found | ({"all": mean_interval(np.mean(list(by_optimizer.values()), axis=0))} if by_optimizer else {})
+def interaction(f: Factorial) -> Estimate:
+    """The effect of bQ+bV under random PReLU minus that under GELU, averaged over optimizers: below 0 is in favour of
+    PReLU."""
+    return _average(effect(f, o, "random_prelu") - effect(f, o, "gelu") for o in f.levels("optimizer"))
 
 
-def main_effects(f: Factorial) -> dict[str, Estimate]:
-    """Averages over the other factors, seed by seed (nats): ``symmetry`` the gain of bQ+bV, ``activation`` GELU's loss
-    minus random PReLU's.
-
-    A seed that misses a cell has no average.
-    """
-    optimizers, activations = f.levels("optimizer"), f.levels("activation")
-    if not optimizers:
-        return {}
-    symmetry = np.mean([_gain(f, o, a) for o in optimizers for a in activations], axis=0)
-    gelu, prelu = (
-        np.mean([f.values(o, m, a) for o in optimizers for m in (BASE, BROKEN)], axis=0)
-        for a in ("gelu", "random_prelu")
-    )
-    return {"symmetry": mean_interval(symmetry), "activation": paired_difference(gelu, prelu)}
+def _average(values: Iterable[Values]) -> Estimate:
+    found = list(values)
+    return mean_interval(np.mean(found, axis=0) if found else [])
 
 
-def rates(f: Factorial) -> dict[tuple[str, str], dict[float, Estimate]]:
-    """(optimizer, symmetry) -> rate factor -> loss under GELU, over the seeds that were run at that factor."""
-    found: dict[tuple[str, str], dict[float, Estimate]] = {}
-    for o in f.levels("optimizer"):
-        for m in f.levels("symmetry"):
-            run = [factor for factor in f.levels("rate_factor") if f.record(o, m, "gelu", factor)]
-            found[o, m] = {factor: mean_interval(f.values(o, m, "gelu", factor)) for factor in run}
-    return found
+def rates(records: Iterable[Record]) -> dict[str, dict[float, Estimate]]:
+    """Optimizer -> multiple of its published learning rate -> loss, over all seeds that were run at it."""
+    found: dict[str, dict[float, list[float]]] = {}
+    for record in records:
+        by_rate = found.setdefault(record["optimizer"], {}).setdefault(record["rate_factor"], [])
+        by_rate += [t["final"][LOSS] if t["status"] == "done" else math.nan for t in record["trials"]]
+    return {
+        o: {rate: mean_interval(values) for rate, values in sorted(found[o].items())} for o in sorted(found, key=_place)
+    }
 
 
 @dataclass(frozen=True)
 class Batches:
-    """What single batches are worth over all recorded trials at the published rates."""
+    """What the published way to validate, the lowest of many evaluations of one batch each, makes of trained runs."""
 
     trials: int
-    batches: int
+    count: int
+    """Batches of each."""
+    evaluations: int
+    """Of which the lowest is reported: the published number, or as many as there are."""
     spread: float
-    """Mean over trials of the standard deviation from batch to batch (nats)."""
-    paired_spread: float
-    """The same of the difference of two arms on the same batch: symmetric minus bQ+bV, seed by seed."""
-    same_easiest: int
-    """Trials whose lowest batch is the one that is lowest most often: then "the best evaluation" is a property of the
-    text."""
+    """Standard deviation from batch to batch (nats), mean over the trials."""
+    optimism: float
+    """How far the expected lowest lies below the mean over all batches (nats), mean over the trials: the model does not
+    change from draw to draw, so this part has nothing to do with training."""
 
 
 def batches(f: Factorial) -> Batches | None:
-    """Spread of single batches and how far it is shared by arms; ``None`` where no trial measured two."""
-    losses = {
-        (*cell, trial["seed"]): np.array(found)
-        for cell in f.cells
-        for trial in f.done(*cell)
-        if len(found := trial["analyses"]["batch_losses"]) > 1
-    }
+    """Of all recorded trials; ``None`` where no trial measured two batches."""
+    done = [trial for record in f.records for trial in record["trials"] if trial["status"] == "done"]
+    losses = [found for trial in done if len(found := trial["analyses"]["batch_losses"]) > 1]
     if not losses:
         return None
-    table = np.array(list(losses.values()))
-    pairs = [(found, losses.get((o, BROKEN, a, seed))) for (o, m, a, seed), found in losses.items() if m == BASE]
-    apart = [(mine - theirs).std(ddof=1) for mine, theirs in pairs if theirs is not None]
-    _, often = np.unique(table.argmin(axis=1), return_counts=True)
-    paired = float(np.mean(apart)) if apart else math.nan
-    return Batches(len(table), table.shape[1], float(table.std(axis=1, ddof=1).mean()), paired, int(often.max()))
-
-
-@dataclass(frozen=True)
-class Protocol:
-    """What the published way to validate would have said of one real trained run: the lowest of k single-batch
-    losses."""
-
-    arm: str
-    """In words."""
-    batch_losses: Values
-    """(B,) nats per token, of single batches spread over the validation split."""
-    reported: dict[int, Estimate]
-    """k -> the expected lowest of k batches, drawn from these without replacement."""
-
-    @property
-    def mean(self) -> float:
-        """The loss over all batches: what there is to know."""
-        return float(self.batch_losses.mean())
-
-
-def protocol(f: Factorial, optimizer: str = "adamw", symmetry: str = BASE, activation: str = "gelu") -> Protocol | None:
-    """The published protocol applied to the first recorded trial of an arm; ``None`` without a trial that measured at
-    least two batches.
-
-    The model is the trained one at every draw, so this is the part of the optimism that has nothing to do with
-    training.
-    """
-    measured = [np.array(t["analyses"].get("batch_losses", ())) for t in f.done(optimizer, symmetry, activation)]
-    losses = next((found for found in measured if len(found) > 1), None)
-    if losses is None:
-        return None
-    ks = [k for k in (1, 2, 4, 8, 16, 32, 64, PUBLISHED_EVALUATIONS) if k <= len(losses)]
-    found = best_of_k_curve(losses, ks, np.random.default_rng(0), lower_is_better=True)
-    return Protocol(", ".join(map(words, (optimizer, symmetry, activation))), losses, dict(zip(ks, found, strict=True)))
+    table = np.sort(np.array(losses), axis=1)[:, ::-1]  # the lowest last
+    count = table.shape[1]
+    k = min(PUBLISHED_EVALUATIONS, count)
+    lowest = table @ without_replacement(count, k)
+    spread, optimism = table.std(axis=1, ddof=1).mean(), (table.mean(axis=1) - lowest).mean()
+    return Batches(len(table), count, k, float(spread), float(optimism))
