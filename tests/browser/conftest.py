@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
 from filelock import FileLock
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, sync_playwright
-from tests.support.explored import grid_study
+from tests.support.explored import catalogue
 
 from actlab import paths
 from actlab.widgets.explorer import Explorer
@@ -141,14 +140,8 @@ PAGE = """# Explore the results
 """As a notebook's output stands in the book."""
 
 
-def explorer() -> Explorer:
-    """Of the made-up grid, with three known curves."""
-    x = np.linspace(-3, 3, 7)
-    return Explorer.of([grid_study()], {name: (x, np.maximum(x, 0), np.sign(x)) for name in ("relu", "swiglu")})
-
-
 def tiny_book(factory: pytest.TempPathFactory) -> Path:
-    """The real settings and style, and a page with an explorer of made-up records; built once for all processes."""
+    """The real settings and style, and a page with an explorer of a few records; built once for all processes."""
     root = (
         factory.getbasetemp().parent / "tiny-book"
         if "PYTEST_XDIST_WORKER" in os.environ
@@ -176,7 +169,7 @@ def _write(root: Path) -> None:
     (root / "book/intro.md").write_text(
         "# A tiny book\n\nSwiGLU {cite:p}`shazeer2020glu` has $\\beta > 0$.\n\n$$ y = x\\,\\sigma(\\beta x) $$\n"
     )
-    (root / "book/studies/explore.md").write_text(PAGE.format(html=explorer().to_html()))
+    (root / "book/studies/explore.md").write_text(PAGE.format(html=Explorer(catalogue=catalogue()).to_html()))
 
 
 @pytest.fixture

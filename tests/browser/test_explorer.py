@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from html import unescape
 from io import StringIO
+from typing import Any
+from urllib.parse import parse_qsl
 
+import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.browser.conftest import Site, Visit
-from tests.support.explored import grid_study
+from tests.browser.conftest import BUILT, Site, Visit, served
+from tests.support.explored import COMMITTED, folders
+
+from actlab import paths
+from actlab.chapters.explore import link
+from actlab.records import estimates, repro, store
+from actlab.records.repro import ArmResults
+from actlab.statistics.equal_loss import EqualLoss
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
 def visit(browser: Browser, tiny: Site) -> Iterator[Visit]:
-    """The explorer of made-up records."""
+    """The explorer of made-up and of committed records."""
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     made = Visit(page, tiny.base)
     yield made
@@ -24,14 +35,107 @@ def visit(browser: Browser, tiny: Site) -> Iterator[Visit]:
     page.close()
 
 
-def opened(visit: Visit, query: str = "") -> Page:
-    page = visit.open(f"studies/explore.html{query}")
+def opened(visit: Visit, study: str = "repro-lite", **state: object) -> Page:
+    visit.page.goto("about:blank")  # another address after # alone would not load the page anew
+    page = visit.open(f"studies/{link(study, **state)}")
     page.locator('.actlab-explorer[data-ready="true"]').wait_for()
     return page
 
 
 def picture(page: Page) -> str:
-    return page.locator(".actlab-explorer .main svg").evaluate("node => node.outerHTML")
+    return page.locator(".actlab-explorer .main").evaluate("node => node.outerHTML")
+
+
+def numbers(page: Page) -> pd.DataFrame:
+    """The downloaded table."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download these numbers").click()
+    return pd.read_csv(StringIO(download.value.path().read_text()))
+
+
+def arm_of(study: str, row: Any) -> ArmResults:
+    """The arm of a row, as the records' readers have it."""
+    setting = f", varies={row.varies}" if "varies" in row else ""
+    return repro.read(folders()[study]).arms[f"{row.model}{setting}", row.activation]
+
+
+def same(found: Any, value: float, low: float, high: float, n: int) -> None:
+    np.testing.assert_allclose([found.value, found.low, found.high], [value, low, high], rtol=1e-5, atol=3e-6)
+    assert found.n == n
+
+
+@pytest.mark.parametrize("minus", ["none", "relu"])
+@pytest.mark.parametrize("metric", ["total_variation", "churn", "val_loss"])
+@pytest.mark.parametrize("study", ["repro-lite", "sources"])
+def test_values_and_differences_are_those_of_the_package(visit: Visit, study: str, metric: str, minus: str) -> None:
+    """Interval and n too; a diverged trial is left out; an arm without a record has no row."""
+    table = numbers(opened(visit, study, metric=metric, minus=minus))
+    assert len(table) == {"repro-lite": 3, "sources": 8}[study] - (0 if minus == "none" else 2)
+    for _, row in table.iterrows():
+        arm, relu = arm_of(study, row), arm_of(study, row.replace({row.activation: "relu"}))
+        found = arm.shown(metric) if minus == "none" else arm.minus(relu, metric)
+        same(found, row.value, row.low, row.high, row.n)
+
+
+@pytest.mark.parametrize("metric", ["total_variation", "churn"])
+@pytest.mark.parametrize("level", [0, 40])
+def test_equal_loss_is_that_of_the_package(visit: Visit, level: int, metric: str) -> None:
+    """The slider's level and what is read there, with intervals; the slider moves both."""
+    page = opened(visit, "sources", view="loss", level=level, metric=metric, model="convlm", varies="init")
+    table = numbers(page)
+    arms = {arm.activation: arm for arm in repro.read(folders()["sources"]).of_model("convlm, varies=init")}
+    found = estimates.at_equal_loss(arms, metric, level / 100)
+    assert found is not None
+    assert list(table.activation) == ["gelu", "swiglu", "smelu_1"]
+    for _, row in table.iterrows():
+        same(found.differences[row.activation], row.value, row.low, row.high, row.n)
+    np.testing.assert_allclose(table.loss, found.loss, rtol=1e-5)
+    page.get_by_label("level of loss").press("ArrowRight")
+    assert f"level={level + 1}" in page.url
+    assert (numbers(page).loss > table.loss).all()
+
+
+def flat(found: Any) -> list[float]:
+    """Every number in what Python printed."""
+    if isinstance(found, EqualLoss):
+        return [found.loss, *(e.value for e in [*found.values.values(), *found.differences.values()])]
+    if isinstance(found, dict | list | tuple):
+        return [number for part in (found.values() if isinstance(found, dict) else found) for number in flat(part)]
+    return list(np.asarray(found, dtype=float).ravel())
+
+
+@pytest.mark.parametrize(
+    ("study", "state", "columns"),
+    [
+        ("repro-lite", {"metric": "val_loss", "minus": "none", "along": "model"}, ["value"]),
+        ("repro-lite", {"activation": ["relu"], "minus": "none"}, ["value"]),
+        ("sources", {"along": "varies", "model": "convlm", "metric": "churn"}, ["value"]),
+        ("sources", {"metric": "val_accuracy", "varies": "order", "activation": ["swiglu"]}, ["value"]),
+        ("sources", {"view": "through", "x": "churn", "model": "convlm"}, ["churn", "total_variation"]),
+        ("sources", {"view": "through", "metric": "val_loss", "x": "iteration"}, ["iteration", "val_loss"]),
+        ("repro-lite", {"view": "through", "metric": "val_accuracy"}, ["val_loss", "val_accuracy"]),
+        ("sources", {"view": "loss", "level": 25, "minus": "gelu"}, ["loss", "value"]),
+        ("extreme", {"view": "ulp"}, ["after one ULP", "another seed: value"]),
+        ("sources", {"view": "two", "a": "charlm/relu/all", "b": "convlm/gelu/init"}, ["A: value", "B: value"]),
+    ],
+)
+def test_copied_python_gives_the_shown_numbers(
+    visit: Visit, tmp_path: Any, study: str, state: dict[str, Any], columns: list[str]
+) -> None:
+    """Executed on the same records, it prints every number of the table."""
+    for record in folders()["repro-lite"]:
+        store.save(store.path_of("repro-lite", f"{record.get('arm', '')}-{record['kind']}"), record)
+    for name in COMMITTED:
+        (tmp_path / "results" / name).symlink_to(paths.ROOT / "results" / name)
+    page, printed = opened(visit, study, **state), list[Any]()
+    page.get_by_role("button", name="Copy as Python").click()
+    code = page.locator("pre").inner_text()
+    assert len(code.splitlines()) <= 7
+    exec(code, {"print": printed.append})
+    shown = numbers(page)[columns].to_numpy(float).ravel()
+    assert len(shown) > 0
+    for number in shown:
+        assert np.isclose(flat(printed), number, rtol=1e-5, atol=3e-6).any(), number
 
 
 def test_menus_change_picture_words_and_address(visit: Visit) -> None:
@@ -40,98 +144,101 @@ def test_menus_change_picture_words_and_address(visit: Visit) -> None:
     page.get_by_role("combobox", name="metric").select_option("churn")
     assert picture(page) != before
     assert page.get_by_role("status").inner_text() != words
-    assert page.url.endswith("?metric=churn")
-    page.get_by_role("combobox", name="along the axis").select_option("scale")
-    assert "along=scale" in page.url
-    assert page.locator(".main .arm").count() == 3  # relu at two scales, swiglu at one
-
-
-def test_boxes_choose_the_series(visit: Visit) -> None:
-    page = opened(visit)
-    marks = page.locator(".main .arm").count()
+    assert page.url.endswith("#study=repro-lite&metric=churn")
+    page.get_by_role("combobox", name="minus").select_option("none")
+    assert page.locator(".main .arm").count() == 3
     page.get_by_role("checkbox", name="swiglu").uncheck()
-    assert page.locator(".main .arm").count() == marks - 1
+    assert page.locator(".main .arm").count() == 2
     assert "activation=relu" in page.url
     page.get_by_role("checkbox", name="relu").uncheck()
-    assert page.locator(".main .arm").count() == 0
-    assert "no arm is chosen" in page.get_by_role("status").inner_text()
+    assert "Nothing is chosen" in page.get_by_role("status").inner_text()
 
 
-def test_an_address_opens_the_view_that_it_was_made_from(visit: Visit) -> None:
+def test_another_study_begins_with_every_level_and_back_undoes(visit: Visit) -> None:
+    """What was ticked belongs to the study before; each change is one step of the browser's history."""
     page = opened(visit)
-    page.get_by_role("combobox", name="metric").select_option("val_loss")
-    page.get_by_role("combobox", name="model").select_option("tinylstm")
     page.get_by_role("checkbox", name="swiglu").uncheck()
-    address, before = page.url, picture(page)
-    other = opened(visit, "?" + address.split("?")[1])
-    assert picture(other) == before
-    assert other.get_by_role("combobox", name="model").input_value() == "tinylstm"
+    before = picture(page)
+    page.get_by_role("combobox", name="study").select_option("extreme")
+    assert page.locator("fieldset input:checked").count() == page.locator("fieldset input").count() == 6
+    page.go_back()
+    assert picture(page) == before
+    assert not page.get_by_role("checkbox", name="swiglu").is_checked()
 
 
-def test_back_undoes(visit: Visit) -> None:
-    """A change of the menus is one step of the browser's history."""
+def test_a_link_opens_its_state_and_an_old_one_opens_all_the_same(visit: Visit) -> None:
+    """Links outlive records: what is unknown gets its default."""
+    page = opened(visit, "sources", view="loss", level=40, activation=["relu", "gelu"], model="convlm")
+    assert page.get_by_role("combobox", name="picture").input_value() == "loss"
+    assert page.get_by_role("combobox", name="model").input_value() == "convlm"
+    assert page.locator("fieldset input:checked").count() == 2
+    page = opened(visit, "gone", metric="acuracy", model="none", activation="rleu", view="pie")
+    assert page.get_by_role("combobox", name="metric").input_value() == "total_variation"
+    assert page.locator("fieldset input:checked").count() == 2
+
+
+def test_each_preset_opens_a_picture_that_back_leaves(visit: Visit) -> None:
     page = opened(visit)
     before = picture(page)
-    page.get_by_label("metric").select_option("churn")
-    assert picture(page) != before
-    page.go_back()
-    assert "churn" not in page.url
-    assert picture(page) == before
+    for name, view in (("Show the kink effect", "ulp"), ("At equal loss", "loss"), ("The largest difference", "two")):
+        page.get_by_role("button", name=name).click()
+        assert f"view={view}" in page.url
+        assert page.locator(".main .arm").count() > 1
+        assert "none" not in page.get_by_role("status").inner_text()
+        page.go_back()
+        assert picture(page) == before
 
 
-def test_an_address_that_no_longer_fits_opens_all_the_same(visit: Visit) -> None:
-    """Links outlive records: what is unknown gets its default."""
-    page = opened(visit, "?study=gone&metric=acuracy&model=none&activation=rleu")
-    assert page.get_by_role("combobox", name="metric").input_value() == "total_variation"
-    assert page.locator(".main .arm").count() > 0
+def test_the_largest_difference_is_the_largest(visit: Visit) -> None:
+    table = numbers(opened(visit, "sources"))
+    page = opened(visit, "sources")
+    page.get_by_role("button", name="The largest difference").click()
+    apart = numbers(page).set_index("metric").loc["total_variation", "B minus A: value"]
+    assert abs(apart) >= table.value.abs().max()
 
 
-def test_keyboard_alone_is_enough(visit: Visit) -> None:
-    """The menus are reached with the tabulator, keep the focus, and follow the arrow keys; a space switches a box."""
-    page = opened(visit)
-    page.get_by_role("combobox", name="study").focus()
-    page.keyboard.press("Tab")
+def test_marks_tell_their_numbers_to_mouse_and_keyboard(visit: Visit) -> None:
+    """The pictures' marks are one stop of the tabulator, the arrow keys go on; menus keep the focus; a space ticks."""
+    page = opened(visit, minus="none")
+    marks, tip = page.locator(".main .arm"), page.locator(".tip")
+    marks.first.locator("path").hover()
+    assert "charlm, relu 0.1200" in tip.inner_text()
+    page.get_by_role("combobox", name="metric").focus()
     page.keyboard.press("ArrowDown")
     assert page.get_by_role("combobox", name="metric").input_value() == "relative_pd"
     assert page.evaluate("document.activeElement.name") == "metric"
+    page.get_by_role("checkbox", name="swiglu").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    assert tip.inner_text() == marks.nth(1).get_attribute("aria-label")
     page.get_by_role("checkbox", name="relu").focus()
     page.keyboard.press("Space")
     assert "activation=swiglu" in page.url
-    assert page.evaluate("document.activeElement.value") == "relu"
-
-
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        {},
-        {"metric": "val_loss", "model": "tinylstm"},
-        {"along": "scale", "activation": ["relu"]},
-        {"metric": "churn", "scale": "quick"},
-    ],
-)
-def test_csv_is_the_table_of_the_package(visit: Visit, wanted: dict[str, object]) -> None:
-    """The page's selection and the package's are one: same rows, same order, same numbers to six digits, what is
-    missing missing."""
-    query = "&".join(f"{name}={value if isinstance(value, str) else ','.join(value)}" for name, value in wanted.items())  # type: ignore[arg-type]
-    page = opened(visit, f"?{query}")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download these numbers").click()
-    found = pd.read_csv(StringIO(download.value.path().read_text()))
-    study = grid_study()
-    expected = study.table(study.choose(wanted))
-    pd.testing.assert_frame_equal(
-        found.drop(columns="singles"), expected.drop(columns="singles"), check_dtype=False, rtol=1e-5
-    )
-    singles = [[float(value) for value in str(cell).split()] for cell in found["singles"]]
-    assert [len(one) for one in singles] == [len(cell.split()) for cell in expected["singles"]]
 
 
 def test_table_says_what_the_picture_shows(visit: Visit) -> None:
-    """A reader without eyes: the picture has a name, the table has a caption and a header for each column."""
+    """A reader without eyes: the picture has a name, the table a caption and a header for each column."""
     page = opened(visit)
     assert "total variation" in (page.locator(".main svg").get_attribute("aria-label") or "")
     page.get_by_text("The numbers as a table").click()
-    table = page.locator(".numbers table")
+    table = page.locator("details .numbers table")
     assert table.locator("tbody tr").count() == page.locator(".main .arm").count()
-    assert table.locator("th[scope=col]").count() == 9
+    assert table.locator("th[scope=col]").count() == 8
     assert "95% intervals" in table.locator("caption").inner_text()
+
+
+def test_every_link_of_the_book_opens_its_state(browser: Browser) -> None:
+    """Menus and ticks show what the address of each link to the explorer says."""
+    if not (BUILT / "index.html").exists():
+        pytest.skip("the book is not built: make book")
+    for site in served(BUILT):
+        texts = [(site.folder / name).read_text() for name in site.pages]
+        states = {unescape(state) for text in texts for state in re.findall(r'href="explore\.html#([^"]+)"', text)}
+        assert len(states) > 1
+        for state in states:
+            visit = Visit(browser.new_page(), site.base)
+            visit.open(f"studies/explore.html#{state}").locator('[data-ready="true"]').wait_for()
+            for name, value in parse_qsl(state):
+                chosen = visit.page.locator(f'.menus [name="{name}"]:is(select, :checked, [type=range])')
+                assert {one.input_value() for one in chosen.all()} == set(value.split(",")), (state, name)
+            visit.page.close()

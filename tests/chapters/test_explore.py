@@ -1,101 +1,58 @@
-"""What the explorer shows: the records' own estimates, at their own places, and nothing that no record has."""
+"""What the explorer shows: the records' own values, at their own places, and nothing that no record has."""
 
 from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
-from tests.support.explored import grid_study, record
+from tests.support import grids
+from tests.support.explored import catalogue, folders, made_up
 
 from actlab.chapters import explore
-from actlab.errors import UnknownName
+from actlab.errors import BadInput
 from actlab.records import store
-from actlab.records.repro import ArmResults
-from actlab.widgets.explorer import as_json, catalogue
 
 
-def test_runs_of_the_grid_are_one_study_with_a_scale() -> None:
-    """A folder that is no run of the grid stands by itself."""
-    made = grid_study()
-    assert made.factors == {
+def test_studies_go_by_names_in_words_in_the_menus_order() -> None:
+    """A folder without a name in words keeps its own and comes last; one with nothing to explore is left out."""
+    found = explore.of_records({"own": [grids.record()], **folders(), "empty": [grids.baseline()]})["studies"]
+    assert {name: study["title"] for name, study in found.items()} == {
+        "repro-lite": "Between seeds, tiny Shakespeare",
+        "sources": "Where seed variance comes from, tiny Shakespeare",
+        "extreme": "Extreme activations, tiny Shakespeare",
+        "own": "own",
+    }
+
+
+def test_values_are_the_records_own() -> None:
+    """Single values in the order of the pairs; what a diverged trial has not is missing; a perturbation stands with its
+    arm."""
+    study = catalogue()["studies"]["repro-lite"]
+    assert {name: factor["levels"] for name, factor in study["factors"].items()} == {
         "model": ["charlm", "tinylstm"],
         "activation": ["relu", "swiglu"],
-        "scale": ["lite", "quick"],
     }
-    assert [s.name for s in explore.of_records({"repro-lite": [record()], "other": [record()], "empty": []})] == [
-        "repro",
-        "other",
-    ]
+    relu, swiglu, diverged = study["arms"]
+    pairs = made_up()[1]["reproducibility_metrics"]
+    assert swiglu["singles"]["churn"] == pytest.approx([pair["churn"] for pair in pairs])
+    assert diverged["singles"]["val_loss"] == [2.0, 2.1, None]
+    assert diverged["not_done"] == ["44: diverged"]
+    assert relu["moved"]["churn"] == [1e-6]
+    assert swiglu["moved"] == {}
 
 
-def test_estimates_are_the_records_own() -> None:
-    """Value, interval and n are those of the tables; single values are in the order of the pairs."""
-    made = grid_study()
-    choice = made.choose({"metric": "churn", "activation": ["swiglu"]})
-    (arm,) = made.select(choice)
-    results = ArmResults(record(activation="swiglu", pd=0.3))
-    assert arm.estimates["churn"] == results.shown("churn")
-    assert arm.singles["churn"] == [pair["churn"] for pair in results.record["reproducibility_metrics"]]
-    assert arm.nudge == {}
-    assert made.select(made.choose())[0].nudge["churn"] == 1e-6
+def test_training_is_followed_at_every_snapshot_and_at_the_end() -> None:
+    arm = next(arm for arm in catalogue()["studies"]["sources"]["arms"] if arm["setting"] == "varies=all")
+    found = arm["snapshots"]
+    assert found["iteration"] == [50, 100, 200, 350, 500]
+    assert [len(row) for row in found["val_loss"]] == [5] * 5
+    assert [len(row) for row in found["total_variation"]] == [10] * 5
+    assert found["total_variation"][-1] == arm["singles"]["total_variation"]
 
 
-def test_selection_keeps_every_level_along_the_axis_and_one_of_every_other() -> None:
-    made = grid_study()
-    assert [arm.at for arm in made.select(made.choose({"along": "scale", "activation": ["relu"]}))] == [
-        {"model": "charlm", "activation": "relu", "scale": scale} for scale in ("lite", "quick")
-    ]
-    assert [arm.at["model"] for arm in made.select(made.choose({"activation": ["relu"]}))] == ["charlm", "tinylstm"]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "name"),
-    [
-        ({"metric": "acuracy"}, "acuracy"),
-        ({"along": "activation"}, "activation"),
-        ({"activation": ["rleu"]}, "rleu"),
-        ({"scale": "huge"}, "huge"),
-        ({"colour": "red"}, "colour"),
-    ],
-)
-def test_an_unknown_choice_is_named(wanted: dict[str, object], name: str) -> None:
-    with pytest.raises(UnknownName, match=f"unknown .* '{name}'.* known are "):
-        grid_study().choose(wanted)
-
-
-def test_table_has_a_row_an_arm() -> None:
-    """Trials and pairs stand in one column, the diverged trial among them as NaN."""
-    made = grid_study()
-    table = made.table(made.choose({"metric": "val_loss", "activation": ["relu"]}))
-    assert list(table) == [
-        "model",
-        "activation",
-        "scale",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "n",
-        "parameters",
-        "singles",
-    ]
-    assert list(table["n"]) == [3, 2]
-    assert table["singles"].iloc[1] == "2 2.1 nan"
-
-
-def test_catalogue_is_strict_json_and_keeps_what_is_missing() -> None:
-    """NaN becomes null; a text that would end the script element is made harmless."""
-    made = grid_study()
-    x = np.linspace(-1, 1, 3)
-    whole = catalogue([made], {"relu": (x, x, x), "mish": (x, x, x)}, {"relu": {"note": "</script>"}, "swiglu": {}})
-    text = as_json(whole)
-    assert "</script" not in text
-    back = json.loads(text)
-    assert list(back["functions"]) == ["relu"]
-    assert back["studies"]["repro"]["factors"]["scale"]["levels"] == ["lite", "quick"]
-    arms = back["studies"]["repro"]["arms"]
-    assert next(a for a in arms if a["at"]["model"] == "tinylstm")["singles"]["val_loss"] == [2.0, 2.1, None]
+def test_catalogue_is_strict_json() -> None:
+    """NaN is null."""
+    assert json.loads(json.dumps(catalogue(), allow_nan=False))["t"][:3] == [None, 12.7062, 4.302653]
 
 
 def test_levels_are_in_the_studies_order() -> None:
@@ -106,8 +63,16 @@ def test_levels_are_in_the_studies_order() -> None:
 
 def test_studies_are_read_from_the_results_folder() -> None:
     """No folder, no study; an unknown one is an error."""
-    assert explore.studies() == []
-    store.save(store.path_of("repro-lite", "charlm-relu"), record())
-    assert [s.name for s in explore.studies()] == ["repro"]
-    with pytest.raises(UnknownName, match="unknown study 'repro-light': did you mean 'repro-lite'"):
+    assert explore.studies()["studies"] == {}
+    store.save(store.path_of("repro-lite", "charlm-relu"), grids.record())
+    assert list(explore.studies()["studies"]) == list(explore.studies(["repro-lite"])["studies"]) == ["repro-lite"]
+    with pytest.raises(BadInput, match="repro-light has no records with trials: studies that have are repro-lite"):
         explore.studies(["repro-light"])
+
+
+def test_a_link_names_a_state() -> None:
+    assert explore.link("sources") == "explore.html#study=sources"
+    assert (
+        explore.link("sources", view="loss", level=40, activation=["relu", "gelu"])
+        == "explore.html#study=sources&view=loss&level=40&activation=relu,gelu"
+    )

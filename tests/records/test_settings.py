@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 
-from tests.support import explored, grids
+from tests.support import grids
 
 from actlab.chapters import arms, explore
 from actlab.chapters import study_report as summary_chapters
@@ -55,18 +55,9 @@ def test_report_explorer_and_grid_show_every_setting() -> None:
     text = summary_chapters.in_words(found, summary.against(found.arms, "relu"))
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
-    (study,) = explore.studies(["grown-quick"])
-    assert study.factors == {"model": ["charlm"], "activation": ["relu", "gelu"], "iterations": ["4", "6"]}
-    chosen = study.select(study.choose({"iterations": "4"}))
-    assert [arm.estimates["val_loss"].n for arm in chosen] == [6]
-
-
-def test_two_settings_of_a_run_of_the_grid_are_two_levels_of_its_scale() -> None:
-    """The grid's runs are one study: its scale says what else differs within a run."""
-    runs = {"repro-quick": [of(), of(iterations=6)], "repro-lite": [explored.record()]}
-    (study,) = explore.of_records(runs)
-    assert study.factors["scale"] == ["lite", "quick, iterations=4", "quick, iterations=6"]
-    assert set(study.settings) == set(study.factors["scale"])
+    study = explore.studies(["grown-quick"])["studies"]["grown-quick"]
+    assert study["factors"]["iterations"]["levels"] == ["4", "6"]
+    assert [len(arm["labels"]) for arm in study["arms"] if arm["at"]["iterations"] == "4"] == [6]
 
 
 def test_what_no_setting_tells_apart_has_its_hash_in_its_name() -> None:
