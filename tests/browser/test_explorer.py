@@ -18,9 +18,9 @@ from tests.support.explored import COMMITTED, folders
 
 from actlab import paths
 from actlab.chapters.explore import link
-from actlab.records import estimates, repro, store
+from actlab.records import repro, store
 from actlab.records.repro import ArmResults
-from actlab.statistics.equal_loss import EqualLoss
+from actlab.statistics.equal_loss import EqualLoss, equal_loss
 
 pytestmark = pytest.mark.browser
 
@@ -83,9 +83,8 @@ def test_equal_loss_is_that_of_the_package(visit: Visit, level: int, metric: str
     """The slider's level and what is read there, with intervals; the slider moves both."""
     page = opened(visit, "sources", view="loss", level=level, metric=metric, model="convlm", varies="init")
     table = numbers(page)
-    arms = {arm.activation: arm for arm in repro.read(folders()["sources"]).of_model("convlm, varies=init")}
-    found = estimates.at_equal_loss(arms, metric, level / 100)
-    assert found is not None
+    arms = repro.read(folders()["sources"]).of_model("convlm, varies=init")
+    found = equal_loss({arm.activation: arm.curves(metric)[1] for arm in arms}, "relu", level / 100)
     assert list(table.activation) == ["gelu", "swiglu", "smelu_1"]
     for _, row in table.iterrows():
         same(found.differences[row.activation], row.value, row.low, row.high, row.n)

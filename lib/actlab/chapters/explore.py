@@ -28,6 +28,7 @@ TITLES = {
     "extreme": "Extreme activations, tiny Shakespeare",
     "extreme-small": "Extreme activations, smallest size",
     "scale": "Four sizes of charlm",
+    "repro-quick": "Between seeds, the quick run",
     "repro-partial-cpu": "Between seeds, partial scale",
     "mnist": "MNIST, one epoch",
     "mnist-epochs": "MNIST, several epochs",
@@ -173,7 +174,7 @@ def _arm(record: Record, names: Iterable[str], apart: Sequence[str], records: Se
         curves = {name: arm.curves(name) for name in THROUGH}
         iterations, first = curves[THROUGH[0]]
         found = {name: found.pairs[:, *pairs] for name, (_, found) in curves.items()}
-        through["snapshots"] = {"iteration": np.array(iterations), "val_loss": first.losses, **found}
+        through["snapshots"] = {"iteration": np.array(iterations, float), "val_loss": first.losses, **found}
     return {
         "at": at,
         "setting": recorded.named(record, apart),

@@ -133,17 +133,19 @@ def svg(figure: Figure) -> bytes:
     return out.getvalue()
 
 
-def as_html(figure: Figure, caption: str) -> str:
-    """The figure with its caption, which is also its alternative text: what it shows, in words."""
+def as_html(figure: Figure, caption: str, link: str = "") -> str:
+    """The figure with its caption, which is also its alternative text: what it shows, in words; ``link``: to the
+    explorer in the same state (``chapters.explore.link``)."""
     caption = caption[:1].upper() + caption[1:]
     image = (
         f'<img src="data:image/svg+xml;base64,{b64encode(svg(figure)).decode()}" alt="{escape(caption, quote=True)}">'
     )
-    return f'<figure>{image}<figcaption><span class="caption-text">{escape(caption)}</span></figcaption></figure>'
+    words = escape(caption) + (f' <a href="{escape(link)}">Explore this</a>' if link else "")
+    return f'<figure>{image}<figcaption><span class="caption-text">{words}</span></figcaption></figure>'
 
 
-def show(figure: Figure, caption: str) -> Any:
+def show(figure: Figure, caption: str, link: str = "") -> Any:
     """``as_html`` for a notebook."""
     from IPython.display import HTML
 
-    return HTML(as_html(figure, caption))
+    return HTML(as_html(figure, caption, link))

@@ -476,7 +476,7 @@ print(wide.sub(wide["${minus}"], axis=0).groupby(${list(by)}).mean())`;
 /** Arms of one architecture and setting, whose training is followed. */
 function read({ study }, arms) {
   const { model } = arms[0].at, row = [model, arms[0].setting].filter(Boolean).join(", ");
-  return `from actlab.records import estimates, repro, store
+  return `from actlab.records import repro, store
 grid = repro.read(store.load_study("${study}"), activations=${list(arms.map((arm) => arm.at.activation))})
 arms = {arm.activation: arm for arm in grid.of_model("${row}")}\n`;
 }
@@ -484,7 +484,9 @@ arms = {arm.activation: arm for arm in grid.of_model("${row}")}\n`;
 function equalLoss(choice, arms) {
   if (!arms.length) return "";
   const reference = choice.minus === "none" ? arms[0].at.activation : choice.minus;
-  return `${read(choice, arms)}print(estimates.at_equal_loss(arms, "${choice.metric}", ${choice.level / 100}, "${reference}"))`;
+  const curves = `{name: arm.curves("${choice.metric}")[1] for name, arm in arms.items()}`;
+  return `from actlab.statistics.equal_loss import equal_loss
+${read(choice, arms)}print(equal_loss(${curves}, "${reference}", ${choice.level / 100}))`;
 }
 
 function trajectories(study, choice, arms) {
