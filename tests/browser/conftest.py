@@ -161,10 +161,10 @@ def _write(root: Path) -> None:
     (root / "book/studies").mkdir(parents=True)
     shutil.copytree(paths.ROOT / "book/_static", root / "book/_static")
     shutil.copy(paths.ROOT / "book/references.bib", root / "book")
-    (root / "book/bibliography.md").write_text("# Bibliography\n\n```{bibliography}\n:all:\n```\n")
+    (root / "book/works.md").write_text("# Bibliography\n\n```{bibliography}\n:all:\n```\n")
     shutil.copy(paths.ROOT / "_config.yml", root / "book/_config.yml")
     (root / "book/_toc.yml").write_text(
-        "format: jb-book\nroot: intro\nchapters:\n- file: studies/explore\n- file: bibliography\n"
+        "format: jb-book\nroot: intro\nchapters:\n- file: studies/explore\n- file: works\n"
     )
     (root / "book/intro.md").write_text(
         "# A tiny book\n\nSwiGLU {cite:p}`shazeer2020glu` has $\\beta > 0$.\n\n$$ y = x\\,\\sigma(\\beta x) $$\n"
