@@ -1,9 +1,10 @@
-"""The guide to a study of one's own runs as it is printed: its files are written, its commands typed, its Python
+"""The section on a study of one's own runs as it is printed: its files are written, its commands typed, its Python
 run."""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import subprocess
@@ -28,7 +29,9 @@ def words(text: str) -> str:
 def test_the_guide_runs_as_typed(tmp_path: Path) -> None:
     """Own activation, model, text and metric in one file, on two workers, reported and grown; no file of the library is
     touched."""
-    page = (paths.ROOT / "book" / "extend.md").read_text(encoding="utf-8")
+    cells = json.loads((paths.ROOT / "notebooks" / "running.ipynb").read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells)
+    page = text.split("\n## A study of your own\n")[1].split("\n## ")[0]
     for name in ("params", "notebooks", "README.md"):
         (tmp_path / name).symlink_to(paths.ROOT / name)
     tools = str(Path(sys.executable).parent)
@@ -47,7 +50,7 @@ def test_the_guide_runs_as_typed(tmp_path: Path) -> None:
             (tmp_path / file).write_text(text)
             del waiting[file]
         elif language == "bash":
-            for line in text.splitlines():
+            for line in text.replace("\\\n", "").splitlines():
                 done = subprocess.run(
                     line, shell=True, cwd=tmp_path, env=here, capture_output=True, text=True, check=False
                 )
@@ -58,7 +61,7 @@ def test_the_guide_runs_as_typed(tmp_path: Path) -> None:
                 [sys.executable, "-c", text], cwd=tmp_path, env=here, capture_output=True, text=True, check=False
             )
             assert done.returncode == 0, done.stderr
-            assert "two trials differ by 0." in done.stdout
+            assert "two runs differ by 0." in done.stdout
         else:
             assert [line for line in text.splitlines() if words(line) not in words(said)] == []
     assert waiting == {}

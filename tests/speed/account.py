@@ -1,5 +1,4 @@
-"""Where the time of a training step goes: its arithmetic against this machine's matrix rate, and the profile of the
-rest."""
+"""The arithmetic of a training step, and this machine's matrix rate beside which it is read."""
 
 from __future__ import annotations
 
@@ -8,33 +7,7 @@ from typing import Any
 
 import torch
 from tests.speed import timing
-from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
-
-GROUPS = {
-    "matrix products": (
-        "mm",
-        "addmm",
-        "bmm",
-        "baddbmm",
-        "mkldnn_convolution",
-        "convolution_backward",
-        "_slow_conv2d_forward",
-    ),
-    "LSTM kernels": ("mkldnn_rnn_layer", "mkldnn_rnn_layer_backward"),
-    "copies and layout": ("copy_", "cat", "_reshape_copy", "fill_", "zero_", "constant_pad_nd"),
-    "softmax": ("_softmax", "_softmax_backward_data", "_log_softmax", "_log_softmax_backward_data"),
-    "attention, fused": (
-        "_scaled_dot_product_flash_attention_for_cpu",
-        "_scaled_dot_product_flash_attention_for_cpu_backward",
-    ),
-    "layer norm": ("native_layer_norm", "native_layer_norm_backward"),
-    "activation": ("gelu", "gelu_backward", "relu", "threshold_backward", "silu", "silu_backward"),
-    "random numbers": ("random_", "ge"),
-    "sums and products": ("add", "add_", "mul", "mul_", "div", "div_", "sub", "sum", "neg", "sigmoid", "tanh"),
-    "optimizer": ("_fused_adamw_",),
-}
-"""Operations of PyTorch by what they do; what is in no group is Python, dispatch and small operations."""
 
 
 def _lstm(inputs: Any, weights: Any, recurrent: Any, *_: Any, **__: Any) -> int:
@@ -73,21 +46,6 @@ def operations(work: Callable[[], object]) -> int:
     with FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
         work()
     return int(counter.get_total_flops())
-
-
-def profiled(work: Callable[[], object], repeats: int = 4) -> dict[str, float]:
-    """Share of one call's CPU time by group of ``GROUPS``, and ``the rest``; sums to 1."""
-    work()
-    with profile(activities=[ProfilerActivity.CPU]) as profiler:
-        for _ in range(repeats):
-            work()
-    seconds: dict[str, float] = {}
-    for event in profiler.key_averages():
-        name = event.key.removeprefix("aten::")
-        group = next((group for group, names in GROUPS.items() if name in names), "the rest")
-        seconds[group] = seconds.get(group, 0.0) + float(event.self_cpu_time_total)
-    total = sum(seconds.values())
-    return {group: seconds.get(group, 0.0) / total for group in (*GROUPS, "the rest")}
 
 
 def matmul_rate(size: int = 1024, repeats: int = 20) -> float:

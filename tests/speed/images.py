@@ -1,5 +1,4 @@
-"""Seconds per trial of the image sweep, one thread: PyTorch Lightning, a plain PyTorch loop, the stacked program; and
-what the machine allows.
+"""Seconds per trial of the image sweep, one thread: PyTorch Lightning, a plain PyTorch loop, the stacked program.
 
 Measured on some steps of an epoch and extrapolated to 55,000 images.  The ways take turns in short pieces and the
 smallest CPU time of a piece counts, so that other work on the machine disturbs all of them alike and little.
@@ -24,8 +23,6 @@ from actlab.trainers.stacked import Stack, denormals_flushed
 from actlab.trainers.streams import init_streams
 
 HIDDEN, RATES, EPOCH = (2, 4, 8, 16), (1e-1, 1e-2, 1e-3, 1e-4), 55_000
-ADAM_ARRAYS = 7
-"""Reads of weight, gradient and two moments, writes of weight and two moments."""
 
 Piece = Callable[[], int]
 """Trains some steps and returns how many."""
@@ -135,48 +132,6 @@ def _take_turns(pieces: dict[str, Piece], rounds: int) -> dict[str, float]:
     return best
 
 
-def limits(batch_size: int, rounds: int = 20) -> dict[str, float]:
-    """What a stacked step must do at least, in microseconds on this machine: the two products alone, and Adam alone,
-    each at its own best.
-
-    ``bytes``: Adam's traffic a step; ``adam_gigabytes_a_second`` and ``gigaflops`` say how fast this machine moves and
-    multiplies here.
-    """
-    torch.set_num_threads(1)
-    features = load_images("mnist").features
-    stack = Stack([network(*shape, features) for shape in shapes(features)], RATES)
-    x = torch.rand(batch_size, features)
-    images = x.expand(len(RATES), *x.shape)
-    delta = torch.randn(len(RATES), batch_size, stack.first.shape[2])
-    out = torch.empty_like(stack.first)
-
-    def products() -> int:
-        torch.bmm(images, stack.first)
-        torch.bmm(images.transpose(1, 2), delta, out=out)
-        return 1
-
-    def both() -> int:
-        stack._update(x, delta)
-        return 1
-
-    def gradients() -> int:
-        for part in delta:
-            torch.mm(x.T, part, out=stack._gradients[0])
-        return 1
-
-    best = _take_turns({"products": products, "both": both, "gradients": gradients}, rounds)
-    adam = best["both"] - best["gradients"]
-    size = 4 * ADAM_ARRAYS * (stack.first.numel() + stack.last.numel())
-    return {
-        "products_microseconds": 1e6 * best["products"],
-        "adam_microseconds": 1e6 * adam,
-        "limit_microseconds": 1e6 * (best["products"] + adam),
-        "adam_bytes": float(size),
-        "adam_gigabytes_a_second": size / adam / 1e9,
-        "gigaflops": 4 * batch_size * stack.first.numel() / best["products"] / 1e9,
-    }
-
-
 def measure_all(steps: int = 800, rounds: int = 3) -> dict[str, Any]:
-    """Every way at both batch sizes, and the machine's limits, for the record."""
-    return {"rows": measure(steps, rounds), "limits": {str(batch_size): limits(batch_size) for batch_size in (8, 64)}}
+    """Every way at both batch sizes, for the record."""
+    return {"rows": measure(steps, rounds)}

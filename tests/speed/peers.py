@@ -162,7 +162,7 @@ def measure(setting: Setting, names: Sequence[str], rounds: int) -> dict[str, An
 
 
 def spent_by(setting: Setting) -> dict[str, Any]:
-    """The arithmetic of our training step, and the shares of its time."""
+    """The arithmetic of our training step."""
     model, corpus = setting.start()
     recipe = replace(RECIPE, iterations=1, evaluate_every=1)
     one = spread(corpus.validation, model.config.block_size, 1)
@@ -175,7 +175,7 @@ def spent_by(setting: Setting) -> dict[str, Any]:
             evaluate(model, one, recipe)
 
     arithmetic = account.operations(step) - account.operations(evaluation)
-    return {"training_gflop": arithmetic / 1e9, "shares": account.profiled(step)}
+    return {"training_gflop": arithmetic / 1e9}
 
 
 def measure_all(

@@ -31,14 +31,15 @@ def test_naive_models_compute_the_same_function(subtests: pytest.Subtests) -> No
 
 
 def test_records_keep_the_newest() -> None:
-    """A measurement is a record; the notebook shows the newest of its name."""
+    """A measurement is a record; the page shows the newest of its name, and says where there is none."""
     assert performance.newest("peers") is None
-    save("peers", {"matmul_gflops": 1.0, "bfloat16": False})
-    found = performance.newest("peers")
+    save("growth", {"matmul_gflops": 1.0, "factors": {}})
+    found = performance.newest("growth")
     assert found is not None
-    assert found["measured"] == {"matmul_gflops": 1.0, "bfloat16": False}
-    assert "1 GFLOP/s" in str(performance.origin(found))
-    assert "not measured" in str(performance.origin(found))
+    assert found["measured"] == {"matmul_gflops": 1.0, "factors": {}}
+    tables = performance.tables()
+    assert tables["Machines"].loc["growth", "float32 products on one thread"] == "1 GFLOP/s"
+    assert all("no record yet" in str(table) for title, table in tables.items() if title != "Machines")
 
 
 def test_gpu_rows_are_computed_from_records() -> None:
