@@ -74,20 +74,6 @@ def add(study: str, trial: str, equal: bool = True, changed: tuple[str, ...] = (
     store.save(store.replays_of(store.path_of(study, "an-arm")) / f"{trial}-{moment}.json", record)
 
 
-def test_runs_and_replays_are_counted_apart() -> None:
-    """A run trained again twice is one run and two replays; a study without runs or replays has no row, and counts."""
-    for study, trials in (("one", 3), ("two", 2)):
-        store.save(store.path_of(study, "an-arm"), {"trials": [{"label": str(i)} for i in range(trials)]})
-    store.save(paths.results() / "performance" / "x.json", {"kind": "performance"})
-    add("one", "0")
-    add("one", "0", changed=(reliability.CODE,), moment="2")
-    add("one", "1", equal=False, changed=("torch 2.13.0 -> 2.14.0",))
-    table = reliability.replays_table(reliability.histories())
-    assert list(table.index) == ["one", "all"]
-    assert table.loc["one"].tolist() == ["3", 2, 2, 1, "2026-01-02"]
-    assert table.loc["all", "runs recorded"] == "5"
-
-
 def test_replays_are_counted_by_what_had_changed() -> None:
     """On another processor, after a change of the code, with other versions, with nothing changed: each replay once;
     the promise leaves the other processor out."""
@@ -97,9 +83,10 @@ def test_replays_are_counted_by_what_had_changed() -> None:
     add("one", "4", changed=(reliability.CODE,))
     add("one", "5", equal=False, changed=("torch 1 -> 2",))
     add("one", "6", equal=False)
-    histories = reliability.histories()
-    found = reliability.replays(histories)
+    store.save(paths.results() / "performance" / "x.json", {"kind": "performance"})
+    replays = reliability.replays()
+    found = reliability.by_cause(replays)
     assert found["replays"].tolist() == [1, 1, 4, 1]
     assert found.loc[reliability.CODE].tolist() == [1, 1, "0"]
     assert found.loc["versions"].tolist() == [1, 0, "0.50"]
-    assert "1 of 3 replays" in reliability.replayed(histories)
+    assert "1 of 3 replays" in reliability.replayed(replays)

@@ -15,7 +15,7 @@ def test_title_and_caption_are_what_the_records_say(monkeypatch: pytest.MonkeyPa
     record = reliability.newest()
     assert record is not None
     assert sum(row["lost"] for row in record["faults"]) == 0
-    replays = [r for h in reliability.histories() for r in h.replays if not reliability.on_another_processor(r)]
+    replays = [r for r in reliability.replays() if not reliability.on_another_processor(r)]
     assert replays
     assert all(replay["equal"] for replay in replays)
     level = [estimate.low < 0 < estimate.high for estimate in performance.against_peers().values()]

@@ -3,9 +3,6 @@ recorded run. No torch; injects no fault, trains nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
 import pandas as pd
 
 from actlab import paths
@@ -75,24 +72,9 @@ def doors(record: Record | None) -> pd.DataFrame:
     )
 
 
-# --- replays ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class History:
-    """What is recorded of a study's trials and of their replays."""
-
-    study: str
-    trials: int
-    """Recorded."""
-    replays: tuple[Record, ...]
-
-
-def histories() -> list[History]:
-    """One a study with trials, by name."""
-    studies = sorted(path.name for path in paths.results().glob("*") if path.is_dir())
-    trials = {study: sum(len(record.get("trials", [])) for record in store.load_study(study)) for study in studies}
-    return [History(study, count, tuple(store.load_replays(study))) for study, count in trials.items() if count]
+def replays() -> list[Record]:
+    """Every run that was trained again, of all studies."""
+    return [r for path in sorted(paths.results().glob("*")) if path.is_dir() for r in store.load_replays(path.name)]
 
 
 def on_another_processor(replay: Record) -> bool:
@@ -109,11 +91,10 @@ def cause(replay: Record) -> str:
     return "versions" if replay["changed"] else "nothing"
 
 
-def replays(found: Iterable[History]) -> pd.DataFrame:
+def by_cause(every: list[Record]) -> pd.DataFrame:
     """One row a cause: replays, those that gave the recorded bits, and how far the losses of the others were off."""
-    every = sorted((replay for history in found for replay in history.replays), key=cause)
     rows = {}
-    for name in dict.fromkeys(map(cause, every)):
+    for name in sorted(set(map(cause, every))):
         mine = [replay for replay in every if cause(replay) == name]
         off = [abs(r["val_loss"]["now"] - r["val_loss"]["recorded"]) for r in mine if "val_loss" in r]
         rows[name] = {
@@ -124,29 +105,7 @@ def replays(found: Iterable[History]) -> pd.DataFrame:
     return frame(rows)
 
 
-def replayed(found: Iterable[History]) -> str:
+def replayed(every: list[Record]) -> str:
     """How many runs that were trained again gave the recorded bits, where that is promised."""
-    promised = [r for h in found for r in h.replays if not on_another_processor(r)]
-    return (
-        f"On the recorded kind of processor {sum(r['equal'] for r in promised)} of {len(promised)} replays gave the "
-        "recorded bits"
-    )
-
-
-def replays_table(found: Iterable[History]) -> pd.DataFrame:
-    """One row a study, and their sum: trials recorded and trained again; replays equal bit for bit, and not equal."""
-    found = list(found)
-    everything = History("all", sum(h.trials for h in found), tuple(r for h in found for r in h.replays))
-    return frame(
-        {
-            h.study: {
-                "runs recorded": f"{h.trials:,}",
-                "trained again": len({(r["arm"], r["trial"]) for r in h.replays}),
-                "equal bit for bit": sum(r["equal"] for r in h.replays),
-                "not equal": sum(not r["equal"] for r in h.replays),
-                "last": max((r["provenance"]["date"][:10] for r in h.replays), default="none yet"),
-            }
-            for h in [*found, everything]
-            if h.replays
-        }
-    )
+    promised = [r["equal"] for r in every if not on_another_processor(r)]
+    return f"On the recorded kind of processor {sum(promised)} of {len(promised)} replays gave the recorded bits"

@@ -19,7 +19,7 @@ def answer() -> Any:
         [
             performance.sentence(),
             reliability.sentence(reliability.newest()),
-            reliability.replayed(reliability.histories()),
+            reliability.replayed(reliability.replays()),
         ]
     )
 
@@ -50,10 +50,6 @@ def extent(study: str) -> Any:
 
 def tables() -> Any:
     """Every table, folded."""
-    record, histories = reliability.newest(), reliability.histories()
-    trust = {
-        "Faults": reliability.faults(record),
-        "Bad and odd input": reliability.doors(record),
-        "Replays by study": reliability.replays_table(histories),
-    }
+    record = reliability.newest()
+    trust = {"Faults": reliability.faults(record), "Bad and odd input": reliability.doors(record)}
     return folded(performance.tables() | trust)
