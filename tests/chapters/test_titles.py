@@ -1,15 +1,15 @@
-"""Titles and captions of the case studies are fixed text: each test fails when the committed records say otherwise."""
+"""Titles and captions are fixed text: each test fails when the committed records say otherwise."""
 
 from __future__ import annotations
 
 import pytest
 
 from actlab.book.pages import load_pages
-from actlab.chapters import ablation, report
+from actlab.chapters import ablation, intro, report
 from actlab.claims import ledger
 from actlab.claims.evidence import gather
 from actlab.records import ablation as ablation_records
-from actlab.records import store
+from actlab.records import families, repro, sources, store
 from actlab.records.estimates import ALPHA, adjusted
 
 
@@ -21,6 +21,54 @@ def committed(monkeypatch: pytest.MonkeyPatch) -> None:
 def title(page: str) -> str:
     """Of a page below studies/."""
     return next(str(each.params["title"]) for each in load_pages() if each.name == f"studies/{page}")
+
+
+def minus_relu(study: str, metric: str) -> dict[tuple[str, str], tuple[float, float]]:
+    """(model, activation) -> difference from relu and its adjusted p-value."""
+    grid = families.quoting(repro.read(store.load_study(study)))
+    return {(arm.model, arm.activation): (e.value, p) for arm, e, p, _ in families.tested(grid, metric)}
+
+
+def test_repro() -> None:
+    """Significant differences of loss are more than those of total variation; where a model learned, signs are
+    opposite."""
+    assert title("repro") == "Between seeds, the activation changes the loss more often than the agreement"
+    loss, agreement = (minus_relu("repro-lite", metric) for metric in ("val_loss", "total_variation"))
+    assert sum(p < 0.05 for _, p in loss.values()) > 2 * sum(p < 0.05 for _, p in agreement.values())
+
+
+def test_processors() -> None:
+    """Kinked and smooth activations lie more than three powers of ten apart; relu's losses move most."""
+    assert title("processors").startswith("From the same seed a rounding error grows under relu and step, and stays")
+    moved = {name: floor for name, (floor, _) in intro.floors(repro.read(store.load_study("extreme"))).items()}
+    kinked = [moved.pop(name) for name in ("relu", "step")]
+    assert min(kinked) > 1e3 * max(moved.values())
+    bfloat16 = sources.read(store.load_study("sources-small"))
+    seeds = bfloat16.recorded("charlm")
+    for activation, arm in seeds.items():
+        apart = bfloat16.perturbation("charlm", activation, "bfloat16")
+        smooth = bfloat16.perturbation("charlm", "gelu", "nudge")
+        assert 1e3 * max(smooth) < min(apart) < max(apart) < arm.estimate("total_variation").low / 5
+
+
+def test_sources() -> None:
+    """Under every activation and at both sizes."""
+    assert title("sources").startswith("First weights and order of batches make most of the difference between seeds")
+    for study in ("sources", "sources-small"):
+        arms = sources.read(store.load_study(study)).arms
+        for model, activation in {cell[:2] for cell in arms}:
+            alone = [arms[model, activation, s].estimate("total_variation").value for s in ("init", "order", "dropout")]
+            assert 0 < alone[2] < min(alone[:2])
+
+
+def test_extreme() -> None:
+    """All five matter at both sizes, and only squared_relu lowers the loss; agreement changes its sign with size."""
+    assert title("extreme").endswith("every unusual activation changes the loss; only squared_relu lowers it")
+    for study, sign in (("extreme", 1), ("extreme-small", -1)):
+        loss, agreement = (minus_relu(study, metric) for metric in ("val_loss", "total_variation"))
+        assert all(p < 0.05 for _, p in loss.values())
+        assert [a for (_, a), (value, _) in loss.items() if value < 0] == ["squared_relu"]
+        assert all(sign * value * loss[cell][0] < 0 for cell, (value, _) in agreement.items())
 
 
 def test_report() -> None:
