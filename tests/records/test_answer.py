@@ -190,6 +190,12 @@ def test_the_page_says_what_the_comparisons_say() -> None:
     assert chapter.hypothesis_table(found).shape == (4, 3)
     drawn = figures.differences(chapter.primary(found), "TV", found.margin)
     assert [len(axes.get_yticklabels()) for axes in drawn.axes] == [3, 3, 3]
+    pooled = chapter.pooled(found)
+    assert [(a, p < 0.05) for (_, a), (_, p) in pooled.items()] == [
+        ("gelu", False),
+        ("smelu_1", True),
+        ("swiglu", True),
+    ]
     assert len(figures.against_loss(found.arms(), found.levels()).axes[0].lines) == 5  # four arms and the level
     nothing = answer([])
     assert set(chapter.sentences(nothing).values()) == {chapter.NOT_YET}

@@ -14,6 +14,7 @@ from actlab.chapters.template import folded
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.answer import Answer
+from actlab.records.estimates import adjusted
 from actlab.records.preregistration import params_of, registrations
 from actlab.records.repro import Grid
 from actlab.records.wording import listing, moment, signed, significance
@@ -94,6 +95,17 @@ def _ranking(answer: Answer, common: Grid) -> str:
 def primary(answer: Answer) -> dict[tuple[str, str], tuple[Estimate, float]]:
     """(model, activation) -> its difference from the reference at equal loss, and its adjusted p-value."""
     return {cell: (d.difference, d.adjusted) for cell, d in answer.comparisons().items()}
+
+
+def pooled(answer: Answer) -> dict[tuple[str, str], tuple[Estimate, float]]:
+    """The primary comparisons' means over architectures, with the Holm-adjusted p-values of the plan's hypotheses;
+    nothing below two architectures."""
+    if len(answer.arms()) < 2:
+        return {}
+    planned = [entry.get("activations", []) for entry in answer.plan["hypotheses"]]
+    families = [adjusted({name: answer.pooled(name) for name in names}) for names in planned]
+    found = [(name, *tested) for family in families for name, tested in family.items()]
+    return {("mean over architectures", name): (e, p) for name, e, p in found if e.n}
 
 
 def registration_table(study: str = STUDY) -> pd.DataFrame:
