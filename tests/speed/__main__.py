@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.speed import commands, growth, images, peers, updates, workers
+from tests.speed import commands, images, peers, updates, workers
 
 from actlab.chapters.performance import STUDY
 from actlab.errors import ActlabError, UnknownName
@@ -21,7 +21,6 @@ MEASUREMENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "peers": peers.measure_all,
     "commands": commands.measure_all,
     "scaling": workers.measure_all,
-    "growth": growth.measure_all,
     "mnist": images.measure_all,
     "optimizers": updates.measure_all,
 }

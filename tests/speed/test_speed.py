@@ -69,14 +69,6 @@ def test_peers_are_measured_in_processes_of_their_own() -> None:
     assert len(performance.equal_protocol(found)) == len(ways)
 
 
-def test_exponents_of_a_power_law() -> None:
-    """seconds = 3 level^1.7 in every round; the arithmetic grows with the square."""
-    levels = {str(n): {"seconds": [3 * n**1.7] * 2, "gflop": float(n**2)} for n in (64, 128, 256)}
-    row = performance.growth({"factors": {"width": levels}}).loc["width"]
-    assert row["exponent"] == "1.70 [1.70, 1.70]"
-    assert row["of its arithmetic"] == "2.00"
-
-
 MADE_UP = {
     "trials": {"in this process": 2, "Dask, 1": 2, "Dask, 2": 4},
     "seconds": {"in this process": [10.0, 10.0], "Dask, 1": [10.1, 10.1], "Dask, 2": [10.5, 10.5]},
@@ -96,7 +88,7 @@ def test_scaling_counts_runs_not_rounds() -> None:
 
 def test_an_unknown_measurement_lists_the_known(capsys: pytest.CaptureFixture[str]) -> None:
     """Before anything is measured; exit code 2."""
-    assert main(["growht"]) == 2
+    assert main(["scalign"]) == 2
     said = capsys.readouterr().err
-    assert "did you mean 'growth'?" in said
+    assert "did you mean 'scaling'?" in said
     assert all(name in said for name in MEASUREMENTS)

@@ -3,7 +3,6 @@ a part of the page on running."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from statistics import median
 from typing import Any
@@ -116,24 +115,6 @@ def workers(measured: Measured) -> pd.DataFrame:
     )
 
 
-def growth(measured: Measured) -> pd.DataFrame:
-    """One row a factor: exponent b of seconds = a level^b with a 95% interval over the rounds, and that of the
-    arithmetic; the levels of comparing runs are their numbers of pairs."""
-    rows = {}
-    for factor, found in measured["factors"].items():
-        pairs = factor == "trials"
-        levels = [math.comb(int(level), 2) if pairs else int(level) for level in found]
-        x, gflop = np.log(levels), [row["gflop"] for row in found.values()]
-        slopes = np.polyfit(x, np.log([row["seconds"] for row in found.values()]), 1)[0]  # a slope a round
-        rows["pairs of runs, compared" if pairs else factor] = {
-            "levels": ", ".join(map(str, levels)),
-            "exponent": with_interval(mean_interval(list(slopes)), 2),
-            "of its arithmetic": "" if None in gflop else f"{np.polyfit(x, np.log(gflop), 1)[0]:.2f}",
-            "rounds": str(len(slopes)),
-        }
-    return frame(rows)
-
-
 def images(measured: Measured) -> pd.DataFrame:
     """One row a batch size and way: CPU seconds of a run (one epoch), and how many times the stacked program's."""
     rows = {
@@ -183,7 +164,6 @@ TABLES: dict[str, tuple[str, Callable[[Measured], pd.DataFrame]]] = {
     "CPU time at equal protocol, every way": ("peers", equal_protocol),
     "Whole commands: two runs from the shell, wall clock, each side with its own protocol": ("commands", commands),
     "More workers: short runs in one process, on one Dask worker and on two": ("scaling", workers),
-    "How the cost grows: time = a level^b": ("growth", growth),
     "The image sweep against Lightning: 36 networks in one program": ("mnist", images),
     "An update of the weights in times fused AdamW's": ("optimizers", updates),
 }
