@@ -7,9 +7,12 @@ from typing import Any
 
 import yaml
 
-from actlab.book import footer, mathml
+from actlab import paths
+from actlab.book import dataset, footer, mathml
 from actlab.book.execute import execute_stale
+from actlab.chapters import intro
 from actlab.errors import ActlabError
+from actlab.figures import answer as figures
 from actlab.files import write_text
 
 
@@ -75,6 +78,15 @@ def write_redirects(app: Any, error: Exception | None) -> None:
         write_text(Path(app.outdir) / f"{old}.html", text)
 
 
+def write_downloads(app: Any, error: Exception | None) -> None:
+    """The records as a data set (``data/``), and the picture that a link to a page shows elsewhere."""
+    if error or app.builder.name != "html" or Path(app.srcdir).resolve().parent != paths.ROOT:
+        return
+    dataset.export(Path(app.outdir) / "data")
+    front = intro.read()
+    figures.lead(*front.lead, front.floors).savefig(Path(app.outdir) / footer.CARD, dpi=143)
+
+
 def forget_faults(app: Any, error: Exception | None) -> None:
     """After a build with warnings the next one reads every page again; otherwise it would pass without mending
     anything."""
@@ -93,5 +105,6 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("html-page-context", footer.add)
     app.connect("html-page-context", plain_citations)
     app.connect("build-finished", write_redirects)
+    app.connect("build-finished", write_downloads)
     app.connect("build-finished", forget_faults)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,5 @@
-"""The last line of every page: which commit wrote it, from records of which days, with which versions."""
+"""The last lines of every page: which commit wrote it, from records of which days, with which versions, how to cite it;
+and what a link to it shows elsewhere."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ from html import escape
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from actlab import __version__, paths
 from actlab.book.pages import Page, load_pages
@@ -60,9 +63,42 @@ def text(pages: Iterable[Page]) -> str:
     )
 
 
+CITE = """@misc{{actlab, author = {{{{{author}}}}}, title = {{{title}}},
+  year = {{{date-released:%Y}}}, note = {{version {version}, {commit}}}}}"""
+CARD = "_static/card.png"
+"""The lead figure, which a link to a page shows elsewhere."""
+
+
+@cache
+def citation() -> str:
+    """How to cite the book, folded: from CITATION.cff and the commit; with its licence."""
+    about = yaml.safe_load((paths.ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    entry = CITE.format(**about, author=about["authors"][0]["name"], commit=commit())
+    said = (
+        f"Version {about['version']} of {about['date-released']}; text, code and records: {about['license']} licence."
+    )
+    return f"<details id='cite'><summary>Cite this</summary><pre>{escape(entry)}</pre><p>{escape(said)}</p></details>"
+
+
+def card(app: Any, context: dict[str, Any], doctree: Any) -> str:
+    """Description and picture of a page for search engines and links elsewhere; absolute where ``html_baseurl`` is
+    known."""
+    paragraphs = (node.astext() for node in doctree.findall() if node.tagname == "paragraph") if doctree else ()
+    said = " ".join(next((text for text in paragraphs if len(text) > 40), app.config.html_title).split())[:200]
+    image = (app.config.html_baseurl.rstrip("/") + "/" if app.config.html_baseurl else context["content_root"]) + CARD
+    shown = {"og:title": context.get("title", ""), "og:description": said, "og:type": "article", "og:image": image}
+    tags = {"description": said, "twitter:card": "summary_large_image"}
+    return "".join(
+        f'<meta {key}="{name}" content="{escape(text)}">\n'
+        for key, found in (("name", tags), ("property", shown))
+        for name, text in found.items()
+    )
+
+
 def add(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Sphinx calls this for every page: an executed page names its own records, any other page those of the pages that
     it quotes."""
     quoted = app.env.metadata[name].get(QUOTED, [])
     pages = [page for page in load_pages(Path(app.srcdir).parent) if page.name in (name, *quoted)]
-    context["theme_extra_footer"] = f'<p class="provenance">{escape(text(pages))}</p>'
+    context["theme_extra_footer"] = f'<p class="provenance">{escape(text(pages))}</p>{citation()}'
+    context["metatags"] = context.get("metatags", "") + card(app, context, doctree)

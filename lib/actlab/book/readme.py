@@ -16,7 +16,6 @@ PAGES = {
     "book/intro.md": (PICTURE, "studies"),
 }
 """File -> where the figure and the pages lie, as seen from it."""
-BEGIN, END = "<!-- headline: begin -->\n", "<!-- headline: end -->"
 
 
 def headline(front: Front, figure: str, pages: str) -> str:
@@ -30,12 +29,13 @@ def picture(front: Front) -> str:
     return svg(figures.lead(*front.lead, front.floors)).decode() + "\n"
 
 
-def replaced(text: str, block: str) -> str:
-    """A page with another block between its markers."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise BadInput(f"the page must hold {BEGIN.strip()} and {END}")
+def replaced(text: str, block: str, name: str = "headline") -> str:
+    """A page with another block between the markers of that name."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+    before, found, rest = text.partition(begin)
+    _, also, after = rest.partition(end)
+    if not (found and also):
+        raise BadInput(f"the page must hold {begin.strip()} and {end}")
     return before + begin + block + end + after
 
 

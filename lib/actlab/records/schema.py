@@ -86,12 +86,14 @@ class Unfinished(Trial):
     """A run without a result."""
 
     status: Literal["diverged", "failed"]
-    """``diverged``: a loss was no number; ``failed``: an error, whose ``traceback`` is kept."""
+    """``done``, ``diverged`` (a loss was no number) or ``failed`` (an error, whose ``traceback`` is kept)."""
 
 
 class TextTrial(Trial):
     """A finished run of a character model."""
 
+    seed: Integer | None = None
+    """Of all its random streams, or of those that vary."""
     status: Literal["done"]
     final: Scores
     """The evaluation after the last step."""
@@ -117,6 +119,14 @@ class ImageTrial(Trial):
     """Percent of the validation images classified right."""
     test_accuracy: Number
     """Percent of the test images classified right."""
+    train_loss: Number | None = None
+    """Mean cross-entropy over the training images, in nats."""
+    test_loss: Number | None = None
+    """Mean cross-entropy over the test images, in nats."""
+    val_largest_class_share: Number | None = None
+    """Share of the validation images that get the class given most often."""
+    test_largest_class_share: Number | None = None
+    """The same of the test images."""
 
 
 class TokenTrial(Trial):
@@ -129,6 +139,8 @@ class TokenTrial(Trial):
     """The evaluation after the last step."""
     history: list[Values] = []
     """Every evaluation during training."""
+    tokens_per_second: Number | None = None
+    """Of training."""
     analyses: Values = {}
     """Losses of single validation batches, copying of repeated text, alignment of keys with the mean query vector."""
 
@@ -148,6 +160,14 @@ class Pair(Part):
     """Jensen-Shannon divergence in bits: 0 to 1."""
     label_pd: Number
     """2|p - q| / (p + q) at the character that came: 0 to 2."""
+    churn_win: Number | None = None
+    """Share of positions where only the second is right."""
+    churn_loss: Number | None = None
+    """Share of positions where only the first is right."""
+    churn_neutral: Number | None = None
+    """Share of positions where both are wrong and differ."""
+    blocks: Values = {}
+    """The measures over consecutive parts of the positions."""
 
 
 class Record(Part):
@@ -178,10 +198,13 @@ class TextArm(Arm):
     """Character models: ``floor`` and ``perturbed`` hold changed repetitions of the trials of an arm."""
 
     kind: Literal["trials", "floor", "perturbed"]
+    """What it is a record of; tells the kinds of records apart."""
     trials: list[Annotated[TextTrial | Unfinished, Field(discriminator="status")]]
     """Every training run."""
     reproducibility_metrics: list[Pair]
     """Every pair of trials that both ended well."""
+    metrics: Values = {}
+    """A study's own measures of pairs: name -> label and note."""
     trajectory: list[Values] = []
     """The same during training: trials and pairs at each snapshot."""
     ensembles: Values = {}
@@ -215,6 +238,11 @@ class ImageArm(Arm):
     """Feed-forward networks on images."""
 
     kind: Literal["mnist"]
+    """What it is a record of; tells the kinds of records apart."""
+    width: Integer | None = None
+    """Hidden units of this network."""
+    collapsed: Integer | None = None
+    """How many trials give one class to every validation image."""
     network: str
     """Activation and width rule: relu, geglu_equal_width, geglu_equal_parameters."""
     n_parameters: Integer
@@ -272,6 +300,7 @@ class GptArm(Arm):
     """A GPT: optimizer x broken symmetry x activation."""
 
     kind: Literal["ablation"]
+    """What it is a record of; tells the kinds of records apart."""
     optimizer: str
     """ecd, adamw, sgdm or soap."""
     symmetry: str
@@ -292,6 +321,7 @@ class Baseline(Record):
     """What tables of character frequencies reach on a study's validation text."""
 
     kind: Literal["baseline"]
+    """What it is a record of; tells the kinds of records apart."""
     unigram: Scores
     """Each character by its frequency in the training text."""
     bigram: Scores
@@ -302,6 +332,7 @@ class Replay(Record):
     """A recorded trial trained again."""
 
     kind: Literal["replay"]
+    """What it is a record of; tells the kinds of records apart."""
     arm: str
     """Whose trial it is."""
     trial: str
@@ -327,9 +358,20 @@ class Replay(Record):
 
 
 class Measurement(Record):
-    """Speed, memory or faults of the package itself; its keys are those of the page that shows it."""
+    """Speed, memory or faults of the package itself, as the pages of performance and reliability show them."""
 
     kind: Literal["performance", "reliability"]
+    """What it is a record of; tells the kinds of records apart."""
+    name: str | None = None
+    """What was measured."""
+    measured: Values = {}
+    """The measurements."""
+    faults: list[Values] = []
+    """Faults that were provoked, and how each ended."""
+    doors: Values = {}
+    """Kind of input -> how many damaged ones were tried, used and refused."""
+    seconds: Number | None = None
+    """How long it took."""
 
 
 Trained = TextArm | ImageArm | GptArm

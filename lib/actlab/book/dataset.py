@@ -1,0 +1,120 @@
+"""`results/` as a data set for those who do not have this package: JSON schema, Croissant metadata, a dictionary of every
+key and column (`python -m actlab.book.dataset` writes them), and the tidy tables as CSV."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from actlab import __version__, files, paths
+from actlab.book.readme import replaced
+from actlab.records import schema, tables
+
+PARTS = ("anyOf", "oneOf")
+TYPES = {"name": "sc:Text", "text": "sc:Text", "hash": "sc:Text", "true or false": "sc:Boolean"}
+"""Unit of a column -> type in Croissant; of any other a number."""
+NAMES = list(tables.COLUMNS)
+SEED, FIRST = NAMES.index("seed"), NAMES.index("first")
+COLUMNS_OF = {"trials": NAMES[:FIRST], "pairs": NAMES[:SEED] + NAMES[FIRST:]}
+"""Table -> its columns; a study's own measures are left out."""
+Node = dict[str, Any]
+
+
+def json_schema() -> Node:
+    """Of a record of any kind."""
+    found = schema.kinds().json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A record of actlab", **found}
+
+
+def keys(kind: str) -> dict[str, Node]:
+    """JSON path -> schema of every key that the records of a kind have, as ``$.trials[*].label``."""
+    whole = json_schema()
+    return dict(_keys(_resolved({"$ref": whole["discriminator"]["mapping"][kind]}, whole), whole, "$"))
+
+
+def _resolved(node: Node, whole: Node) -> Node:
+    return whole["$defs"][node["$ref"].rpartition("/")[2]] | node if "$ref" in node else node
+
+
+def _keys(node: Node, whole: Node, at: str) -> Iterator[tuple[str, Node]]:
+    for variant in [each for part in PARTS for each in node.get(part, ())]:
+        yield from _keys(_resolved(variant, whole), whole, at)
+    if "items" in node:
+        yield from _keys(_resolved(node["items"], whole), whole, f"{at}[*]")
+    for name, child in node.get("properties", {}).items():
+        inner = _resolved(child, whole)
+        yield f"{at}.{name}", inner
+        yield from _keys(inner, whole, f"{at}.{name}")
+
+
+def _type(node: Node) -> str:
+    """Of a value, in a word."""
+    variants = [each for part in PARTS for each in node.get(part, ())]
+    return " or ".join(dict.fromkeys(map(_type, variants))) if variants else str(node.get("type", "any"))
+
+
+def dictionary() -> str:
+    """Every key of a record with the kinds that have it, and every column of the tidy tables, as Markdown."""
+    told: dict[tuple[str, ...], list[str]] = {}
+    for kind in json_schema()["discriminator"]["mapping"]:
+        for path, node in keys(kind).items():
+            told.setdefault((f"`{path[2:]}`", _type(node), _said(node)), []).append(kind)
+    rows = [(key, kind, ", ".join(kinds), said) for (key, kind, said), kinds in sorted(told.items())]
+    columns = [(f"`{name}`", unit, meaning) for name, (unit, meaning) in tables.COLUMNS.items()]
+    record = _table(("key", "type", "kinds of record", "meaning"), rows)
+    tidy = _table(("column", "unit", "meaning"), columns)
+    return f"## Keys of a record\n\n{record}\n\n## Columns of trials.csv and pairs.csv\n\n{tidy}\n"
+
+
+def _said(node: Node) -> str:
+    return str(node.get("description", "")).replace("\n", " ").replace("``", "`")
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *(tuple(cell.replace("|", "\\|") for cell in row) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def croissant(given: Node) -> Node:
+    """The metadata with its version and the columns of the tidy tables as record sets."""
+    sets = [
+        {"@type": "cr:RecordSet", "@id": name, "name": name, "field": [_field(name, column) for column in columns]}
+        for name, columns in COLUMNS_OF.items()
+    ]
+    return {**given, "version": __version__, "recordSet": sets}
+
+
+def _field(table: str, column: str) -> Node:
+    unit, meaning = tables.COLUMNS[column]
+    source = {"fileObject": {"@id": f"{table}.csv"}, "extract": {"column": column}}
+    about = {"@type": "cr:Field", "@id": f"{table}/{column}", "name": column, "source": source}
+    return about | {"description": f"{meaning} ({unit})", "dataType": TYPES.get(unit, "sc:Float")}
+
+
+def export(folder: Path) -> None:
+    """Write the tidy tables of all studies and what describes them, as downloads of the book."""
+    found = zip(*map(tables.load, tables.studies()), strict=True)
+    for (name, columns), parts in zip(COLUMNS_OF.items(), found, strict=True):
+        table = pd.concat(parts, ignore_index=True).reindex(columns=columns)
+        files.write_text(folder / f"{name}.csv", table.to_csv(index=False))
+    for name, text in written().items():
+        files.write_text(folder / name, text)
+
+
+def written(folder: Path = paths.ROOT / "results") -> dict[str, str]:
+    """Name -> text of the generated files, with what stands in them by hand."""
+    metadata, readme = ((folder / name).read_text(encoding="utf-8") for name in ("croissant.json", "README.md"))
+    return {
+        "schema.json": json.dumps(json_schema(), indent=1) + "\n",
+        "croissant.json": json.dumps(croissant(json.loads(metadata)), indent=1) + "\n",
+        "README.md": replaced(readme, dictionary(), "dictionary"),
+    }
+
+
+if __name__ == "__main__":
+    for name, text in written().items():
+        files.write_text(paths.ROOT / "results" / name, text)
