@@ -34,7 +34,7 @@ MAY = {
         None,
     ),
     "statistics": ({"errors"}, {"numpy", "scipy"}),
-    "records": ({"statistics", "errors", "paths", "files"}, {"numpy", "pandas", "yaml", "IPython"}),
+    "records": ({"statistics", "errors", "paths", "files"}, {"numpy", "pandas", "pydantic", "yaml", "IPython"}),
     "figures": ({"records", "statistics", "errors"}, {"numpy", "matplotlib", "mpl_toolkits", "IPython"}),
     "claims": ({"records", "statistics", "errors"}, {"numpy", "pandas", "pydantic", "scipy", "yaml"}),
     "chapters": (
