@@ -10,6 +10,7 @@ from actlab.claims import ledger
 from actlab.claims.evidence import gather
 from actlab.records import ablation as ablation_records
 from actlab.records import families, repro, sources, store
+from actlab.records import mnist as mnist_records
 from actlab.records.estimates import ALPHA, adjusted
 
 
@@ -98,3 +99,19 @@ def test_ablation() -> None:
         assert all(e.value > 0 or p > ALPHA for e, p in adjusted(ablation_records.effects(f)).values())
     rates = ablation_records.rates(store.load_study(ablation.TUNING))["adamw"]
     assert rates[1.0].value - min(e.value for e in rates.values()) > 10 * ablation_records.symmetry(tuned).value
+
+
+def test_mnist() -> None:
+    """Counted over significant cells; at the two smaller rates GeGLU wins every one at equal width."""
+    assert title("mnist") == "On MNIST, GeGLU is ahead of ReLU at equal width and behind at equal parameters"
+    sweep = mnist_records.read(store.load_study("mnist"))
+    signs = {}
+    for network in ("geglu_equal_width", "geglu_equal_parameters"):
+        found = adjusted(mnist_records.differences(sweep, network))
+        small = [(e.value > 0, p < ALPHA) for (_, rate, _), (e, p) in found.items() if rate <= 1e-3]
+        every = [(e.value > 0, p < ALPHA) for e, p in found.values()]
+        signs[network] = [(cells.count((True, True)), cells.count((False, True))) for cells in (small, every)]
+    (small, (better, worse)) = signs["geglu_equal_width"]
+    assert small == (16, 0)
+    assert better > 2 * worse
+    assert all(worse > 2 * better for better, worse in signs["geglu_equal_parameters"])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from actlab.statistics.best_of_k import best_of_k_curve, bootstrap_maximum, interval_coverage
+from actlab.statistics.best_of_k import bootstrap_maximum, interval_coverage
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval, pair_mean
 
@@ -46,17 +46,6 @@ def test_coverage_of_known_methods() -> None:
 def test_jackknife_over_trials_covers_at_least_its_claim(trials: int, lowest: float, highest: float) -> None:
     """Claim: at least about 95%; conservative at small M."""
     assert lowest <= measured(pairs(trials), pair_mean, TRUE_MEAN) <= highest
-
-
-@pytest.mark.parametrize(("draws", "k", "lowest"), [(20, 2, 0.93), (20, 4, 0.91)])
-def test_expected_best_of_k_covers_where_draws_are_many(draws: int, k: int, lowest: float) -> None:
-    """Claim: about 95% where k <= B / 10, a little less at B / 5."""
-    generator = np.random.default_rng(0)
-
-    def method(values: np.ndarray) -> Estimate:
-        return best_of_k_curve(values, [k], generator, resamples=300)[0]
-
-    assert lowest <= measured(lambda g: g.normal(size=draws), method, EXPECTED_MAXIMUM[k], 600) <= 0.975
 
 
 @pytest.mark.parametrize("k", [2, 8])

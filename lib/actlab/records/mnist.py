@@ -4,7 +4,7 @@ their paired differences."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,6 @@ from actlab.records import settings
 from actlab.records.schema import SCORES
 from actlab.records.store import Record
 from actlab.records.tables import of_records
-from actlab.statistics.best_of_k import best_of_k_curve
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval, paired_difference
 
@@ -65,11 +64,6 @@ class Sweep:
         """(seeds,) the metric in the order of the seeds; NaN for a diverged trial; empty where there is no record."""
         return _scores(self.trials, metric, network=network, hidden=hidden, rate=rate, batch=batch)
 
-    def pool(self, network: str, hidden: int) -> NDArray[np.float64]:
-        """Accuracies over all rates, batches and seeds: what a random search over rate and batch draws from; a diverged
-        trial counts as the worst."""
-        return np.nan_to_num(_scores(self.trials, ACCURACY, network=network, hidden=hidden))
-
     def by_epochs(self, network: str, hidden: int) -> dict[int, NDArray[np.float64]]:
         """epochs -> (seeds,) accuracy of that network at the rate and batch of ``cell``."""
         every = pd.concat([table for table in (self.trials, self.longer) if len(table)] or [self.trials])
@@ -106,12 +100,6 @@ def table(records: Iterable[Record]) -> pd.DataFrame:
     return trials.rename(columns=COLUMNS).reindex(columns=[*FACTORS, *SCORES, "dataset"])
 
 
-def by_width(sweep: Sweep) -> dict[str, dict[int, Estimate]]:
-    """network -> hidden -> accuracy at the rate and batch of ``sweep.cell``, with a t interval over seeds."""
-    widths = [int(h) for h in sweep.levels("hidden")]
-    return {n: {h: mean_interval(sweep.scores(n, h, *sweep.cell[1:])) for h in widths} for n in sweep.networks}
-
-
 def differences(sweep: Sweep, network: str, reference: str = "relu") -> dict[tuple[int, float, int], Estimate]:
     """(hidden, rate, batch) -> validation accuracy minus the reference's (percentage points), paired by seed: same
     batches in the same order."""
@@ -133,13 +121,6 @@ def gains(sweep: Sweep, network: str, hidden: int) -> dict[int, Estimate]:
     scores = sweep.by_epochs(network, hidden)
     first = scores.get(1, np.empty(0))
     return {e: paired_difference(found, first) for e, found in scores.items() if e > 1 and len(found) == len(first)}
-
-
-def best_curves(
-    sweep: Sweep, generator: np.random.Generator, ks: Sequence[int] = range(1, 65)
-) -> dict[str, list[Estimate]]:
-    """network -> expected best validation accuracy of a random search over rate and batch, for each budget k."""
-    return {network: best_of_k_curve(sweep.pool(network, sweep.cell[0]), ks, generator) for network in sweep.networks}
 
 
 def optimism(sweep: Sweep) -> Estimate:
