@@ -6,9 +6,11 @@ import pytest
 
 from actlab.book.pages import load_pages
 from actlab.chapters import ablation, intro, report
+from actlab.chapters.autopsy import trained
 from actlab.claims import ledger
 from actlab.claims.evidence import gather
 from actlab.records import ablation as ablation_records
+from actlab.records import autopsy as autopsy_records
 from actlab.records import families, repro, sources, store
 from actlab.records import mnist as mnist_records
 from actlab.records.estimates import ALPHA, adjusted
@@ -115,3 +117,18 @@ def test_mnist() -> None:
     assert small == (16, 0)
     assert better > 2 * worse
     assert all(worse > 2 * better for better, worse in signs["geglu_equal_parameters"])
+
+
+def test_autopsy() -> None:
+    """With its defect on each anomaly is there, without it not: equal losses, a loss near 0, a model that differs from
+    itself as two seeds do, a trend that needs no second model."""
+    assert title("autopsy") == "The published anomalies come back when their defects are switched on"
+    evidence = autopsy_records.gather()
+    assert "165 of 165 evaluations" in trained.identical_on(evidence)
+    assert float(trained.leak_on(evidence).split()[0]) < 0.1 < 2 < float(trained.leak_off(evidence).split()[0])
+    for cell in (cell for cell in evidence.on if cell[0] != trained.UNIGRAM):
+        reading = evidence.on[cell]
+        assert reading.itself().value > 0.95 * reading.between().value > 4 * reading.paired().value
+    points = [point for point in trained.points(evidence) if point["model"] != trained.UNIGRAM]
+    assert trained.correlation(points, "itself") < -0.8 < -0.2 < trained.correlation(points, "paired")
+    assert trained.order(evidence.overfit, "val_loss") != trained.order(evidence.overfit, "best_val_loss")

@@ -16,8 +16,6 @@ from actlab.statistics.means import mean_interval
 from actlab.statistics.significance import (
     equivalence_p,
     holm,
-    one_way_anova,
-    permutation_f,
     sign_flip_floor,
     tukey,
     welch,
@@ -30,24 +28,6 @@ CHARLM = {
 }
 """Final validation losses of CharLM at full scale, seeds 42 to 44, as the reference study committed them."""
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
-
-
-def test_f_of_the_reference_losses() -> None:
-    """The report says F = 8.32, p = 0.024; its own values give p = 0.0185, and 60 of 1,680 relabellings."""
-    found, exact = one_way_anova({**CHARLM, "empty": [math.nan]}), permutation_f(CHARLM)
-    assert (found.statistic, found.p_value) == pytest.approx((8.341, 0.01851), rel=2e-3)
-    assert (exact.statistic, exact.p_value) == pytest.approx((found.statistic, 60 / 1680))
-
-
-def test_permutation_of_two_arms_is_the_two_sample_test() -> None:
-    """Integers bring ties, which rounding must not part; arms of two sizes."""
-
-    def distance(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
-        return np.round(np.abs(x.mean(axis=axis) - y.mean(axis=axis)), 12)
-
-    for a, b in (([1.0, 2, 2, 5], [3.0, 4, 4]), ([0.1, 0.2, 0.3], [0.3, 0.1, 0.7])):
-        expected = stats.permutation_test((a, b), distance, n_resamples=np.inf, alternative="greater", vectorized=True)
-        assert permutation_f({"a": a, "b": b}).p_value == pytest.approx(expected.pvalue), (a, b)
 
 
 def test_sign_flips_of_n_pairs_have_a_floor() -> None:
@@ -106,22 +86,14 @@ def test_two_one_sided_tests_are_those_of_scipy() -> None:
 
 
 def test_arms_that_never_vary_or_are_missing() -> None:
-    """No F between equal arms, an infinite one between different arms, none of single trials; never a warning."""
-    same, apart = {"a": [0.1] * 3, "b": [0.1] * 3}, {"a": [0.1] * 3, "b": [0.3] * 3}
-    single = {"a": [1.0], "b": [math.nan, 2.0]}
-    assert math.isnan(one_way_anova(same).p_value)
-    assert (one_way_anova(apart).statistic, one_way_anova(apart).p_value) == (math.inf, 0.0)
-    assert all(math.isnan(test(single).p_value) for test in (one_way_anova, permutation_f))
-    assert math.isnan(one_way_anova({"a": [], "b": []}).p_value)
-    assert welch(apart["a"], apart["b"])[1] == pytest.approx(0)
-    difference, p_value = welch(single["a"], single["b"])
+    """Nothing between constant arms that differ, nothing to say of single trials; never a warning."""
+    assert welch([0.1] * 3, [0.3] * 3)[1] == pytest.approx(0)
+    difference, p_value = welch([1.0], [math.nan, 2.0])
     assert (difference.value, p_value) == (-1, pytest.approx(math.nan, nan_ok=True))
 
 
 def test_bad_input_says_what_was_given() -> None:
     with pytest.raises(BadInput, match="at least two arms, got a"):
-        one_way_anova({"a": [1.0, 2.0]})
-    with pytest.raises(BadInput, match="relabellings"):
-        permutation_f({"a": np.arange(12.0), "b": np.arange(12.0)})
+        tukey({"a": [1.0, 2.0]})
     with pytest.raises(BadInput, match=r"\[0, 1\]"):
         holm([0.5, 1.5])

@@ -97,7 +97,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
     anomalies = {name: vars(anomaly) for name, anomaly in autopsy.anomalies(evidence).items()}
     tables = {
         "studies": pd.DataFrame.from_dict({study: _extent(study) for study in STUDIES}, orient="index"),
-        "anomalies": pd.DataFrame.from_dict(anomalies, orient="index").drop(columns="labels"),
+        "anomalies": pd.DataFrame.from_dict(anomalies, orient="index"),
         "verdicts": ledger.table(judged).drop(columns="meaning"),
         "ledger": judged,
     }

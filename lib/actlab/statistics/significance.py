@@ -1,4 +1,4 @@
-"""Tests of differences between arms: one-way ANOVA, its exact permutation, Tukey, Welch, Holm's correction, two
+"""Tests of differences between arms: the F of an ANOVA, Tukey, Welch, Holm's correction, two
 one-sided tests.
 
 Arms are a mapping, name -> (n,) one value per trial; NaN marks a missing trial and is left out.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -20,16 +19,6 @@ from actlab.errors import BadInput
 from actlab.statistics.estimate import LEVEL, Array, Estimate, trials
 
 Arms = Mapping[str, ArrayLike]
-EXACT_LIMIT = 100_000
-"""More relabellings are not enumerated."""
-
-
-@dataclass(frozen=True)
-class Test:
-    """A test's statistic and p-value; NaN where it cannot be made."""
-
-    statistic: float
-    p_value: float
 
 
 def present(arms: Arms) -> dict[str, Array]:
@@ -40,47 +29,9 @@ def present(arms: Arms) -> dict[str, Array]:
     return {name: values for name, values in found.items() if len(values)}
 
 
-def one_way_anova(arms: Arms) -> Test:
-    """Whether the arms' means differ: F = MS between / MS within (Fisher 1925); normal values of one variance,
-    independent trials.
-
-    Raises:
-        BadInput: fewer than two arms, or an infinite value.
-    """
-    groups = list(present(arms).values())
-    if len(groups) < 2:
-        return Test(math.nan, math.nan)
-    with warnings.catch_warnings(action="ignore"):  # too few trials, or equal ones: NaN says it
-        found = stats.f_oneway(*groups)
-    return Test(float(found.statistic), float(found.pvalue))
-
-
 def f_p_value(statistic: float, between: int, within: int) -> float:
     """The p-value of an F statistic with these degrees of freedom."""
     return float(special.fdtrc(between, within, statistic))
-
-
-def permutation_f(arms: Arms) -> Test:
-    """Whether the arms differ: the F of one-way ANOVA over all ways to deal the values out to arms of these sizes.
-
-    Raises:
-        BadInput: fewer than two arms, an infinite value, or more than ``EXACT_LIMIT`` relabellings.
-    """
-    groups = list(present(arms).values())
-    sizes, observed = [len(group) for group in groups], one_way_anova(arms).statistic
-    if math.isnan(observed):
-        return Test(math.nan, math.nan)
-    relabellings = math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
-    if relabellings > EXACT_LIMIT:
-        raise BadInput(f"expected at most {EXACT_LIMIT:,} relabellings, got {relabellings:,} of arms of {sizes} trials")
-    mean = np.concatenate(groups).mean()
-
-    def between(*dealt: Array, axis: int) -> Array:
-        """Sum of squares between arms: F grows with it, the total being fixed."""
-        return np.asarray(sum((group - mean).sum(axis=axis) ** 2 / group.shape[axis] for group in dealt))
-
-    found = stats.permutation_test(groups, between, vectorized=True, n_resamples=np.inf, alternative="greater")
-    return Test(observed, float(found.pvalue))
 
 
 def tukey(arms: Arms) -> dict[frozenset[str], float]:

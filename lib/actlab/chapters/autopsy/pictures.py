@@ -12,6 +12,16 @@ from actlab.records.repro import ArmResults
 from actlab.statistics.estimate import Estimate
 
 LOSS = "validation loss (nats)"
+CAPTIONS = {
+    "itself": "The published difference is what one model gives against itself on other inputs; two seeds on the same "
+    "inputs differ far less",
+    "identical": "Where hollow marks lie on corrected relu's line, the name of the activation changed nothing; "
+    "corrected, the activations differ",
+    "leak": "Padded on both sides, convlm's loss falls to almost nothing; padded on the left it stays an ordinary one",
+    "trade_off": "On different inputs the difference rises as the loss falls, and so does one model's from itself "
+    "(hollow); on the same inputs little of it is left",
+}
+"""Figure -> the claim that it shows."""
 
 
 def _mean_loss(arm: ArmResults, until: int) -> Line:
