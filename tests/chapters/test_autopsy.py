@@ -91,3 +91,11 @@ def test_our_runs_that_overfit() -> None:
     found = anomalies(Autopsy(overfit=overfit(0.5)))["significance"]
     assert found.on == "at the last step gelu < relu < swish; 9 of 9 runs end above their lowest loss"
     assert found.off == "at the lowest loss relu < gelu < swish"
+
+
+def test_identical_losses_are_drawn_at_zero() -> None:
+    """nanotransformer's name was ignored: its marks lie at 0, and the corrected activation's line does not."""
+    first = pictures.figure_identical(autopsies.evidence()).axes[0]
+    marks = next(line for line in first.lines if line.get_marker() == "s")
+    assert not marks.get_ydata().any()
+    assert any(line.get_ydata()[-1] == pytest.approx(2.2 / 3) for line in first.lines)

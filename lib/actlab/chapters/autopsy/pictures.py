@@ -5,18 +5,20 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from actlab.chapters.autopsy.trained import ignoring
 from actlab.chapters.autopsy.trained import points as snapshots
-from actlab.figures.primitives import Line, lines, points, scatter
+from actlab.figures.primitives import Line, line, lines, points, scatter
 from actlab.records.autopsy import Autopsy
 from actlab.records.repro import ArmResults
 from actlab.statistics.estimate import Estimate
+from actlab.statistics.means import paired_difference
 
 LOSS = "validation loss (nats)"
 CAPTIONS = {
     "itself": "The published difference is what one model gives against itself on other inputs; two seeds on the same "
     "inputs differ far less",
-    "identical": "Where hollow marks lie on corrected relu's line, the name of the activation changed nothing; "
-    "corrected, the activations differ",
+    "identical": "As published (hollow) gelu's losses are relu's; corrected (line, band: 95% interval), the two "
+    "activations differ in most models",
     "leak": "Padded on both sides, convlm's loss falls to almost nothing; padded on the left it stays an ordinary one",
     "trade_off": "On different inputs the difference rises as the loss falls, and so does one model's from itself "
     "(hollow); on the same inputs little of it is left",
@@ -42,17 +44,27 @@ def figure_itself(evidence: Autopsy) -> Figure:
 
 
 def figure_identical(evidence: Autopsy) -> Figure:
-    """Corrected relu and gelu as lines; arms that ignored their activation as hollow marks, on relu's line or on each
-    other."""
+    """By model, the loss under an activation's name minus corrected relu's: hollow marks where the name was ignored, a
+    line where it arrived."""
     found, marks = {}, set()
-    for (model, activation), reading in evidence.on.items():
-        if model != "charlm":
-            for name in ("relu", "gelu"):
-                if (model, name) in evidence.off.arms:
-                    found[model, f"{name}, corrected"] = _mean_loss(evidence.off.arms[model, name], reading.end)
-            found[model, f"{activation}, as published"] = _mean_loss(reading.arm, reading.end)
-            marks.add((model, f"{activation}, as published"))
-    return lines(found, "iteration", LOSS, marks=marks)
+    for arm in ignoring(evidence):
+        relu, corrected = (evidence.off.arms.get((arm.model, a)) for a in ("relu", arm.activation))
+        for name, one in ((f"{arm.activation}, as published", arm), (f"{arm.activation}, corrected", corrected)):
+            if relu and one:
+                found[arm.model, name] = _minus(one, relu)
+        marks.add((arm.model, f"{arm.activation}, as published"))
+    return lines(
+        found, "iteration", "validation loss minus corrected relu's (nats)", marks=marks, zero=True, share=False
+    )
+
+
+def _minus(arm: ArmResults, other: ArmResults) -> Line:
+    """The difference of two arms at the evaluations that both have, paired by the seeds that both have."""
+    (steps, mine), (others, theirs) = arm.curve("val_loss"), other.curve("val_loss")
+    _, i, j = np.intersect1d(steps, others, return_indices=True)
+    _, a, b = np.intersect1d(arm.labels, other.labels, return_indices=True)
+    both = {steps[k]: paired_difference(mine[a, k], theirs[b, at]) for k, at in zip(i, j, strict=True)}
+    return line(both)
 
 
 def figure_leak(evidence: Autopsy) -> Figure:
