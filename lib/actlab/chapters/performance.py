@@ -170,11 +170,14 @@ TABLES: dict[str, tuple[str, Callable[[Measured], pd.DataFrame]]] = {
 """Title -> the name of its record, and what makes it."""
 
 
-def tables() -> dict[str, pd.DataFrame]:
-    """Every table by its title, and the machines; "no record yet" where nothing was measured."""
+def tables(**others: store.Record | None) -> dict[str, pd.DataFrame]:
+    """Every table by its title, and the machines, also of ``others``; "no record yet" where nothing was measured."""
     records = {name: newest(name) for name, _ in TABLES.values()}
     made = {t: table(r["measured"]) if (r := records[name]) else frame({}) for t, (name, table) in TABLES.items()}
-    return made | {"On a GPU": on_gpu(), "Machines": frame({n: origin(r) for n, r in records.items() if r})}
+    return made | {
+        "On a GPU": on_gpu(),
+        "Machines": frame({n: origin(r) for n, r in {**records, **others}.items() if r}),
+    }
 
 
 def against_peers() -> dict[tuple[str, str], Estimate]:

@@ -52,4 +52,4 @@ def tables() -> Any:
     """Every table, folded."""
     record = reliability.newest()
     trust = {"Faults": reliability.faults(record), "Bad and odd input": reliability.doors(record)}
-    return folded(performance.tables() | trust)
+    return folded(performance.tables(faults=record) | trust)
