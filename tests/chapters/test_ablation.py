@@ -15,7 +15,8 @@ from actlab.records.ablation import BROKEN, CELLS, Factorial, effect, interactio
 def test_sentences_carry_numbers() -> None:
     """The effect with its interval and n, how many survive Holm, and the optimism of the published validation."""
     found = ablation.sentences(made_up())
-    assert found["ablation_extent"] == "16 of 16 arms have records of up to 170,240 parameters and 307,200 tokens"
+    extent = "16 of 16 configurations have records of up to 170,240 parameters and 307,200 tokens"
+    assert found["ablation_extent"] == extent
     assert "8 of 8 effects of bQ+bV are significant" in found["ablation_effect"]
     assert re.search(
         r"changes the loss by -0\.(19|20)\d \[-0\.2\d\d, -0\.1\d\d\] nats \(n = 3\)", found["ablation_effect"]
@@ -27,7 +28,7 @@ def test_no_records_no_numbers() -> None:
     """Missing shows as missing, in part and as a whole."""
     assert set(ablation.sentences(read([])).values()) == {"No record yet"}
     partly = ablation.sentences(read([record("ecd", "symmetric", "gelu")]))
-    assert partly["ablation_effect"].startswith("No arm and its bQ+bV partner")
+    assert partly["ablation_effect"].startswith("No configuration and its bQ+bV partner")
 
 
 def test_tables_name_what_is_missing() -> None:

@@ -6,13 +6,17 @@ import math
 
 import pytest
 
-from actlab.records.wording import above_zero, bullets, capital, measured, moment, publish, small
+from actlab.records.wording import above_zero, bullets, capital, measured, moment, paragraph, small
 from actlab.statistics.estimate import Estimate
 
 
 def test_bullets_leave_out_what_is_empty() -> None:
     """One line a sentence, capital first, full stop last; no sentence twice."""
     assert bullets(["one", "", "two", "one"]).data == "- One.\n- Two."
+
+
+def test_a_paragraph_leads_with_its_word() -> None:
+    assert paragraph("Answer", "one", "", "two").data == "**Answer.** One. Two."
 
 
 def test_capital_changes_the_first_letter_alone() -> None:
@@ -45,16 +49,3 @@ def test_a_moment_is_told_to_the_minute_in_utc() -> None:
     assert moment("2026-11-21T08:06:30+00:00") == "2026-11-21 08:06 UTC"
     assert moment("2026-11-21T00:06:30+01:00") == "2026-11-20 23:06 UTC"
     assert moment("2026-11-21") == "2026-11-21"
-
-
-def test_published_sentences_are_glue(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same output as myst-nb's own function leaves in a notebook."""
-    from myst_nb.ext import glue
-
-    shown: list[object] = []
-    for module in ("IPython.display.display", "myst_nb.ext.glue.ipy_display"):
-        monkeypatch.setattr(module, lambda data, raw, metadata: shown.append((data, raw, metadata)))
-    publish({"name": "one's own sentence"})
-    glue.glue("name", "One's own sentence", display=False)
-    assert len(shown) == 2
-    assert shown[0] == shown[1]

@@ -40,7 +40,7 @@ CAPTION = (
     "lowers the loss of no optimizer significantly"
 )
 NOT_YET = (
-    f"{NO_RECORD} of every arm: `actlab run params/ablation-tuning.yaml`, then `actlab run params/ablation-tuned.yaml`"
+    f"{NO_RECORD} of every configuration: `actlab run` params/ablation-tuning.yaml, then params/ablation-tuned.yaml"
 )
 
 
@@ -119,9 +119,11 @@ def sentences(f: Factorial) -> dict[str, str]:
     one, noise = t.iloc[0], batches(f)
     tokens = one["iterations"] * one["batch_size"] * one["context"]
     return {
-        "ablation_extent": f"{len(CELLS) - len(f.missing)} of {len(CELLS)} arms have records of up to "
+        "ablation_extent": f"{len(CELLS) - len(f.missing)} of {len(CELLS)} configurations have records of up to "
         f"{t['n_parameters'].max():,} parameters and {tokens:,} tokens",
-        "ablation_effect": f"At the published rates {told}" if found else "No arm and its bQ+bV partner are recorded",
+        "ablation_effect": f"At the published rates {told}"
+        if found
+        else "No configuration and its bQ+bV partner are recorded",
         "ablation_batches": f"The lowest of {noise.evaluations} single-batch losses, as published, lies "
         f"{noise.optimism:.2f} nats below the mean over all batches, on average over the trained networks"
         if noise

@@ -41,17 +41,6 @@ def moment(text: str) -> str:
     return f"{datetime.fromisoformat(text).astimezone(UTC):%Y-%m-%d %H:%M} UTC" if "T" in text else text
 
 
-def publish(named: dict[str, str]) -> None:
-    """Hand sentences to the book's pages under their names, as ``myst_nb.glue(display=False)`` does, which takes 2 s to
-    load."""
-    from IPython.display import display
-
-    hidden = "application/papermill.record/"
-    for name, sentence in named.items():
-        about = {"scrapbook": {"name": name, "mime_prefix": hidden}}
-        display({f"{hidden}text/plain": repr(capital(sentence))}, raw=True, metadata=about)
-
-
 def above_zero(estimate: Estimate) -> Estimate:
     """What cannot be negative, with its interval on a logarithmic scale: the same standard error, value / f to value x
     f.
