@@ -18,7 +18,7 @@ from actlab.records import store
 from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import tested
 from actlab.records.labels import METRICS, PAIR_METRICS
-from actlab.records.repro import ArmResults, Grid
+from actlab.records.repro import ArmResults, Grid, in_order
 from actlab.records.settings import differing, kind_of, named
 from actlab.records.wording import signed, small, with_interval
 from actlab.statistics.estimate import Estimate
@@ -98,7 +98,7 @@ def table_model(grid: Grid, model: str, compared: Compared) -> pd.DataFrame:
     """A column an activation: parameters, trials, every metric with its 95% interval, and the differences from relu; a
     star marks one that is significant in its primary family (Holm)."""
     rows: dict[str, dict[str, str]] = {}
-    for activation in grid.activations:
+    for activation in in_order(grid.activations):
         arm = grid.arms.get((model, activation))
         named = {"parameters": MISSING, "trials": MISSING, **{m.label: MISSING for m in grid.metrics.values()}}
         if arm:

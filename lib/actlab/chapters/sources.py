@@ -48,7 +48,7 @@ def _arms(found: Studies, stream: str = "all") -> Iterator[tuple[str, str, ArmRe
         for model in sources.models:
             arms = sources.recorded(model, stream)
             for activation, arm in arms.items():
-                yield f"{model}, {next(iter(arms.values())).n_parameters / 1000:.0f}k parameters", activation, arm
+                yield f"{model}, {next(iter(arms.values())).n_parameters / 1000:.0f}k", activation, arm
 
 
 def figure_streams(found: Studies) -> Figure:

@@ -29,14 +29,13 @@ def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) ->
 
 
 def folded(parts: Mapping[str, pd.DataFrame | Iterable[str]], selector: str = "") -> Any:
-    """Tables and lists of sentences for the end of a page, each behind its title. With the name of a ``selector`` the
-    first is open, and opening one closes the others."""
+    """Tables and lists of sentences for the end of a page, each behind its title. With the name of a ``selector``
+    opening one closes the others."""
     from IPython.display import HTML
 
     group = f' name="{escape(selector)}"' if selector else ""
     found = [
-        f"<details{group}{' open' * bool(group and not i)}><summary>{escape(title)}</summary>{_inside(part)}</details>"
-        for i, (title, part) in enumerate(parts.items())
+        f"<details{group}><summary>{escape(title)}</summary>{_inside(part)}</details>" for title, part in parts.items()
     ]
     return HTML("\n".join(found))
 

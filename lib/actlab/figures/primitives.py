@@ -123,6 +123,8 @@ def points(
             span(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
         if log:
             scale("log")
+        else:
+            axes.locator_params(axis="y" if upright else "x", nbins=4)
 
     rows = max((len(places) for places in of_panel.values()), default=0)
     height = height or (2.3 if upright else 0.3 + 0.21 * rows)

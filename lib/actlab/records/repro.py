@@ -293,7 +293,10 @@ ORDER = (
 """The studies' own order, in tables and figures."""
 
 
+def in_order(names: Iterable[str]) -> list[str]:
+    """Each name once, the studies' own first and in their order, then the others by name."""
+    return sorted(set(names), key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+
+
 def _chosen(present: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:
-    if wanted is None:
-        return tuple(sorted(set(present), key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name)))
-    return tuple(wanted)
+    return tuple(in_order(present) if wanted is None else wanted)

@@ -120,7 +120,7 @@ def settings_in_words(params: Params) -> str:
     return (
         f"The settings of this page: {', '.join(params.model)} under {', '.join(params.activations)}, "
         f"at scale {', '.join(scales)}, on the text {text}{share}; "
-        f"{f'seed {params.seed}' if params.trials == 1 else seeds}, "
+        f"{f'seed {params.seed}' if params.trials == 1 else seeds}; "
         f"each of {params.iterations:,} iterations of {params.batch_size} windows; AdamW at a constant rate of "
         f"{params.learning_rate:g} with weight decay {params.weight_decay:g}; {params.device}, {params.dtype}; "
         f"protocol {protocol}, gated width {params.gated_width}, the trials' seeds feed {streams}"
