@@ -110,7 +110,8 @@ def flat(found: Any) -> list[float]:
         ("sources", {"along": "varies", "model": "convlm", "metric": "churn"}, ["value"]),
         ("sources", {"metric": "val_accuracy", "varies": "order", "activation": "swiglu"}, ["value"]),
         ("sources", {"view": "through", "x": "churn", "model": "convlm"}, ["churn", "total_variation"]),
-        ("sources", {"view": "through", "metric": "val_loss", "x": "iteration"}, ["iteration", "val_loss"]),
+        ("sources", {"view": "through", "metric": "val_loss", "x": "iteration"}, ["val_loss"]),
+        ("sources", {"view": "through", "x": "iteration", "minus": "none"}, ["total_variation"]),
         ("sources", {"view": "loss", "level": 25, "minus": "gelu"}, ["loss", "value"]),
         ("extreme", {"view": "ulp"}, ["after one ULP", "another seed: value"]),
         ("sources", {"view": "two", "a": "charlm/relu/all", "b": "convlm/gelu/init"}, ["A: value", "B: value"]),
@@ -193,7 +194,7 @@ def test_marks_tell_their_numbers_to_mouse_and_keyboard(visit: Visit) -> None:
     page = opened(visit, minus="none")
     marks, tip = page.locator(".main .arm"), page.locator(".tip")
     marks.first.locator("path").hover()
-    assert "charlm, relu 0.1200" in tip.inner_text()
+    assert "relu (model charlm) 0.1200" in tip.inner_text()
     page.get_by_role("combobox", name="metric").focus()
     page.keyboard.press("ArrowDown")
     assert page.get_by_role("combobox", name="metric").input_value() == "relative_pd"

@@ -90,7 +90,7 @@ function atEqualLoss({ t }, arms, metric, earlier, reference) {
 const digits = (value, n = 4) => (known(value) ? String(Number(value.toPrecision(n))) : "none");
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 /** A label without its unit, for sentences. */
-const short = (label) => label.replace(/ \(.*/, "");
+const short = (label) => label.replace(/ \([^)]*\)/, "");
 const named = (arm) => Object.values(arm.at).join(", ");
 const ended = ({ not_done }) => (not_done.length ? ` (${not_done.join(", ")})` : "");
 
@@ -337,6 +337,14 @@ function select(study, choice) {
 
 const EXACT = ["value", "low", "high", "n"];
 
+/** An arm among those of a picture: its series, and its level along the axis. */
+function among({ study, choice }, { at }) {
+  const { label, levels } = study.factors[choice.along], free = ["values", "ulp"].includes(choice.view) && levels.length > 1;
+  return at[study.series] + (free ? ` (${label} ${at[choice.along]})` : "");
+}
+
+const labels = (study, [x, y], minus) => [study.metrics[x]?.label ?? x, study.metrics[y].label + (minus && ` minus ${minus}'s`)];
+
 /** The lowest and the highest of some entries in words, or the largest difference. */
 function summary(entries, label, minus = "") {
   const found = entries.filter((one) => known(one.found[0])).sort((a, b) => a.found[0] - b.found[0]);
@@ -353,7 +361,7 @@ const PICTURES = {
     const shown = select(study, choice).filter((arm) => !minus || (other(arm) && other(arm) !== arm));
     const entries = shown.map((arm) => {
       const found = estimate(study, arm, metric, other(arm));
-      return { arm, found, words: `${named(arm)} ${told(found, minus)}${ended(arm)}`, singles: minus ? [] : arm.singles[metric] };
+      return { arm, found, words: `${among(c, arm)} ${told(found, minus)}${ended(arm)}`, singles: minus ? [] : arm.singles[metric] };
     });
     const dots = minus ? `, paired by seed; below 0: lower than ${minus}` : `; small dots: one a ${pairs ? "pair of seeds" : "seed"}`;
     return {
@@ -366,23 +374,29 @@ const PICTURES = {
     };
   },
   through(c) {
-    const { study, choice } = c, names = [choice.x, choice.metric], arms = select(study, choice);
-    const [x, y] = names.map((name) => study.metrics[name]?.label ?? name), history = names.join() === "iteration,val_loss";
+    const { study, choice } = c, names = [choice.x, choice.metric], history = names.join() === "iteration,val_loss";
+    const minus = choice.x === "iteration" && choice.minus !== "none" ? choice.minus : "", [x, y] = labels(study, names, minus);
+    const values = (arm) => {
+      if (history && arm.history) return [arm.history.iteration, arm.history.val_loss.map((row) => mean(row.filter(known)))];
+      const inside = arm.snapshots && names.every((name) => name in arm.snapshots);
+      return inside ? names.map((name) => means(arm, name, complete([arm]))) : [[], []];
+    };
+    const arms = select(study, choice).filter((arm) => !minus || (twin(study, arm, minus) ?? arm) !== arm);
     const found = arms.map((arm) => {
       const ends = choice.x === "iteration" ? null : names.map((name) => estimate(study, arm, name));
-      let values = ends ? ends.map(([value]) => [value]) : [[], []];
-      if (arm.snapshots && names.every((name) => name in arm.snapshots)) values = names.map((name) => means(arm, name, complete([arm])));
-      if (history && arm.history) values = [arm.history.iteration, arm.history.val_loss.map((row) => mean(row.filter(known)))];
-      return { arm, ends, points: values[0].map((a, i) => [a, values[1][i]]).filter((point) => point.every(known)) };
+      const [xs, ys] = values(arm), from = minus ? values(twin(study, arm, minus))[1] : xs.map(() => 0);
+      const points = xs.map((one, i) => [one, ys[i] - from[i]]).filter((point) => point.every(known));
+      return { arm, ends, points: points.length || !ends ? points : [ends.map(([value]) => value)] };
     });
     const alone = found.filter(({ points }) => points.length < 2).length, turned = choice.x === "val_loss";
+    const ends = choice.x === "iteration" ? "" : " The end has 95% intervals.";
     return {
       node: lines(c, found, { label: x, backwards: turned }, { label: y }).node,
       said: `${capital(short(y))} against ${short(x)}: ${found.length} configurations${alone ? `, ${alone} of them recorded at the end only` : ""}.`,
-      caption: `Means over seeds, a mark an evaluation${turned ? "; training goes to the right" : ""}. The end has 95% intervals.`,
+      caption: `Means over seeds, a mark an evaluation${turned ? "; training goes to the right" : ""}.${ends}`,
       header: [...Object.keys(study.factors), ...names],
       rows: found.flatMap(({ arm, points }) => points.map((point) => [...Object.values(arm.at), ...point])),
-      code: trajectories(study, choice, arms),
+      code: trajectories(study, choice, arms, minus),
     };
   },
   loss(c) {
@@ -412,7 +426,7 @@ const PICTURES = {
     const shown = select(study, choice).filter((arm) => arm.moved[metric]);
     const entries = shown.map((arm) => {
       const moved = arm.moved[metric], floor = estimate(study, arm, metric), singles = moved.length > 1 ? moved : [];
-      const words = `${named(arm)} ${digits(mean(moved), 2)} after one ULP, ${digits(floor[0], 3)} with another seed`;
+      const words = `${among(c, arm)} ${digits(mean(moved), 2)} after one ULP, ${digits(floor[0], 3)} with another seed`;
       return { arm, found: [mean(moved), null, null, moved.length], floor, singles, words };
     });
     return {
@@ -427,8 +441,9 @@ const PICTURES = {
     const { study, choice } = c, arms = [choice.a, choice.b].map((name) => study.arms.find((arm) => key(arm) === name));
     const names = Object.keys(study.metrics);
     const found = (metric) => [...arms.map((arm) => estimate(study, arm, metric)), estimate(study, arms[1], metric, arms[0])];
-    const words = names.map((name) => [study.metrics[name].label, ...found(name).map((one, i) => told(one, i > 1 ? "A" : ""))]);
-    const picture = slopes(c, arms, choice.metric, found(choice.metric));
+    const cells = (name) => found(name).map((one, i) => (i < 2 ? told(one).replace(/, n = .*/, "") : told(one, "A")));
+    const words = names.map((name) => [study.metrics[name].label, ...cells(name)]);
+    const picture = slopes(c, arms, choice.metric, found(choice.metric).slice(0, 2));
     const numbers = table(["metric", "A", "B", "B minus A"], words, "Every metric, with 95% intervals");
     return {
       node: html("div", {}, picture, html("div", { class: "numbers", tabindex: 0, role: "region", "aria-label": "Every metric" }, numbers)),
@@ -489,15 +504,17 @@ function equalLoss(choice, arms) {
 ${read(choice, arms)}print(equal_loss(${curves}, "${reference}", ${choice.level / 100}))`;
 }
 
-function trajectories(study, choice, arms) {
+function trajectories(study, choice, arms, minus) {
   const names = [choice.x, choice.metric], pairs = names.filter((name) => study.metrics[name]?.pairs);
-  const print = (what) => `${read(choice, arms)}print({name: ${what} for name, arm in arms.items()})`;
+  const print = (what) => {
+    const all = minus ? [...arms, twin(study, arms[0], minus)] : arms, values = what("arm") + (minus && ` - ${what(`arms["${minus}"]`)}`);
+    return `import numpy as np\n${read(choice, all)}print({name: ${values} for name, arm in arms.items()})`;
+  };
   const inside = names.every((name) => ["iteration", "val_loss", ...followed(study)].includes(name)) && arms.length;
-  if (inside && study.kind === "trials" && names.join() === "iteration,val_loss") {
-    return `import numpy as np\n${print('(arm.curve("val_loss")[0], np.nanmean(arm.curve("val_loss")[1], axis=0))')}`;
-  }
-  const curves = pairs.map((name) => `(arm.curves("${name}")[0], *arm.curves("${name}")[1].means())`);
-  return inside && pairs.length ? print(`[${curves.join(", ")}]`) : averages(study, choice, arms, names.filter((name) => study.metrics[name]));
+  const history = names.join() === "iteration,val_loss";
+  if (inside && study.kind === "trials" && history) return print((arm) => `np.nanmean(${arm}.curve("val_loss")[1], axis=0)`);
+  if (!inside || !pairs.length) return averages(study, choice, arms, names.filter((name) => study.metrics[name]));
+  return print((arm) => `np.array([${pairs.map((name) => `*${arm}.curves("${name}")[1].means()`).join(", ")}])`);
 }
 
 // ---- The program.
@@ -588,7 +605,7 @@ function render({ model, el, address = false }) {
       menu("view", "picture", views(study).map((name) => [name, VIEWS[name]])),
       menu("metric", "metric", metrics(study, view).map(metric)),
       view === "through" && menu("x", "against", ["iteration", ...Object.keys(study.metrics)].map(metric)),
-      ["values", "loss"].includes(view) && menu("minus", "minus", [["none"], ...single(series)]),
+      (["values", "loss"].includes(view) || (view === "through" && choice.x === "iteration")) && menu("minus", "minus", [["none"], ...single(series)]),
       wide && others(study).length > 1 && menu("along", "along the axis", others(study).map((name) => [name, factors[name].label])),
       ...(view === "two" ? ["a", "b"].map((name) => menu(name, name.toUpperCase(), arms)) : free.map((name) => menu(name, factors[name].label, single(name)))),
       view === "loss" && slider(),
@@ -632,11 +649,11 @@ function render({ model, el, address = false }) {
     marks[(marks.indexOf(document.activeElement) + step + marks.length) % marks.length].focus();
   });
   menus.addEventListener("submit", (event) => event.preventDefault());
-  let before = 0;
-  new ResizeObserver(() => {
-    if (el.clientWidth && el.clientWidth !== before) draw((before = el.clientWidth));
-  }).observe(el);
   draw();
+  let before = el.clientWidth;
+  new ResizeObserver(() => {
+    if (el.clientWidth && el.clientWidth !== before) drawPicture((before = el.clientWidth));
+  }).observe(el);
   el.dataset.ready = "true";
 }
 
