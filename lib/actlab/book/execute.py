@@ -161,7 +161,8 @@ def _clean(notebook: Any, page: Page, key: Key) -> None:
     """Keep what the page shows; drop times and paths; replace ``{{words}}`` in the text, so that titles and labels of
     two pages differ."""
     words = {**declared(page.notebook), **page.params, "page": Path(page.name).name}
-    notebook.metadata.pop("papermill", None)
+    for name in ("papermill", "widgets"):  # the state of widgets is for a kernel; a page has their HTML
+        notebook.metadata.pop(name, None)
     notebook.metadata["actlab"] = {**key, "page": page.name}
     for index, cell in enumerate(notebook.cells):
         cell.id = f"cell-{index}"

@@ -255,7 +255,7 @@ function lines({ study, styles, width }, found, x, y) {
 function slopes({ study, styles, width }, arms, metric, found) {
   const { label } = study.metrics[metric], singles = arms.map((arm) => arm.singles[metric]);
   const y = { label, domain: range([...singles.flat(), ...found.flatMap((one) => one.slice(0, 3))]) };
-  const x = { domain: [-0.5, 1.5], label: "", ticks: arms.map((arm, i) => [i, `${"AB"[i]}: ${named(arm)}`]) };
+  const x = { domain: [-0.5, 1.5], label: "", ticks: arms.map((arm, i) => [i, width > 560 ? `${"AB"[i]}: ${named(arm)}` : "AB"[i]]) };
   const chart = frame({ width: Math.min(width, 620), x, y, says: `${label} of two configurations; the numbers are in the table` });
   singles[0].forEach((one, i) => {
     if (arms[0].labels.join() !== arms[1].labels.join() || !known(one) || !known(singles[1][i])) return;
