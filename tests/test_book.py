@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -16,13 +17,15 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from actlab import paths
-from actlab.book import footer
+from actlab.book import extension, footer
 from actlab.book.build import build_book
 from actlab.book.execute import BookError, declared, execute_stale
 from actlab.book.keys import changed, key_of
 from actlab.book.mathml import to_mathml
 from actlab.book.pages import load_pages
 from actlab.errors import BadInput
+from actlab.figures.data import keep
+from actlab.figures.style import as_html, svg, words_alone
 from actlab.files import write_text
 from actlab.records import store
 
@@ -267,6 +270,20 @@ def test_the_repository_has_its_book_in_order() -> None:
     history = ["git", "log", "--format=", "--patch", "--", "_toc.yml"]
     once = subprocess.run(history, cwd=paths.ROOT, capture_output=True, text=True, check=False).stdout
     assert set(re.findall(r"^-.*file: (\S+)", once, re.MULTILINE)) <= {*files, *moved}
+
+
+def test_a_figure_becomes_files_that_its_caption_links(tmp_path: Path) -> None:
+    """SVG and CSV beside the page, and no picture inside it; what was drawn by hand has no CSV."""
+    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(name="html"))
+    figures = [words_alone(), keep(words_alone(), [{"loss": 1}])]
+    context = {"content_root": "../", "body": "".join(as_html(figure, "A claim, 2 > 1") for figure in figures)}
+    extension.figure_files(app, "studies/tiny", "", context, None)
+    assert "base64" not in context["body"]
+    links = re.findall(r'(?:src|href)="\.\./(_images/tiny-\d\.\w+)"', context["body"])
+    names = ["1.svg", "1.svg", "2.svg", "2.svg", "2.csv"]
+    assert links == [f"_images/tiny-{name}" for name in names]
+    assert (tmp_path / links[0]).read_bytes() == svg(figures[0])
+    assert (tmp_path / links[-1]).read_text() == "loss\n1\n"
 
 
 def test_footer_names_the_days_of_the_records_that_a_page_reads(root: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from actlab.figures.data import kept
 from actlab.figures.primitives import Line, line, lines, points, scatter
 from actlab.figures.style import LOOK, NO_RECORD, as_html, colour, dashes, look, marker, svg
 from actlab.statistics.estimate import Estimate
@@ -95,6 +96,24 @@ def test_the_same_data_gives_the_same_bytes_and_the_caption_is_the_alternative_t
     html = as_html(points(FOUND, "loss"), 'relu "agrees" more')
     assert 'alt="Relu &quot;agrees&quot; more"' in html
     assert ">Relu" in html
+
+
+def test_what_is_drawn_is_kept_as_rows() -> None:
+    """Of points, lines and scatter plots: a row a mark, missing estimates and single values too; none of others."""
+    key = ("charlm", "gelu", "gelu")
+    rows = kept(
+        points({key: estimate(1.0), ("charlm", "relu", "relu"): None}, "loss", singles={key: [0.5]})
+    ).splitlines()
+    assert rows[0] == "panel,place,series,value,value_low,value_high,n"
+    assert rows[1:] == ["charlm,gelu,gelu,1.0,0.9,1.1,3", "charlm,relu,relu,,,,", "charlm,gelu,gelu,0.5,,,"]
+    assert kept(lines({("", "gelu"): Line([1, 2], [3, 4])}, "x", "y")).splitlines()[1:] == [
+        ",gelu,1,3,,",
+        ",gelu,2,4,,",
+    ]
+    assert (
+        kept(scatter({("", "gelu"): [(1.0, estimate(2.0))]}, "x", "y")).splitlines()[1] == ",gelu,1.0,,,3,2.0,1.9,2.1"
+    )
+    assert kept(Figure()) == ""
 
 
 def test_every_known_name_looks_different() -> None:

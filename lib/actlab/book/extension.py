@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from base64 import b64decode
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +90,30 @@ def write_downloads(app: Any, error: Exception | None) -> None:
     figures.lead(*front.lead, front.floors).savefig(Path(app.outdir) / footer.CARD, dpi=143)
 
 
+FIGURE = re.compile(
+    r'<img src="data:image/svg\+xml;base64,([\w+/=]+)"( alt="[^"]*") data-csv="([\w+/=]*)">'
+    r'(<figcaption><span class="caption-text">.*?)</span>'
+)
+
+
+def figure_files(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """A figure of a notebook becomes a file, which its caption links, beside what it draws as CSV: no page carries a
+    figure twice."""
+    if app.builder.name != "html" or "body" not in context:
+        return
+    places = count(1)
+
+    def linked(found: re.Match[str]) -> str:
+        name, links = f"_images/{Path(page).name}-{next(places)}", ""
+        for kind, text in (("svg", found[1]), ("csv", found[3])):
+            if text:
+                write_text(Path(app.outdir) / f"{name}.{kind}", b64decode(text).decode())
+                links += f' <a href="{context["content_root"]}{name}.{kind}" download>{kind.upper()}</a>'
+        return f'<img src="{context["content_root"]}{name}.svg"{found[2]}>{found[4]}{links}</span>'
+
+    context["body"] = FIGURE.sub(linked, context["body"])
+
+
 def forget_faults(app: Any, error: Exception | None) -> None:
     """After a build with warnings the next one reads every page again; otherwise it would pass without mending
     anything."""
@@ -104,6 +131,7 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("env-get-outdated", follow_contents)
     app.connect("html-page-context", footer.add)
     app.connect("html-page-context", plain_citations)
+    app.connect("html-page-context", figure_files)
     app.connect("build-finished", write_redirects)
     app.connect("build-finished", write_downloads)
     app.connect("build-finished", forget_faults)

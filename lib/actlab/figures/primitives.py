@@ -14,11 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from actlab.figures.data import Key, keep, of_lines, of_points, of_scatter
 from actlab.figures.style import GREY, LOOK, canvas, known, legend, look, outlined, styled, words_alone
 from actlab.statistics.estimate import Estimate
 
-Key = tuple[str, str, str]
-"""Panel, place on the axis of names, series."""
 Bars = list[list[float]]
 WIDTH = 7.6
 """Inches of a figure with several panels."""
@@ -130,7 +129,7 @@ def points(
     height = height or (2.3 if upright else 0.3 + 0.21 * rows)
     x, y = ("", label) if upright else (label, "")
     same = len({tuple(places) for places in of_panel.values()}) == 1
-    return panels(of_panel, draw, x, y, columns, height, same)
+    return keep(panels(of_panel, draw, x, y, columns, height, same), of_points(found, singles or {}))
 
 
 def _ordered(keys: Sequence[Key]) -> list[Key]:
@@ -249,7 +248,7 @@ def lines(
         if backwards and not axes.xaxis_inverted():
             axes.invert_xaxis()
 
-    return panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, height, share)
+    return keep(panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, height, share), of_lines(found))
 
 
 def _short(value: float) -> str:
@@ -299,4 +298,4 @@ def scatter(
             axes.axvline(0, color=GREY, linewidth=0.8)
         axes.locator_params(nbins=4)
 
-    return panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, 2.3, share)
+    return keep(panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, 2.3, share), of_scatter(found))

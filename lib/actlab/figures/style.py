@@ -15,6 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
+from actlab.figures.data import kept
+
 LOOK: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "relu": ("#000000", "o", (1, 0)),
     "gelu": ("#0072B2", "s", (5, 2)),
@@ -137,9 +139,8 @@ def as_html(figure: Figure, caption: str, link: str = "") -> str:
     """The figure with its caption, which is also its alternative text: what it shows, in words; ``link``: to the
     explorer in the same state (``chapters.explore.link``)."""
     caption = caption[:1].upper() + caption[1:]
-    image = (
-        f'<img src="data:image/svg+xml;base64,{b64encode(svg(figure)).decode()}" alt="{escape(caption, quote=True)}">'
-    )
+    source, rows = (b64encode(part).decode() for part in (svg(figure), kept(figure).encode()))
+    image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(caption, quote=True)}" data-csv="{rows}">'
     words = escape(caption) + (f' <a href="{escape(link)}">Explore this</a>' if link else "")
     return f'<figure>{image}<figcaption><span class="caption-text">{words}</span></figcaption></figure>'
 
