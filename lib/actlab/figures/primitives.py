@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isnan
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
@@ -110,7 +111,11 @@ def points(
             place = (beside, values) if upright else (values, beside)
             axes.plot(*place, ".", color=_shade(key[2], series), markersize=5, alpha=0.7)
         names, size = (axes.set_xticks, axes.set_xlim) if upright else (axes.set_yticks, axes.set_ylim)
-        names(range(len(places)), [_wrapped(p) if upright else p for p in places], fontsize=8)
+        names(
+            range(len(places)),
+            [fill(p, 12, break_long_words=False, break_on_hyphens=False) if upright else p for p in places],
+            fontsize=8,
+        )
         size(*((-0.6, len(places) - 0.4) if upright else (len(places) - 0.4, -0.6)))
         axes.grid(axis="x" if upright else "y", visible=False)
         line, span, scale = (
@@ -182,15 +187,6 @@ def _point(
         axes.errorbar(at, estimate.value, yerr=error_bar(estimate), **style)
     else:
         axes.errorbar(estimate.value, at, xerr=error_bar(estimate), **style)
-
-
-def _wrapped(words: str, width: int = 12) -> str:
-    lines = [""]
-    for word in words.split():
-        if lines[-1] and len(lines[-1]) + len(word) >= width:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return "\n".join(lines)
 
 
 def lines(

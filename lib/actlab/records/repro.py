@@ -237,14 +237,12 @@ def read(
 ) -> Grid:
     """A grid from records; ``models`` and ``activations`` choose and order, everything in the records unless given.
 
-    Arms of one model and activation that differ in further settings stand in rows of their own, as models named
-    ``charlm, iterations=6``.
+    Arms that differ in further settings stand in rows of their own, as models named ``charlm, iterations=6``.
 
     Raises:
         RecordError: a record of another shape.
     """
-    records = list(records)
-    for record in records:
+    for record in (records := list(records)):
         if schema.kind_in(record) in ("trials", "floor"):
             schema.check_record(record)
     baseline = next((r for r in records if r["kind"] == "baseline"), {})
