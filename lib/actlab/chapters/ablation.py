@@ -119,7 +119,7 @@ def sentences(f: Factorial) -> dict[str, str]:
     one, noise = t.iloc[0], batches(f)
     tokens = one["iterations"] * one["batch_size"] * one["context"]
     return {
-        "ablation_extent": f"{len(CELLS) - len(f.missing)} of {len(CELLS)} configurations have records; the models have "
+        "ablation_extent": f"{len(CELLS) - len(f.missing)} of {len(CELLS)} configurations have records; models have "
         f"up to {t['n_parameters'].max():,} parameters and see {tokens:,} tokens",
         "ablation_effect": f"At the published rates {told}"
         if found
