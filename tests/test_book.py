@@ -14,9 +14,10 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 import yaml
+from docutils import nodes
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from actlab import paths
+from actlab import __version__, paths
 from actlab.book import extension, footer
 from actlab.book.build import build_book
 from actlab.book.execute import BookError, declared, execute_stale
@@ -284,6 +285,25 @@ def test_a_figure_becomes_files_that_its_caption_links(tmp_path: Path) -> None:
     assert links == [f"_images/tiny-{name}" for name in names]
     assert (tmp_path / links[0]).read_bytes() == svg(figures[0])
     assert (tmp_path / links[-1]).read_text() == "loss\n1\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "image"), [("", "../_static/card.png"), ("https://a.org/b/", "https://a.org/b/_static/card.png")]
+)
+def test_a_link_elsewhere_shows_description_and_picture(base: str, image: str) -> None:
+    """The first real paragraph; an absolute address only where the configuration knows one. The citation has the
+    package's version."""
+    app = SimpleNamespace(config=SimpleNamespace(html_title="The book", html_baseurl=base))
+    said = "Question. Does the choice of activation\nchange how far two <seeds> differ?"
+    page = nodes.section("", nodes.paragraph(text="Short."), nodes.paragraph(text=said))
+    tags = footer.card(app, {"title": "A finding", "content_root": "../"}, page)
+    assert (
+        'name="description" content="Question. Does the choice of activation change how far two &lt;seeds&gt;' in tags
+    )
+    assert f'property="og:image" content="{image}"' in tags
+    assert 'content="The book"' in footer.card(app, {"content_root": ""}, None)
+    assert f"Version {__version__} of " in footer.citation()
+    assert "title = {actlab: " in footer.citation()
 
 
 def test_footer_names_the_days_of_the_records_that_a_page_reads(root: Path) -> None:

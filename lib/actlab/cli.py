@@ -277,7 +277,7 @@ def book(
 
 @app.command()
 def paper() -> None:
-    """Set the paper and its supplement from the records, into paper/_build (typst comes with the extra `test`)."""
+    """Set the paper and its supplement from the records, into paper/_build."""
     from actlab.book.paper import build_paper
 
     for path in build_paper():

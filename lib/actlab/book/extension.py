@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from actlab import paths
-from actlab.book import dataset, footer, mathml
+from actlab.book import dataset, footer, mathml, paper
 from actlab.book.execute import execute_stale
 from actlab.chapters import intro
 from actlab.errors import ActlabError
@@ -82,10 +82,12 @@ def write_redirects(app: Any, error: Exception | None) -> None:
 
 
 def write_downloads(app: Any, error: Exception | None) -> None:
-    """The records as a data set (``data/``), and the picture that a link to a page shows elsewhere."""
+    """The records as a data set (``data/``), the paper with its sources, and the picture that a link to a page shows
+    elsewhere."""
     if error or app.builder.name != "html" or Path(app.srcdir).resolve().parent != paths.ROOT:
         return
     dataset.export(Path(app.outdir) / "data")
+    paper.build_paper(Path(app.outdir) / "paper")
     front = intro.read()
     figures.lead(*front.lead, front.floors).savefig(Path(app.outdir) / footer.CARD, dpi=143)
 
