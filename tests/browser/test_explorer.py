@@ -127,7 +127,7 @@ def test_copied_python_gives_the_shown_numbers(
         (tmp_path / "results" / name).symlink_to(paths.ROOT / "results" / name)
     page, printed = opened(visit, study, **state), list[Any]()
     page.get_by_role("button", name="Copy as Python").click()
-    code = page.locator("pre").inner_text()
+    code = page.locator(".actlab-explorer pre").inner_text()
     assert len(code.splitlines()) <= 7
     exec(code, {"print": printed.append})
     shown = numbers(page)[columns].to_numpy(float).ravel()
