@@ -28,7 +28,7 @@ def test_every_sentence_is_made_from_records() -> None:
     found = repro.sentences(grids.grid())
     assert "prefer another next character at 13.0% (relu in charlm) to" in found["seeds"]
     assert "runs from 0.15" in found["models"]
-    assert found["baselines"].startswith("every arm beats the unigram table (3.300 nats) and the bigram table")
+    assert found["baselines"].startswith("every arm beats the unigram table (3.300 nats), and the bigram table")
     assert found["baselines"].endswith("(2.050 nats), except some of charlm and tinylstm")
     assert set(repro.sentences(read([])).values()) == {"no record yet"}
 
@@ -57,8 +57,8 @@ def test_holm_covers_all_comparisons() -> None:
         grids.record(activation="swish", losses=(2.0, 2.3, 2.1)),
     ]
     sentence = repro.compared(read(arms), "val_loss")
-    assert sentence.startswith("1 of 2 differences from relu in validation loss are significant (Holm-adjusted, 5%)")
-    assert "the largest is that of gelu in charlm, +0.500" in sentence
+    assert sentence.startswith("of 2 differences from relu in validation loss this is significant (Holm-adjusted, 5%)")
+    assert "gelu in charlm (+0.500" in sentence
     assert "significantly in 1 of 2 comparisons with relu, and how far two seeds" in repro.answer(read(arms))
     assert "no record" in repro.answer(read(arms[:1]))
 

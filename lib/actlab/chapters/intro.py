@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from actlab.chapters import answer as chapter
+from actlab.chapters import processors
 from actlab.claims import ledger
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, ensemble_sizes
@@ -16,6 +17,8 @@ from actlab.records.repro import Grid
 from actlab.records.wording import capital, listing, small
 from actlab.statistics.equal_loss import Curves
 
+TWINS = ("repro-lite", "scale", "extreme", "sources")
+"""Studies with runs on two kinds of processor."""
 PERTURBED = "extreme"
 """The study whose every arm was also run with one weight moved by one unit in the last place (1 ULP)."""
 KINKED, SMOOTH = "relu", "gelu"
@@ -50,6 +53,8 @@ class Front:
     answer: Answer
     floors: dict[str, tuple[float, float]]
     """activation -> mean total variation after a perturbation of 1 ULP, and between seeds."""
+    repeating: str
+    """What another kind of processor changes."""
     verdicts: Mapping[str, int]
     """verdict -> how many published claims about outcomes (settings and counts are told apart)."""
 
@@ -64,7 +69,12 @@ def read() -> Front:
     """From all records."""
     found = chapter.read()
     answer = found if found.arms() else chapter.exploratory()
-    return Front(answer, floors(repro.read(store.load_study(PERTURBED))), ledger.outcomes(ledger.judge()))
+    return Front(
+        answer,
+        floors(repro.read(store.load_study(PERTURBED))),
+        processors.summary(processors.read(TWINS)),
+        ledger.outcomes(ledger.judge()),
+    )
 
 
 def floors(grid: Grid) -> dict[str, tuple[float, float]]:
@@ -96,11 +106,10 @@ def sentences(front: Front) -> dict[str, str]:
         high, low = (small(front.floors[name][0]) for name in (KINKED, SMOOTH))
         told["perturbed"] = (
             f"From the same seed, with one weight moved by one unit in the last place, two {KINKED} runs end {high} "
-            f"apart in total variation, two {SMOOTH} runs {low}"
+            f"apart in total variation, two {SMOOTH} runs {low} (one pair each)"
         )
     told["elsewhere"] = ledger.replicated(front.verdicts)
-    smooth = [name for name, (floor, _) in front.floors.items() if floor < 1e-4]
-    told["repeating"] = f"{', '.join(smooth) or 'no activation'} ended within 1e-4 of themselves after 1 ULP"
+    told["repeating"] = front.repeating
     return {"perturbed": "No perturbed run has a record yet", **told}
 
 
@@ -126,7 +135,8 @@ def _choosing(answer: Answer) -> str:
     ]
     if not lower:
         return f"none ends with a significantly lower loss than {answer.reference}"
-    return f"only {listing(lower)} {'ends' if len(lower) == 1 else 'end'} with a significantly lower loss than relu"
+    rate = "at one untuned rate " * (answer.grid.study == chapter.EXPLORATORY)
+    return f"{rate}{listing(lower)} {'ends' if len(lower) == 1 else 'end'} with a significantly lower loss than relu"
 
 
 def _agreement(answer: Answer) -> str:

@@ -177,7 +177,9 @@ def summary(found: list[Twin]) -> str:
     others = [twin for twin in found if twin.activation != REFERENCE]
     if not relu or not others:
         return NOT_YET
+    last = max(others, key=lambda twin: twin.apart)
     return (
-        f"another kind of processor moves relu's validation loss by {small(_middle(relu))} nats in the median over "
-        f"{len(relu)} runs, that of the other activations by {small(_middle(others))}"
+        f"another kind of processor moves relu's validation loss by {small(_middle(relu))} nats in the median, that of "
+        f"the other activations by {small(_middle(others))} and at most by {small(last.apart)} ({last.activation} in "
+        f"{last.model})"
     )

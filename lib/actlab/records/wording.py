@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -62,23 +62,26 @@ def with_interval(estimate: Estimate, digits: int = 4) -> str:
     return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
-def significance(found: Mapping[str, tuple[Estimate, float]], what: str, planned: int = 0, alpha: float = 0.05) -> str:
-    """How many differences from relu are significant, and the largest.
+def significance(
+    found: Mapping[str, tuple[Estimate, float]], what: str, planned: int = 0, aside: Collection[str] = ()
+) -> str:
+    """Which differences from relu are significant: each where there are one or two, else how many, and the largest.
 
     Args:
         found: name -> (difference, p-value adjusted by Holm).
         what: the outcome that is compared.
         planned: comparisons of the whole family, said where it is larger than what was ``found``.
-        alpha: level of significance.
+        aside: names that are counted and not named as the largest.
     """
-    kept = {name: e for name, (e, p) in found.items() if p < alpha}
-    over = f" over {planned}" if planned > len(found) else ""
-    said = f"{len(kept)} of {len(found)} differences from relu in {what} are significant (Holm-adjusted{over}"
-    said += f", {100 * alpha:g}%)"
-    if not kept:
-        return said
-    name = max(kept, key=lambda n: abs(kept[n].value))
-    return f"{said}; the largest is that of {name}, {signed(kept[name])}"
+    kept = {name: e for name, (e, p) in found.items() if p < 0.05}
+    named = sorted((name for name in kept if name not in aside), key=lambda name: -abs(kept[name].value))
+    told = [f"{name} ({signed(kept[name])})" for name in named]
+    correction = f"Holm-adjusted{' over the whole family' * (planned > len(found))}, 5%"
+    if 0 < len(kept) == len(named) < 3:
+        are = "this is" if len(kept) == 1 else "these are"
+        return f"of {len(found)} differences from relu in {what} {are} significant ({correction}): {listing(told)}"
+    said = f"{len(kept)} of {len(found)} differences from relu in {what} are significant ({correction})"
+    return f"{said}; the largest is that of {told[0]}" if told else said
 
 
 def listing(names: Iterable[str]) -> str:
