@@ -64,7 +64,7 @@ def compared(grid: Grid, metric: str) -> str:
     said = significance(own, METRICS[metric].label.partition(" (")[0], family_size(grid), aside)
     if not again or not grid.primary:
         return said
-    return f"{said}. For {listing(again)} {grid.primary.study} decides, whose runs are repeated here"
+    return f"{said}. The runs of {listing(again)} repeat those of {grid.primary.study}, where their test is counted"
 
 
 def mattering(grid: Grid, margin: float) -> list[str]:
@@ -125,11 +125,11 @@ def baselines(grid: Grid) -> str:
     for name in ("unigram", "bigram"):
         level = grid.baseline[name]["val_loss"]
         behind = dict.fromkeys(arm.model for arm in grid.arms.values() if not arm.estimate("val_loss").high < level)
-        aside = f", except some of {listing(behind)}" if behind else ""
-        said.append(f"the {name} table ({level:.3f} nats){aside}")
+        aside = f" except in {listing(behind)}" if behind else ""
+        said.append(f"below the {name} table's ({level:.3f} nats){aside}")
     stuck = [m for m in grid.models if m not in learned(grid) and (m, REFERENCE) in grid.arms]
     left = f"; {listing(stuck)}, whose relu has learned no more than that, is left out of extremes and correlation"
-    return f"every arm beats {', and '.join(said)}{left * bool(stuck)}"
+    return f"the 95% interval of the loss lies {', '.join(said)}{left * bool(stuck)}"
 
 
 def association(
@@ -199,5 +199,5 @@ def floor(grid: Grid) -> str:
     again = f"did NOT give the same bits in {failed} arms" if failed else "gives the same bits"
     return (
         f"the same seed run again {again}; with one weight moved by one unit in the last place, two runs end between "
-        f"{low} and {high} of total variation apart"
+        f"{low} and {high} of total variation apart (one pair each)"
     )
