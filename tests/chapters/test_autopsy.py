@@ -90,7 +90,7 @@ def test_our_runs_that_overfit() -> None:
     assert trained.rule(read([autopsies.corrected("charlm", "relu")])).endswith("waits for records of gelu, swish")
     found = anomalies(Autopsy(overfit=overfit(0.5)))["significance"]
     assert found.on == "at the last step gelu < relu < swish; 9 of 9 runs end above their lowest loss"
-    assert found.off == "at the lowest loss relu < gelu < swish"
+    assert found.off == "at the lowest loss relu < gelu < swish; differences from relu that depend on it: gelu"
 
 
 def test_identical_losses_are_drawn_at_zero() -> None:

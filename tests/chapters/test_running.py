@@ -18,6 +18,7 @@ def test_title_and_caption_are_what_the_records_say(monkeypatch: pytest.MonkeyPa
     replays = [r for r in reliability.replays() if not reliability.on_another_processor(r)]
     assert replays
     assert all(replay["equal"] for replay in replays)
+    assert all(estimate.value > 0 for estimate in performance.against_peers().values())
     level = [estimate.low < 0 < estimate.high for estimate in performance.against_peers().values()]
     assert 2 * sum(level) > len(level)
 

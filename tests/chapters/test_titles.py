@@ -77,7 +77,10 @@ def test_extreme() -> None:
 
 def test_report() -> None:
     """Every loss moves further from relu's with size; of the full scale there is no record."""
-    assert title("report") == "From 34 thousand to a million parameters the activation's effect on the loss grows"
+    assert title("report").startswith(
+        "At equal steps losses lie further from relu's at 1 million parameters than at 34"
+    )
+    assert title("report").endswith("the planned test is undecided")
     sizes = report.read(store.load_study("scale"))
     assert [f"{size:,}" for size in report.sizes(sizes).values()][::3] == ["33,728", "1,017,200"]
     assert all(e.low > 0 for e in report.growth(sizes).values())
@@ -93,24 +96,29 @@ def test_claims() -> None:
 
 
 def test_ablation() -> None:
-    """On average bQ+bV raises the loss, at neither rate does it lower one significantly; the rate matters more."""
+    """On average bQ+bV raises the loss, at neither rate does it lower one significantly; the rate matters more for
+    AdamW and SOAP."""
     assert title("ablation").startswith("In a GPT of 170 thousand parameters, breaking attention's symmetry does not")
     published, tuned = ablation_records.read(store.load_study("ablation-novels")), ablation.tuned()
     assert round(published.trials["n_parameters"].max(), -4) == 170_000
     assert ablation_records.symmetry(tuned).low > 0
     for f in (published, tuned):
         assert all(e.value > 0 or p > ALPHA for e, p in adjusted(ablation_records.effects(f)).values())
-    rates = ablation_records.rates(store.load_study(ablation.TUNING))["adamw"]
-    assert rates[1.0].value - min(e.value for e in rates.values()) > 10 * ablation_records.symmetry(tuned).value
+    for name, rates in ablation_records.rates(store.load_study(ablation.TUNING)).items():
+        drop = rates[1.0].value - min(e.value for e in rates.values())
+        assert drop > 10 * ablation_records.symmetry(tuned).value if name in ("adamw", "soap") else drop == 0
 
 
 def test_mnist() -> None:
     """Counted over significant cells; at the two smaller rates GeGLU wins every one at equal width."""
-    assert title("mnist") == "On MNIST, GeGLU is ahead of ReLU at equal width and behind at equal parameters"
+    assert title("mnist").startswith(
+        "After one epoch at rates up to 0.001 GeGLU is ahead of ReLU at equal width, mostly"
+    )
     sweep = mnist_records.read(store.load_study("mnist"))
     signs = {}
     for network in ("geglu_equal_width", "geglu_equal_parameters"):
         found = adjusted(mnist_records.differences(sweep, network))
+        assert {e.n for e, _ in found.values()} == {10}
         small = [(e.value > 0, p < ALPHA) for (_, rate, _), (e, p) in found.items() if rate <= 1e-3]
         every = [(e.value > 0, p < ALPHA) for e, p in found.values()]
         signs[network] = [(cells.count((True, True)), cells.count((False, True))) for cells in (small, every)]
@@ -123,7 +131,7 @@ def test_mnist() -> None:
 def test_autopsy() -> None:
     """With its defect on each anomaly is there, without it not: equal losses, a loss near 0, a model that differs from
     itself as two seeds do, a trend that needs no second model."""
-    assert title("autopsy") == "The published anomalies come back when their defects are switched on"
+    assert title("autopsy") == "Switched on in small networks, the defects give anomalies of the published kind"
     evidence = autopsy_records.gather()
     assert "165 of 165 evaluations" in trained.identical_on(evidence)
     assert float(trained.leak_on(evidence).split()[0]) < 0.1 < 2 < float(trained.leak_off(evidence).split()[0])

@@ -138,10 +138,10 @@ def table(grid: Grid) -> pd.DataFrame:
 
 def differences(grid: Grid) -> pd.DataFrame:
     """A row an activation, a column a size: the difference of loss from relu with its interval; a star where it is
-    significant (Holm, 5%)."""
+    significant (Holm, 5%), a dagger where the family that it is quoted from says so."""
     rows: dict[str, dict[str, str]] = {}
-    for arm, difference, p, _ in comparisons(grid):
-        cell = f"{signed(difference)}{' *' if p < ALPHA else ''}"
+    for arm, difference, p, quoted in comparisons(grid):
+        cell = signed(difference) + (" †" if quoted else " *") * (p < ALPHA)
         rows.setdefault(f"{arm.activation} minus relu", {})[f"{sizes(grid)[arm.model]:,} parameters"] = cell
     return frame(rows).replace("", NO_RECORD)
 

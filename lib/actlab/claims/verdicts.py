@@ -65,7 +65,13 @@ def decided(holds: Answer, ours: str, basis: str = "") -> Finding:
 
 
 def elsewhere(found: Finding, stated: str) -> Finding:
-    """Records made at another scale than the claim's (``stated``): outcomes there say nothing for it or against it."""
+    """Records made at another scale than the claim's (``stated``): outcomes there say nothing for it or
+    against it; a flaw shown there stands."""
+    if found.verdict == "artefact":
+        said = (
+            f"{found.ours}; shown at another scale than the claim's, {stated}, where the activation itself is untested"
+        )
+        return replace(found, ours=said)
     if found.verdict not in ("replicated", "compatible", "contradicted"):
         return found
     would = "agree with" if found.verdict != "contradicted" else "differ from"
@@ -158,7 +164,7 @@ MEANINGS: dict[str, str] = {
     "replicated": "our numbers, or the text's own, bear it out",
     "compatible": "our interval contains the number, but reaches further than 10% to either side",
     "contradicted": "our numbers exclude it at the claim's scale, and no known flaw that could explain it is untried",
-    "artefact": "it fails, and comes out as published with a named flaw, perhaps shown at a smaller scale",
+    "artefact": "it fails, and comes out with a named flaw of the published work, perhaps shown at a smaller scale",
     "arithmetic error": "it does not follow from the numbers that it was computed from",
     "self-contradiction": "the same study says otherwise elsewhere",
     "not yet tested": "the records that would decide are missing, too few, or of another scale",

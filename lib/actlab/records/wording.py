@@ -97,8 +97,8 @@ def normal_tails(n: int) -> str:
         return ""
     never = ", so that it could call nothing significant at 5%" if floor > 0.05 else ""
     return (
-        f"p-values rest on normal tails: the exact sign-flip test of {n} shared seeds cannot go below "
-        f"{floor:.4g}{never}"
+        f"p-values assume normally distributed differences (Student's t): the exact sign-flip "
+        f"test of {n} shared seeds cannot go below {floor:.4g}{never}"
     )
 
 

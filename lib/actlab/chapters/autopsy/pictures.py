@@ -21,7 +21,7 @@ CAPTIONS = {
     "activations differ in most models",
     "leak": "Padded on both sides, convlm's loss falls to almost nothing; padded on the left it stays an ordinary one",
     "trade_off": "On different inputs the difference rises as the loss falls, and so does one model's from itself "
-    "(hollow); on the same inputs little of it is left",
+    "(hollow); on the same inputs the correlation over models is weaker, and open",
 }
 """Figure -> the claim that it shows."""
 

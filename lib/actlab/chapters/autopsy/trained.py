@@ -203,7 +203,20 @@ def significance_on(evidence: Autopsy) -> str:
 
 def significance_off(evidence: Autopsy) -> str:
     """The same at each trial's lowest loss."""
-    return f"at the lowest loss {order(evidence.overfit, 'best_val_loss')}"
+    grid = evidence.overfit
+    changed = ", ".join(by_the_choice(grid)) or "none"
+    return f"at the lowest loss {order(grid, 'best_val_loss')}; differences from relu that depend on it: {changed}"
+
+
+def by_the_choice(grid: Grid) -> list[str]:
+    """charlm's activations whose difference from relu excludes 0 at the last step only, or with another sign."""
+    arms = {arm.activation: arm for arm in grid.of_model("charlm")}
+    changed = []
+    for name, arm in arms.items():
+        at_end, at_best = (arm.minus(arms["relu"], metric) for metric in ("val_loss", "best_val_loss"))
+        beyond = at_end.excludes(0) and not (at_best.excludes(0) and at_best.value * at_end.value > 0)
+        changed += [name] if beyond else []
+    return changed
 
 
 def rule(grid: Grid) -> str:
@@ -211,11 +224,7 @@ def rule(grid: Grid) -> str:
     arms, (later, trials) = {arm.activation: arm for arm in grid.of_model("charlm")}, past_the_best(grid)
     if missing := [name for name in numbers.charlm_trials if name not in arms]:
         return f"The rule of params/autopsy-overfit.yaml waits for records of {', '.join(missing)}"
-    changed = []
-    for name, arm in arms.items():
-        at_end, at_best = (arm.minus(arms["relu"], metric) for metric in ("val_loss", "best_val_loss"))
-        beyond = at_end.excludes(0) and not (at_best.excludes(0) and at_best.value * at_end.value > 0)
-        changed += [name] if beyond else []
+    changed = by_the_choice(grid)
     reproduced = later == trials and order(grid, "val_loss") != order(grid, "best_val_loss")
     return (
         f"By the rule of params/autopsy-overfit.yaml the anomaly of the last step is {'' if reproduced else 'not '}"
