@@ -75,7 +75,6 @@ def test_the_tuned_numbers_are_the_means_over_seeds() -> None:
     said = ablation.tuned_sentences(f, [record("ecd", "symmetric", "gelu", x) for x in (1.0, 3.0)])
     assert said["tuned_symmetry"].endswith("that it helps is supported")
     assert "SOAP, AdamW, SGDM, ECD" in said["tuned_ranking"]
-    assert "SOAP is lowest" in said["tuned_ranking"]
     assert "by up to 0.20 nats (ECD)" in said["tuned_rates"]
 
 

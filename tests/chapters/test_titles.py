@@ -104,6 +104,9 @@ def test_ablation() -> None:
     assert ablation_records.symmetry(tuned).low > 0
     for f in (published, tuned):
         assert all(e.value > 0 or p > ALPHA for e, p in adjusted(ablation_records.effects(f)).values())
+    mean = {cell: tuned.values(*cell).mean() for cell in ablation_records.CELLS}
+    orders = {tuple(o for o, *c in sorted(mean, key=mean.__getitem__) if c == [*cell[1:]]) for cell in mean}
+    assert orders == {("soap", *middle, "ecd") for middle in (("adamw", "sgdm"), ("sgdm", "adamw"))}
     for name, rates in ablation_records.rates(store.load_study(ablation.TUNING)).items():
         drop = rates[1.0].value - min(e.value for e in rates.values())
         assert drop > 10 * ablation_records.symmetry(tuned).value if name in ("adamw", "soap") else drop == 0

@@ -28,7 +28,7 @@ from actlab.records.ablation import (
 )
 from actlab.records.estimates import ALPHA, adjusted
 from actlab.records.preregistration import plan_of
-from actlab.records.wording import listing, signed, with_interval
+from actlab.records.wording import signed, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
 from actlab.statistics.significance import equivalence_p
@@ -73,19 +73,6 @@ def ranking(f: Factorial) -> dict[tuple[str, str], tuple[Estimate, float]]:
     means = {o: np.mean([f.values(*cell) for cell in CELLS if cell[0] == o], axis=0) for o in optimizers}
     ordered = sorted(means, key=lambda o: float(np.nanmean(means[o])))
     return adjusted({(a, b): mean_interval(means[a] - means[b]) for a, b in combinations(ordered, 2)})
-
-
-def _places(f: Factorial) -> str:
-    """Which optimizers keep their place by mean loss in every configuration, and which change it."""
-    means = {cell: float(np.nanmean(f.values(*cell))) for cell in CELLS}
-    orders = [sorted((cell for cell in CELLS if cell[1:] == c), key=means.__getitem__) for c in {c[1:] for c in CELLS}]
-    places = [{order[i][0] for order in orders} for i in range(len(orders[0]))]
-    kept = {i: words(next(iter(found))) for i, found in enumerate(places) if len(found) == 1}
-    moved = sorted({words(o) for found in places if len(found) > 1 for o in found})
-    said = [f"{name} is {('lowest', 'second', 'third', 'highest')[i]}" for i, name in kept.items()]
-    return (f"in every configuration {listing(said)}" if said else "no place is the same in every configuration") + (
-        f"; {listing(moved)} change places" if moved else ""
-    )
 
 
 def verdict(found: Estimate, margin: float, alpha: float) -> str:
@@ -155,7 +142,6 @@ def tuned_sentences(f: Factorial, tuning: Iterable[store.Record] = ()) -> dict[s
     order = [words(o) for o in dict.fromkeys(o for pair in pairs for o in pair)]
     undecided = [f"{words(a)} and {words(b)}" for (a, b), (_, p) in pairs.items() if p >= alpha]
     drops = {o: by[1.0].value - min(e.value for e in by.values()) for o, by in rates(tuning).items() if 1.0 in by}
-    already = [words(o) for o, drop in drops.items() if drop == 0]
     most = max(drops, key=lambda o: drops[o], default="")
     return {
         "tuned_symmetry": f"At tuned rates bQ+bV changes the final loss by {signed(gain)} nats (n = {gain.n} seeds, "
@@ -164,10 +150,9 @@ def tuned_sentences(f: Factorial, tuning: Iterable[store.Record] = ()) -> dict[s
         f"plan's rule a lower effect is {verdict(both, margin, alpha)}"
         + ("" if gain.value < 0 else "; a contribution to a benefit cannot be tested, as there is none"),
         "tuned_ranking": f"At tuned rates the means over four configurations rank {', '.join(order)} from the lowest "
-        f"loss; {_places(f)}; "
+        "loss; "
         + (f"undecided: {'; '.join(undecided)}" if undecided else "all differences are significant (Holm-adjusted)"),
         "tuned_rates": f"Tuning the rate lowers the loss by up to {drops[most]:.2f} nats ({words(most)})"
-        + (f"; the published rate is already the best for {listing(already)}" if already else "")
         if most
         else "",
     }

@@ -70,21 +70,19 @@ class Claim(BaseModel):
     @property
     def full_rule(self) -> str:
         """Why, with what the arguments say of scales and of flaws that have no record."""
-        clauses = CLAUSES | ({"claimed": WITH_FLAW} if "flaw" in self.arguments else {})
         return self.why + "".join(
-            clauses[name].format(" or ".join(value) if isinstance(value, list) else in_words(value))
+            CLAUSES[name].format(" or ".join(value) if isinstance(value, list) else in_words(value))
             for name, value in self.arguments.items()
             if name in CLAUSES
         )
 
 
 CLAUSES = {
-    "claimed": "; only records of {} scale decide",
+    "claimed": "; only records of {} scale decide, but for an artefact, which may be shown at another",
     "unmade": "; only {} records decide, which no study here makes: until one does, this row cannot change",
     "untried": "; not contradicted while a flaw that could give it has no record ({})",
 }
 """Argument of a rule -> what it adds to the rule in words."""
-WITH_FLAW = "; an artefact may be shown at a smaller scale, every other verdict needs records of {} scale"
 READERS: dict[str, Callable[[], Any]] = {
     "mnist": lambda: mnist_records.read(store.load_study("mnist"), store.load_study("mnist-epochs")),
     "ablation": lambda: ablation_records.read(usual(store.load_study("ablation-novels"))),
@@ -194,11 +192,10 @@ def sentences(judged: pd.DataFrame) -> dict[str, str]:
     flaw = in_words(str(defects.index[0])) if len(defects) else ""
     day = changed().get(dates.SHARED, "")[:10]
     counts = outcomes(judged)
-    decided = sum(counts.values()) - counts.get("not yet tested", 0) - counts.get("not testable", 0)
+    decided = sum(n for verdict, n in counts.items() if "not " not in verdict)
     return {
         "claims_outcomes": replicated(counts),
-        "claims_decided": f"Of {decided} that are decided {counts.get('artefact', 0)} are artefacts and "
-        f"{counts.get('contradicted', 0)} contradicted",
+        "claims_decided": f"Of {decided} that are decided {counts.get('artefact', 0)} are artefacts",
         "claims_defects": f"{defects.iloc[0]} of {defects.sum()} artefacts come out as published only with {flaw}"
         if flaw
         else "No artefact has been reproduced yet",

@@ -211,12 +211,10 @@ def significance_off(evidence: Autopsy) -> str:
 def by_the_choice(grid: Grid) -> list[str]:
     """charlm's activations whose difference from relu excludes 0 at the last step only, or with another sign."""
     arms = {arm.activation: arm for arm in grid.of_model("charlm")}
-    changed = []
-    for name, arm in arms.items():
-        at_end, at_best = (arm.minus(arms["relu"], metric) for metric in ("val_loss", "best_val_loss"))
-        beyond = at_end.excludes(0) and not (at_best.excludes(0) and at_best.value * at_end.value > 0)
-        changed += [name] if beyond else []
-    return changed
+    found = {a: [arm.minus(arms["relu"], m) for m in ("val_loss", "best_val_loss")] for a, arm in arms.items()}
+    return [
+        a for a, (e, best) in found.items() if e.excludes(0) and not (best.excludes(0) and best.value * e.value > 0)
+    ]
 
 
 def rule(grid: Grid) -> str:
