@@ -151,10 +151,15 @@ def comparison_table(answer: Answer) -> pd.DataFrame:
 
 
 def hypothesis_table(answer: Answer) -> pd.DataFrame:
-    """A row a hypothesis of the plan: what it says, its outcome by its rule, the numbers on which that rests."""
+    """A row a hypothesis of the plan: what it says, its outcome by its rule, on how many of the planned architectures,
+    the numbers on which that rests."""
+    planned = len(params_of(STUDY)["model"])
+    on = f"{len(answer.arms())} of {planned}"
     says = {entry["name"]: entry["says"] for entry in answer.plan["hypotheses"]}
     judged = answer.hypotheses() if answer.arms() else []
-    return _frame({h.name: {"says": says[h.name], "outcome": h.outcome, "detail": h.detail} for h in judged})
+    return _frame(
+        {h.name: {"says": says[h.name], "outcome": h.outcome, "architectures": on, "detail": h.detail} for h in judged}
+    )
 
 
 def sensitivity_table(answer: Answer) -> pd.DataFrame:
