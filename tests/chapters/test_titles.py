@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actlab.book.pages import load_pages
-from actlab.chapters import ablation, intro, report
+from actlab.chapters import ablation, answer, intro, report
 from actlab.chapters.autopsy import trained
 from actlab.claims import ledger
 from actlab.claims.evidence import gather
@@ -38,6 +38,18 @@ def test_repro() -> None:
     assert title("repro") == "Between seeds, an effect on the loss is detected more often than one on the agreement"
     loss, agreement = (minus_relu("repro-lite", metric) for metric in ("val_loss", "total_variation"))
     assert sum(p < 0.05 for _, p in loss.values()) > 2 * sum(p < 0.05 for _, p in agreement.values())
+
+
+def test_answer() -> None:
+    """Every recorded comparison: two are less reproducible, none is more."""
+    assert title("answer").startswith("At equal loss and tuned rates swish and swiglu are less reproducible than relu")
+    assert title("answer").endswith("and none is more, on one of six architectures")
+    found = answer.read()
+    outcomes = {cell: decision.outcome for cell, decision in found.comparisons().items()}
+    less = {cell for cell, outcome in outcomes.items() if outcome == "less reproducible"}
+    assert less == {("convlm", "swish"), ("convlm", "swiglu")}
+    assert len(found.arms()) == 1
+    assert "more reproducible" not in outcomes.values()
 
 
 def test_processors() -> None:

@@ -97,7 +97,7 @@ def sentences(front: Front) -> dict[str, str]:
         told = {
             "between": capital(chapter.sentences(answer)["answer"]),
             "extent": f"{_standing(answer)}: {len(answer.grid.arms)} configurations of {len(answer.arms())} "
-            f"architectures, {base.n} seeds each",
+            f"architecture{'s' * (len(answer.arms()) > 1)}, {base.n} seeds each",
             "limits": _sizes(answer),
             "choosing": _choosing(answer),
             "agreement": _agreement(answer),

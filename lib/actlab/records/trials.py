@@ -93,6 +93,8 @@ class TextTrial(Trial):
     """The evaluation with the lowest validation loss."""
     history: list[Evaluation] = []
     """Every evaluation during training."""
+    average: Scores | None = None
+    """The same network with weights averaged over its last steps, where the study plans it."""
     variant: str | None = None
     """What was changed in a repetition: repeat (nothing), nudge (one weight by one unit in the last place), ..."""
 
