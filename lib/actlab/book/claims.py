@@ -21,8 +21,8 @@ WORKS = "studies/methods#the-audited-works"
 """Where the audited documents are listed."""
 BAR = (
     '<style>\n{style}</style><figure class="verdicts"><div role="img" aria-label="{said}">{parts}</div>'
-    '<ul>{legend}</ul><figcaption><span class="caption-text">Of the claims about outcomes that are decided, most are '
-    "artefacts: they come out as published only with a flaw. Settings and counts are left out.</span></figcaption>"
+    '<ul>{legend}</ul><figcaption><span class="caption-text">Of the 21 claims about outcomes that are decided, 16 are '
+    "artefacts: they come out only with a flaw. Settings and counts are left out.</span></figcaption>"
     "</figure>"
 )
 PAGE = (

@@ -149,8 +149,7 @@ def tuned_sentences(f: Factorial, tuning: Iterable[store.Record] = ()) -> dict[s
         "tuned_interaction": f"The effect under random PReLU minus that under GELU is {signed(both)} nats: by the "
         f"plan's rule a lower effect is {verdict(both, margin, alpha)}"
         + ("" if gain.value < 0 else "; a contribution to a benefit cannot be tested, as there is none"),
-        "tuned_ranking": f"At tuned rates the means over four configurations rank {', '.join(order)} from the lowest "
-        "loss; "
+        "tuned_ranking": f"At tuned rates the means over four configurations rank {', '.join(order)}; "
         + (f"undecided: {'; '.join(undecided)}" if undecided else "all differences are significant (Holm-adjusted)"),
         "tuned_rates": f"Tuning the rate lowers the loss by up to {drops[most]:.2f} nats ({words(most)})"
         if most

@@ -138,7 +138,7 @@ def table(grid: Grid) -> pd.DataFrame:
 
 def differences(grid: Grid) -> pd.DataFrame:
     """A row an activation, a column a size: the difference of loss from relu with its interval; a star where it is
-    significant (Holm, 5%), a dagger where the family that it is quoted from says so."""
+    significant (Holm, 5%), a dagger where it is quoted."""
     rows: dict[str, dict[str, str]] = {}
     for arm, difference, p, quoted in comparisons(grid):
         cell = signed(difference) + (" †" if quoted else " *") * (p < ALPHA)

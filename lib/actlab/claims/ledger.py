@@ -191,11 +191,8 @@ def sentences(judged: pd.DataFrame) -> dict[str, str]:
     unknown = int(judged["changed"].str.endswith("unknown").sum())
     flaw = in_words(str(defects.index[0])) if len(defects) else ""
     day = changed().get(dates.SHARED, "")[:10]
-    counts = outcomes(judged)
-    decided = sum(n for verdict, n in counts.items() if "not " not in verdict)
     return {
-        "claims_outcomes": replicated(counts),
-        "claims_decided": f"Of {decided} that are decided {counts.get('artefact', 0)} are artefacts",
+        "claims_outcomes": replicated(outcomes(judged)),
         "claims_defects": f"{defects.iloc[0]} of {defects.sum()} artefacts come out as published only with {flaw}"
         if flaw
         else "No artefact has been reproduced yet",

@@ -66,8 +66,6 @@ def decided(holds: Answer, ours: str, basis: str = "") -> Finding:
 
 def elsewhere(found: Finding, stated: str) -> Finding:
     """Records made at another scale than the claim's (``stated``): only an artefact stands."""
-    if found.verdict == "artefact":
-        return replace(found, ours=f"{found.ours}; shown at another scale than {stated}")
     if found.verdict not in ("replicated", "compatible", "contradicted"):
         return found
     would = "agree with" if found.verdict != "contradicted" else "differ from"

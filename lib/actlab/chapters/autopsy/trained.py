@@ -209,7 +209,7 @@ def significance_off(evidence: Autopsy) -> str:
 
 
 def by_the_choice(grid: Grid) -> list[str]:
-    """charlm's activations whose difference from relu excludes 0 at the last step only, or with another sign."""
+    """charlm's activations whose difference from relu depends on the step."""
     arms = {arm.activation: arm for arm in grid.of_model("charlm")}
     found = {a: [arm.minus(arms["relu"], m) for m in ("val_loss", "best_val_loss")] for a, arm in arms.items()}
     return [
