@@ -11,7 +11,7 @@ from actlab.claims.published import numbers
 from actlab.records.autopsy import Autopsy, at
 from actlab.records.defects import IGNORED
 from actlab.records.repro import ArmResults, Grid
-from actlab.records.wording import measured, signed
+from actlab.records.wording import listing, measured, signed
 from actlab.statistics.means import mean_interval, rank_correlation
 
 LEAKY, UNIGRAM = "convlm", "tinylstm"
@@ -204,7 +204,7 @@ def significance_on(evidence: Autopsy) -> str:
 def significance_off(evidence: Autopsy) -> str:
     """The same at each trial's lowest loss."""
     grid = evidence.overfit
-    changed = ", ".join(by_the_choice(grid)) or "none"
+    changed = listing(by_the_choice(grid))
     return f"at the lowest loss {order(grid, 'best_val_loss')}; differences from relu that depend on it: {changed}"
 
 
