@@ -26,7 +26,7 @@ paper: $(INSTALLED)  ## set the paper from the records: paper/_build/paper.pdf a
 
 test: lint types tests  ## install, then style, types and the quick tests: under 3 minutes
 
-check: lint types book  ## everything: also the built book, real processes and faults, all cells, fuzzing at length, browser, data: under 12 minutes
+check: lint types $(INSTALLED)  ## everything: also the book where it is built, real processes and faults, all cells, fuzzing at length, browser, data: under 12 minutes
 	$(PYTEST) --hypothesis-profile many
 
 lint: $(INSTALLED)  ## style only
