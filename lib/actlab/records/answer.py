@@ -221,7 +221,9 @@ def _architectures(answer: Answer, entry: Plan) -> Hypothesis:
         entry["name"],
         word,
         found,
-        f"ratio {math.exp(found.value):.1f} [{math.exp(found.low):.1f}, {math.exp(found.high):.1f}]",
+        f"ratio {math.exp(found.value):.1f} [{math.exp(found.low):.1f}, {math.exp(found.high):.1f}]"
+        if len(arms) > 1
+        else "needs two architectures",
     )
 
 
