@@ -11,6 +11,7 @@ from tests.support.explored import catalogue, made_up
 from actlab.chapters import explore
 from actlab.errors import BadInput
 from actlab.records import store
+from actlab.records.settings import in_order
 
 
 def test_studies_go_by_names_in_words_in_the_menus_order() -> None:
@@ -48,9 +49,9 @@ def test_catalogue_is_strict_json() -> None:
 
 
 def test_levels_are_in_the_studies_order() -> None:
-    assert explore.in_order({"0.1", "1e-4", "0.01"}) == ["1e-4", "0.01", "0.1"]
-    assert explore.in_order({"lite", "1m", "33k", "116k"}) == ["33k", "116k", "1m", "lite"]
-    assert explore.in_order({"swiglu", "zeta", "relu", "mish"}) == ["relu", "swiglu", "mish", "zeta"]
+    assert in_order({"0.1", "1e-4", "0.01"}) == ["1e-4", "0.01", "0.1"]
+    assert in_order({"lite", "1m", "33k", "116k"}) == ["33k", "116k", "1m", "lite"]
+    assert in_order({"swiglu", "zeta", "relu", "mish"}) == ["relu", "swiglu", "mish", "zeta"]
 
 
 def test_studies_are_read_from_the_results_folder() -> None:

@@ -18,8 +18,8 @@ from actlab.records import store
 from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import tested
 from actlab.records.labels import METRICS, PAIR_METRICS
-from actlab.records.repro import ArmResults, Grid, in_order
-from actlab.records.settings import differing, kind_of, named
+from actlab.records.repro import ArmResults, Grid
+from actlab.records.settings import differing, in_order, kind_of, named
 from actlab.records.wording import signed, small, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import paired_difference

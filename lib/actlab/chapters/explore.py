@@ -13,10 +13,11 @@ from scipy import stats
 
 from actlab import paths
 from actlab.figures.style import look
-from actlab.records import repro, schema, store
+from actlab.records import schema, store
 from actlab.records import settings as recorded
 from actlab.records.labels import METRICS, PAIR_METRICS, Metric, of_trials
 from actlab.records.repro import ArmResults
+from actlab.records.settings import in_order
 from actlab.records.store import Record
 from actlab.records.tables import factors, load_records
 
@@ -81,21 +82,6 @@ def link(study: str, **state: object) -> str:
     return "explore.html#" + urlencode(
         {key: ",".join(map(str, v)) if isinstance(v, list | tuple) else str(v) for key, v in given.items()}, safe=",/"
     )
-
-
-def in_order(levels: Iterable[str]) -> list[str]:
-    """Levels as the studies list them; numbers rising (``33k`` before ``1m``), other names by the alphabet after the
-    known ones."""
-    known = (*repro.ORDER, "lite", "partial", "full", "quick", "geglu_equal_width", "geglu_equal_parameters")
-
-    def place(level: str) -> tuple[int, float, str]:
-        unit = {"k": 1e3, "m": 1e6}.get(level[-1:], 1.0)
-        try:
-            return 0, float(level[:-1] if unit > 1 else level) * unit, ""
-        except ValueError:
-            return 1, known.index(level) if level in known else len(known), level
-
-    return sorted(levels, key=place)
 
 
 def studies(names: Sequence[str] | None = None) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def compared(grid: Grid, metric: str) -> str:
     return f"{said}. The runs of {listing(again)} repeat those of {grid.primary.study}, where their test is counted"
 
 
-def mattering(grid: Grid, margin: float) -> list[str]:
+def mattering(grid: Grid, margin: float) -> str:
     """Which activations matter beside relu, by the rule of params/extreme.yaml.
 
     Args:
@@ -83,8 +83,8 @@ def mattering(grid: Grid, margin: float) -> list[str]:
         f"by the rule of the params file (a significant difference of loss matters; one whose 95% interval lies within "
         f"{margin:g} nats of relu does not)"
     )
-    told = [f"{rule}, {listing(names)} {word}" for word, names in found.items() if names]
-    return told or ["the rule waits for records"]
+    told = [f"{listing(names)} {word}" for word, names in found.items() if names]
+    return f"{rule}, {'; '.join(told)}" if told else "the rule waits for records"
 
 
 def learned(grid: Grid) -> list[str]:
@@ -127,7 +127,8 @@ def baselines(grid: Grid) -> str:
         behind = dict.fromkeys(arm.model for arm in grid.arms.values() if not arm.estimate("val_loss").high < level)
         aside = f" except in {listing(behind)}" if behind else ""
         said.append(f"below the {name} table's ({level:.3f} nats){aside}")
-    stuck = [m for m in grid.models if m not in learned(grid) and (m, REFERENCE) in grid.arms]
+    known = learned(grid)
+    stuck = [m for m in grid.models if m not in known and (m, REFERENCE) in grid.arms]
     left = f"; {listing(stuck)}, whose relu has learned no more than that, is left out of extremes and correlation"
     return f"the 95% interval of the loss lies {', '.join(said)}{left * bool(stuck)}"
 

@@ -174,7 +174,7 @@ def rule_table(found: Studies) -> pd.DataFrame:
     parts = {
         "streams": _streams,
         "smooth activations agree more": _smooth,
-        "relu's kink": _kink,
+        "relu's kink": kink,
         "ensembles": _ensembles,
     }
     rows = {
@@ -199,17 +199,13 @@ def _smooth(sources: Sources) -> str:
     return "supported" if signs == {-1} else "contradicted" if 1 in signs else "undecided"
 
 
-def _kink(sources: Sources) -> str:
-    cells = [(m, a) for m in sources.models for a in SMOOTH if (m, a) in sources.perturbed]
-    return kink({cell: amplification(sources, *cell) for cell in cells})
-
-
-def kink(found: Mapping[tuple[str, str], Estimate]) -> str:
+def kink(sources: Sources) -> str:
     """Whether a 1-ULP perturbation grows further under relu than under each smooth activation, and by how much at
     least."""
+    found = [amplification(sources, m, a) for m in sources.models for a in SMOOTH if (m, a) in sources.perturbed]
     if not found:
         return NO_RECORD
-    least = min(found.values(), key=lambda e: e.low)
+    least = min(found, key=lambda e: e.low)
     outcome = "further" if least.low > 0 else "not significantly further"
     return (
         f"a 1-ULP perturbation grows {outcome} under relu than under each smooth activation, at least by "

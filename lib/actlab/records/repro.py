@@ -274,27 +274,5 @@ def _rows(base: str, models: Sequence[str]) -> list[str]:
     return sorted({m for m in models if m.partition(", ")[0] == base}, key=settings.natural) or [base]
 
 
-ORDER = (
-    "charlm",
-    "minigpt",
-    "nanotransformer",
-    "convlm",
-    "hybridlm",
-    "tinylstm",
-    "relu",
-    "gelu",
-    "swish",
-    "swiglu",
-    "smelu_05",
-    "smelu_1",
-)
-"""The studies' own order, in tables and figures."""
-
-
-def in_order(names: Iterable[str]) -> list[str]:
-    """Each name once, the studies' own first and in their order, then the others by name."""
-    return sorted(set(names), key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
-
-
 def _chosen(present: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:
-    return tuple(in_order(present) if wanted is None else wanted)
+    return tuple(settings.in_order(present) if wanted is None else wanted)

@@ -148,6 +148,38 @@ def natural(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
 
 
+ORDER = (
+    "charlm",
+    "minigpt",
+    "nanotransformer",
+    "convlm",
+    "hybridlm",
+    "tinylstm",
+    "relu",
+    "gelu",
+    "swish",
+    "swiglu",
+    "smelu_05",
+    "smelu_1",
+)
+"""The studies' own order, in tables and figures."""
+
+
+def in_order(levels: Iterable[str]) -> list[str]:
+    """Each once, as the studies list them; numbers rising (``33k`` before ``1m``), other names by the alphabet after
+    the known ones."""
+    known = (*ORDER, "lite", "partial", "full", "quick", "geglu_equal_width", "geglu_equal_parameters")
+
+    def place(level: str) -> tuple[int, float, str]:
+        unit = {"k": 1e3, "m": 1e6}.get(level[-1:], 1.0)
+        try:
+            return 0, float(level[:-1] if unit > 1 else level) * unit, ""
+        except ValueError:
+            return 1, known.index(level) if level in known else len(known), level
+
+    return sorted(set(levels), key=place)
+
+
 def usual(records: Iterable[Record], apart: Sequence[str] = ()) -> list[Any]:
     """Of a study's records those of the settings that most of its arms share, the earliest where as many do; what is no
     arm stays.

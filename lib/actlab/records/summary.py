@@ -12,9 +12,9 @@ import pandas as pd
 
 from actlab.errors import BadInput
 from actlab.records.labels import of_trials
-from actlab.records.repro import ORDER, ArmResults
+from actlab.records.repro import ArmResults
 from actlab.records.schema import check_record
-from actlab.records.settings import MAIN, cell_of, differing, kind_of, named, natural
+from actlab.records.settings import MAIN, ORDER, cell_of, differing, kind_of, named, natural
 from actlab.records.store import Record
 from actlab.records.tables import COLUMNS, factors, used
 from actlab.statistics.estimate import Estimate
