@@ -1,21 +1,17 @@
 """What every test shares: one thread, folders of its own, and a word where real data is absent. No network."""
 
-from __future__ import annotations
-
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from pathlib import Path
 
 import pytest
 import tiny
 import torch
 from hypothesis import HealthCheck, settings
-from reliability import DOORS, FAULTS, Doors, Faults, write
+from reliability import DOORS, FAULTS, write
 
 from actlab import paths
 from actlab.data import text
@@ -35,7 +31,7 @@ settings.load_profile("house")
 STARTED = time.perf_counter()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     """``--reliability`` keeps what the tests of faults and bad input did as a record."""
     parser.addoption(
         "--reliability",
@@ -44,14 +40,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+def pytest_sessionfinish(session, exitstatus):
     """A record of a run in which every test has passed."""
     if session.config.getoption("--reliability") and exitstatus == pytest.ExitCode.OK and FAULTS.rows and DOORS.counts:
         write(time.perf_counter() - STARTED)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
+def pytest_runtest_setup(item):
     """``@pytest.mark.data("mnist", ...)`` names what the test needs below the data folder."""
     for mark in item.iter_markers("data"):
         absent = [name for name in mark.args or (".",) if not (paths.data() / name).exists()]
@@ -60,28 +56,28 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_folders(tmp_path, monkeypatch):
     """Records and cached trials of a test lie in its temporary folder; the data folder stays the environment's."""
     monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_network(monkeypatch):
     """A test that tries to download something fails with this message."""
 
-    def refuse(url: str, *args: object, **kwargs: object) -> None:
+    def refuse(url, *args, **kwargs):
         raise ConnectionError(f"tests use no network, but something asked for {url}")
 
     monkeypatch.setattr("pooch.retrieve", refuse)
 
 
 @pytest.fixture
-def fresh_texts() -> Iterator[None]:
+def fresh_texts():
     """The texts are loaded anew in this test and after it: for tests that replace one."""
     from actlab.study.trial_repro import evaluation_windows
 
-    def forget() -> None:
+    def forget():
         text._load.cache_clear()
         evaluation_windows.cache_clear()
 
@@ -94,7 +90,7 @@ TOY = "the quick brown fox jumps over the lazy dog; " * 30
 
 
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch, fresh_texts: None) -> Params:
+def toy(monkeypatch, fresh_texts):
     """Parameters of a study whose trials take a blink."""
     monkeypatch.setitem(SCALES, "quick", replace(tiny.CONFIG))
     monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: TOY)
@@ -103,7 +99,7 @@ def toy(monkeypatch: pytest.MonkeyPatch, fresh_texts: None) -> Params:
 
 
 @pytest.fixture
-def no_own_parts() -> Iterator[None]:
+def no_own_parts():
     """What a test registers is gone after it."""
     from actlab.study import own_parts as parts
     from actlab.study import plugins
@@ -116,12 +112,12 @@ def no_own_parts() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def doors() -> Doors:
+def doors():
     """Counts of bad inputs by door, over the whole run."""
     return DOORS
 
 
 @pytest.fixture(scope="session")
-def faults() -> Faults:
+def faults():
     """Faults survived, over the whole run."""
     return FAULTS

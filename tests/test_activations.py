@@ -1,8 +1,6 @@
 """Activations: formulas against NumPy and SciPy, slopes against finite differences, known values, and the traps of
 gates and PReLU."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -16,7 +14,7 @@ from actlab.activations import ACTIVATIONS, PReLU, find_activation, get_activati
 from actlab.errors import BadInput, UnknownName
 
 
-def smelu(x: np.ndarray, beta: float) -> np.ndarray:
+def smelu(x, beta):
     return np.where(x <= -beta, 0.0, np.where(x >= beta, x, (x + beta) ** 2 / (4 * beta)))
 
 
@@ -45,24 +43,24 @@ GATES = {
 GRID = np.linspace(-8, 8, 1601)
 
 
-def value(name: str, x: float, **parameters: float) -> float:
+def value(name, x, **parameters):
     return get_activation(name, **parameters).double()(torch.tensor(x, dtype=torch.float64)).item()
 
 
-def test_every_activation_has_a_reference_here() -> None:
+def test_every_activation_has_a_reference_here():
     """No entry of the table escapes these tests (random_prelu has its own below)."""
     assert set(REFERENCE) | set(GATES) | {"random_prelu"} == set(ACTIVATIONS)
 
 
 @pytest.mark.parametrize("name", REFERENCE)
-def test_formula(name: str) -> None:
+def test_formula(name):
     """The module computes the table's formula, to float64 precision."""
     ours = get_activation(name).double()(torch.from_numpy(GRID)).detach().numpy()
     np.testing.assert_allclose(ours, REFERENCE[name](GRID), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", sorted(set(REFERENCE) - {"step"}))
-def test_slope_is_the_derivative(name: str) -> None:
+def test_slope_is_the_derivative(name):
     """Autograd's slope agrees with finite differences everywhere but at kinks."""
     module, x = (
         get_activation(name).double(),
@@ -74,7 +72,7 @@ def test_slope_is_the_derivative(name: str) -> None:
     torch.testing.assert_close(slope(module, x), numeric.detach(), rtol=1e-6, atol=1e-8)
 
 
-def test_step_has_a_straight_through_slope() -> None:
+def test_step_has_a_straight_through_slope():
     """The step's true derivative is 0 everywhere; training is given 1 where |x| <= 1 instead, and 0 beyond."""
     x = torch.tensor([-1.5, -1.0, -0.2, 0.0, 0.7, 1.0, 1.01])
     assert slope(get_activation("step"), x).tolist() == [0, 1, 1, 1, 1, 1, 0]
@@ -82,21 +80,21 @@ def test_step_has_a_straight_through_slope() -> None:
 
 
 @given(x=st.floats(-5, 5), beta=st.floats(0.05, 4))
-def test_smelu_is_relu_convolved_with_a_box(x: float, beta: float) -> None:
+def test_smelu_is_relu_convolved_with_a_box(x, beta):
     """SmeLU(x) is the mean of ReLU over [x - beta, x + beta]."""
     mean, _ = integrate.quad(lambda t: max(0.0, t), x - beta, x + beta, points=[0.0] if abs(x) < beta else None)
     assert value("smelu", x, beta=beta) == pytest.approx(mean / (2 * beta), abs=1e-9)
 
 
 @pytest.mark.parametrize("beta", [0.0, -1.0, math.nan])
-def test_smelu_refuses_a_bad_beta(beta: float) -> None:
+def test_smelu_refuses_a_bad_beta(beta):
     """SmeLU is not defined at beta <= 0, and the message says which limit is meant instead."""
     with pytest.raises(BadInput, match=r"beta > 0.*relu"):
         get_activation("smelu", beta=beta)
 
 
 @pytest.mark.parametrize("name", GATES)
-def test_gated_is_a_product_gate_first(name: str) -> None:
+def test_gated_is_a_product_gate_first(name):
     """A gated module multiplies f(first half) by the second half, in that order."""
     x = np.random.default_rng(0).normal(size=(3, 5, 8))
     ours = get_activation(name)(torch.from_numpy(x)).numpy()
@@ -107,7 +105,7 @@ def test_gated_is_a_product_gate_first(name: str) -> None:
 
 
 @pytest.mark.parametrize("time", [5, 7])
-def test_prelu_slopes_lie_on_the_last_axis(time: int) -> None:
+def test_prelu_slopes_lie_on_the_last_axis(time):
     """Slope c acts on feature c, also when there are as many positions as features (where torch's own would take the
     time axis)."""
     module, x = PReLU(7), -torch.ones(2, time, 7)
@@ -118,7 +116,7 @@ def test_prelu_slopes_lie_on_the_last_axis(time: int) -> None:
     assert torch.equal(module.slope.grad, torch.full((7,), -2.0)), "one position reaches every slope"
 
 
-def test_every_call_makes_a_fresh_module() -> None:
+def test_every_call_makes_a_fresh_module():
     """Two modules of one name share no parameter and no identity."""
     for name in ACTIVATIONS:
         one, two = get_activation(name, features=3), get_activation(name, features=3)
@@ -126,10 +124,10 @@ def test_every_call_makes_a_fresh_module() -> None:
         assert not {id(p) for p in one.parameters()} & {id(p) for p in two.parameters()}
 
 
-def test_random_prelu_draws_from_the_generator() -> None:
+def test_random_prelu_draws_from_the_generator():
     """The slopes depend on the generator's seed and on nothing else."""
 
-    def slopes(seed: int) -> torch.Tensor:
+    def slopes(seed):
         module = get_activation("random_prelu", features=10)
         module.initialise(torch.Generator().manual_seed(seed))
         return module.slope.detach()
@@ -140,10 +138,10 @@ def test_random_prelu_draws_from_the_generator() -> None:
 
 
 @pytest.mark.parametrize("name", ["rleu", "", "ReLU", None])
-def test_unknown_name(name: object) -> None:
+def test_unknown_name(name):
     """An unknown name is a ``ValueError`` that lists every known one and says where."""
     with pytest.raises(UnknownName) as caught:
-        find_activation(name, "params/x.yaml")  # type: ignore[arg-type]
+        find_activation(name, "params/x.yaml")
     assert isinstance(caught.value, ValueError)
     message = str(caught.value)
     assert repr(name) in message
@@ -151,13 +149,13 @@ def test_unknown_name(name: object) -> None:
     assert all(known in message for known in ACTIVATIONS)
 
 
-def test_a_parameter_that_the_formula_does_not_have_is_refused() -> None:
+def test_a_parameter_that_the_formula_does_not_have_is_refused():
     """``beta`` for an activation without one is an error, not ignored."""
     with pytest.raises(BadInput, match=r"'gelu' cannot take.*beta"):
         get_activation("gelu", beta=2.0)
 
 
 @pytest.mark.parametrize("name", sorted(REFERENCE))
-def test_nan_stays_nan(name: str) -> None:
+def test_nan_stays_nan(name):
     """No activation turns a NaN into a number."""
     assert torch.isnan(get_activation(name)(torch.tensor([float("nan"), 1.0]))).tolist() == [True, False]

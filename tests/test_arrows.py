@@ -1,15 +1,10 @@
 """The arrows of the house: who may import whom, read from the source, so that none runs back."""
 
-from __future__ import annotations
-
 import ast
 import io
 import subprocess
 import sys
 import tokenize
-from pathlib import Path
-
-import pytest
 
 from actlab import paths
 
@@ -47,9 +42,9 @@ here may import it."""
 NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "find_model", "ACTIVATIONS", "MODELS"}
 
 
-def imports(source: str, package: str) -> list[str]:
+def imports(source, package):
     """Dotted names that a module imports, anywhere in it; ``package`` resolves relative imports."""
-    found: list[str] = []
+    found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
@@ -60,7 +55,7 @@ def imports(source: str, package: str) -> list[str]:
     return found
 
 
-def wrong(room: str, names: list[str]) -> list[str]:
+def wrong(room, names):
     """The imports that a room may not have."""
     rooms, outside = MAY[room]
     bad = []
@@ -75,12 +70,12 @@ def wrong(room: str, names: list[str]) -> list[str]:
     return bad
 
 
-def files_of(room: str) -> list[Path]:
+def files_of(room):
     """A room is a folder or a single file."""
     return sorted((PACKAGE / room).rglob("*.py")) or [path for path in [PACKAGE / f"{room}.py"] if path.exists()]
 
 
-def test_no_arrow_runs_back(subtests: pytest.Subtests) -> None:
+def test_no_arrow_runs_back(subtests):
     """Every import of every file of the room is one that the design allows."""
     for room in MAY:
         with subtests.test(room=room):
@@ -89,12 +84,12 @@ def test_no_arrow_runs_back(subtests: pytest.Subtests) -> None:
                 assert wrong(room, imports(file.read_text(encoding="utf-8"), package)) == [], file.relative_to(PACKAGE)
 
 
-def test_the_rooms_are_found() -> None:
+def test_the_rooms_are_found():
     """The rooms of the core hold files: a renamed folder does not escape."""
     assert all(files_of(room) for room in MAY)
 
 
-def test_a_wrong_import_is_caught(subtests: pytest.Subtests) -> None:
+def test_a_wrong_import_is_caught(subtests):
     """The check itself sees imports in functions, of submodules, relative ones and plain ones."""
     for room, source in [
         ("statistics", "import torch"),
@@ -113,7 +108,7 @@ def test_a_wrong_import_is_caught(subtests: pytest.Subtests) -> None:
             assert len(wrong(room, imports(source, f"actlab.{room}"))) == 1
 
 
-def test_a_right_import_passes(subtests: pytest.Subtests) -> None:
+def test_a_right_import_passes(subtests):
     """The check does not cry wolf."""
     for room, source in [
         ("statistics", "import math\nfrom scipy import stats"),
@@ -124,7 +119,7 @@ def test_a_right_import_passes(subtests: pytest.Subtests) -> None:
             assert wrong(room, imports(source, f"actlab.{room}")) == []
 
 
-def test_names_become_objects_in_the_study_only() -> None:
+def test_names_become_objects_in_the_study_only():
     """Training never looks a model or an activation up by name."""
     for file in files_of("trainers"):
         found = {name.rsplit(".", 1)[-1] for name in imports(file.read_text(encoding="utf-8"), "actlab.trainers")}
@@ -144,7 +139,7 @@ LAYOUT = {
 }
 
 
-def tokens(source: str) -> int:
+def tokens(source):
     """Of Python source, without comments, docstrings and layout: line length does not change it."""
     said = {
         (node.lineno, node.col_offset)
@@ -155,7 +150,7 @@ def tokens(source: str) -> int:
     return sum(token.type not in LAYOUT and token.start not in said for token in found)
 
 
-def test_the_house_is_small() -> None:
+def test_the_house_is_small():
     """What a reader has to hold in the head: entries, lines of a file, tokens in all."""
     entries = [path.name for path in PACKAGE.iterdir() if path.name not in ("__pycache__", "py.typed")]
     assert len(entries) <= MOST_ENTRIES, sorted(entries)
@@ -164,7 +159,7 @@ def test_the_house_is_small() -> None:
     assert sum(map(tokens, texts.values())) <= TOKENS
 
 
-def test_reading_results_needs_no_torch() -> None:
+def test_reading_results_needs_no_torch():
     """The package, store, statistics, tables and figures load without importing torch."""
     files = [
         file.relative_to(PACKAGE).with_suffix("")

@@ -1,14 +1,11 @@
 """The book's machinery: a page is executed when and only when one of its inputs changed; a failure is named and leaves
 nothing behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
@@ -47,7 +44,7 @@ CONFIG = {
 QUOTE = "# Intro\n\nThe number is {glue:text}`studies/tiny-red.ipynb::number:.2f`, and $\\beta > 0$.\n"
 
 
-def notebook(code: str) -> nbformat.NotebookNode:
+def notebook(code):
     cells = [
         new_markdown_cell("# The model {{model}}\n\n(label-{{page}})="),
         new_code_cell('model = "none"  # which\nscale = 2', metadata={"tags": ["parameters"]}),
@@ -59,7 +56,7 @@ def notebook(code: str) -> nbformat.NotebookNode:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path):
     """A repository with one notebook, three pages and one record."""
     for folder in ("book", "notebooks", "results/colours"):
         (tmp_path / folder).mkdir(parents=True)
@@ -79,15 +76,15 @@ def root(tmp_path: Path) -> Path:
 NAMES = ("studies/tiny-red", "studies/tiny-blue", "studies/alone")
 
 
-def keys(root: Path, code: str = "code") -> dict[str, dict[str, str]]:
+def keys(root, code="code"):
     return {page.name: key_of(page, code) for page in load_pages(root)}
 
 
-def differing(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]]) -> set[tuple[str, str]]:
+def differing(before, after):
     return {(name, part) for name in before for part in before[name] if before[name][part] != after[name][part]}
 
 
-def test_key_changes_when_and_only_when_an_input_changes(root: Path) -> None:
+def test_key_changes_when_and_only_when_an_input_changes(root):
     """Notebook, parameters, records and code each reach the key of the pages that depend on them, and of no other
     page."""
     before = keys(root)
@@ -106,7 +103,7 @@ def test_key_changes_when_and_only_when_an_input_changes(root: Path) -> None:
 
 
 @pytest.mark.slow
-def test_only_what_is_stale_is_executed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_is_stale_is_executed(root, monkeypatch):
     """From nothing to all pages; then none; then those that read the changed record; what no entry names goes."""
     monkeypatch.setattr("actlab.book.execute.code_key", lambda: "code")  # somebody may be editing the package
     assert {path.stem for path in execute_stale(2, root=root)} == {"tiny-red", "tiny-blue", "alone"}
@@ -124,7 +121,7 @@ def test_only_what_is_stale_is_executed(root: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-def test_a_failing_notebook_is_named_with_its_cell_and_error(root: Path) -> None:
+def test_a_failing_notebook_is_named_with_its_cell_and_error(root):
     """The other page is made all the same, and of the failed one there is nothing, not even a part."""
     (root / "book/pages.yaml").write_text(PAGES.split("- page: studies/alone")[0])
     nbformat.write(notebook("\nif model == 'blue': raise ValueError('no such colour')"), root / "notebooks/tiny.ipynb")
@@ -137,7 +134,7 @@ def test_a_failing_notebook_is_named_with_its_cell_and_error(root: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_page_that_reads_what_it_does_not_name_fails(root: Path) -> None:
+def test_a_page_that_reads_what_it_does_not_name_fails(root):
     """Else it would stay as it is when that study's records change."""
     (root / "book/pages.yaml").write_text(PAGES.split("- page: studies/alone")[0])
     code = "from actlab.records import store\nstore.path_of('colours', 'a')\n"
@@ -151,7 +148,7 @@ def test_a_page_that_reads_what_it_does_not_name_fails(root: Path) -> None:
     assert store.READS not in os.environ
 
 
-def test_a_parameter_that_the_notebook_does_not_declare_is_refused(root: Path) -> None:
+def test_a_parameter_that_the_notebook_does_not_declare_is_refused(root):
     """Papermill alone would only log it."""
     (root / "book/pages.yaml").write_text("- {page: studies/tiny, notebook: tiny, params: {modle: red}}")
     with pytest.raises(BadInput, match=r"studies/tiny: tiny.ipynb declares no parameter modle: known are model, scale"):
@@ -159,7 +156,7 @@ def test_a_parameter_that_the_notebook_does_not_declare_is_refused(root: Path) -
     assert declared(root / "notebooks/tiny.ipynb") == {"model": "none", "scale": 2}
 
 
-def jupyter_book(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def jupyter_book(root, *arguments):
     code = "from jupyter_book.cli.main import main; main()"
     command = [sys.executable, "-c", code, "build", "book", *arguments]
     return subprocess.run(
@@ -168,7 +165,7 @@ def jupyter_book(root: Path, *arguments: str) -> subprocess.CompletedProcess[str
 
 
 @pytest.mark.slow
-def test_the_plain_command_builds_and_never_shows_an_old_number(root: Path) -> None:
+def test_the_plain_command_builds_and_never_shows_an_old_number(root):
     """`jupyter-book build book/` executes what is stale; a page that quotes a notebook follows it; a fault is not
     forgotten."""
     one = "- {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [results/colours]}\n"
@@ -196,13 +193,13 @@ def test_the_plain_command_builds_and_never_shows_an_old_number(root: Path) -> N
         assert jupyter_book(root, "-W", "--keep-going").returncode != 0
 
 
-def test_sphinx_is_asked_only_where_something_changed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sphinx_is_asked_only_where_something_changed(root, monkeypatch):
     """Neither a written page nor a built one can change unnoticed, and a build with a fault does not count."""
     (root / "book/pages.yaml").write_text("[]")
     monkeypatch.setattr("actlab.book.keys.code_key", lambda: "code")  # somebody may be editing the package
     html, asked = root / "book/_build/html", []
 
-    def sphinx(root: Path) -> None:
+    def sphinx(root):
         asked.append(root)
         write_text(html / "index.html", f"build {len(asked)}")
         if "broken" in (root / "book/intro.md").read_text():
@@ -237,14 +234,14 @@ def test_sphinx_is_asked_only_where_something_changed(root: Path, monkeypatch: p
         ("- {page: studies/x, notebook: tiny, each: [{model: red}, {model: blue}]}", "names a page twice: studies/x"),
     ],
 )
-def test_a_wrong_entry_is_named(root: Path, text: str, message: str) -> None:
+def test_a_wrong_entry_is_named(root, text, message):
     """Each fault of the declarative file is told with its place."""
     (root / "book/pages.yaml").write_text(text)
     with pytest.raises(BadInput, match=message):
         load_pages(root)
 
 
-def test_formulas_are_mathml_or_an_error() -> None:
+def test_formulas_are_mathml_or_an_error():
     """Known LaTeX becomes MathML that keeps its source; an unknown command is never shown raw."""
     markup = to_mathml(r"\begin{aligned} a &= \tfrac12 \\ b &< 1 \end{aligned}", "block")
     assert markup.count("<mtr>") == 2
@@ -253,7 +250,7 @@ def test_formulas_are_mathml_or_an_error() -> None:
         to_mathml(r"\nosuchcommand{x}", "inline")
 
 
-def test_the_repository_has_its_book_in_order() -> None:
+def test_the_repository_has_its_book_in_order():
     """The links lead to the real files at the root; every page of the table of contents has a source, and every page
     that once stood there leads to one."""
     for name in ("_config.yml", "_toc.yml"):
@@ -273,7 +270,7 @@ def test_the_repository_has_its_book_in_order() -> None:
     assert set(re.findall(r"^-.*file: (\S+)", once, re.MULTILINE)) <= {*files, *moved}
 
 
-def test_a_figure_becomes_files_that_its_caption_links(tmp_path: Path) -> None:
+def test_a_figure_becomes_files_that_its_caption_links(tmp_path):
     """SVG and CSV beside the page, and no picture inside it; what was drawn by hand has no CSV."""
     app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(name="html"))
     figures = [words_alone(), keep(words_alone(), [{"loss": 1}])]
@@ -290,7 +287,7 @@ def test_a_figure_becomes_files_that_its_caption_links(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("base", "image"), [("", "../_static/card.png"), ("https://a.org/b/", "https://a.org/b/_static/card.png")]
 )
-def test_a_link_elsewhere_shows_description_and_picture(base: str, image: str) -> None:
+def test_a_link_elsewhere_shows_description_and_picture(base, image):
     """The first real paragraph; an absolute address only where the configuration knows one. The citation has the
     package's version."""
     app = SimpleNamespace(config=SimpleNamespace(html_title="The book", html_baseurl=base))
@@ -306,7 +303,7 @@ def test_a_link_elsewhere_shows_description_and_picture(base: str, image: str) -
     assert "title = {actlab: " in footer.citation()
 
 
-def test_footer_names_the_days_of_the_records_that_a_page_reads(root: Path) -> None:
+def test_footer_names_the_days_of_the_records_that_a_page_reads(root):
     """Commit, versions and days; a file without a date is no record."""
     assert "no record" in footer.text(load_pages(root))
     for name, day in (("a", "2026-01-02"), ("b", "2026-01-04")):

@@ -1,8 +1,6 @@
 """The whole way on a tiny study: params -> training -> records -> notebook -> book, and what a deleted record does to
 the page."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -44,18 +42,18 @@ PAGES = [
 class Words(HTMLParser):
     """The visible text of a page."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__()
         self.parts: list[str] = []
         self.feed(page)
         self.text = " ".join(" ".join(self.parts).split())
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.parts.append(data)
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """A repository of one study, with the real notebook."""
     monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path / "results"))
     for folder in ("book", "notebooks", "params", "results"):
@@ -73,7 +71,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def command(root: Path, program: str, *words: str) -> None:
+def command(root, program, *words):
     """Run one of the environment's programs in the repository; its output is the failure's message."""
     done = subprocess.run(
         [Path(sys.executable).with_name(program), *words],
@@ -86,11 +84,11 @@ def command(root: Path, program: str, *words: str) -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
-def page(root: Path, name: str) -> str:
+def page(root, name):
     return Words((root / "book" / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8")).text
 
 
-def icons_are_drawn(html: Path) -> None:
+def icons_are_drawn(html):
     """The theme's script is replaced, and the font has every icon that a page or a script names."""
     static = html / "_static"
     assert (static / "scripts" / "fontawesome.js").stat().st_size < 200
@@ -104,7 +102,7 @@ def icons_are_drawn(html: Path) -> None:
 
 
 @pytest.mark.slow
-def test_from_params_to_page(root: Path) -> None:
+def test_from_params_to_page(root):
     """The page shows the numbers of the records that training wrote; without a record it says so."""
     command(root, "actlab", "run", "params/chain.yaml", "--workers", "2")
     records = {

@@ -1,17 +1,13 @@
 """The command line, as typed: what it prints, what it exits with."""
 
-from __future__ import annotations
-
 import json
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
 from actlab import cli, paths
 from actlab.records import store
-from actlab.study.params import Params
 
 TINY = {
     "study": "tiny-quick",
@@ -27,14 +23,14 @@ TINY = {
 
 
 @pytest.fixture
-def params(tmp_path: Path, toy: Params) -> Path:
+def params(tmp_path, toy):
     """A file of a study whose trials take a blink."""
     path = tmp_path / "tiny.yaml"
     path.write_text(yaml.safe_dump(TINY))
     return path
 
 
-def run(*words: object) -> int:
+def run(*words):
     """Exit code of ``actlab WORDS``."""
     sys.argv = ["actlab", *map(str, words)]
     try:
@@ -44,7 +40,7 @@ def run(*words: object) -> int:
     return 0
 
 
-def test_run_report_replay(params: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_report_replay(params, tmp_path, capsys):
     """A study is trained, reported and replayed bit for bit by three commands."""
     assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
     assert "nanotransformer-gelu-" in capsys.readouterr().out
@@ -61,7 +57,7 @@ def test_run_report_replay(params: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert len(store.load_replays("tiny-quick")) == 3
 
 
-def test_a_replay_that_breaks_its_promise_exits_1(params: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replay_that_breaks_its_promise_exits_1(params, capsys):
     """Same machine, same code, and other weights than recorded; a record changed by hand is refused by its checksum."""
     assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
     (path,) = (paths.results() / "tiny-quick").glob("nano*.json")
@@ -77,7 +73,7 @@ def test_a_replay_that_breaks_its_promise_exits_1(params: Path, capsys: pytest.C
     assert "NOT equal in weights_sha256" in capsys.readouterr().out
 
 
-def test_options_override_the_file(params: Path) -> None:
+def test_options_override_the_file(params):
     """--trials, --max-iters, --set and then filters change what runs."""
     changed = ("--trials", 1, "--max-iters", 2, "--set", "model=[convlm, charlm]", "--set", "seed=7")
     assert run("run", params, "--workers", 1, "--activation", "relu", *changed, "--model", "convlm") == 0
@@ -114,9 +110,7 @@ def test_options_override_the_file(params: Path) -> None:
         (("data", "tokenize", "mnist"), "unknown dataset 'mnist'"),
     ],
 )
-def test_a_mistake_ends_in_one_line_and_code_2(
-    words: tuple[str, ...], message: str, params: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mistake_ends_in_one_line_and_code_2(words, message, params, capsys):
     """What was given and what is allowed, without a traceback."""
     assert run(*[params if word == "PARAMS" else word for word in words]) == 2
     said = capsys.readouterr().err
@@ -124,14 +118,12 @@ def test_a_mistake_ends_in_one_line_and_code_2(
     assert "Traceback" not in said
 
 
-def test_a_failed_trial_is_told_and_exits_1(
-    params: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failed_trial_is_told_and_exits_1(params, monkeypatch, capsys):
     """A trial that raises is named with its error; the other trials finish; the arm has no record, so that it can be
     run again."""
     from actlab.study import trial_repro as study_run
 
-    def explode(model: object, *args: object, **kwargs: object) -> object:
+    def explode(model, *args, **kwargs):
         raise RuntimeError("no more memory")
 
     monkeypatch.setattr(study_run, "train", explode)
@@ -141,7 +133,7 @@ def test_a_failed_trial_is_told_and_exits_1(
     assert not list((paths.results() / "tiny-quick").glob("nano*.json"))
 
 
-def test_tokenize_writes_shards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tokenize_writes_shards(tmp_path, capsys):
     """A built-in text becomes a tokenizer, shards of both splits and a manifest."""
     assert run("data", "tokenize", "pydoc", "--vocab-size", 300, "--out", tmp_path / "shards") == 0
     assert "300 tokens in the vocabulary" in capsys.readouterr().out
@@ -153,7 +145,7 @@ def test_tokenize_writes_shards(tmp_path: Path, capsys: pytest.CaptureFixture[st
     }
 
 
-def test_part_of_an_ablation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_part_of_an_ablation(tmp_path, capsys):
     """Optimizers and symmetry modes are chosen on the command line; a wrong one is named with the known ones."""
     file = tmp_path / "ablation.yaml"
     file.write_text(

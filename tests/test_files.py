@@ -1,15 +1,12 @@
 """Files whole or not at all: what killed processes left goes, what others are writing stays, and damaged files are
 moved and made again."""
 
-from __future__ import annotations
-
 import logging
 import os
 import pickle
 import platform
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -17,13 +14,13 @@ from actlab.errors import DamagedFile, DiskError
 from actlab.files import mending, replacing, set_aside, write_text
 
 
-def working_file(path: Path, process: object) -> Path:
+def working_file(path, process):
     work = path.with_name(f".{path.name}.{platform.node()}.{process}")
     work.write_text("half")
     return work
 
 
-def test_what_a_dead_process_left_is_removed(tmp_path: Path) -> None:
+def test_what_a_dead_process_left_is_removed(tmp_path):
     """Of the same file only, and only where the process is no more; another machine's process cannot be asked."""
     path = tmp_path / "a.json"
     ended = subprocess.Popen([sys.executable, "-c", ""])
@@ -38,7 +35,7 @@ def test_what_a_dead_process_left_is_removed(tmp_path: Path) -> None:
     assert path.read_text() == "whole"
 
 
-def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path):
     """With path, bytes, the system's reason and the way out; it survives the way home from a worker."""
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(
@@ -49,7 +46,7 @@ def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     assert (type(copy), str(copy)) == (DiskError, str(caught.value))
 
 
-def test_an_exception_leaves_the_old_file(tmp_path: Path) -> None:
+def test_an_exception_leaves_the_old_file(tmp_path):
     path = write_text(tmp_path / "a", "old")
     with pytest.raises(ZeroDivisionError), replacing(path, 1) as work:
         work.write_text(f"{1 / 0}")
@@ -57,7 +54,7 @@ def test_an_exception_leaves_the_old_file(tmp_path: Path) -> None:
     assert path.read_text() == "old"
 
 
-def test_what_is_set_aside_stays(tmp_path: Path) -> None:
+def test_what_is_set_aside_stays(tmp_path):
     """A second damaged file of the same name does not take the place of the first."""
     for content in ("one", "two", "three"):
         set_aside(write_text(tmp_path / "a", content))
@@ -68,11 +65,11 @@ def test_what_is_set_aside_stays(tmp_path: Path) -> None:
     }
 
 
-def test_mending(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_mending(tmp_path, caplog):
     """Each damaged file is set aside with a warning; the result is that of the call that met none."""
     files = [write_text(tmp_path / name, "damaged") for name in "ab"]
 
-    def make() -> str:
+    def make():
         for file in files:
             if file.exists():
                 raise DamagedFile(file, "cut")

@@ -1,8 +1,6 @@
 """The section on a study of one's own runs as it is printed: its files are written, its commands typed, its Python
 run."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -21,12 +19,12 @@ FILE = {"my_parts.py": "python", "my-study.yaml": "yaml"}
 """File that the reader is told to write -> the first block of this language after its name is its content."""
 
 
-def words(text: str) -> str:
+def words(text):
     return " ".join(text.split())
 
 
 @pytest.mark.slow
-def test_the_guide_runs_as_typed(tmp_path: Path) -> None:
+def test_the_guide_runs_as_typed(tmp_path):
     """Own activation, model, text and metric in one file, on two workers, reported and grown; no file of the library is
     touched."""
     cells = json.loads((paths.ROOT / "notebooks" / "running.ipynb").read_text(encoding="utf-8"))["cells"]
@@ -68,7 +66,7 @@ def test_the_guide_runs_as_typed(tmp_path: Path) -> None:
     check_results(tmp_path)
 
 
-def check_results(folder: Path) -> None:
+def check_results(folder):
     """Four arms of two trials, then of four, of which two are the same bits; the own metric in the table; every study
     has records."""
     records = [
@@ -76,7 +74,7 @@ def check_results(folder: Path) -> None:
         for path in (folder / "results" / "my-study").glob("*-*.json")
         if not path.name.startswith("baseline")
     ]
-    arms: dict[tuple[str, str], dict[int, list[str]]] = {}
+    arms = {}
     for record in records:
         hashes = [trial["weights_sha256"] for trial in record["trials"]]
         arms.setdefault((record["model_name"], record["activation"]), {})[len(hashes)] = hashes

@@ -1,10 +1,7 @@
 """The house's own rules: no machine's paths, one list of dependencies."""
 
-from __future__ import annotations
-
 import re
 import tomllib
-from pathlib import Path
 
 import yaml
 
@@ -16,7 +13,7 @@ MACHINE = re.compile(
 )
 
 
-def texts() -> list[Path]:
+def texts():
     """Every text that people write: at the root and in the folders of the layout, not what is built or downloaded."""
     root = paths.ROOT
     folders = [root / name for name in ("lib", "tests", "params", "notebooks", "book", "results", ".ci", ".github")]
@@ -26,7 +23,7 @@ def texts() -> list[Path]:
     return [path for path in found if path.is_file() and not built & set(path.parts) and "egg-info" not in str(path)]
 
 
-def test_no_path_of_a_machine() -> None:
+def test_no_path_of_a_machine():
     """No committed text names a folder that exists on one machine only."""
     assert len(texts()) > 50
     found = [
@@ -37,12 +34,12 @@ def test_no_path_of_a_machine() -> None:
     assert found == []
 
 
-def bare(requirement: str) -> str:
+def bare(requirement):
     """A requirement's package name, normalised."""
     return re.split(r"[<>=!~\[; ]", requirement.strip(), maxsplit=1)[0].lower().replace("_", "-")
 
 
-def test_environment_yml_names_the_packages_of_pyproject() -> None:
+def test_environment_yml_names_the_packages_of_pyproject():
     """conda's list and pip's list cannot drift apart: dependencies and the extra ``test``, no more and no less."""
     entries = yaml.safe_load((paths.ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     conda = [entry for entry in entries if isinstance(entry, str)]
@@ -55,7 +52,7 @@ def test_environment_yml_names_the_packages_of_pyproject() -> None:
     )
 
 
-def test_every_dependency_has_an_exact_version() -> None:
+def test_every_dependency_has_an_exact_version():
     """constraints.txt pins each declared package."""
     lines = (paths.ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {bare(line) for line in lines if "==" in line}

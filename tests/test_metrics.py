@@ -1,8 +1,6 @@
 """Prediction-difference metrics: against NumPy and SciPy, known answers, and the inequalities that tie them
 together."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -12,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.special import rel_entr
-from torch import Tensor
 
 from actlab import metrics
 from actlab.errors import BadInput
 
 
 @st.composite
-def pairs(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
+def pairs(draw):
     """Two float64 probability tensors (N, V) of one shape, zeros and ties among their entries."""
     shape = (draw(st.integers(1, 8)), draw(st.integers(2, 6)))
     weights = st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0))
@@ -33,26 +30,26 @@ def pairs(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
 
 
 @st.composite
-def labelled(draw: st.DrawFn) -> tuple[Tensor, Tensor, Tensor]:
+def labelled(draw):
     """A pair and a true label for each of its rows."""
     p, q = draw(pairs())
     return p, q, torch.tensor(draw(st.lists(st.integers(0, p.shape[1] - 1), min_size=len(p), max_size=len(p))))
 
 
-def softmax(seed: int, rows: int = 200, classes: int = 9, dtype: torch.dtype = torch.float64) -> Tensor:
+def softmax(seed, rows=200, classes=9, dtype=torch.float64):
     return torch.softmax(
         2 * torch.randn(rows, classes, generator=torch.Generator().manual_seed(seed), dtype=dtype), dim=1
     )
 
 
-def relative(p: np.ndarray, q: np.ndarray) -> float:
+def relative(p, q):
     """2 |p - q| / (p + q), one element at a time; 0 where both are 0."""
     terms = [2 * abs(a - b) / (a + b) if a + b > 0 else 0.0 for a, b in zip(p.ravel(), q.ravel(), strict=True)]
     return sum(terms) / len(terms)
 
 
 @given(pair=pairs())
-def test_against_numpy(pair: tuple[Tensor, Tensor]) -> None:
+def test_against_numpy(pair):
     """Each metric equals its definition written with NumPy and SciPy."""
     p, q = (t.numpy() for t in pair)
     assert metrics.total_variation(*pair) == pytest.approx(np.mean(0.5 * np.abs(p - q).sum(1)), abs=1e-12)
@@ -66,7 +63,7 @@ def test_against_numpy(pair: tuple[Tensor, Tensor]) -> None:
 
 
 @given(pair=pairs())
-def test_divergence_is_bounded_by_total_variation(pair: tuple[Tensor, Tensor]) -> None:
+def test_divergence_is_bounded_by_total_variation(pair):
     """In each row TV^2 / (2 ln 2) <= JSD <= TV: Pinsker's inequality below, Lin's above."""
     distance, divergence = metrics.total_variation_rows(*pair), metrics.jensen_shannon_rows(*pair)
     assert (distance**2 / (2 * math.log(2)) <= divergence + 1e-12).all()
@@ -74,7 +71,7 @@ def test_divergence_is_bounded_by_total_variation(pair: tuple[Tensor, Tensor]) -
 
 
 @given(pair=pairs())
-def test_the_global_form_is_total_variation(pair: tuple[Tensor, Tensor]) -> None:
+def test_the_global_form_is_total_variation(pair):
     """mean|p - q| / (mean p + mean q), the reference study's code, is mean TV where rows sum to 1."""
     p, q = pair
     coded = (p - q).abs().mean() / (p.mean() + q.mean())
@@ -82,7 +79,7 @@ def test_the_global_form_is_total_variation(pair: tuple[Tensor, Tensor]) -> None
 
 
 @given(case=labelled())
-def test_churn_split(case: tuple[Tensor, Tensor, Tensor]) -> None:
+def test_churn_split(case):
     """Win + loss + neutral = churn; win - loss = accuracy of the second minus the first; exchanging the two exchanges
     win and loss."""
     p, q, truth = case
@@ -95,14 +92,14 @@ def test_churn_split(case: tuple[Tensor, Tensor, Tensor]) -> None:
 
 
 @given(case=labelled())
-def test_label_pd(case: tuple[Tensor, Tensor, Tensor]) -> None:
+def test_label_pd(case):
     """label_pd looks at the true label only: its definition, one row at a time."""
     p, q, truth = case
     rows = [relative(p[i, truth[i]].numpy(), q[i, truth[i]].numpy()) for i in range(len(p))]
     assert metrics.label_pd(p, q, truth) == pytest.approx(np.mean(rows), abs=1e-12)
 
 
-def test_nan_stays_nan() -> None:
+def test_nan_stays_nan():
     """A NaN prediction gives a NaN distance, never a number."""
     p, q = softmax(0), softmax(1)
     p[3, 4] = math.nan
@@ -111,7 +108,7 @@ def test_nan_stays_nan() -> None:
 
 
 @pytest.mark.parametrize("name", ["total_variation", "relative_pd", "churn", "jensen_shannon"])
-def test_inputs_that_do_not_fit_are_refused(name: str) -> None:
+def test_inputs_that_do_not_fit_are_refused(name):
     """Different shapes, missing rows, vectors and empty tensors are errors that give both shapes."""
     p = softmax(0, 4, 3)
     for bad in (softmax(0, 5, 3), softmax(0, 4, 2), p[0], p[:0], p[None]):
@@ -122,7 +119,7 @@ def test_inputs_that_do_not_fit_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["churn_split", "label_pd"])
-def test_targets_that_do_not_fit_are_refused(name: str) -> None:
+def test_targets_that_do_not_fit_are_refused(name):
     """One target an input."""
     with pytest.raises(BadInput, match=r"expected 4 targets, one for each input, got shape \(3,\)"):
         getattr(metrics, name)(softmax(0, 4, 3), softmax(1, 4, 3), torch.zeros(3, dtype=torch.int64))

@@ -1,7 +1,5 @@
 """Bibliography and glossary are complete."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -12,7 +10,7 @@ from actlab.models.gpt2 import GPT2_SCALES
 NAMED = re.compile(r"(?:arXiv[\s:]+|arxiv\.org/abs/)(\d{4}\.\d{5}|\d{4}\.\d{4})\b")
 
 
-def test_every_paper_that_is_named_is_in_the_bibliography() -> None:
+def test_every_paper_that_is_named_is_in_the_bibliography():
     """Whether code, a notebook or a page gives its arXiv number; and an entry that has a number is a link."""
     book = paths.ROOT / "book"
     files = [
@@ -26,7 +24,7 @@ def test_every_paper_that_is_named_is_in_the_bibliography() -> None:
     assert {number for number in named if f"url = {{https://arxiv.org/abs/{number}}}" not in listed} == set()
 
 
-def test_the_glossary_names_every_scale() -> None:
+def test_the_glossary_names_every_scale():
     """As the code has them."""
     page = json.loads((paths.ROOT / "notebooks" / "methods.ipynb").read_text(encoding="utf-8"))
     text = "\n".join("".join(cell["source"]) for cell in page["cells"])

@@ -1,7 +1,5 @@
 """The ledger's page: whole without scripts, filtered with them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -33,9 +31,9 @@ JUDGED = pd.DataFrame.from_dict(
 )
 
 
-def test_every_row_is_there_and_escaped() -> None:
-    """One row a claim with its id as anchor, outcomes first and by verdict; text is text; the place leads to the audited
-    works, the page to its evidence."""
+def test_every_row_is_there_and_escaped():
+    """One row a claim with its id as anchor, outcomes first and by verdict; text is text; the place leads to the
+    audited works, the page to its evidence."""
     page = claims.rows(JUDGED[::-1]).data
     assert re.findall(r'<details id="(\w+)"', page) == list(ROWS)
     assert page.index('class="others"') < page.index('id="B1"')
@@ -47,7 +45,7 @@ def test_every_row_is_there_and_escaped() -> None:
     assert "http" not in page + claims.bar(JUDGED).data, "nothing comes from elsewhere"
 
 
-def test_the_bar_holds_outcomes_alone() -> None:
+def test_the_bar_holds_outcomes_alone():
     """Two claims about outcomes, half of them replicated, and a legend with their numbers."""
     bar = claims.bar(JUDGED).data
     assert '<span data-verdict="replicated" style="flex:1"></span><span data-verdict="artefact"' in bar
@@ -57,7 +55,7 @@ def test_the_bar_holds_outcomes_alone() -> None:
 
 @pytest.mark.browser
 @pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no Chromium")
-def test_filters(tmp_path: Path) -> None:
+def test_filters(tmp_path):
     """Menus and words leave the rows that fit, say how many, and can be taken back; the address chooses too, and opens
     a row; all from the keyboard."""
     sync_api = pytest.importorskip("playwright.sync_api")
@@ -67,7 +65,7 @@ def test_filters(tmp_path: Path) -> None:
     with sync_api.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page()
-        faults: list[str] = []
+        faults = []
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(f"{file.as_uri()}?verdict=artefact")
         status, rows = page.get_by_role("status"), page.locator("details[data-verdict]:visible")

@@ -1,12 +1,8 @@
 """`results/` as a data set: the generated files are those of today's models and agree with every record."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from actlab import paths
 from actlab.book import dataset
@@ -16,13 +12,13 @@ RESULTS = paths.ROOT / "results"
 METADATA = json.loads((RESULTS / "croissant.json").read_text(encoding="utf-8"))
 
 
-def test_generated_files_are_not_stale() -> None:
+def test_generated_files_are_not_stale():
     """`python -m actlab.book.dataset` writes what today's models and columns give."""
     for name, text in dataset.written().items():
         assert (RESULTS / name).read_text(encoding="utf-8") == text, name
 
 
-def test_every_record_is_described() -> None:
+def test_every_record_is_described():
     """Each file is one that the metadata counts, of a kind of the schema, and each of its keys has a row in the
     dictionary."""
     patterns = METADATA["distribution"][2]["includes"]
@@ -39,7 +35,7 @@ def test_every_record_is_described() -> None:
             assert f"$.trials[*].{key}" in known[record["kind"]], (path.name, key)
 
 
-def test_tables_have_the_columns_that_the_metadata_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_have_the_columns_that_the_metadata_names(tmp_path, monkeypatch):
     """The downloads of the book: one row a trial and one a pair, of all studies; no column is empty."""
     monkeypatch.delenv("ACTLAB_RESULTS")
     dataset.export(tmp_path)

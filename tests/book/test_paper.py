@@ -1,11 +1,8 @@
 """The paper is set from the records, holds no number of its own, and stops where a sentence is not borne by them."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +17,7 @@ SETTINGS = {"0", "1", "2", "4", "5", "10", "95", "0.5", "-1", "-4"}
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(tmp_path_factory):
     """The folder with the sources of a paper that has been set; figures are drawn by the tests of theirs."""
     out = tmp_path_factory.mktemp("paper")
     with pytest.MonkeyPatch.context() as patch:
@@ -31,7 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_every_figure_and_table_is_quoted(built: Path) -> None:
+def test_every_figure_and_table_is_quoted(built):
     """Seven figures, three tables, the ledger in the supplement; nothing is computed for nothing."""
     figures = re.findall(r'#picture\("(\w+)"', PROSE)
     assert sorted(figures) == sorted(path.stem for path in (built / "figures").iterdir())
@@ -39,7 +36,7 @@ def test_every_figure_and_table_is_quoted(built: Path) -> None:
     assert {path.stem for path in (built / "tables").iterdir()} == {"studies", "anomalies", "verdicts", "ledger"}
 
 
-def test_a_statement_that_the_records_do_not_bear_stops_the_paper(built: Path, tmp_path: Path) -> None:
+def test_a_statement_that_the_records_do_not_bear_stops_the_paper(built, tmp_path):
     """relu and gelu exchanged after the perturbation: the typesetter names the sentence."""
     changed = shutil.copytree(built, tmp_path / "changed")
     values = json.loads((changed / "values.json").read_text())
@@ -49,7 +46,7 @@ def test_a_statement_that_the_records_do_not_bear_stops_the_paper(built: Path, t
         paper.typeset(changed / "paper.typ")
 
 
-def test_no_result_is_typed_in() -> None:
+def test_no_result_is_typed_in():
     """Numbers stand in code, citations and formulas; in the prose only those that are no result."""
     code = (
         r"^#(import|holds|let|set|counter).*$|\(\d?\.?\d*fr.*?\)|slice\([\d, -]*\)|d: \d|, \d\)|width: \d+%|colspan: \d"
@@ -59,7 +56,7 @@ def test_no_result_is_typed_in() -> None:
     assert found - SETTINGS == set()
 
 
-def test_exploratory_until_the_registered_study_has_records(built: Path) -> None:
+def test_exploratory_until_the_registered_study_has_records(built):
     """The words follow the records: the study that is compared at equal loss decides."""
     equal = json.loads((built / "values.json").read_text())["equal"]
     assert "#if registered" in PROSE

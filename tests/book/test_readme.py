@@ -1,7 +1,5 @@
 """The README and the front page say what the records say."""
 
-from __future__ import annotations
-
 import pytest
 
 from actlab import paths
@@ -10,7 +8,7 @@ from actlab.chapters import intro
 from actlab.errors import BadInput
 
 
-def test_headlines_are_not_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headlines_are_not_stale(monkeypatch):
     """The block between the markers is the one that today's records give (`python -m actlab.book.readme` writes it)."""
     monkeypatch.delenv("ACTLAB_RESULTS")
     front = intro.read()
@@ -19,7 +17,7 @@ def test_headlines_are_not_stale(monkeypatch: pytest.MonkeyPatch) -> None:
         assert text == readme.replaced(text, readme.headline(front, *places)), name
 
 
-def test_markers_are_required() -> None:
+def test_markers_are_required():
     """A page without its markers is refused rather than appended to."""
     with pytest.raises(BadInput, match="must hold"):
         readme.replaced("# Title", "block")

@@ -1,15 +1,12 @@
 """A browser and books to open in it: a tiny book made here from made-up records, and the repository's own where it has
 been built."""
 
-from __future__ import annotations
-
 import functools
 import os
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 from filelock import FileLock
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 from tests.support.explored import catalogue
 
 from actlab import paths
@@ -30,7 +27,7 @@ HARMLESS = ("Got invalid theme mode", "THEBE_JS_URL")
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser():
     """Headless Chromium: the system's, else the one that `playwright install chromium` brought."""
     with sync_playwright() as playwright:
         program = next((path for path in PROGRAMS if Path(path).exists()), None)
@@ -50,7 +47,7 @@ class Visit:
     faults: list[str] = field(default_factory=list)
     bytes: int = 0
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self.page.set_default_timeout(10_000)
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.faults.append(f"exception: {error}"))
@@ -58,20 +55,20 @@ class Visit:
         self.page.on("requestfailed", lambda request: self.faults.append(f"failed: {request.url}"))
         self.page.on("response", self._response)
 
-    def _console(self, message: ConsoleMessage) -> None:
+    def _console(self, message):
         if message.type in ("error", "warning") and not message.text.startswith(HARMLESS):
             self.faults.append(f"console: {message.text}")
 
-    def _request(self, request: Request) -> None:
+    def _request(self, request):
         if not request.url.startswith((self.base, "data:", "blob:")):
             self.faults.append(f"outside: {request.url}")
 
-    def _response(self, response: Response) -> None:
+    def _response(self, response):
         self.bytes += int(response.headers.get("content-length", 0))
         if response.status >= 400:
             self.faults.append(f"{response.status}: {response.url}")
 
-    def open(self, name: str) -> Page:
+    def open(self, name):
         """Go to a page of the site and wait until everything that it names is loaded."""
         self.page.goto(f"{self.base}/{name}")
         return self.page
@@ -80,7 +77,7 @@ class Visit:
 class Quiet(SimpleHTTPRequestHandler):
     """Serves files and keeps silent."""
 
-    def log_message(self, *args: object) -> None: ...
+    def log_message(self, *args): ...
 
 
 REDIRECTS = paths.ROOT / "book" / "redirects.yaml"
@@ -94,12 +91,12 @@ class Site:
     base: str
 
     @property
-    def name(self) -> str:
+    def name(self):
         """``built`` for the repository's own, else ``tiny``."""
         return "built" if self.folder == BUILT else "tiny"
 
     @property
-    def pages(self) -> list[str]:
+    def pages(self):
         """Its pages, without the indices that Sphinx makes, the first page's second address, and old addresses."""
         old = {f"{name}.html" for name in yaml.safe_load(REDIRECTS.read_text(encoding="utf-8"))}
         found = [path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*.html")]
@@ -108,7 +105,7 @@ class Site:
 
 
 @pytest.fixture(scope="session", params=["tiny", "built"])
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(request, tmp_path_factory):
     """The tiny book, then the repository's own."""
     if request.param == "built" and not (BUILT / "index.html").exists():
         pytest.skip("the book is not built: make book")
@@ -116,12 +113,12 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def tiny(tmp_path_factory):
     """The tiny book alone, whose numbers are known."""
     yield from served(tiny_book(tmp_path_factory))
 
 
-def served(folder: Path) -> Iterator[Site]:
+def served(folder):
     """A folder on a free port of this machine."""
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -140,7 +137,7 @@ PAGE = """# Explore the results
 """As a notebook's output stands in the book."""
 
 
-def tiny_book(factory: pytest.TempPathFactory) -> Path:
+def tiny_book(factory):
     """The real settings and style, and a page with an explorer of a few records; built once for all processes."""
     root = (
         factory.getbasetemp().parent / "tiny-book"
@@ -157,7 +154,7 @@ def tiny_book(factory: pytest.TempPathFactory) -> Path:
     return root / "book/_build/html"
 
 
-def _write(root: Path) -> None:
+def _write(root):
     (root / "book/studies").mkdir(parents=True)
     shutil.copytree(paths.ROOT / "book/_static", root / "book/_static")
     shutil.copy(paths.ROOT / "book/references.bib", root / "book")
@@ -173,7 +170,7 @@ def _write(root: Path) -> None:
 
 
 @pytest.fixture
-def visit(browser: Browser, site: Site) -> Iterator[Visit]:
+def visit(browser, site):
     """A wide page in the light scheme; a test may change both."""
     page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
     yield Visit(page, site.base)

@@ -1,9 +1,6 @@
 """The explorer in the static book: its controls change picture, words and address, and its numbers are Python's own."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from html import unescape
 from io import StringIO
 from typing import Any
@@ -12,21 +9,19 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, Page
-from tests.browser.conftest import BUILT, Site, Visit, served
+from tests.browser.conftest import BUILT, Visit, served
 from tests.support.explored import COMMITTED, folders
 
 from actlab import paths
 from actlab.chapters.explore import link
 from actlab.records import repro, store
-from actlab.records.repro import ArmResults
 from actlab.statistics.equal_loss import EqualLoss, equal_loss
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def visit(browser: Browser, tiny: Site) -> Iterator[Visit]:
+def visit(browser, tiny):
     """The explorer of made-up and of committed records."""
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     made = Visit(page, tiny.base)
@@ -35,31 +30,31 @@ def visit(browser: Browser, tiny: Site) -> Iterator[Visit]:
     page.close()
 
 
-def opened(visit: Visit, study: str = "repro-lite", **state: object) -> Page:
+def opened(visit, study="repro-lite", **state):
     visit.page.goto("about:blank")  # another address after # alone would not load the page anew
     page = visit.open(f"studies/{link(study, **state)}")
     page.locator('.actlab-explorer[data-ready="true"]').wait_for()
     return page
 
 
-def picture(page: Page) -> str:
+def picture(page):
     return page.locator(".actlab-explorer .main").evaluate("node => node.outerHTML")
 
 
-def numbers(page: Page) -> pd.DataFrame:
+def numbers(page):
     """The downloaded table."""
     with page.expect_download() as download:
         page.get_by_role("button", name="Download these numbers").click()
     return pd.read_csv(StringIO(download.value.path().read_text()))
 
 
-def arm_of(study: str, row: Any) -> ArmResults:
+def arm_of(study, row):
     """The arm of a row, as the records' readers have it."""
     setting = f", varies={row.varies}" if "varies" in row else ""
     return repro.read(folders()[study]).arms[f"{row.model}{setting}", row.activation]
 
 
-def same(found: Any, value: float, low: float, high: float, n: int) -> None:
+def same(found, value, low, high, n):
     np.testing.assert_allclose([found.value, found.low, found.high], [value, low, high], rtol=1e-5, atol=3e-6)
     assert found.n == n
 
@@ -67,7 +62,7 @@ def same(found: Any, value: float, low: float, high: float, n: int) -> None:
 @pytest.mark.parametrize("minus", ["none", "relu"])
 @pytest.mark.parametrize("metric", ["total_variation", "churn", "val_loss"])
 @pytest.mark.parametrize("study", ["repro-lite", "sources"])
-def test_values_and_differences_are_those_of_the_package(visit: Visit, study: str, metric: str, minus: str) -> None:
+def test_values_and_differences_are_those_of_the_package(visit, study, metric, minus):
     """Interval and n too; a diverged trial is left out; an arm without a record has no row."""
     table = numbers(opened(visit, study, metric=metric, minus=minus))
     assert len(table) == {"repro-lite": 3, "sources": 8}[study] - (0 if minus == "none" else 2)
@@ -79,7 +74,7 @@ def test_values_and_differences_are_those_of_the_package(visit: Visit, study: st
 
 @pytest.mark.parametrize("metric", ["total_variation", "churn"])
 @pytest.mark.parametrize("level", [0, 40])
-def test_equal_loss_is_that_of_the_package(visit: Visit, level: int, metric: str) -> None:
+def test_equal_loss_is_that_of_the_package(visit, level, metric):
     """The slider's level and what is read there, with intervals; the slider moves both."""
     page = opened(visit, "sources", view="loss", level=level, metric=metric, model="convlm", varies="init")
     table = numbers(page)
@@ -94,7 +89,7 @@ def test_equal_loss_is_that_of_the_package(visit: Visit, level: int, metric: str
     assert (numbers(page).loss > table.loss).all()
 
 
-def flat(found: Any) -> list[float]:
+def flat(found):
     """Every number in what Python printed."""
     if isinstance(found, EqualLoss):
         return [found.loss, *(e.value for e in [*found.values.values(), *found.differences.values()])]
@@ -117,9 +112,7 @@ def flat(found: Any) -> list[float]:
         ("sources", {"view": "two", "a": "charlm/relu/all", "b": "convlm/gelu/init"}, ["A: value", "B: value"]),
     ],
 )
-def test_copied_python_gives_the_shown_numbers(
-    visit: Visit, tmp_path: Any, study: str, state: dict[str, Any], columns: list[str]
-) -> None:
+def test_copied_python_gives_the_shown_numbers(visit, tmp_path, study, state, columns):
     """Executed on the same records, it prints every number of the table."""
     for record in folders()["repro-lite"]:
         store.save(store.path_of("repro-lite", f"{record.get('arm', '')}-{record['kind']}"), record)
@@ -136,7 +129,7 @@ def test_copied_python_gives_the_shown_numbers(
         assert np.isclose(flat(printed), number, rtol=1e-5, atol=3e-6).any(), number
 
 
-def test_menus_change_picture_words_and_address(visit: Visit) -> None:
+def test_menus_change_picture_words_and_address(visit):
     page = opened(visit)
     before, words = picture(page), page.get_by_role("status").inner_text()
     page.get_by_role("combobox", name="metric").select_option("churn")
@@ -152,7 +145,7 @@ def test_menus_change_picture_words_and_address(visit: Visit) -> None:
     assert "Nothing is chosen" in page.get_by_role("status").inner_text()
 
 
-def test_another_study_begins_with_every_level_and_back_undoes(visit: Visit) -> None:
+def test_another_study_begins_with_every_level_and_back_undoes(visit):
     """What was ticked belongs to the study before; each change is one step of the browser's history."""
     page = opened(visit)
     page.get_by_role("checkbox", name="swiglu").uncheck()
@@ -164,7 +157,7 @@ def test_another_study_begins_with_every_level_and_back_undoes(visit: Visit) -> 
     assert not page.get_by_role("checkbox", name="swiglu").is_checked()
 
 
-def test_a_link_opens_its_state_and_an_old_one_opens_all_the_same(visit: Visit) -> None:
+def test_a_link_opens_its_state_and_an_old_one_opens_all_the_same(visit):
     """Links outlive records: what is unknown gets its default."""
     page = opened(visit, "sources", view="loss", level=40, activation=["relu", "gelu"], model="convlm")
     assert page.get_by_role("combobox", name="picture").input_value() == "loss"
@@ -175,7 +168,7 @@ def test_a_link_opens_its_state_and_an_old_one_opens_all_the_same(visit: Visit) 
     assert page.locator("fieldset input:checked").count() == 2
 
 
-def test_each_preset_opens_a_picture_that_back_leaves(visit: Visit) -> None:
+def test_each_preset_opens_a_picture_that_back_leaves(visit):
     """The largest difference is that of the shown study and metric."""
     page = opened(visit)
     before, values = picture(page), numbers(page).value.abs()
@@ -189,7 +182,7 @@ def test_each_preset_opens_a_picture_that_back_leaves(visit: Visit) -> None:
         assert picture(page) == before
 
 
-def test_marks_tell_their_numbers_to_mouse_and_keyboard(visit: Visit) -> None:
+def test_marks_tell_their_numbers_to_mouse_and_keyboard(visit):
     """The pictures' marks are one stop of the tabulator, the arrow keys go on; menus keep the focus; a space ticks."""
     page = opened(visit, minus="none")
     marks, tip = page.locator(".main .arm"), page.locator(".tip")
@@ -208,7 +201,7 @@ def test_marks_tell_their_numbers_to_mouse_and_keyboard(visit: Visit) -> None:
     assert "activation=swiglu" in page.url
 
 
-def test_table_says_what_the_picture_shows(visit: Visit) -> None:
+def test_table_says_what_the_picture_shows(visit):
     """A reader without eyes: the picture has a name, the table a caption and a header for each column."""
     page = opened(visit)
     page.get_by_role("group", name="total variation (0 to 1) minus relu's").wait_for()
@@ -218,7 +211,7 @@ def test_table_says_what_the_picture_shows(visit: Visit) -> None:
     assert table.locator("th[scope=col]").count() == 8
 
 
-def test_every_link_of_the_book_opens_its_state(browser: Browser) -> None:
+def test_every_link_of_the_book_opens_its_state(browser):
     """Menus and ticks show what the address of each link to the explorer says."""
     if not (BUILT / "index.html").exists():
         pytest.skip("the book is not built: make book")

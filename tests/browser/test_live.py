@@ -1,8 +1,6 @@
 """The live notebook in JupyterLab, driven as a reader would: its widgets change the pictures, training shows progress,
 stops, and goes on."""
 
-from __future__ import annotations
-
 import os
 import re
 import socket
@@ -10,12 +8,10 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
+from playwright.sync_api import TimeoutError, expect
 
 from actlab import paths
 
@@ -47,7 +43,7 @@ FOLDERS = {
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def lab(tmp_path_factory):
     """Address of a JupyterLab of its own, with the explorer's notebook and the repository's records; nothing of the
     user's is read or written."""
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
@@ -79,7 +75,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             server.wait(30)
 
 
-def _notebook(path: Path) -> None:
+def _notebook(path):
     """The notebook with a longer training."""
     notebook = nbformat.read(paths.ROOT / "notebooks" / path.name, as_version=4)
     cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
@@ -89,14 +85,14 @@ def _notebook(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def _settings(folder: Path) -> None:
+def _settings(folder):
     """Cells outside the window are in the page, too."""
     file = folder / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
     file.parent.mkdir(parents=True)
     file.write_text('{"windowingMode": "none"}')
 
 
-def _wait(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
+def _wait(server, address, log):
     """Until the server answers."""
     end = time.monotonic() + SLOW / 1000
     while time.monotonic() < end and server.poll() is None:
@@ -110,7 +106,7 @@ def _wait(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def notebook(browser: Browser, lab: str) -> Iterator[Page]:
+def notebook(browser, lab):
     """The notebook with all its cells run."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(SLOW)
@@ -122,7 +118,7 @@ def notebook(browser: Browser, lab: str) -> Iterator[Page]:
     page.close()
 
 
-def _run_all(page: Page) -> None:
+def _run_all(page):
     """A click that comes too early is lost, or answered by a dialog; it is repeated until a cell has a number or a
     star."""
     for _ in range(20):
@@ -140,11 +136,11 @@ def _run_all(page: Page) -> None:
     pytest.fail("no cell has run")
 
 
-def picture(where: Locator) -> str:
+def picture(where):
     return where.locator("svg").first.evaluate("node => node.outerHTML")
 
 
-def test_moving_a_widget_changes_the_figure(notebook: Page) -> None:
+def test_moving_a_widget_changes_the_figure(notebook):
     """The explorer's menu draws another picture; beta bends the activation, computed anew by the kernel."""
     explorer = notebook.locator(".actlab-explorer").first
     before = picture(explorer.locator(".main"))
@@ -156,7 +152,7 @@ def test_moving_a_widget_changes_the_figure(notebook: Page) -> None:
     notebook.wait_for_function("old => document.querySelector('img[alt^=Smelu_1]')?.src != old", arg=before)
 
 
-def test_training_shows_progress_stops_and_goes_on(notebook: Page) -> None:
+def test_training_shows_progress_stops_and_goes_on(notebook):
     """Stop ends a run within seconds; started again, it goes on from its last evaluation, not from the beginning."""
     start, stop = (
         notebook.get_by_role("button", name="Train one now"),
@@ -181,7 +177,7 @@ def test_training_shows_progress_stops_and_goes_on(notebook: Page) -> None:
     expect(notebook.get_by_role("img", name="training loss against the iteration")).to_be_visible()
 
 
-def iteration(words: Locator, past: int = 0) -> int:
+def iteration(words, past=0):
     """The iteration that the panel shows, once it is above ``past``."""
     end = time.monotonic() + SLOW / 1000
     found = 0

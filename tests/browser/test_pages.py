@@ -1,12 +1,8 @@
 """Every page of a book opens cleanly: no error, nothing from outside, readable on a phone and without eyes."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
-from playwright.sync_api import Page
-from tests.browser.conftest import Site, Visit
 
 from actlab import paths
 
@@ -23,7 +19,7 @@ OF_THE_THEME = {"label-content-name-mismatch", "region"}
 source."""
 
 
-def shortcomings(page: Page) -> list[str]:
+def shortcomings(page):
     """What a reader would miss: pictures without words, and a page that moves sideways."""
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     found = [f"{wide} px too wide"] if wide > 0 else []
@@ -35,10 +31,10 @@ def shortcomings(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_every_page_opens_cleanly(visit: Visit, site: Site, scheme: str, width: int) -> None:
+def test_every_page_opens_cleanly(visit, site, scheme, width):
     """No console error, no failed request, no request outside the site; pictures have words; nothing is wider than the
     screen."""
-    visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    visit.page.emulate_media(color_scheme=scheme)
     visit.page.set_viewport_size({"width": width, "height": 900})
     assert len(site.pages) >= 3
     wrong = {}
@@ -52,7 +48,7 @@ def test_every_page_opens_cleanly(visit: Visit, site: Site, scheme: str, width: 
     assert wrong == {}
 
 
-def test_a_figure_on_a_phone_keeps_its_letters(visit: Visit) -> None:
+def test_a_figure_on_a_phone_keeps_its_letters(visit):
     """A wide picture scrolls in the figure's own box, and neither the page nor the caption does."""
     visit.page.set_viewport_size({"width": 390, "height": 844})
     page = visit.open("intro.html")
@@ -70,11 +66,11 @@ def test_a_figure_on_a_phone_keeps_its_letters(visit: Visit) -> None:
     assert shortcomings(page) == []
 
 
-def test_a_dark_page_is_dark(visit: Visit) -> None:
+def test_a_dark_page_is_dark(visit):
     """The system's scheme decides which one is shown, and the explorer has the page's paper."""
     shades = {}
     for scheme in ("light", "dark"):
-        visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        visit.page.emulate_media(color_scheme=scheme)
         visit.open("studies/explore.html")
         shades[scheme] = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
         inside = visit.page.evaluate(
@@ -84,20 +80,20 @@ def test_a_dark_page_is_dark(visit: Visit) -> None:
     assert shades["light"] != shades["dark"]
 
 
-def test_search_finds_swiglu(visit: Visit) -> None:
+def test_search_finds_swiglu(visit):
     page = visit.open("search.html?q=SwiGLU")
     page.locator("#search-results li").first.wait_for(timeout=10_000)
     assert visit.faults == []
 
 
 @pytest.mark.parametrize(("name", "limit"), [("index.html", FIRST_PAGE), ("studies/explore.html", EXPLORER)])
-def test_a_page_is_light(visit: Visit, name: str, limit: int) -> None:
+def test_a_page_is_light(visit, name, limit):
     """Everything that is transferred to a reader who comes for the first time, scripts and fonts included."""
     visit.open(name)
     assert 0 < visit.bytes < limit
 
 
-def test_the_explorer_is_ready_soon(visit: Visit) -> None:
+def test_the_explorer_is_ready_soon(visit):
     """With all records its menus work after less than a second of the page's processor time, other work on the machine
     not counted."""
     session = visit.page.context.new_cdp_session(visit.page)
@@ -108,11 +104,11 @@ def test_the_explorer_is_ready_soon(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_violation(visit: Visit, site: Site, scheme: str) -> None:
+def test_axe_finds_no_serious_violation(visit, site, scheme):
     """axe-core's serious and critical rules on every page, but for what the theme breaks on each."""
     if not AXE.exists():
         pytest.skip("axe-core is not there: make axe (it needs npm)")
-    visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    visit.page.emulate_media(color_scheme=scheme)
     wrong = {}
     for name in site.pages:
         page = visit.open(name)

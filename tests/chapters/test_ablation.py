@@ -1,7 +1,5 @@
 """The ablation's sentences carry the records' numbers; the tuned plan is judged on losses whose truth is known."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -9,10 +7,10 @@ import pytest
 from tests.support.ablations import made_up, record, records
 
 from actlab.chapters import ablation
-from actlab.records.ablation import BROKEN, CELLS, Factorial, effect, interaction, read
+from actlab.records.ablation import BROKEN, CELLS, effect, interaction, read
 
 
-def test_sentences_carry_numbers() -> None:
+def test_sentences_carry_numbers():
     """The effect with its interval and n, how many survive Holm, and the optimism of the published validation."""
     found = ablation.sentences(made_up())
     assert found["ablation_extent"].startswith("16 of 16 configurations have records; ")
@@ -24,14 +22,14 @@ def test_sentences_carry_numbers() -> None:
     assert "lowest of 122" in found["ablation_batches"]
 
 
-def test_no_records_no_numbers() -> None:
+def test_no_records_no_numbers():
     """Missing shows as missing, in part and as a whole."""
     assert set(ablation.sentences(read([])).values()) == {"No record yet"}
     partly = ablation.sentences(read([record("ecd", "symmetric", "gelu")]))
     assert partly["ablation_effect"].startswith("No configuration and its bQ+bV partner")
 
 
-def test_tables_name_what_is_missing() -> None:
+def test_tables_name_what_is_missing():
     """Sixteen rows always; a row an optimizer with both effects."""
     shown = ablation.losses(read(records(("ecd",))), made_up())
     assert len(shown) == 16
@@ -44,7 +42,7 @@ def test_tables_name_what_is_missing() -> None:
 LEVEL = {"soap": 4.5, "adamw": 4.8, "sgdm": 4.9, "ecd": 4.91}
 
 
-def tuned(gain: float = 0.0, extra: float = 0.0, noise: float = 0.002) -> Factorial:
+def tuned(gain=0.0, extra=0.0, noise=0.002):
     """Five seeds: bQ+bV changes the loss by ``gain``, and by ``extra`` more under PReLU; seeds shift all arms alike."""
     random = np.random.default_rng(0)
     seeds, found = random.normal(0, 0.05, 5), []
@@ -61,13 +59,13 @@ CASES = [(-0.03, 0.002, "supported"), (0.03, 0.002, "contradicted"), (0, 0.002, 
 
 
 @pytest.mark.parametrize(("extra", "noise", "word"), CASES)
-def test_the_interaction_is_judged_by_the_plan(extra: float, noise: float, word: str) -> None:
+def test_the_interaction_is_judged_by_the_plan(extra, noise, word):
     """Lower: supported; higher or equivalent to nothing: contradicted; too noisy: undecided."""
     said = ablation.tuned_sentences(tuned(0.02, extra, noise))["tuned_interaction"]
     assert f"plan's rule a lower effect is {word}" in said
 
 
-def test_the_tuned_numbers_are_the_means_over_seeds() -> None:
+def test_the_tuned_numbers_are_the_means_over_seeds():
     """Plain paired means, recomputed here; the ranking; how much tuning changed."""
     f = tuned(-0.05, -0.01)
     prelu, gelu = ([effect(f, o, a) for o in LEVEL] for a in ("random_prelu", "gelu"))
@@ -78,6 +76,6 @@ def test_the_tuned_numbers_are_the_means_over_seeds() -> None:
     assert "by up to 0.20 nats (ECD)" in said["tuned_rates"]
 
 
-def test_fifteen_arms_are_no_ablation() -> None:
+def test_fifteen_arms_are_no_ablation():
     missing = read([r for r in tuned().records if (r["optimizer"], r["symmetry"], r["activation"]) != CELLS[0]])
     assert set(ablation.tuned_sentences(missing).values()) == {ablation.NOT_YET}

@@ -1,7 +1,5 @@
 """Tables and figures of a grid show estimates, intervals and n, and say what is missing."""
 
-from __future__ import annotations
-
 import numpy as np
 from tests.support import grids
 
@@ -14,7 +12,7 @@ from actlab.statistics.estimate import Estimate
 NAN = float("nan")
 
 
-def test_intervals_in_text() -> None:
+def test_intervals_in_text():
     """Value and limits; the value alone without limits; words without a value."""
     assert with_interval(Estimate(0.12345, 0.1, 0.2, 5, 0.95, "m")) == "0.1235 [0.1000, 0.2000]"
     assert with_interval(Estimate(0.12345, NAN, NAN, 2, 0.95, "m"), 2) == "0.12"
@@ -22,7 +20,7 @@ def test_intervals_in_text() -> None:
     assert with_interval(Estimate(NAN, NAN, NAN, 4, 0.95, "m")) == "NaN"
 
 
-def test_every_arm_has_a_column_and_a_missing_one_says_so() -> None:
+def test_every_arm_has_a_column_and_a_missing_one_says_so():
     """The arm without a record reads `not run` throughout; the selector has a line a model."""
     frame = arms.table_model(grids.grid(), "tinylstm", arms.differences(grids.grid()))
     assert set(frame["swiglu"]) == {MISSING}
@@ -32,7 +30,7 @@ def test_every_arm_has_a_column_and_a_missing_one_says_so() -> None:
     assert "charlm (1,000 parameters, n = 4): validation loss differs in" in selector
 
 
-def test_stars_and_filled_marks_are_what_is_significant() -> None:
+def test_stars_and_filled_marks_are_what_is_significant():
     """A difference without noise is starred and filled, one with noise is neither, an arm without a record is
     missing."""
     records = [
@@ -48,7 +46,7 @@ def test_stars_and_filled_marks_are_what_is_significant() -> None:
     assert [face == "white" for face in faces] == [False, True]
 
 
-def test_training_and_trade_are_relative_to_relu() -> None:
+def test_training_and_trade_are_relative_to_relu():
     """Constant losses 0.5 above relu's are a line at 0.5; the trade-off stands at both differences."""
     grid = read([grids.record(), grids.record(activation="gelu", losses=(2.5, 2.6, 2.7), pd=0.3)])
     heights = arms.figure_training(grid).axes[0].lines[0].get_ydata()
@@ -58,7 +56,7 @@ def test_training_and_trade_are_relative_to_relu() -> None:
     assert len(arms.figure_trade(None).axes) == 1
 
 
-def test_floors_show_exact_zero_in_the_table_and_leave_it_out_of_the_figure() -> None:
+def test_floors_show_exact_zero_in_the_table_and_leave_it_out_of_the_figure():
     """The repeat is `0`, the perturbation a power of ten; on a logarithmic axis 0 has no place."""
     rows = {key: row.iloc[0] for key, row in arms.table_floors(grids.grid()).iterrows()}
     assert rows == {
@@ -70,7 +68,7 @@ def test_floors_show_exact_zero_in_the_table_and_leave_it_out_of_the_figure() ->
     assert len(axes.containers) == 1
 
 
-def test_missing_lists_what_there_is_not() -> None:
+def test_missing_lists_what_there_is_not():
     """One line for a missing arm, one for a diverged trial; floors only where they are planned."""
     results = grids.grid()
     assert list(arms.table_missing(results)["what"]) == ["no record", "trial 45: diverged"]
@@ -82,7 +80,7 @@ def test_missing_lists_what_there_is_not() -> None:
     }
 
 
-def test_provenance_has_one_row_for_each_origin() -> None:
+def test_provenance_has_one_row_for_each_origin():
     """Records of one origin share a row with the span of their days; the commit is the index."""
     records = [grids.record(activation=a) for a in ("relu", "gelu", "swish")]
     records[1]["provenance"] |= {"date": "2026-01-03T00:00:00+00:00"}
@@ -93,7 +91,7 @@ def test_provenance_has_one_row_for_each_origin() -> None:
     assert arms.provenance(read([])).empty
 
 
-def test_no_interval_below_zero_where_no_difference_can_lie() -> None:
+def test_no_interval_below_zero_where_no_difference_can_lie():
     """The jackknife's limit may lie below 0; what is shown lies above (log scale), or has no interval where too few
     trials differ."""
     record = grids.record()
@@ -110,7 +108,7 @@ def test_no_interval_below_zero_where_no_difference_can_lie() -> None:
     assert arm.shown("val_loss") == arm.estimate("val_loss")
 
 
-def test_tables_are_folded_behind_their_titles() -> None:
+def test_tables_are_folded_behind_their_titles():
     """Text of a cell is escaped; a study without records says so."""
     html = folded({"a < b": arms.table_missing(read([grids.record()]))}).data
     assert html.startswith("<details><summary>a &lt; b</summary><table")

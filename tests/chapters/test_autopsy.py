@@ -1,7 +1,5 @@
 """The autopsy: numbers in the words are those of the evidence or of the texts, and what is missing says so."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -11,7 +9,7 @@ from tests.support import autopsies
 from actlab.chapters.autopsy import anomalies, answer, pictures, table, trained
 from actlab.figures.style import NO_RECORD
 from actlab.records.autopsy import Autopsy
-from actlab.records.repro import Grid, read
+from actlab.records.repro import read
 
 SAID = {
     ("identical", "on"): "in 15 of 18 evaluations of 2 models",
@@ -31,12 +29,12 @@ SAID = {
 
 
 @pytest.mark.parametrize(("name", "part"), SAID)
-def test_what_each_anomaly_says(name: str, part: str) -> None:
+def test_what_each_anomaly_says(name, part):
     """Numbers worked out from the made-up evidence, or from the texts alone."""
     assert SAID[name, part] in getattr(anomalies(autopsies.evidence())[name], part)
 
 
-def test_the_answer_and_the_table_hold_them() -> None:
+def test_the_answer_and_the_table_hold_them():
     evidence = autopsies.evidence()
     assert "two seeds by 0.601; on the same inputs two seeds differ by 0.120 only" in answer(evidence)
     shown, found = table(anomalies(evidence)), anomalies(evidence)
@@ -45,7 +43,7 @@ def test_the_answer_and_the_table_hold_them() -> None:
     assert set(pictures.CAPTIONS) <= set(found)
 
 
-def test_without_records_it_waits() -> None:
+def test_without_records_it_waits():
     """No number is invented: both of our columns say that there is no record; the published one stands."""
     assert answer(Autopsy()) == NO_RECORD
     for found in anomalies(Autopsy()).values():
@@ -54,14 +52,14 @@ def test_without_records_it_waits() -> None:
 
 
 @pytest.mark.parametrize("arm", autopsies.evidence().on)
-def test_with_some_records_it_says_what_it_can(arm: tuple[str, str]) -> None:
+def test_with_some_records_it_says_what_it_can(arm):
     """One arm alone never breaks an anomaly: it is told, or waits."""
     whole = autopsies.evidence()
     found = anomalies(replace(whole, on={arm: whole.on[arm]}))
     assert all(anomaly.on and anomaly.off for anomaly in found.values())
 
 
-def test_trade_off_has_one_point_an_arm_and_iteration() -> None:
+def test_trade_off_has_one_point_an_arm_and_iteration():
     """convlm is left out; a loss of 3 nats halves the reading on different inputs, so that it falls with the loss."""
     evidence = autopsies.evidence()
     arms = (("charlm", "relu"), ("charlm", "swiglu"), ("nanotransformer", "gelu"), ("tinylstm", "gelu"))
@@ -73,7 +71,7 @@ def test_trade_off_has_one_point_an_arm_and_iteration() -> None:
     assert f"two seeds {stats.spearmanr(loss, between).statistic:+.2f}" in anomalies(evidence)["trade_off"].on
 
 
-def overfit(best: float) -> Grid:
+def overfit(best):
     """gelu leads at the last step; its lowest loss lies so far from that."""
     losses = {"relu": (2.5, 2.6, 2.7), "gelu": (2.0, 2.1, 2.21), "swish": (2.9, 3.0, 3.11)}
     arms = {name: autopsies.corrected("charlm", name, values) for name, values in losses.items()}
@@ -82,7 +80,7 @@ def overfit(best: float) -> Grid:
     return read(arms.values())
 
 
-def test_our_runs_that_overfit() -> None:
+def test_our_runs_that_overfit():
     """gelu leads at the last step and trails at the lowest loss: the rule calls that reproduced, and a comparison that
     the choice decides; where both orders agree it does not."""
     assert "is not reproduced" in trained.rule(overfit(0))
@@ -93,7 +91,7 @@ def test_our_runs_that_overfit() -> None:
     assert found.off == "at the lowest loss relu < gelu < swish; differences from relu that depend on it: gelu"
 
 
-def test_identical_losses_are_drawn_at_zero() -> None:
+def test_identical_losses_are_drawn_at_zero():
     """nanotransformer's name was ignored: its marks lie at 0, and the corrected activation's line does not."""
     first = pictures.figure_identical(autopsies.evidence()).axes[0]
     marks = next(line for line in first.lines if line.get_marker() == "s")

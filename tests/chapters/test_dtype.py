@@ -1,7 +1,5 @@
 """Equivalence of two number types, on made-up records."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -15,7 +13,7 @@ from actlab.records.labels import PAIR_METRICS
 PLAN = yaml.safe_load((paths.ROOT / "params" / "dtype.yaml").read_text())["plan"]
 
 
-def study(loss_shift: float, tv_shift: float, noise: float = 0.0005) -> repro.Grid:
+def study(loss_shift, tv_shift, noise=0.0005):
     """Two arms of five seeds; shifts apply to every trial and every pair."""
     random, labels = np.random.default_rng(1), [str(42 + i) for i in range(5)]
     records = []
@@ -39,13 +37,13 @@ def study(loss_shift: float, tv_shift: float, noise: float = 0.0005) -> repro.Gr
     return repro.read(records)
 
 
-def word(**shifts: float) -> str:
+def word(**shifts):
     found = dtype.table(study(**{"loss_shift": 0.0, "tv_shift": 0.0, **shifts}), study(0, 0, 0), PLAN)
     assert len(found) == 5
     return str(found[dtype.VERDICT].iloc[-1])
 
 
-def test_the_plan_says_what_is_equivalent() -> None:
+def test_the_plan_says_what_is_equivalent():
     """Within both margins: supported; beyond one of them: contradicted; too noisy to say: undecided; nothing recorded:
     said so."""
     assert word() == "supported"

@@ -1,7 +1,5 @@
 """What the explorer shows: the records' own values, at their own places, and nothing that no record has."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -14,13 +12,13 @@ from actlab.records import store
 from actlab.records.settings import in_order
 
 
-def test_studies_go_by_names_in_words_in_the_menus_order() -> None:
+def test_studies_go_by_names_in_words_in_the_menus_order():
     """A folder without a name in words keeps its own and comes last; one with nothing to explore is left out."""
     found = explore.of_records({"own": [grids.record()], "scale": made_up(), "empty": [grids.baseline()]})["studies"]
     assert [study["title"] for study in found.values()] == ["Four sizes of charlm", "own"]
 
 
-def test_values_are_the_records_own() -> None:
+def test_values_are_the_records_own():
     """Single values in the order of the pairs; what a diverged trial has not is missing; a perturbation stands with its
     arm."""
     study = catalogue()["studies"]["repro-lite"]
@@ -34,7 +32,7 @@ def test_values_are_the_records_own() -> None:
     assert swiglu["moved"] == {}
 
 
-def test_training_is_followed_at_every_snapshot_and_at_the_end() -> None:
+def test_training_is_followed_at_every_snapshot_and_at_the_end():
     arm = next(arm for arm in catalogue()["studies"]["sources"]["arms"] if arm["setting"] == "varies=all")
     found = arm["snapshots"]
     assert found["iteration"] == [50, 100, 200, 350, 500]
@@ -43,18 +41,18 @@ def test_training_is_followed_at_every_snapshot_and_at_the_end() -> None:
     assert found["total_variation"][-1] == arm["singles"]["total_variation"]
 
 
-def test_catalogue_is_strict_json() -> None:
+def test_catalogue_is_strict_json():
     """NaN is null."""
     assert json.loads(json.dumps(catalogue(), allow_nan=False))["t"][:3] == [None, 12.7062, 4.302653]
 
 
-def test_levels_are_in_the_studies_order() -> None:
+def test_levels_are_in_the_studies_order():
     assert in_order({"0.1", "1e-4", "0.01"}) == ["1e-4", "0.01", "0.1"]
     assert in_order({"lite", "1m", "33k", "116k"}) == ["33k", "116k", "1m", "lite"]
     assert in_order({"swiglu", "zeta", "relu", "mish"}) == ["relu", "swiglu", "mish", "zeta"]
 
 
-def test_studies_are_read_from_the_results_folder() -> None:
+def test_studies_are_read_from_the_results_folder():
     """No folder, no study; an unknown one is an error."""
     assert explore.studies()["studies"] == {}
     store.save(store.path_of("repro-lite", "charlm-relu"), grids.record())
@@ -63,7 +61,7 @@ def test_studies_are_read_from_the_results_folder() -> None:
         explore.studies(["repro-light"])
 
 
-def test_a_link_names_a_state() -> None:
+def test_a_link_names_a_state():
     assert explore.link("sources") == "explore.html#study=sources"
     assert (
         explore.link("sources", view="loss", level=40, activation=["relu", "gelu"])

@@ -1,17 +1,12 @@
 """Twins: the same trial on two kinds of processor, found by its settings; anything else that differs makes it none."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from tests.support import grids
 
 from actlab.chapters import processors
-from actlab.records.store import Record
 
 
-def arm(study: str, processor: str, losses: tuple[float, ...], activation: str = "relu", **changes: Any) -> Record:
+def arm(study, processor, losses, activation="relu", **changes):
     """An arm trained on a processor; ``changes`` are settings or, for ``torch``, a version."""
     record = grids.record("charlm", activation, losses)
     machine = {**record["provenance"]["machine"], "processor": processor, "torch": changes.pop("torch", "2.13.0")}
@@ -20,20 +15,20 @@ def arm(study: str, processor: str, losses: tuple[float, ...], activation: str =
 
 
 def replay(
-    study: str,
-    label: str,
-    processor: str,
-    now: float,
-    equal: bool = False,
-    changed: tuple[str, ...] = ("processor a -> b",),
-) -> Record:
+    study,
+    label,
+    processor,
+    now,
+    equal=False,
+    changed=("processor a -> b",),
+):
     """A trial of the study's relu arm trained again."""
     machine = {**grids.record()["provenance"]["machine"], "processor": processor}
     told = {"study": study, "arm": "charlm-relu", "trial": label, "equal": equal, "changed": list(changed)}
     return {**told, "val_loss": {"recorded": 0.0, "now": now}, "provenance": {"machine": machine}}
 
 
-def test_twins_are_found_in_other_records_and_in_replays() -> None:
+def test_twins_are_found_in_other_records_and_in_replays():
     """Seeds 42 and 43 in a second study with fewer trials, seed 44 in a replay; the reference is the mean distance of
     the first study's seeds."""
     one, two = arm("one", "a", (2.0, 2.1, 2.3)), arm("two", "b", (2.001, 2.1), trials=["42", "43"])
@@ -52,14 +47,14 @@ def test_twins_are_found_in_other_records_and_in_replays() -> None:
     "changes",
     [{"torch": "2.14.0"}, {"scale": "full"}, {"recipe": {"iterations": 7}}, {"protocol": ["activation: ignored"]}],
 )
-def test_only_the_processor_may_differ(changes: dict[str, Any]) -> None:
+def test_only_the_processor_may_differ(changes):
     """Another version, size, recipe or protocol makes it another trial."""
     assert processors.twins([arm("one", "a", (2.0,)), arm("two", "b", (2.0,), **changes)], []) == []
     same = [arm("one", "a", (2.0,)), arm("two", "a", (2.0,))]
     assert processors.twins(same, [replay("other", "42", "b", 2.0)]) == [], "nor a replay of an unknown record"
 
 
-def test_sentences_and_table_order_activations_by_effect() -> None:
+def test_sentences_and_table_order_activations_by_effect():
     """relu against the others; the largest first."""
     gelu = [arm("one", "a", (2.0, 2.1), "gelu"), arm("two", "b", (2.0, 2.1), "gelu")]
     relu = [arm("one", "a", (2.0, 2.1)), arm("two", "b", (2.001, 2.103))]
@@ -70,7 +65,7 @@ def test_sentences_and_table_order_activations_by_effect() -> None:
     assert list(processors.table(found).index) == [("charlm", "relu"), ("charlm", "gelu")]
 
 
-def test_the_figure_has_a_mark_a_trial() -> None:
+def test_the_figure_has_a_mark_a_trial():
     """Differences of 0 lie at a place of their own; a large mark is that of two seeds."""
     records = [arm("one", "a", (2.0, 2.1)), arm("two", "b", (2.001, 2.1))]
     (axes,) = processors.figure(processors.twins(records, [])).axes
@@ -79,7 +74,7 @@ def test_the_figure_has_a_mark_a_trial() -> None:
     assert axes.containers[0].lines[0].get_xdata() == pytest.approx([0.1])
 
 
-def test_without_records_the_page_says_so() -> None:
+def test_without_records_the_page_says_so():
     """No number is invented."""
     assert processors.extent([]) == processors.summary([]) == processors.NOT_YET
     assert processors.NOT_YET in processors.table([]).index

@@ -1,15 +1,11 @@
 """Reliability: every number is the record's, and a missing record shows; replays are counted."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from actlab import paths
 from actlab.chapters import reliability
 from actlab.records import store
 
 
-def record(date: str = "2026-01-02", lost: int = 1) -> dict[str, Any]:
+def record(date="2026-01-02", lost=1):
     row = {
         "fault": "a record empty",
         "outcome": "`--redo-damaged` sets it aside",
@@ -38,7 +34,7 @@ def record(date: str = "2026-01-02", lost: int = 1) -> dict[str, Any]:
     }
 
 
-def test_tables() -> None:
+def test_tables():
     """Sums over faults and doors; what was neither used nor refused is a traceback; no marks of Markdown."""
     said = reliability.sentence(record())
     assert said.startswith("Of 40 faults")
@@ -51,7 +47,7 @@ def test_tables() -> None:
     assert doors["tracebacks"].tolist() == [0, 1]
 
 
-def test_the_newest_is_shown_and_a_missing_one_says_so() -> None:
+def test_the_newest_is_shown_and_a_missing_one_says_so():
     assert reliability.newest() is None
     for said in (reliability.sentence, reliability.faults, reliability.doors):
         assert "no record yet" in str(said(None))
@@ -62,7 +58,7 @@ def test_the_newest_is_shown_and_a_missing_one_says_so() -> None:
     assert newest["provenance"]["date"] == "2026-01-03"
 
 
-def add(study: str, trial: str, equal: bool = True, changed: tuple[str, ...] = (), moment: str = "1") -> None:
+def add(study, trial, equal=True, changed=(), moment="1"):
     record = {
         "arm": "an-arm",
         "trial": trial,
@@ -74,7 +70,7 @@ def add(study: str, trial: str, equal: bool = True, changed: tuple[str, ...] = (
     store.save(store.replays_of(store.path_of(study, "an-arm")) / f"{trial}-{moment}.json", record)
 
 
-def test_replays_are_counted_by_what_had_changed() -> None:
+def test_replays_are_counted_by_what_had_changed():
     """On another processor, after a change of the code, with other versions, with nothing changed: each replay once;
     the promise leaves the other processor out."""
     store.save(store.path_of("one", "an-arm"), {"trials": [{"label": str(i)} for i in range(9)]})

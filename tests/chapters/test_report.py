@@ -1,30 +1,27 @@
 """The page on larger models and the full-scale report: known shares, the rule's three outcomes, recommendations that
 count what is significant; what is missing says so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.support import grids
 
 from actlab.chapters import report
 from actlab.claims.evidence import Evidence
-from actlab.records.repro import Grid, read
-from actlab.records.store import Record
+from actlab.records.repro import read
 from actlab.statistics.power import detectable_paired
 from actlab.statistics.variance import block_share
 
 SCALES = {"33k": 33_000, "116k": 116_000, "lite": 437_000}
 
 
-def arm(size: str, activation: str, losses: tuple[float, ...]) -> Record:
+def arm(size, activation, losses):
     """A record of the size."""
     record = grids.record("charlm", activation, losses)
     trials = [{**trial, "n_parameters": SCALES[size]} for trial in record["trials"]]
     return {**record, "arm": f"{activation}-{size}", "trials": trials, "config": {**record["config"], "scale": size}}
 
 
-def study(effects: dict[str, float], spread: float = 0.01) -> list[Record]:
+def study(effects, spread=0.01):
     """relu and gelu at each size; gelu's loss lies ``effect`` away from relu's, seeds ``spread`` apart."""
     seeds = np.array([-spread, 0.0, spread])
     noise = {"relu": seeds, "gelu": seeds[[1, 0, 2]]}
@@ -38,14 +35,14 @@ def study(effects: dict[str, float], spread: float = 0.01) -> list[Record]:
 FALLING, RISING = {"33k": 0.5, "116k": 0.05, "lite": 0.0}, {"33k": 0.0, "116k": 0.05, "lite": 0.5}
 
 
-def test_sizes_come_smallest_first_with_their_counts() -> None:
+def test_sizes_come_smallest_first_with_their_counts():
     """Whatever the order of the records."""
     grid = report.read([*reversed(study(FALLING)), grids.baseline()])
     assert report.sizes(grid) == {f"charlm, scale={name}": size for name, size in SCALES.items()}
     assert grid.activations == ("relu", "gelu")
 
 
-def test_share_takes_the_shared_seeds_into_account() -> None:
+def test_share_takes_the_shared_seeds_into_account():
     """A level that every arm has at a seed widens the interval; taken for independent (as before) it would have
     narrowed it."""
     grid = report.read(study({"lite": 0.03}))
@@ -59,14 +56,14 @@ def test_share_takes_the_shared_seeds_into_account() -> None:
     ("effects", "outcome"),
     [(FALLING, "supported"), (RISING, "contradicted"), (dict.fromkeys(SCALES, 0.02), "undecided")],
 )
-def test_the_rule_has_three_outcomes(effects: dict[str, float], outcome: str) -> None:
+def test_the_rule_has_three_outcomes(effects, outcome):
     """As params/scale.yaml words them."""
     grid = report.read(study(effects))
     assert report.verdict(grid) == outcome
     assert f'"{outcome}"' in report.sentences(grid)["scale_rule"]
 
 
-def test_two_complete_sizes_make_no_trend() -> None:
+def test_two_complete_sizes_make_no_trend():
     """A rank correlation of two points is always 1 or -1: the rule waits; an incomplete size is shown, not judged."""
     two, incomplete = report.read(study({"33k": 0.5, "116k": 0.0})), report.read(study(FALLING)[:-1])
     assert np.isnan(report.trend(two))
@@ -74,7 +71,7 @@ def test_two_complete_sizes_make_no_trend() -> None:
     assert report.table(incomplete).loc["437,000 parameters", "activations"] == "1 of 2"
 
 
-def test_differences_are_paired_and_adjusted() -> None:
+def test_differences_are_paired_and_adjusted():
     """The difference from relu is the effect; only significant ones carry a star."""
     frame = report.differences(report.read(study({"33k": 0.5, "lite": 0.0})))
     small, large = frame.loc["gelu minus relu", ["33,000 parameters", "437,000 parameters"]]
@@ -83,7 +80,7 @@ def test_differences_are_paired_and_adjusted() -> None:
 
 
 @pytest.mark.parametrize(("sign", "effects", "moved"), [(1, RISING, 0.5), (-1, RISING, 0.5), (1, FALLING, -0.5)])
-def test_growth_is_a_difference_of_differences(sign: int, effects: dict[str, float], moved: float) -> None:
+def test_growth_is_a_difference_of_differences(sign, effects, moved):
     """Away from relu's loss counts as growth on either side of it; one size has none."""
     last = {"lite": effects["lite"] + 0.001}
     grid = report.read(study({name: sign * effect for name, effect in (effects | last).items()}))
@@ -92,7 +89,7 @@ def test_growth_is_a_difference_of_differences(sign: int, effects: dict[str, flo
     assert report.growth(report.read(study({"lite": 0.5}))) == {}
 
 
-def test_without_records_the_page_says_so() -> None:
+def test_without_records_the_page_says_so():
     """No number is invented, and the figure has its place."""
     empty = report.read([])
     assert all(said.startswith("No record yet") for said in report.sentences(empty).values())
@@ -102,7 +99,7 @@ def test_without_records_the_page_says_so() -> None:
     assert "no configurations at partial scale, none at full scale (up to 10,795,776" in report.waiting(Evidence({}))
 
 
-def test_the_figure_shows_every_size() -> None:
+def test_the_figure_shows_every_size():
     """Three ticks a panel, one line an activation beside relu."""
     left, right = report.figure(report.read(study(FALLING))).axes
     ticks = [[label.get_text() for label in axes.get_xticklabels()] for axes in (left, right)]
@@ -110,7 +107,7 @@ def test_the_figure_shows_every_size() -> None:
     assert len(left.containers) == len(right.containers) == 1
 
 
-def lite(*activations: tuple[str, float, float]) -> Grid:
+def lite(*activations):
     """charlm and minigpt at lite scale: relu at loss 2 and PD 0.1; others with the loss and PD given."""
     noise = np.random.default_rng(0).normal(0, 0.01, (2, 1 + len(activations), 5))
     records = []
@@ -120,7 +117,7 @@ def lite(*activations: tuple[str, float, float]) -> Grid:
     return read(records)
 
 
-def test_recommendations_count_what_is_significant() -> None:
+def test_recommendations_count_what_is_significant():
     """gelu predicts better and agrees less, swish the other way round, in both models; the power is that of paired
     differences at Holm's first step."""
     grid = lite(("gelu", 1.0, 0.5), ("swish", 3.0, 0.02))

@@ -1,7 +1,5 @@
 """Sentences say what the records say, and change when a record goes."""
 
-from __future__ import annotations
-
 from tests.support import grids
 
 from actlab.activations import ACTIVATIONS
@@ -9,7 +7,7 @@ from actlab.chapters import repro
 from actlab.records.repro import read
 
 
-def test_what_matters_follows_the_rule() -> None:
+def test_what_matters_follows_the_rule():
     """Significant: matters; all of the interval within the margin: does not; else undecided. Intervals are those of the
     paired t test."""
     arms = {"gelu": (3.0, 3.1, 3.2, 3.3), "swish": (2.001, 2.099, 2.2, 2.301), "smelu_1": (2.1, 2.0, 2.4, 2.2)}
@@ -19,7 +17,7 @@ def test_what_matters_follows_the_rule() -> None:
     assert repro.mattering(read([]), 0.02) == "the rule waits for records"
 
 
-def test_every_sentence_is_made_from_records() -> None:
+def test_every_sentence_is_made_from_records():
     """Numbers of the made-up grid appear in the sentences; without records each says so."""
     found = repro.sentences(grids.grid())
     assert "prefer another next character at 13.0% (relu in charlm) to" in found["seeds"]
@@ -29,13 +27,13 @@ def test_every_sentence_is_made_from_records() -> None:
     assert set(repro.sentences(read([])).values()) == {"no record yet"}
 
 
-def test_an_interval_that_reaches_the_table_does_not_beat_it() -> None:
+def test_an_interval_that_reaches_the_table_does_not_beat_it():
     """Losses 1, 2, 3 have the mean 2 and the 95% t interval 2 -+ 4.303 / sqrt(3) = [-0.48, 4.48]."""
     arms = [grids.record(losses=(1.0, 2.0, 3.0)), grids.record("minigpt", losses=(2.0, 2.01, 2.02))]
     assert repro.baselines(read([grids.baseline(), *arms])).endswith("(2.050 nats) except in charlm")
 
 
-def test_the_floor_and_a_repeat_that_differs() -> None:
+def test_the_floor_and_a_repeat_that_differs():
     """The smallest and the largest perturbation are named; the same seed with other bits is not hidden."""
     floor = grids.floor()
     assert "gives the same bits" in repro.floor(read([grids.record(), floor]))
@@ -45,7 +43,7 @@ def test_the_floor_and_a_repeat_that_differs() -> None:
     assert repro.floor(read([grids.record()])) == "the noise floor has no record yet"
 
 
-def test_holm_covers_all_comparisons() -> None:
+def test_holm_covers_all_comparisons():
     """A true difference beside noise is counted and named, and the count is of all comparisons."""
     arms = [
         grids.record(),
@@ -59,7 +57,7 @@ def test_holm_covers_all_comparisons() -> None:
     assert "no record" in repro.answer(read(arms[:1]))
 
 
-def test_progress_leaves_models_at_the_plateau_out() -> None:
+def test_progress_leaves_models_at_the_plateau_out():
     """Less loss with more total variation is said as such; a model whose relu does not beat the unigram table is left
     out."""
     steps = {activation: 0.05 * (i + 1) for i, activation in enumerate(list(ACTIVATIONS)[1:12])}

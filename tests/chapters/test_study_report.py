@@ -1,9 +1,5 @@
 """`actlab report`: the summary's numbers and the files that it promises."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from scipy import stats
@@ -19,7 +15,7 @@ from actlab.study.run import run
 
 
 @pytest.fixture
-def study() -> str:
+def study():
     for record in (
         grids.record(),
         grids.record(activation="gelu", pd=0.2),
@@ -32,13 +28,13 @@ def study() -> str:
     return "made-up"
 
 
-def summary_of(study: str, *only: list[str]) -> str:
+def summary_of(study, *only):
     found = summary_chapters.load(study, *only)
     return summary_chapters.in_words(found, summary.against(found.arms, found.reference))
 
 
 @pytest.mark.slow
-def test_report_writes_what_the_reference_workflow_wrote(study: str, tmp_path: Path) -> None:
+def test_report_writes_what_the_reference_workflow_wrote(study, tmp_path):
     """Summary, tables, and a figure of every metric, of its differences, of training and noise floors, none empty."""
     written = {
         str(path.relative_to(tmp_path)) for path in summary_chapters.write(summary_chapters.load(study), tmp_path)
@@ -52,7 +48,7 @@ def test_report_writes_what_the_reference_workflow_wrote(study: str, tmp_path: P
     assert all((tmp_path / name).stat().st_size > 100 for name in written)
 
 
-def test_summary_has_mean_cv_best_and_worst(study: str) -> None:
+def test_summary_has_mean_cv_best_and_worst(study):
     """Per model and metric: every activation with interval and n, then mean, CV%, lowest and highest."""
     text = summary_of(study)
     assert "relu       0.1200 [" in text
@@ -62,7 +58,7 @@ def test_summary_has_mean_cv_best_and_worst(study: str) -> None:
     assert "gelu: not run" in text.split("MODEL tinylstm")[1]
 
 
-def test_filters_and_no_plots(study: str, tmp_path: Path) -> None:
+def test_filters_and_no_plots(study, tmp_path):
     """Only the chosen models and activations appear; --no-plots leaves the summary alone."""
     written = [
         path.name
@@ -74,7 +70,7 @@ def test_filters_and_no_plots(study: str, tmp_path: Path) -> None:
     assert "relu " not in text
 
 
-def test_wrong_names_list_what_there_is(study: str) -> None:
+def test_wrong_names_list_what_there_is(study):
     """Unknown study, model, activation: the message says what is known."""
     with pytest.raises(BadInput, match="studies that have are made-up"):
         summary_chapters.load("nothing")
@@ -84,7 +80,7 @@ def test_wrong_names_list_what_there_is(study: str) -> None:
         summary_chapters.load(study, activations=["gelo"])
 
 
-def test_protocol_and_an_ignored_activation_are_said(tmp_path: Path) -> None:
+def test_protocol_and_an_ignored_activation_are_said(tmp_path):
     """An arm whose activation never reached the network is not called plain "gelu"; protocol, gated width and streams
     stand in the summary."""
     for activation in ("relu", "gelu"):
@@ -98,7 +94,7 @@ def test_protocol_and_an_ignored_activation_are_said(tmp_path: Path) -> None:
     assert "varies all" in text
 
 
-def test_one_activation_has_no_spread(tmp_path: Path) -> None:
+def test_one_activation_has_no_spread(tmp_path):
     """A model under one activation: no CV% and no lowest and highest of one."""
     store.save(store.path_of("alone", "charlm-gelu"), grids.record(activation="gelu") | {"study": "alone"})
     text = summary_of("alone")
@@ -108,7 +104,7 @@ def test_one_activation_has_no_spread(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_every_kind_of_study_is_reported(tmp_path: Path) -> None:
+def test_every_kind_of_study_is_reported(tmp_path):
     """An image sweep and an ablation get the same files: summary with tests, tidy tables, LaTeX, figures in the formats
     asked for."""
     sweep = MnistParams.parse(
@@ -150,7 +146,7 @@ def test_every_kind_of_study_is_reported(tmp_path: Path) -> None:
         list(summary_chapters.write(found, tmp_path, ("gif",)))
 
 
-def test_tests_are_those_of_scipy(study: str) -> None:
+def test_tests_are_those_of_scipy(study):
     """Paired differences of a trial metric have SciPy's p-values, adjusted by Holm over the whole study; pair metrics
     are not a t test of pairs."""
     found = summary_chapters.load(study)
@@ -165,7 +161,7 @@ def test_tests_are_those_of_scipy(study: str) -> None:
     assert row["n"] == 3
 
 
-def test_two_studies_are_compared_arm_by_arm() -> None:
+def test_two_studies_are_compared_arm_by_arm():
     """Shared seeds are paired, disjoint ones tested by Welch's test as SciPy has it; Holm runs over the arms; no shared
     arm is an error."""
     losses = {"x": (2.0, 2.1, 2.2), "y": (2.3, 2.2, 2.6)}
@@ -190,7 +186,7 @@ def test_two_studies_are_compared_arm_by_arm() -> None:
         summary_chapters.compare("x", "other")
 
 
-def test_a_metric_of_ones_own_is_reported() -> None:
+def test_a_metric_of_ones_own_is_reported():
     """A registered metric of pairs stands in the table of pairs, in the estimates and in the summary like the built-in
     ones."""
     made = grids.record()

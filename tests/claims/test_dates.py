@@ -1,15 +1,10 @@
 """When a rule was last changed, from a made-up history of its row and its function."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from importlib import import_module
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,7 +19,7 @@ DAYS = [f"2026-01-0{day}T12:00:00+00:00" for day in range(1, 8)]
 RECORDED = {"2025-12-31T12:00:00+00:00": ["T01", "T02", dates.SHARED]}
 
 
-def git(folder: Path, *arguments: str, date: str = DAYS[0]) -> None:
+def git(folder, *arguments, date=DAYS[0]):
     who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
     environment = {**os.environ, **who, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
     command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "init.defaultBranch=main", *arguments]
@@ -34,17 +29,17 @@ def git(folder: Path, *arguments: str, date: str = DAYS[0]) -> None:
 class Repository:
     """A repository whose rules are rewritten day by day."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder
         git(folder, "init")
         self.days = iter(DAYS)
 
-    def write(self, reported: int = 1, limit: int = 1, near: int = 1) -> None:
+    def write(self, reported=1, limit=1, near=1):
         """The rows, and a module that has two rules and something that all share."""
         (self.folder / "claims.yaml").write_text(ROWS.format(reported=reported), encoding="utf-8")
         (self.folder / "made_up_rules.py").write_text(RULES.format(limit=limit, near=near), encoding="utf-8")
 
-    def commit(self, message: str = "x", **parts: int) -> str:
+    def commit(self, message="x", **parts):
         """What ``write`` writes; its day."""
         self.write(**parts)
         day = next(self.days)
@@ -54,7 +49,7 @@ class Repository:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
+def repository(tmp_path, monkeypatch):
     """Empty; it holds the rules."""
     monkeypatch.setattr(dates, "HERE", tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
@@ -63,16 +58,16 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repo
     dates.git.cache_clear()
 
 
-def changed() -> dict[str, str]:
+def changed():
     """Read anew: T01 is judged by ``near``, T02 by ``far``."""
     dates.git.cache_clear()
     sys.modules.pop("made_up_rules", None)
     module = import_module("made_up_rules")
-    rules: dict[str, Callable[..., Any]] = {"T01": module.near, "T02": module.far}
+    rules = {"T01": module.near, "T02": module.far}
     return dates.changed(rules, RECORDED)
 
 
-def test_a_rule_is_dated_by_the_last_change_of_its_lines(repository: Repository) -> None:
+def test_a_rule_is_dated_by_the_last_change_of_its_lines(repository):
     """Its row, its function; what else the files hold is shared. A commit that left the rules as they are dates
     nothing."""
     repository.commit("Rows\n\nRules: unchanged\n")
@@ -90,9 +85,7 @@ def test_a_rule_is_dated_by_the_last_change_of_its_lines(repository: Repository)
     assert changed() == {"T01": third, "T02": day, dates.SHARED: fifth}
 
 
-def test_without_a_whole_history_nothing_is_told(
-    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_whole_history_nothing_is_told(repository, tmp_path, monkeypatch):
     """A history that is cut off, or none: unknown, no error."""
     repository.commit()
     git(tmp_path, "clone", "--depth", "1", repository.folder.as_uri(), "shallow")
@@ -102,7 +95,7 @@ def test_without_a_whole_history_nothing_is_told(
     assert changed() == {}
 
 
-def test_a_line_tells_whether_records_existed_then() -> None:
+def test_a_line_tells_whether_records_existed_then():
     """Before, after, no record read, none yet, unknown; clocks of two time zones."""
     told = dates.told
     day = "2026-01-02T00:30:00+02:00"
@@ -113,7 +106,7 @@ def test_a_line_tells_whether_records_existed_then() -> None:
     assert told("", DAYS[0], "replicated") == "rule last changed: unknown"
 
 
-def test_every_row_is_found_and_quickly() -> None:
+def test_every_row_is_found_and_quickly():
     """The file records a date for each row of its first form; the history is read in less than a second of this
     process."""
     recorded = [id for ids in ledger._file()["changed"].values() for id in ids]

@@ -1,7 +1,5 @@
 """Every published claim has one row, every row a rule, and no verdict is typed in or changes unseen."""
 
-from __future__ import annotations
-
 import inspect
 from functools import cache
 from pathlib import Path
@@ -23,7 +21,7 @@ from actlab.claims.special import ablation, language, mnist
 from actlab.claims.verdicts import VERDICTS, Finding
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.records.repro import Grid, read
+from actlab.records.repro import read
 
 SNAPSHOT = Path(__file__).with_name("verdicts.yaml")
 EXPECTED = {
@@ -40,14 +38,14 @@ FROM_RECORDS = [
 
 
 @pytest.fixture(scope="module")
-def judged() -> pd.DataFrame:
+def judged():
     """The committed records, judged."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("ACTLAB_RESULTS", raising=False)
         return ledger.judge()
 
 
-def test_no_verdict_changes_unseen(judged: pd.DataFrame) -> None:
+def test_no_verdict_changes_unseen(judged):
     """Each row's verdict by the committed records is the one that is written down beside this test."""
     known = {
         id: verdict
@@ -62,7 +60,7 @@ def test_no_verdict_changes_unseen(judged: pd.DataFrame) -> None:
 HELPERS = {"label", "of_records", "total", "lacks", "gpt2_parameters", "alike", "correlated"}
 
 
-def test_rows_and_rules_belong_together() -> None:
+def test_rows_and_rules_belong_together():
     """Every public function of the rules' files is some row's rule; a row's page is in the book; no verdict stands in
     the file."""
     named = {claim.rule for claim in ledger.claims()}
@@ -76,7 +74,7 @@ def test_rows_and_rules_belong_together() -> None:
     assert not [value for claim in ledger.claims() for value in claim.arguments.values() if value in VERDICTS]
 
 
-def test_what_is_no_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_row_is_refused(tmp_path, monkeypatch):
     """A row without rule or reason, of an unknown key, or twice; a rule that is none; an argument that it does not
     have."""
     row = {
@@ -91,7 +89,7 @@ def test_what_is_no_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     file = tmp_path / "claims.yaml"
     monkeypatch.setattr(ledger, "FILE", file)
 
-    def claims(*rows: dict[str, object]) -> tuple[ledger.Claim, ...]:
+    def claims(*rows):
         source = {"source": "a text", "document": "d", "page": "methods", "reads": "models", "claims": list(rows)}
         file.write_text(yaml.safe_dump({"rules": {}, "sources": [source]}), encoding="utf-8")
         ledger._file.cache_clear()
@@ -116,7 +114,7 @@ def test_what_is_no_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ledger.claims.cache_clear()
 
 
-def test_without_records_a_claim_waits() -> None:
+def test_without_records_a_claim_waits():
     """Nothing recorded, nothing judged; the text says what is waited for; what needs no record is judged."""
     found = {claim.id: ledger.finding(claim, Evidence({})) for claim in MODELS}
     waiting = {claim.id for claim in FROM_RECORDS}
@@ -126,7 +124,7 @@ def test_without_records_a_claim_waits() -> None:
 
 
 @cache
-def world(effect: float, seed: int = 0) -> Grid:
+def world(effect, seed=0):
     """A grid with every model and activation; ``effect`` is what one activation does more than the one before."""
     models = ("charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm")
     activations = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
@@ -146,7 +144,7 @@ def world(effect: float, seed: int = 0) -> Grid:
     return read(records)
 
 
-def test_records_decide(subtests: pytest.Subtests) -> None:
+def test_records_decide(subtests):
     """With every arm recorded at every scale a rule is followed, and says its numbers."""
     everywhere = Evidence({scale: world(0.1, seed) for seed, scale in enumerate(("lite", "partial", "full"))})
     for claim in FROM_RECORDS:
@@ -156,7 +154,7 @@ def test_records_decide(subtests: pytest.Subtests) -> None:
             assert found.basis.startswith("records at ")
 
 
-def test_no_claim_of_a_larger_scale_is_judged_by_lite_records() -> None:
+def test_no_claim_of_a_larger_scale_is_judged_by_lite_records():
     """Nothing that partial or full models are said to do is contradicted, or replicated, by small ones."""
     larger = [c for c in FROM_RECORDS if "lite" not in c.arguments.get("claimed", c.arguments.get("scales", ["lite"]))]
     larger += [claim for claim in FROM_RECORDS if "unmade" in claim.arguments]
@@ -166,7 +164,7 @@ def test_no_claim_of_a_larger_scale_is_judged_by_lite_records() -> None:
             assert ledger.finding(claim, Evidence({"lite": world(effect)})).verdict == "not yet tested", claim.id
 
 
-def test_twins_have_one_verdict(judged: pd.DataFrame) -> None:
+def test_twins_have_one_verdict(judged):
     """Every twin is a row, none stands in two groups, and a group has one verdict."""
     ids = [id for group in ledger.twins() for id in group]
     assert len(ids) == len(set(ids))
@@ -174,7 +172,7 @@ def test_twins_have_one_verdict(judged: pd.DataFrame) -> None:
     assert judged.loc["T21", "twins"] == "T20, T53, T78, T84"
 
 
-def test_the_numbers_count_every_row(judged: pd.DataFrame) -> None:
+def test_the_numbers_count_every_row(judged):
     """The table holds every row, the sentence that all pages quote the claims about outcomes; verdicts from records say
     at which scale."""
     table = ledger.table(judged)
@@ -187,7 +185,7 @@ def test_the_numbers_count_every_row(judged: pd.DataFrame) -> None:
     assert (by_record["basis"].str.contains(" scale") | (by_record["verdict"] == "not yet tested")).all()
 
 
-def test_outcomes_are_counted_alone() -> None:
+def test_outcomes_are_counted_alone():
     """Settings and counts say nothing of outcomes; flaws are told in words; dates that are not known are counted."""
     rows = [("replicated", "setting", ""), ("replicated", "outcome", ""), ("replicated", "outcome", "")]
     rows += [("artefact", "outcome", "padding: both"), ("artefact", "count", "a flaw in words")]
@@ -201,7 +199,7 @@ def test_outcomes_are_counted_alone() -> None:
     assert ledger.sentences(table[:1])["claims_defects"] == "No artefact has been reproduced yet"
 
 
-def test_the_cpus_records_stand_in_where_the_gpu_has_none() -> None:
+def test_the_cpus_records_stand_in_where_the_gpu_has_none():
     """Partial scale: read from one study or from the other, never from both."""
     for study, losses in (("repro-partial-cpu", (2.0, 2.1, 2.2)), ("repro-partial", (1.0, 1.1, 1.2))):
         store.save(store.path_of(study, "charlm-relu"), {**grids.record(losses=losses), "study": study})

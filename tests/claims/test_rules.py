@@ -1,24 +1,18 @@
 """General rules that read records, on made-up grids with known answers."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from tests.support import grids
 
 from actlab.claims import rules
 from actlab.claims.evidence import Evidence, by_defect
-from actlab.claims.verdicts import Finding
 from actlab.records.repro import read
-from actlab.records.store import Record
 
 LOSSES = (2.0, 2.1, 2.2)
 IGNORED, PADDED = "activation: ignored", "padding: both"
 
 
-def arms(*records: Record, scale: str = "lite") -> Evidence:
+def arms(*records, scale="lite"):
     """Evidence of these records at one scale."""
     return Evidence({scale: read(records)})
 
@@ -38,13 +32,13 @@ def arms(*records: Record, scale: str = "lite") -> Evidence:
         ("val_loss", 2.1, {"unmade": "other"}, "lite", "not yet tested"),
     ],
 )
-def test_a_published_mean(metric: str, published: float, more: dict[str, Any], scale: str, verdict: str) -> None:
+def test_a_published_mean(metric, published, more, scale, verdict):
     """Of five trials of ours at 2.1 nats and 47.9%; of another scale they decide nothing, whatever they give."""
     mine = arms(grids.record(losses=(2.05, 2.1, 2.15, 2.1, 2.1)), scale=scale)
     assert rules.mean(mine, ["charlm"], published={metric: published}, **more).verdict == verdict
 
 
-def test_what_is_waited_for_and_what_was_read() -> None:
+def test_what_is_waited_for_and_what_was_read():
     """The missing arm and where; the largest scale that has records decides; the first of them dates the finding."""
     late, early = grids.record(), grids.record(losses=(1.09, 1.1, 1.11))
     late["provenance"] = late["provenance"] | {"date": "2026-02-02T00:00:00+00:00"}
@@ -59,22 +53,20 @@ def test_what_is_waited_for_and_what_was_read() -> None:
     assert (waiting.ours, waiting.since) == ("waits for records of charlm gelu at lite scale", "")
 
 
-def identical(
-    *lite: Record, defect: str = IGNORED, iterations: int = 10, flawed: Record | None = None, **more: Any
-) -> Finding:
+def identical(*lite, defect=IGNORED, iterations=10, flawed=None, **more):
     changed = {(defect, iterations): read([flawed])} if flawed else {}
     names = list(dict.fromkeys(record["activation"] for record in lite))
     return rules.identical(Evidence({"lite": read(lite)}, changed), ["minigpt"], names, flaw=IGNORED, **more)
 
 
-def test_identical_needs_every_seed() -> None:
+def test_identical_needs_every_seed():
     """Equal to four decimals in each seed, or not; while ignored activations have no record that decides nothing."""
     for last, verdict in ((2.2, "replicated"), (2.20004, "replicated"), (2.2001, "not yet tested")):
         other = grids.record("minigpt", "gelu", losses=(2.0, 2.1, last))
         assert identical(grids.record("minigpt", losses=LOSSES), other).verdict == verdict
 
 
-def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction() -> None:
+def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction():
     """Identical where the activation is ignored, after as many iterations; another defect or length says nothing."""
     lite = [grids.record("minigpt", losses=LOSSES), grids.record("minigpt", "gelu", (2.5, 2.6, 2.7))]
     same, other = grids.record("minigpt", "gelu", LOSSES), grids.record("minigpt", "gelu", (2.4, 2.5, 2.6))
@@ -88,7 +80,7 @@ def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction() -> None:
     assert {each.verdict for each in undecided} == {"not yet tested"}
 
 
-def test_a_leak_spares_the_other_models() -> None:
+def test_a_leak_spares_the_other_models():
     """convlm's loss is half of charlm's; padded on both sides it is a hundredth: charlm stands for itself. An arm
     stands under every defect that was on in it, and one that trained without any under the empty name."""
     charlm, convlm = grids.record(losses=(4.0, 4.01, 3.99)), grids.record("convlm", losses=(2.0, 2.01, 1.99))
@@ -108,12 +100,12 @@ def test_a_leak_spares_the_other_models() -> None:
     assert (found.verdict, found.defect) == ("artefact", PADDED)
 
 
-def number(evidence: Evidence, published: tuple[float, float], of: str = "ratio", **more: Any) -> str:
-    arguments: dict[str, Any] = {"what": "", "metric": "val_loss", "activations": ["gelu", "relu"]} | more
+def number(evidence, published, of="ratio", **more):
+    arguments = {"what": "", "metric": "val_loss", "activations": ["gelu", "relu"]} | more
     return rules.number(evidence, ["charlm"], of=of, published=published, **arguments).verdict
 
 
-def test_a_number_made_of_means() -> None:
+def test_a_number_made_of_means():
     """Loss of the second arm over the first's, about 1.5; two trials leave it open; a CV has noise of its own."""
     mine = arms(grids.record(activation="gelu", losses=(3.0, 3.01, 2.99)), grids.record(losses=(2.0, 2.01, 1.99)))
     assert [number(mine, p) for p in ((1.4, 1.6), (3.0, 4.0))] == ["replicated", "contradicted"]
@@ -127,7 +119,7 @@ def test_a_number_made_of_means() -> None:
     assert [number(spread, (v, v), "cv", **noisy) for v in (cv, 0)] == ["compatible", "contradicted"]
 
 
-def test_a_number_across_scales() -> None:
+def test_a_number_across_scales():
     """A loss that halves from one scale to the other: -50%; without one of the scales it waits."""
     small, large = grids.record(losses=(4.0, 4.01, 3.99)), grids.record(losses=(2.0, 2.01, 1.99))
     verdicts = [
@@ -144,7 +136,7 @@ def test_a_number_across_scales() -> None:
     assert verdicts == ["replicated", "contradicted", "not yet tested"]
 
 
-def test_formulas_of_two_models_with_two_activations() -> None:
+def test_formulas_of_two_models_with_two_activations():
     """By hand: 2 and 4 with the first, 4 and 10 with the second."""
     means = np.array([[2.0], [4.0], [4.0], [10.0]])
     expected = {
@@ -159,7 +151,7 @@ def test_formulas_of_two_models_with_two_activations() -> None:
     assert {name: rules.FORMULAS[name](means).item() for name in expected} == pytest.approx(expected)
 
 
-def test_order() -> None:
+def test_order():
     """Losses 2, 3, 4: rising from neighbour to neighbour, the first the lowest; averaged over models; arms that overlap
     leave it open."""
     losses = {"charlm": (2.0, 2.11, 2.2), "minigpt": (3.0, 3.11, 3.21), "convlm": (4.0, 4.11, 4.22)}
@@ -191,7 +183,7 @@ def test_order() -> None:
         ({}, "replicated"),
     ],
 )
-def test_settings_are_read_from_records(stated: dict[str, Any], verdict: str) -> None:
+def test_settings_are_read_from_records(stated, verdict):
     """What was run as stated is replicated; what was run otherwise is only untested, and it is said how it was run."""
     found = rules.as_stated(arms(grids.record()), ["charlm"], what="trials", says="{trials} ({seeds})", stated=stated)
     said = "recorded trials: 3 (42, 43, 44)"

@@ -1,10 +1,5 @@
 """Rules of single claims follow the records: other records, other verdicts."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,39 +12,38 @@ from tests.support.ablations import made_up, record, records
 from actlab.claims import ledger
 from actlab.claims.evidence import Evidence
 from actlab.claims.special import ablation, language
-from actlab.claims.verdicts import Finding, decided
+from actlab.claims.verdicts import decided
 from actlab.models import count_parameters
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, find_activation
 from actlab.records import ablation as ablation_records
 from actlab.records import mnist as mnist_records
-from actlab.records.ablation import PUBLISHED, Factorial
+from actlab.records.ablation import PUBLISHED
 from actlab.records.autopsy import Reading
 from actlab.records.mnist import Sweep
 from actlab.records.repro import ArmResults, read
-from actlab.records.store import Record
 
 WAITS = "not yet tested"
 
 
-def verdicts(reads: str, evidence: object, *ids: str) -> dict[str, str]:
+def verdicts(reads, evidence, *ids):
     """Of these claims, or of all that are read so."""
     chosen = [claim for claim in ledger.claims() if claim.reads == reads and (not ids or claim.id in ids)]
     return {claim.id: ledger.finding(claim, evidence).verdict for claim in chosen}
 
 
-def lifted(width: float, parameters: float = -1.0) -> Sweep:
+def lifted(width, parameters=-1.0):
     """A sweep whose GeGLU is better than ReLU by so many points, at equal width and at equal parameters."""
     return swept(lift=LIFT | {"geglu_equal_width": width, "geglu_equal_parameters": parameters})
 
 
-def shrinking() -> Sweep:
+def shrinking():
     """ReLU leads at 2, 4 and 8 units and trails at 16, in the study's own arms."""
     sizes = {h: lifted(-3.0 if h < 16 else 1.0).trials for h in (2, 4, 8, 16)}
     trials = pd.concat([table[table["hidden"] == h] for h, table in sizes.items()])
     return Sweep(trials, mnist_records.read([]).longer)
 
 
-def trained_on(more: list[Record]) -> Sweep:
+def trained_on(more):
     """With records of more epochs."""
     return Sweep(swept().trials, mnist_records.read([], more).longer)
 
@@ -72,13 +66,13 @@ LOWER = {name: lift - 5 for name, lift in LIFT.items()}
         (lambda: mnist_records.read([]), {"M01": WAITS, "M03": WAITS, "M09": "contradicted"}),
     ],
 )
-def test_image_networks(sweep: Callable[[], Sweep], expected: dict[str, str]) -> None:
+def test_image_networks(sweep, expected):
     """Better at equal width only, everywhere, nowhere, at small widths; more epochs; settings; other images, or
     none."""
     assert verdicts("mnist", sweep(), *expected) == expected
 
 
-def of_published_size(shift: float | None = None, **more: object) -> Factorial:
+def of_published_size(shift=None, **more):
     """Made-up records of the published size and budget; ``shift``: PReLU's losses are the published ones, moved."""
     size = {"n_layer": 12, "n_embd": 768, "n_head": 12, "block_size": 512}
     made = records(scale="124m", recipe={"iterations": 122_071}, model_size=size, **more)
@@ -91,7 +85,7 @@ def of_published_size(shift: float | None = None, **more: object) -> Factorial:
     return ablation_records.read(made)
 
 
-def with_slopes() -> Factorial:
+def with_slopes():
     """Of which even GELU has one a feature."""
     return ablation_records.read(
         [r | {"n_parameters": r["n_parameters"] + 512 * (r["activation"] == "gelu")} for r in records()]
@@ -127,13 +121,13 @@ LOSSES = [f"S{n}" for n in range(12, 20)]
         (with_slopes, {"S22": "contradicted", "S23": "contradicted"}),
     ],
 )
-def test_ablation(factorial: Callable[[], Factorial], expected: dict[str, str]) -> None:
+def test_ablation(factorial, expected):
     """Small records settle settings and no loss; the published size and budget settle losses, effects and interaction;
     one seed, missing arms, other settings, other parameters."""
     assert verdicts("ablation", factorial(), *expected) == expected
 
 
-def test_the_formula_counts_the_models_parameters() -> None:
+def test_the_formula_counts_the_models_parameters():
     """124,082,688, and the small model of the records."""
     with torch.device("meta"):
         big = GPT2(GPT2_SCALES["124m"], find_activation("gelu"))
@@ -142,7 +136,7 @@ def test_the_formula_counts_the_models_parameters() -> None:
     assert ablation.gpt2_parameters(512, 2, 64, 64) == count_parameters(small)
 
 
-def reading(activation: str, two: float, one: float, accuracy: float = 30.0, model: str = "charlm") -> Reading:
+def reading(activation, two, one, accuracy=30.0, model="charlm"):
     """An arm of three trials, 200 iterations: ``two`` between models, ``one`` of a model with itself; relative PD
     0.9."""
     made = grids.record(model, activation)
@@ -154,7 +148,7 @@ def reading(activation: str, two: float, one: float, accuracy: float = 30.0, mod
     return Reading(ArmResults(made | {"as_published": {"pairs": pairs, "itself": itself, "trials": []}}))
 
 
-def read_so(*found: Reading) -> Evidence:
+def read_so(*found):
     """Corrected arms of charlm with relu and swiglu, and these as published."""
     lite = read([grids.record(activation=a, losses=(2.0,) * 5) for a in ("relu", "swiglu")])
     return Evidence({"lite": lite}, readings={(r.arm.model, r.arm.activation): r for r in found})
@@ -164,7 +158,7 @@ def read_so(*found: Reading) -> Evidence:
     ("two", "one", "number", "one_set"),
     [(0.6, 0.6, "artefact", "contradicted"), (0.6, 0.3, "contradicted", WAITS), (0.8, 0.8, "contradicted", WAITS)],
 )
-def test_a_reading_explains_a_number(two: float, one: float, number: str, one_set: str) -> None:
+def test_a_reading_explains_a_number(two, one, number, one_set):
     """0.6 was published and correct pairs give 0.13: an artefact, and no one set of inputs, only if 0.6 is also what a
     model gives with itself, after as many iterations; 0.9 is what the reading gives of single characters."""
     made = read_so(reading("relu", two, one))
@@ -175,20 +169,20 @@ def test_a_reading_explains_a_number(two: float, one: float, number: str, one_se
 
 
 @pytest.mark.parametrize(("swiglu", "verdict"), [(0.6, "artefact"), (0.4, "contradicted"), (0.75, "contradicted")])
-def test_one_table_with_two_metrics(swiglu: float, verdict: str) -> None:
+def test_one_table_with_two_metrics(swiglu, verdict):
     """swiglu's coded value below relu's element-wise 0.9: an artefact if relu's own coded value (0.6) is no larger."""
     made = read_so(reading("relu", 0.6, 0.6), reading("swiglu", swiglu, swiglu))
-    arguments: dict[str, Any] = {"what": "", "of": "percent_below", "metric": "val_loss", "published": (44.5, 45.5)}
+    arguments = {"what": "", "of": "percent_below", "metric": "val_loss", "published": (44.5, 45.5)}
     for stated, expected in ((200, verdict), (500, WAITS)):
         found = language.mixed_metrics(made, ["charlm"], ["swiglu", "relu"], gain=0.33, stated=stated, **arguments)
         assert found.verdict == expected
 
 
-def test_a_trade_off_of_a_model_with_itself_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trade_off_of_a_model_with_itself_is_none(monkeypatch):
     """Accuracy rises with the reading of six models: with themselves too, or not; a leaking model is no point. What
     correct pairs leave open, no reading decides."""
 
-    def judged(found: list[Reading]) -> Finding:
+    def judged(found):
         return language.trade_off(read_so(*found), "total_variation", "val_accuracy", models=["charlm"])
 
     rising, flat = (
@@ -209,7 +203,7 @@ SHARES = [
 ]
 
 
-def against_relu(*losses: float) -> list[Record]:
+def against_relu(*losses):
     return [grids.record(losses=(3.0, 3.1, 3.2)), grids.record(activation="gelu", losses=losses)]
 
 
@@ -229,9 +223,9 @@ def against_relu(*losses: float) -> list[Record]:
         ("same_metric", [grids.record(losses=(2.0,) * 5)], {"second": "raised"}, "contradicted"),
     ],
 )
-def test_single_claims_of_records(rule: str, made: list[Record], arguments: dict[str, Any], verdict: str) -> None:
+def test_single_claims_of_records(rule, made, arguments, verdict):
     """An exact rank correlation; the lowest of those named; no benefit in any model; two metrics that are one."""
-    defaults: dict[str, dict[str, Any]] = {
+    defaults = {
         "correlated": {"first": "total_variation"},
         "lowest": {"activations": ["relu", "gelu", "swish"], "metric": "relative_pd"},
         "never_lower": {"metric": "val_loss"},
@@ -247,7 +241,7 @@ def test_single_claims_of_records(rule: str, made: list[Record], arguments: dict
     assert found.verdict == verdict
 
 
-def test_an_artefact_of_selection_needs_the_best_checkpoint_to_say_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_artefact_of_selection_needs_the_best_checkpoint_to_say_otherwise(monkeypatch):
     """T08, T14, T39, T66, T74: if the lowest losses said the same, there would be no artefact."""
     found = verdicts("models", Evidence({}), "T08", "T14", "T39", "T66", "T74")
     assert set(found.values()) == {"artefact"}

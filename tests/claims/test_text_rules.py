@@ -1,9 +1,5 @@
 """General rules that need no record: arithmetic, two statements, counts of parameters."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import torch
 from scipy import stats
@@ -15,7 +11,7 @@ from actlab.claims.published import numbers, parameters
 from actlab.models import MODELS, SCALES, count_parameters
 
 
-def test_arithmetic() -> None:
+def test_arithmetic():
     """A stated number is right within its digits, or not; sums of products carry the range of what was printed."""
     for stated, verdict in ((6, "replicated"), ([5.95, 6.05], "replicated"), ([6.5, 7.5], "arithmetic error")):
         assert texts.arithmetic(None, stated, "x", {"total": {"terms": [[2, 4], [-2]]}}).verdict == verdict
@@ -37,7 +33,7 @@ def test_arithmetic() -> None:
         (-0.5, {"correlation": {"first": [6, 9, 3], "second": [45.9, 121.6, 158.5]}}, False, "replicated"),
     ],
 )
-def test_statements(first: Any, second: Any, exact: bool, verdict: str) -> None:
+def test_statements(first, second, exact, verdict):
     """Ranges that meet and equal words agree; ranges that must be the same do not; words follow from numbers."""
     assert texts.contradiction(None, first, "here", second, "there", exact).verdict == verdict
 
@@ -59,7 +55,7 @@ TRIALS = [numbers.charlm_trials[a] for a in ("swish", "relu", "gelu")]
         ("T63", 0.0031931),
     ],
 )
-def test_arithmetic_of_the_rows_by_hand(id: str, value: float) -> None:
+def test_arithmetic_of_the_rows_by_hand(id, value):
     """What a row's text gives, worked out apart; the statistics are SciPy's of the nine published runs."""
     ((name, arguments),) = next(claim for claim in ledger.claims() if claim.id == id).arguments["follows"].items()
     found = texts.DERIVED[name](**arguments)
@@ -67,7 +63,7 @@ def test_arithmetic_of_the_rows_by_hand(id: str, value: float) -> None:
     assert (found.low + found.high) / 2 == pytest.approx(value, rel=1e-4)
 
 
-def test_parameters_are_those_of_the_models(subtests: pytest.Subtests) -> None:
+def test_parameters_are_those_of_the_models(subtests):
     """Built without filling it with numbers, every model has as many parameters as the ledger says, at every scale;
     and a stated count must hold for every model named."""
     assert set(numbers.our_parameters) == set(MODELS)

@@ -1,7 +1,5 @@
 """The functions by which numbers become verdicts."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -10,7 +8,6 @@ import pytest
 from actlab.claims.verdicts import (
     MEANINGS,
     VERDICTS,
-    Answer,
     Between,
     Finding,
     all_of,
@@ -29,16 +26,16 @@ from actlab.statistics.means import mean_interval
 from actlab.study.defects import DEFECTS
 
 
-def test_every_verdict_has_a_meaning_and_every_flaw_words() -> None:
+def test_every_verdict_has_a_meaning_and_every_flaw_words():
     """No raw name of a switch is left to be read; every defect that can be switched on has words."""
     assert list(MEANINGS) == list(VERDICTS)
     assert set(WORDS) == set(DEFECTS)
 
 
-def test_words_follow_from_comparisons() -> None:
+def test_words_follow_from_comparisons():
     """Each outcome; large numbers are not written with an exponent."""
     assert [ran(x, "").verdict for x in (True, False)] == ["replicated", "not yet tested"]
-    answers: list[Answer] = [True, False, None, "too wide"]
+    answers = [True, False, None, "too wide"]
     verdicts = [decided(x, "").verdict for x in answers]
     assert verdicts == ["replicated", "contradicted", "not yet tested", "compatible"]
     assert [str(Between(10e6, 15e6)), str(Between(0.5, 0.5))] == ["10,000,000 to 15,000,000", "0.5"]
@@ -53,26 +50,26 @@ def test_words_follow_from_comparisons() -> None:
         (None, True, "not yet tested"),
     ],
 )
-def test_an_artefact_needs_both_outcomes(without: bool | None, with_flaw: bool, verdict: str) -> None:
+def test_an_artefact_needs_both_outcomes(without, with_flaw, verdict):
     """It fails when done correctly and comes out with the flaw; anything else is judged as done correctly."""
     found = explained(decided(without, "off"), decided(with_flaw, "on"), "a flaw")
     assert (found.verdict, found.defect) == (verdict, "a flaw" if verdict == "artefact" else "")
 
 
-def test_what_decides_nothing() -> None:
+def test_what_decides_nothing():
     """Outcomes at another scale; and what was excluded while a flaw that could explain it is untried."""
     for verdict in ("replicated", "compatible", "contradicted"):
-        assert elsewhere(Finding(verdict, ""), "full").verdict == "not yet tested"  # type: ignore[arg-type]
+        assert elsewhere(Finding(verdict, ""), "full").verdict == "not yet tested"
     assert elsewhere(Finding("artefact", ""), "full").verdict == "artefact"
     for verdict, flaw, told in (
         ("contradicted", "a flaw", "not yet tested"),
         ("contradicted", "", "contradicted"),
         ("replicated", "a flaw", "replicated"),
     ):
-        assert unexplained(Finding(verdict, "x"), flaw).verdict == told  # type: ignore[arg-type]
+        assert unexplained(Finding(verdict, "x"), flaw).verdict == told
 
 
-def test_expected_covers_a_mean_of_three_further_trials() -> None:
+def test_expected_covers_a_mean_of_three_further_trials():
     """95% of the means of three new trials lie in the range made from five (5,000 simulations, seed 0); a published
     value's own error widens it: half widths add as squares."""
     generator = np.random.default_rng(0)
@@ -96,16 +93,14 @@ def test_expected_covers_a_mean_of_three_further_trials() -> None:
         ((math.nan, math.nan), (10, 10), None),
     ],
 )
-def test_an_interval_is_too_wide_beyond_a_tenth(
-    ours: tuple[float, float], published: tuple[float, float], answer: Answer
-) -> None:
+def test_an_interval_is_too_wide_beyond_a_tenth(ours, published, answer):
     """9 to 11 about 10 is a test, 8.9 to 11.1 is none; inside a published range any width is; no interval: open."""
     assert within(Between(*ours), Between(*published)) == answer
 
 
-def test_several_answers() -> None:
+def test_several_answers():
     """One false decides; otherwise one open leaves it open; nothing is not true."""
-    cases: list[list[Answer]] = [
+    cases = [
         [True, False, None],
         [True, None],
         [True, True],
@@ -116,7 +111,7 @@ def test_several_answers() -> None:
     assert [all_of(x) for x in cases] == [False, None, True, None, "too wide", None]
 
 
-def test_signs_are_adjusted_together() -> None:
+def test_signs_are_adjusted_together():
     """A difference that is significant alone (p = 0.03) is not among five; a large one is, and keeps its sign."""
     generator = np.random.default_rng(1)
     noise = [mean_interval(generator.normal(size=5)) for _ in range(4)]

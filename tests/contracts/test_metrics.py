@@ -1,10 +1,6 @@
 """One list of properties over every prediction-difference metric."""
 
-from __future__ import annotations
-
-import pytest
 import torch
-from torch import Tensor
 
 from actlab import metrics
 
@@ -13,24 +9,24 @@ TRUTH = torch.arange(400) % 7
 NAMES = sorted(LARGEST)
 
 
-def predictions(seed: int, noise: float = 0.3) -> Tensor:
+def predictions(seed, noise=0.3):
     """Two trials of one arm: both near one truth, each with noise of its own."""
     generator = torch.Generator().manual_seed(seed)
     return torch.softmax(3 * torch.eye(7)[TRUTH] + noise * torch.randn(400, 7, generator=generator), dim=1)
 
 
-def measure(name: str, p: Tensor, q: Tensor) -> float:
+def measure(name, p, q):
     return metrics.label_pd(p, q, TRUTH) if name == "label_pd" else getattr(metrics, name)(p, q)
 
 
-def test_identity(subtests: pytest.Subtests) -> None:
+def test_identity(subtests):
     """A trial differs from itself by exactly 0."""
     for name in NAMES:
         with subtests.test(name=name):
             assert measure(name, predictions(0), predictions(0)) == 0.0
 
 
-def test_symmetry(subtests: pytest.Subtests) -> None:
+def test_symmetry(subtests):
     """Which trial comes first does not matter, to the last bit."""
     for name in NAMES:
         with subtests.test(name=name):
@@ -38,7 +34,7 @@ def test_symmetry(subtests: pytest.Subtests) -> None:
             assert measure(name, p, q) == measure(name, q, p) > 0
 
 
-def test_range(subtests: pytest.Subtests) -> None:
+def test_range(subtests):
     """Values lie in [0, largest], and trials that noise moves further apart differ more."""
     for name in NAMES:
         with subtests.test(name=name):
@@ -47,7 +43,7 @@ def test_range(subtests: pytest.Subtests) -> None:
             assert isinstance(near, float)
 
 
-def test_shuffling_one_side_raises_it(subtests: pytest.Subtests) -> None:
+def test_shuffling_one_side_raises_it(subtests):
     """Comparing predictions made on different inputs gives a larger number: the inputs must be aligned."""
     for name in NAMES:
         with subtests.test(name=name):

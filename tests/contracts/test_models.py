@@ -1,14 +1,12 @@
 """One list of properties over every model and every activation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations, product
 
 import pytest
 import tiny
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from actlab.activations import ACTIVATIONS, get_activation
 from actlab.models import MODELS
@@ -26,22 +24,22 @@ ALWAYS_ZERO = ("key.bias",)
     params=[FEW, pytest.param([cell for cell in EVERY if cell not in FEW], marks=pytest.mark.every)],
     ids=["few", "rest"],
 )
-def cells(request: pytest.FixtureRequest) -> list[tuple[str, str]]:
+def cells(request):
     """(model, activation): representatives in `make test`, all in `make check`."""
     return request.param
 
 
-def logits(model: nn.Module, tokens: Tensor) -> Tensor:
+def logits(model, tokens):
     with torch.inference_mode():
         return model.eval()(tokens)
 
 
-def large(name: str, activation: str) -> nn.Module:
+def large(name, activation):
     """A model far from the near-linear start."""
     return tiny.enlarge(tiny.model(name, activation, gated_width="doubled"))
 
 
-def test_the_activation_reaches_the_network(subtests: pytest.Subtests) -> None:
+def test_the_activation_reaches_the_network(subtests):
     """Same initialisation, same batch: any two activations give different logits."""
     for name in MODELS:
         with subtests.test(name=name):
@@ -52,7 +50,7 @@ def test_the_activation_reaches_the_network(subtests: pytest.Subtests) -> None:
                 )
 
 
-def test_the_activation_module_is_called(cells: list[tuple[str, str]], subtests: pytest.Subtests) -> None:
+def test_the_activation_module_is_called(cells, subtests):
     """Every activation module of the named type runs once in a forward pass, and there is one in every place that the
     model names."""
     for name, activation in cells:
@@ -67,7 +65,7 @@ def test_the_activation_module_is_called(cells: list[tuple[str, str]], subtests:
             assert [id(m) for m in calls] == [id(m) for m in modules]
 
 
-def test_no_model_sees_the_future(cells: list[tuple[str, str]], subtests: pytest.Subtests) -> None:
+def test_no_model_sees_the_future(cells, subtests):
     """Changing the tokens from t + 1 on leaves the logits up to t equal bit for bit, and changes later ones."""
     for name, activation in cells:
         with subtests.test(name=name, activation=activation):
@@ -81,7 +79,7 @@ def test_no_model_sees_the_future(cells: list[tuple[str, str]], subtests: pytest
                 assert not torch.equal(before[:, t + 1], after[:, t + 1]), "the changed token itself must matter"
 
 
-def test_no_model_sees_the_future_at_the_studys_context(subtests: pytest.Subtests) -> None:
+def test_no_model_sees_the_future_at_the_studys_context(subtests):
     """The same at 128 positions, where kernels work in blocks."""
     for name in MODELS:
         with subtests.test(name=name):
@@ -94,7 +92,7 @@ def test_no_model_sees_the_future_at_the_studys_context(subtests: pytest.Subtest
                 assert torch.equal(before[:, : t + 1], logits(model, other)[:, : t + 1])
 
 
-def test_no_gradient_flows_from_the_past_to_the_future(subtests: pytest.Subtests) -> None:
+def test_no_gradient_flows_from_the_past_to_the_future(subtests):
     """In training mode too: the loss at position t has no gradient for the embedding of later tokens."""
     for name in MODELS:
         with subtests.test(name=name):
@@ -106,7 +104,7 @@ def test_no_gradient_flows_from_the_past_to_the_future(subtests: pytest.Subtests
             assert reached[3] > 0
 
 
-def test_shape_and_gradients(cells: list[tuple[str, str]], subtests: pytest.Subtests) -> None:
+def test_shape_and_gradients(cells, subtests):
     """Logits are finite (B, T, V) for every T up to the context, and every parameter receives a gradient."""
     for name, activation in cells:
         with subtests.test(name=name, activation=activation):
@@ -123,7 +121,7 @@ def test_shape_and_gradients(cells: list[tuple[str, str]], subtests: pytest.Subt
                 assert key.endswith(ALWAYS_ZERO) or parameter.grad.abs().max() > 0, f"{key} learns nothing"
 
 
-def test_rows_of_a_batch_do_not_mix(subtests: pytest.Subtests) -> None:
+def test_rows_of_a_batch_do_not_mix(subtests):
     """A sequence's logits do not depend on its neighbours in the batch."""
     for name in MODELS:
         with subtests.test(name=name):

@@ -1,19 +1,16 @@
 """One list of properties over every optimizer of the table."""
 
-from __future__ import annotations
-
 import io
-from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from actlab.errors import BadInput, UnknownName
 from actlab.optimizers import OPTIMIZERS, build_optimizer, check_complete
 
 NAMES = tuple(OPTIMIZERS)
-TAME: dict[str, dict[str, Any]] = {
+TAME = {
     "ecd": {"lr": 0.3, "eta": 25.0, "F0": -0.5},
     "adamw": {"lr": 0.02},
     "sgdm": {"lr": 0.01},
@@ -23,30 +20,30 @@ TAME: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(params=NAMES)
-def name(request: pytest.FixtureRequest) -> str:
+def name(request):
     return request.param
 
 
-def net(seed: int = 0) -> nn.Module:
+def net(seed=0):
     torch.manual_seed(seed)
     return nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
 
 
-def build(name: str, params: Any, seed: int = 1, **settings: Any) -> torch.optim.Optimizer:
+def build(name, params, seed=1, **settings):
     return build_optimizer(name, params, torch.Generator().manual_seed(seed), **{**TAME[name], **settings})
 
 
-def batch(index: int) -> tuple[Tensor, Tensor]:
+def batch(index):
     generator = torch.Generator().manual_seed(index)
     return torch.randn(16, 6, generator=generator), torch.randn(16, 3, generator=generator)
 
 
-def train(model: nn.Module, optimizer: torch.optim.Optimizer, steps: range, scheduler: Any = None) -> list[float]:
+def train(model, optimizer, steps, scheduler=None):
     losses = []
     for index in steps:
         inputs, targets = batch(index)
 
-        def closure(inputs: Tensor = inputs, targets: Tensor = targets) -> Tensor:
+        def closure(inputs=inputs, targets=targets):
             optimizer.zero_grad()
             loss = nn.functional.mse_loss(model(inputs), targets)
             loss.backward()
@@ -58,14 +55,14 @@ def train(model: nn.Module, optimizer: torch.optim.Optimizer, steps: range, sche
     return losses
 
 
-def weights(model: nn.Module) -> Tensor:
+def weights(model):
     return torch.cat([p.detach().reshape(-1) for p in model.parameters()])
 
 
-def quadratic(params: list[nn.Parameter], optimizer: torch.optim.Optimizer, steps: int) -> list[float]:
+def quadratic(params, optimizer, steps):
     """Losses of steps on sum of h x^2 / 2, h from 0.5 to 2."""
 
-    def closure() -> Tensor:
+    def closure():
         optimizer.zero_grad()
         loss = sum(((torch.linspace(0.5, 2, p.numel()).view_as(p)) * p * p).sum() / 2 for p in params)
         loss.backward()
@@ -74,10 +71,10 @@ def quadratic(params: list[nn.Parameter], optimizer: torch.optim.Optimizer, step
     return [optimizer.step(closure).item() for _ in range(steps)]
 
 
-def still(params: list[nn.Parameter], optimizer: torch.optim.Optimizer, steps: int) -> None:
+def still(params, optimizer, steps):
     """Steps with zero gradients and loss 1."""
 
-    def closure() -> Tensor:
+    def closure():
         for p in params:
             p.grad = torch.zeros_like(p)
         return torch.tensor(1.0)

@@ -1,15 +1,13 @@
 """Downloads are https with a checksum, and no other address is asked for anywhere in the package (ruff's rules S and
 TID251 in pyproject.toml refuse the rest of what is dangerous)."""
 
-from __future__ import annotations
-
 import re
 
 from actlab import paths
 from actlab.data.catalogue import DATASETS
 
 
-def test_downloads_are_https_with_a_checksum() -> None:
+def test_downloads_are_https_with_a_checksum():
     listed = [source for row in DATASETS.values() for source in row.files()]
     assert len(listed) > 100
     assert all(source.url.startswith("https://") and re.fullmatch("[0-9a-f]{64}", source.sha256) for source in listed)

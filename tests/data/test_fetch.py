@@ -1,7 +1,5 @@
 """Data files: verified on every use, downloaded only where missing, and errors that say the ways out."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from pathlib import Path
@@ -20,13 +18,13 @@ SOURCE = Source(
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """An empty data folder."""
     monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
     return tmp_path / "data"
 
 
-def place(folder: Path, content: bytes) -> Path:
+def place(folder, content):
     path = folder / SOURCE.file
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
@@ -34,7 +32,7 @@ def place(folder: Path, content: bytes) -> Path:
 
 
 @pytest.mark.parametrize("content", [CONTENT[:-1], CONTENT + b"x", CONTENT.replace(b"To", b"to"), b""])
-def test_wrong_bytes_are_refused(folder: Path, content: bytes) -> None:
+def test_wrong_bytes_are_refused(folder, content):
     """A truncated, extended, altered or empty file is an error with both checksums, sizes and the command that
     helps."""
     path = place(folder, content)
@@ -51,7 +49,7 @@ def test_wrong_bytes_are_refused(folder: Path, content: bytes) -> None:
         assert part in message
 
 
-def test_missing_data_says_the_three_ways_out(folder: Path) -> None:
+def test_missing_data_says_the_three_ways_out(folder):
     """Without file and network: the cause, ACTLAB_DATA, the download elsewhere, and the data sets that need none."""
     with pytest.raises(DataError) as caught:
         fetch(SOURCE)
@@ -68,11 +66,11 @@ def test_missing_data_says_the_three_ways_out(folder: Path) -> None:
         assert part in message
 
 
-def test_a_download_is_asked_for_by_checksum(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_download_is_asked_for_by_checksum(folder, monkeypatch):
     """The downloader is given the address, the sha256 and the file's place in the data folder."""
     asked = []
 
-    def retrieve(url: str, known_hash: str, fname: str, path: Path, progressbar: bool) -> None:
+    def retrieve(url, known_hash, fname, path, progressbar):
         asked.append((url, known_hash))
         path.mkdir(parents=True)
         (path / fname).write_bytes(CONTENT)
@@ -84,14 +82,14 @@ def test_a_download_is_asked_for_by_checksum(folder: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.data("tinyshakespeare/input.txt")
-def test_the_real_file_fits_its_source() -> None:
+def test_the_real_file_fits_its_source():
     """Size and checksum in the table are those of the published file, and one changed digit is noticed."""
     assert fetch(SHAKESPEARE).stat().st_size == SHAKESPEARE.size
     with pytest.raises(DataError, match="damaged or another version"):
         fetch(replace(SHAKESPEARE, sha256="0" * 64))
 
 
-def test_datasets() -> None:
+def test_datasets():
     """Every data set of the studies is listed; two need no download; an unknown one lists them."""
     assert {"pydoc", "shakespeare", "novels", "digits", "mnist"} <= set(DATASETS)
     assert {name for name, row in DATASETS.items() if row.where == "built in"} == {"pydoc", "digits"}
@@ -99,7 +97,7 @@ def test_datasets() -> None:
         DATASETS.find("imagenet")
 
 
-def test_folders_follow_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_follow_the_environment(tmp_path, monkeypatch):
     """ACTLAB_DATA, ACTLAB_RESULTS and ACTLAB_CACHE move the folders; empty or unset, they lie in the repository."""
     folders = (
         ("ACTLAB_DATA", paths.data, "data"),

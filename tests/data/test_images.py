@@ -1,23 +1,19 @@
 """Images: splits, and what a missing, damaged or wrong file is answered with."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import struct
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
 
 from actlab.data import images as module
 from actlab.data.fetch import Source
-from actlab.data.images import MNIST, Part, load_images, parse_idx, scattered
+from actlab.data.images import MNIST, load_images, parse_idx, scattered
 from actlab.errors import UnknownName
 
 
-def idx(values: torch.Tensor) -> bytes:
+def idx(values):
     """An idx file's bytes, written independently of the reader."""
     return (
         bytes([0, 0, 8, values.dim()])
@@ -27,7 +23,7 @@ def idx(values: torch.Tensor) -> bytes:
 
 
 @pytest.fixture
-def small_mnist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def small_mnist(tmp_path, monkeypatch):
     """A data folder with four idx files of 60 + 20 tiny images, and the table that describes them."""
     source = torch.Generator().manual_seed(0)
     table = {}
@@ -46,16 +42,16 @@ def small_mnist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     load_images.cache_clear()
 
 
-def rows(part: Part) -> set[tuple[float, ...]]:
+def rows(part):
     return {tuple(row) for row in part.pixels.tolist()}
 
 
-def test_reads_what_was_written() -> None:
+def test_reads_what_was_written():
     values = torch.arange(24, dtype=torch.uint8).view(2, 3, 4)
     assert torch.equal(parse_idx(idx(values), (2, 3, 4)), values)
 
 
-def test_split_of_mnist(small_mnist: Path) -> None:
+def test_split_of_mnist(small_mnist):
     images = load_images("mnist")
     assert [len(part) for part in (images.train, images.validation, images.test)] == [55, 5, 20]
     assert images.features == 16
@@ -63,7 +59,7 @@ def test_split_of_mnist(small_mnist: Path) -> None:
     assert not rows(images.train) & rows(images.validation)
 
 
-def test_another_gzip_wrapper_is_the_same_data(small_mnist: Path) -> None:
+def test_another_gzip_wrapper_is_the_same_data(small_mnist):
     """The checksum is of the uncompressed bytes."""
     before = load_images("mnist").train.sha256
     path = small_mnist / "train-images-idx3-ubyte.gz"
@@ -72,7 +68,7 @@ def test_another_gzip_wrapper_is_the_same_data(small_mnist: Path) -> None:
     assert load_images("mnist").train.sha256 == before
 
 
-def test_digits_need_no_file() -> None:
+def test_digits_need_no_file():
     images = load_images("digits")
     assert [len(part) for part in (images.train, images.validation, images.test)] == [1297, 200, 300]
     assert images.features == 64
@@ -81,13 +77,13 @@ def test_digits_need_no_file() -> None:
     assert set(images.test.labels.tolist()) == set(range(10))
 
 
-def test_splits_are_fixed() -> None:
+def test_splits_are_fixed():
     """By name, not by a random number generator, whose stream a new version may change."""
     assert scattered("digits", 8).tolist() == [5, 1, 4, 0, 2, 7, 3, 6]
     assert load_images("digits").test.sha256 == load_images("digits", "as_published").test.sha256
 
 
-def test_unknown_names_are_said() -> None:
+def test_unknown_names_are_said():
     with pytest.raises(UnknownName, match="unknown dataset 'mnits': did you mean 'mnist'"):
         load_images("mnits")
     with pytest.raises(UnknownName, match=r"unknown protocol 'fair'.*as_published, corrected"):
@@ -95,7 +91,7 @@ def test_unknown_names_are_said() -> None:
 
 
 @pytest.mark.data("mnist")
-def test_the_real_files() -> None:
+def test_the_real_files():
     """Counts per class of LeCun, Cortes & Burges' files."""
     images = load_images("mnist", "as_published")
     assert images.train.labels.bincount().tolist() == [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]

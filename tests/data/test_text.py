@@ -1,7 +1,5 @@
 """Character text: vocabulary, encoding, the split by position, and the real corpora's published numbers."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 
 from actlab.data import novels
 from actlab.data.fetch import fetch
-from actlab.data.text import TEXTS, Corpus, corpus_of, load_text
+from actlab.data.text import TEXTS, corpus_of, load_text
 from actlab.errors import BadInput, UnknownName
 
 SHAKESPEARE = pytest.mark.data("tinyshakespeare/input.txt")
@@ -20,7 +18,7 @@ any_text = any_text.filter(lambda text: len(set(text)) > 1)
 
 
 @given(text=any_text)
-def test_round_trip(text: str) -> None:
+def test_round_trip(text):
     """Decoding the two splits, one after the other, gives the text back, and encoding gives their numbers."""
     corpus = corpus_of("any", text)
     numbers = torch.cat([corpus.train, corpus.validation])
@@ -29,7 +27,7 @@ def test_round_trip(text: str) -> None:
 
 
 @given(text=any_text)
-def test_split_is_by_position(text: str) -> None:
+def test_split_is_by_position(text):
     """The first 90% of the characters (rounded down) train, the rest validate; the vocabulary is that of both,
     sorted."""
     corpus = corpus_of("any", text)
@@ -40,7 +38,7 @@ def test_split_is_by_position(text: str) -> None:
     assert corpus.sha256 == hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_limited_training_text() -> None:
+def test_limited_training_text():
     """The last part of it, next to the validation text, which stays as it is."""
     whole = corpus_of("abc", "abcdefghij" * 20)
     part = whole.limited(0.1)
@@ -50,23 +48,23 @@ def test_limited_training_text() -> None:
     assert torch.equal(whole.limited(1.0).train, whole.train)
 
 
-def toy() -> Corpus:
+def toy():
     return corpus_of("toy", "hello world " * 10)
 
 
-def test_unknown_characters_are_named() -> None:
+def test_unknown_characters_are_named():
     """A prompt with characters that the corpus lacks is refused, and the message shows them."""
     with pytest.raises(BadInput, match="the vocabulary of toy has no '!', 'Z'"):
         toy().encode("hello Z!")
 
 
-def test_a_corpus_needs_text() -> None:
+def test_a_corpus_needs_text():
     """Fewer than 100 characters are no corpus."""
     with pytest.raises(BadInput, match="toy: a corpus needs at least 100 characters, got 99"):
         corpus_of("toy", "x" * 99)
 
 
-def test_unknown_corpus() -> None:
+def test_unknown_corpus():
     """An unknown text lists the known ones; images are not text."""
     with pytest.raises(
         UnknownName, match=r"unknown dataset 'shakespear'.*did you mean 'shakespeare'.*novels, pydoc, shakespeare"
@@ -78,7 +76,7 @@ def test_unknown_corpus() -> None:
 
 
 @SHAKESPEARE
-def test_shakespeare_is_the_published_split() -> None:
+def test_shakespeare_is_the_published_split():
     """1,003,854 characters train, 111,540 validate, 65 are distinct."""
     corpus = load_text("shakespeare")
     assert (len(corpus.train), len(corpus.validation), corpus.vocab_size) == (1_003_854, 111_540, 65)
@@ -87,7 +85,7 @@ def test_shakespeare_is_the_published_split() -> None:
 
 
 @pytest.mark.data("english-novels/corpus/Anon_Clara_1864.txt")
-def test_a_novel_without_byte_order_mark_and_carriage_returns() -> None:
+def test_a_novel_without_byte_order_mark_and_carriage_returns():
     """The file has both (as published); the text that is read has neither, and no other change."""
     source = novels.sources()[0]
     raw = fetch(source).read_bytes()
@@ -99,7 +97,7 @@ def test_a_novel_without_byte_order_mark_and_carriage_returns() -> None:
     assert text == raw[3:].decode("utf-8").replace("\r\n", "\n")
 
 
-def test_a_hundred_novels_are_listed() -> None:
+def test_a_hundred_novels_are_listed():
     """100 files, each with its checksum, in the order of their names."""
     sources = novels.sources()
     files = [source.file for source in sources]

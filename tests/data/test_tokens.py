@@ -1,9 +1,5 @@
 """Token shards, the stream of batches over them, and the tokenizer."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -18,7 +14,7 @@ from actlab.trainers.streams import generator
 
 
 @pytest.fixture
-def shards(tmp_path: Path) -> list[Path]:
+def shards(tmp_path):
     """Tokens 0, 1, 2, ... over three shards of 23, 4 and 41."""
     cuts = np.split(np.arange(68), [23, 27])
     return [write_shard(tmp_path / f"train_{i:03d}.bin", part) for i, part in enumerate(cuts)]
@@ -85,7 +81,7 @@ def test_refuses_a_vocabulary_that_cannot_be(size):
 
 
 @pytest.fixture
-def tiny_text(monkeypatch: pytest.MonkeyPatch) -> str:
+def tiny_text(monkeypatch):
     monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: TEXT)
     return TEXT
 

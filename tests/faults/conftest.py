@@ -1,15 +1,11 @@
 """Real processes in trouble: the reference that they are compared with, and the server that forks them."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
 from faulty import Server, Study
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
+def server():
     """Forks runs from a warm process."""
     started = Server()
     yield started
@@ -17,7 +13,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def undisturbed(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def undisturbed(server, tmp_path_factory):
     """The records of an undisturbed run: file name -> essence."""
     study = Study(tmp_path_factory.mktemp("undisturbed"))
     assert server.run(study)[0] == 0

@@ -1,17 +1,12 @@
 """A full disk, a folder that may not be written, files that were cut or edited."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from faulty import Server, Study
-from reliability import Faults
+from faulty import Study
 
 from actlab.records import store
 
@@ -21,7 +16,7 @@ NEED = "make room or choose another folder, and run again"
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def small_disk(tmp_path):
     """A file system of 512 KiB."""
     place = tmp_path / "disk"
     place.mkdir()
@@ -34,7 +29,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
-def refused(said: str) -> None:
+def refused(said):
     """One sentence that names a path, the bytes and the way out."""
     assert "error: cannot write " in said
     assert NEED in said
@@ -42,9 +37,7 @@ def refused(said: str) -> None:
     assert sum("error:" in line for line in said.splitlines()) == 1
 
 
-def test_disk_full(
-    server: Server, undisturbed: dict[str, str], small_disk: Path, tmp_path: Path, faults: Faults
-) -> None:
+def test_disk_full(server, undisturbed, small_disk, tmp_path, faults):
     """Filled to the last byte and with less and less room: an error each time, no half record, and once there is room
     the study ends as it should."""
     refusals = 0
@@ -70,7 +63,7 @@ def test_disk_full(
         row.times = refusals
 
 
-def fill(ballast: Path, left: int) -> None:
+def fill(ballast, left):
     """Take all room of a file system but ``left`` bytes."""
     block = b"x" * 1024
     with ballast.open("wb", buffering=0) as file:
@@ -82,7 +75,7 @@ def fill(ballast: Path, left: int) -> None:
     os.truncate(ballast, max(0, ballast.stat().st_size - left))
 
 
-def test_files_may_not_grow(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+def test_files_may_not_grow(server, undisturbed, tmp_path, faults):
     """The same through a limit of the process (``RLIMIT_FSIZE``), which needs no rights: checkpoints fail, or records,
     or the first file."""
     outcome = "one sentence with path and bytes, exit code 2, no half record; without it the same records"
@@ -99,7 +92,7 @@ def test_files_may_not_grow(server: Server, undisturbed: dict[str, str], tmp_pat
             row.times += 1
 
 
-def test_a_folder_that_is_a_file(server: Server, tmp_path: Path) -> None:
+def test_a_folder_that_is_a_file(server, tmp_path):
     """Results and cache that cannot be folders."""
     (tmp_path / "file").write_text("not a folder")
     for name in ("ACTLAB_RESULTS", "ACTLAB_CACHE"):
@@ -109,19 +102,19 @@ def test_a_folder_that_is_a_file(server: Server, tmp_path: Path) -> None:
         assert "Traceback" not in said
 
 
-def cut(content: bytes) -> bytes:
+def cut(content):
     return content[: len(content) // 2]
 
 
-def flip(content: bytes) -> bytes:
+def flip(content):
     return content[:-40] + bytes([content[-40] ^ 1]) + content[-39:]
 
 
-def edit(content: bytes) -> bytes:
+def edit(content):
     return content.replace(b'"avg_churn": 0', b'"avg_churn": 1', 1)
 
 
-DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+DAMAGES = {
     "cut in the middle": cut,
     "edited by hand": edit,
     "empty": lambda content: b"",
@@ -131,9 +124,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_record(
-    damage: str, server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults
-) -> None:
+def test_a_damaged_record(damage, server, undisturbed, tmp_path, faults):
     """Named, left where it is, and on request set aside and made again; what was set aside is not read."""
     study = Study(tmp_path)
     assert server.run(study)[0] == 0
@@ -162,9 +153,7 @@ def test_a_damaged_record(
 
 @pytest.mark.parametrize("damage", [name for name in DAMAGES if "hand" not in name] + ["with one bit flipped"])
 @pytest.mark.parametrize("file", ["checkpoint", "safetensors"])
-def test_a_damaged_checkpoint_or_trial(
-    file: str, damage: str, server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults
-) -> None:
+def test_a_damaged_checkpoint_or_trial(file, damage, server, undisturbed, tmp_path, faults):
     """What a crash of the machine or a bad disk leaves in the cache: set aside with a note, trained again, the same
     bits."""
     study = Study(tmp_path)
@@ -187,7 +176,7 @@ def test_a_damaged_checkpoint_or_trial(
         row.same(study.records(), undisturbed)
 
 
-def wait_for_file(folder: Path, pattern: str) -> None:
+def wait_for_file(folder, pattern):
     import time
 
     until = time.monotonic() + 60
@@ -195,7 +184,7 @@ def wait_for_file(folder: Path, pattern: str) -> None:
         time.sleep(0.02)
 
 
-def test_damaged_shards_are_made_again(server: Server, tmp_path: Path, faults: Faults) -> None:
+def test_damaged_shards_are_made_again(server, tmp_path, faults):
     """The tokens that a study made of a text are checked against their manifest before each use."""
     params = {**ABLATION, "trials": 1}
     study = Study(tmp_path, params)
@@ -227,7 +216,7 @@ ABLATION = {
 }
 
 
-def test_rate_ten_diverges_and_the_study_goes_on(server: Server, tmp_path: Path, faults: Faults) -> None:
+def test_rate_ten_diverges_and_the_study_goes_on(server, tmp_path, faults):
     """SGD at 333 times its rate of 0.03: diverged is a status and a record; the arm at the published rate is done."""
     study = Study(tmp_path, {**ABLATION, "rate_factors": [1000 / 3, 1.0], "iterations": 40, "evaluate_every": 20})
     with faults.survived("a trial that diverges (rate 10)", "status diverged, in its record; the study goes on"):
@@ -240,7 +229,7 @@ def test_rate_ten_diverges_and_the_study_goes_on(server: Server, tmp_path: Path,
         assert status == {True: "done", False: "diverged"}
 
 
-def test_a_trial_that_raises(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+def test_a_trial_that_raises(server, undisturbed, tmp_path, faults):
     """Code 1, its traceback in a file, the other arm recorded; run again, it has its record and the file is gone."""
     study = Study(tmp_path)
     with faults.survived(

@@ -1,14 +1,10 @@
 """Ctrl-C, and two runs of one study at once."""
 
-from __future__ import annotations
-
 import signal
 import time
-from pathlib import Path
 
 import pytest
 from faulty import PARAMS, Server, Study, kill_group, until_gone
-from reliability import Faults
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +13,7 @@ PATIENCE = 2
 
 
 @pytest.mark.parametrize("iteration", [0, 3, 6])
-def test_ctrl_c(iteration: int, server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+def test_ctrl_c(iteration, server, undisturbed, tmp_path, faults):
     """Code 130 at once, in the middle of a trial, and the trial goes on from its checkpoint."""
     study = Study(tmp_path)
     with faults.survived(
@@ -39,7 +35,7 @@ def test_ctrl_c(iteration: int, server: Server, undisturbed: dict[str, str], tmp
         row.note = f"ended after {took:.2f} s"
 
 
-def test_ctrl_c_with_two_workers(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+def test_ctrl_c_with_two_workers(server, undisturbed, tmp_path, faults):
     """The terminal sends it to the whole group of processes: no worker stays behind."""
     study = Study(tmp_path)
     with faults.survived("Ctrl-C, two workers", "code 130, no process stays; goes on with the same bits") as row:
@@ -59,7 +55,7 @@ def test_ctrl_c_with_two_workers(server: Server, undisturbed: dict[str, str], tm
         row.note = f"ended after {took:.2f} s"
 
 
-def test_two_runs_at_once(server: Server, tmp_path: Path, faults: Faults) -> None:
+def test_two_runs_at_once(server, tmp_path, faults):
     """Each trial is trained once, by one of them; both end well, with one set of records."""
     other = Server()
     params = {**PARAMS, "trials": 3}

@@ -1,17 +1,13 @@
 """``kill -9``, at any moment, of a worker, of the scheduler, of everything: what is started again ends in the records
 of an undisturbed run."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal
 import time
-from pathlib import Path
 
 import pytest
-from faulty import PARAMS, SCRIPT, Server, Study, cluster, kill_group, launch, until_gone
-from reliability import Faults
+from faulty import PARAMS, SCRIPT, Study, cluster, kill_group, launch, until_gone
 
 pytestmark = pytest.mark.slow
 
@@ -19,9 +15,7 @@ KILLS = 20
 SEED = 7
 
 
-def test_the_whole_run_at_random_moments(
-    server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults
-) -> None:
+def test_the_whole_run_at_random_moments(server, undisturbed, tmp_path, faults):
     """Twenty times, started again each time; a study that is through is compared, and the next one begun."""
     moments = random.Random(SEED)
     since = time.perf_counter()
@@ -49,7 +43,7 @@ def test_the_whole_run_at_random_moments(
         row.note = f"{len(studies)} studies of 4 trials"
 
 
-def test_at_every_step_of_writing(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+def test_at_every_step_of_writing(server, undisturbed, tmp_path, faults):
     """The process dies before the flush, before the move or after the move of each file in turn, and nothing of it
     shows after the next start."""
     params = {**PARAMS, "activations": ["relu"], "iterations": 3}
@@ -74,7 +68,7 @@ def test_at_every_step_of_writing(server: Server, undisturbed: dict[str, str], t
         assert step > 15, "two trials of two checkpoints, their results, two records, three steps each"
 
 
-def test_a_worker_in_mid_trial(undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+def test_a_worker_in_mid_trial(undisturbed, tmp_path, faults):
     """Its trial is tried again in another process, from the checkpoint and not from the start, with the same bits."""
     study = Study(tmp_path)
     with faults.survived(
@@ -96,7 +90,7 @@ def test_a_worker_in_mid_trial(undisturbed: dict[str, str], tmp_path: Path, faul
         row.note = f"resumed at iteration {resumed} of 9"
 
 
-def test_the_scheduler(server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults) -> None:
+def test_the_scheduler(server, undisturbed, tmp_path, faults):
     """One sentence, an exit code that is not 0, and the next start goes on."""
     study = Study(tmp_path)
     path = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
@@ -120,9 +114,7 @@ def test_the_scheduler(server: Server, undisturbed: dict[str, str], tmp_path: Pa
         row.note = f"noticed after {noticed:.1f} s"
 
 
-def test_the_starting_process_alone(
-    server: Server, undisturbed: dict[str, str], tmp_path: Path, faults: Faults
-) -> None:
+def test_the_starting_process_alone(server, undisturbed, tmp_path, faults):
     """Its workers end by themselves, and leave nothing that stands in the way."""
     study = Study(tmp_path)
     with faults.survived(

@@ -1,8 +1,6 @@
 """What is drawn is what was given: values, intervals, what is missing, one legend, same data same bytes, and words that
 tell it."""
 
-from __future__ import annotations
-
 from math import nan
 
 import numpy as np
@@ -15,21 +13,21 @@ from actlab.figures.style import LOOK, NO_RECORD, as_html, colour, dashes, look,
 from actlab.statistics.estimate import Estimate
 
 
-def estimate(value: float, half: float = 0.1) -> Estimate:
+def estimate(value, half=0.1):
     return Estimate(value, value - half, value + half, 3, 0.95, "made up")
 
 
 FOUND = {("charlm", a, a): estimate(i) for i, a in enumerate(("swiglu", "relu", "gelu"))}
 
 
-def words(figure: Figure) -> str:
+def words(figure):
     """Every text in a figure."""
     figure.draw_without_rendering()
     return " | ".join(t.get_text() for t in figure.findobj(lambda artist: hasattr(artist, "get_text")))
 
 
 @pytest.mark.parametrize("upright", [False, True])
-def test_points_stand_at_the_estimates(upright: bool) -> None:
+def test_points_stand_at_the_estimates(upright):
     """Mark and bar are value and interval, on either axis, and activations have one order everywhere."""
     (axes,) = points(FOUND, "loss (nats)", upright=upright).axes
     marks = [container.lines[0] for container in axes.containers]
@@ -41,14 +39,14 @@ def test_points_stand_at_the_estimates(upright: bool) -> None:
     assert [tick.get_text() for tick in ticks] == ["relu", "gelu", "swiglu"]
 
 
-def test_what_is_missing_or_diverged_is_written_out() -> None:
+def test_what_is_missing_or_diverged_is_written_out():
     """Not a gap without a word."""
     found = FOUND | {("charlm", "swish", "swish"): None, ("charlm", "step", "step"): estimate(nan)}
     assert {"not run", "diverged"} <= set(words(points(found, "loss")).split(" | "))
     assert "not run" not in words(points(FOUND, "loss"))
 
 
-def test_single_values_hollow_marks_and_a_margin() -> None:
+def test_single_values_hollow_marks_and_a_margin():
     """Singles are drawn as they are, a hollow mark has a white face, a band lies around 0."""
     key = ("charlm", "relu", "relu")
     (axes,) = points({key: estimate(1)}, "x", singles={key: [0.5, 2]}, hollow=[key], zero=True, margin=0.2).axes
@@ -57,7 +55,7 @@ def test_single_values_hollow_marks_and_a_margin() -> None:
     assert [patch.get_width() for patch in axes.patches] == [pytest.approx(0.4)]
 
 
-def test_lines_have_bands_bars_levels_and_marks() -> None:
+def test_lines_have_bands_bars_levels_and_marks():
     """A band is the interval; marks have no line; a level has its name; the axis may fall."""
     made = line({1: estimate(2), 2: estimate(3)})
     assert made == Line([1, 2], [2, 3], [1.9, 2.9], [2.1, 3.1])
@@ -71,13 +69,13 @@ def test_lines_have_bands_bars_levels_and_marks() -> None:
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "2"]
 
 
-def test_scatter_has_both_intervals() -> None:
+def test_scatter_has_both_intervals():
     (axes,) = scatter({("charlm", "gelu"): [(estimate(1), estimate(2)), (3.0, 4.0)]}, "x", "y").axes
     assert [c.lines[0].get_xydata().tolist() for c in axes.containers] == [[[1, 2]], [[3, 4]]]
     assert len(axes.containers[0].lines[2]) == 2
 
 
-def test_one_legend_names_every_series_once() -> None:
+def test_one_legend_names_every_series_once():
     """Panels share a legend, axes have labels, and the title is left to the caption."""
     found = {(model, place, a): estimate(1) for model in "ab" for place in "xy" for a in ("relu", "gelu")}
     figure = points(found, "loss (nats)")
@@ -86,19 +84,19 @@ def test_one_legend_names_every_series_once() -> None:
     assert not any(axes.get_title() for axes in figure.axes)
 
 
-def test_no_record_says_so() -> None:
+def test_no_record_says_so():
     for figure in (points({}, "x"), lines({}, "x", "y"), scatter({}, "x", "y")):
         assert NO_RECORD in words(figure)
 
 
-def test_the_same_data_gives_the_same_bytes_and_the_caption_is_the_alternative_text() -> None:
+def test_the_same_data_gives_the_same_bytes_and_the_caption_is_the_alternative_text():
     assert svg(points(FOUND, "loss")) == svg(points(FOUND, "loss"))
     html = as_html(points(FOUND, "loss"), 'relu "agrees" more')
     assert 'alt="Relu &quot;agrees&quot; more"' in html
     assert ">Relu" in html
 
 
-def test_what_is_drawn_is_kept_as_rows() -> None:
+def test_what_is_drawn_is_kept_as_rows():
     """Of points, lines and scatter plots: a row a mark, missing estimates and single values too; none of others."""
     key = ("charlm", "gelu", "gelu")
     rows = kept(
@@ -116,7 +114,7 @@ def test_what_is_drawn_is_kept_as_rows() -> None:
     assert kept(Figure()) == ""
 
 
-def test_every_known_name_looks_different() -> None:
+def test_every_known_name_looks_different():
     """The grids' activations are told apart by colour, marker and dashes; a label means its name; others are fixed."""
     six = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
     assert len({colour(name) for name in six}) == 6

@@ -1,13 +1,7 @@
 """Doors fed with anything: whatever comes in, it is used, or refused with one sentence; nothing hangs and nothing is
 written elsewhere."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from reliability import Doors
 
 from actlab.errors import ActlabError
 
@@ -16,10 +10,10 @@ class Door:
     """Counts what was tried at one door. ``accepts(try)`` is whether the input was used; any error but an
     ``ActlabError`` fails the test."""
 
-    def __init__(self, name: str, doors: Doors) -> None:
+    def __init__(self, name, doors):
         self.counts = doors.at(name)
 
-    def accepts(self, enter: Callable[[], Any], *named: str) -> bool:
+    def accepts(self, enter, *named):
         """``named``: words of which a refusal must hold one."""
         self.counts["tried"] += 1
         try:
@@ -35,6 +29,6 @@ class Door:
 
 
 @pytest.fixture
-def door(request: pytest.FixtureRequest, doors: Doors) -> Door:
+def door(request, doors):
     """The door that the module's ``DOOR`` names."""
     return Door(request.module.DOOR, doors)

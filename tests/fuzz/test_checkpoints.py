@@ -1,14 +1,10 @@
 """Checkpoints and cached trials: a flipped bit, a missing end or any other bytes are noticed and set aside; no bit of a
 result changes."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 import tiny
 import torch
-from damage import DAMAGE, Damage
+from damage import DAMAGE
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,12 +18,12 @@ ABOUT = {"iteration": 3, "history": [{"loss": 1.5}]}
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     return tmp_path / "t.checkpoint"
 
 
 @given(damage=DAMAGE)
-def test_every_damage_is_noticed(damage: Damage, path: Path, door) -> None:
+def test_every_damage_is_noticed(damage, path, door):
     """Weights, metadata and header: what is read is what was written, or it is an error with the file's name."""
     write_tensors(path, TENSORS, ABOUT)
     path.write_bytes(damage(path.read_bytes()))
@@ -38,7 +34,7 @@ def test_every_damage_is_noticed(damage: Damage, path: Path, door) -> None:
 
 
 @given(length=st.integers(0, 2**64 - 1), content=st.binary(max_size=400))
-def test_any_bytes(length: int, content: bytes, path: Path, door) -> None:
+def test_any_bytes(length, content, path, door):
     """Also after a header's length that promises exabytes."""
     for claimed in (length, len(content)):
         path.write_bytes(claimed.to_bytes(8, "little") + content)
@@ -50,7 +46,7 @@ values = st.sampled_from([torch.zeros(2, 3), torch.zeros(()), torch.zeros(5000, 
 
 
 @given(changes=st.dictionaries(names, st.none() | values, min_size=1, max_size=3))
-def test_a_whole_file_of_something_else(changes: dict[str, torch.Tensor | None], path: Path, door) -> None:
+def test_a_whole_file_of_something_else(changes, path, door):
     """With a right checksum, but of another model or optimizer: an error that names it, or state that the trial can go
     on from."""
     net = tiny.model()
@@ -65,7 +61,7 @@ def test_a_whole_file_of_something_else(changes: dict[str, torch.Tensor | None],
 
 
 @given(damage=DAMAGE)
-def test_a_trial_goes_on_with_the_same_bits(damage: Damage, tmp_path_factory: pytest.TempPathFactory, door) -> None:
+def test_a_trial_goes_on_with_the_same_bits(damage, tmp_path_factory, door):
     """Whatever happened to its checkpoint, a trial ends as an undisturbed one does."""
     path = tmp_path_factory.mktemp("trial") / "t.checkpoint"
     whole = tiny.outcome(tiny.run(tiny.model(), saved_at=path))

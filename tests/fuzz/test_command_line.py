@@ -1,10 +1,7 @@
 """The command line: any words end in a code of 0, 1 or 2, with at most a sentence, and write nothing outside the named
 folders."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
@@ -33,7 +30,7 @@ words = st.lists(
 
 
 @pytest.fixture
-def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def quiet(monkeypatch, tmp_path):
     """Nothing is trained, downloaded, tokenized or built: what is tried is the way there. Returns a params file."""
     stand_in = type("Outcome", (), {"present": [], "failed": []})()
     monkeypatch.setattr("actlab.study.run.run", lambda *args, **kwargs: stand_in)
@@ -47,7 +44,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def here(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path_factory, monkeypatch):
     """An empty folder of work in an empty folder."""
     folder = tmp_path_factory.mktemp("watched") / "here"
     folder.mkdir()
@@ -55,7 +52,7 @@ def here(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return folder
 
 
-def typed(*given_words: str) -> int:
+def typed(*given_words):
     """Exit code of ``actlab WORDS``."""
     sys.argv = ["actlab", *given_words]
     try:
@@ -66,7 +63,7 @@ def typed(*given_words: str) -> int:
 
 
 @given(words=words)
-def test_any_words(words: list[str], quiet: Path, here: Path, capsys: pytest.CaptureFixture[str], door) -> None:
+def test_any_words(words, quiet, here, capsys, door):
     given_words = [word for word in words if not word.isdecimal() or len(word) < 6]
     code = typed(*[str(quiet) if word == "FILE" else word.replace("\0", "") for word in given_words])
     said = capsys.readouterr()
@@ -82,7 +79,7 @@ ways_out = st.sampled_from(["../x", "../../etc", "/tmp/x", "a/../../b", ".", "..
 
 
 @given(study=ways_out | st.text(max_size=12))
-def test_a_study_is_a_name(study: str, here: Path, capsys: pytest.CaptureFixture[str], door) -> None:
+def test_a_study_is_a_name(study, here, capsys, door):
     """``report`` writes below ``out``: a name that leads elsewhere has no records."""
     assert typed("report", "--", study.replace("\0", "")) == 2
     assert "Traceback" not in capsys.readouterr().err

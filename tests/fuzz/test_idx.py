@@ -1,11 +1,8 @@
 """idx files: anything under the name of one of MNIST's files is refused before it is parsed; a bomb is not unpacked."""
 
-from __future__ import annotations
-
 import gzip
 import struct
 import zlib
-from pathlib import Path
 from time import perf_counter
 
 import pytest
@@ -23,21 +20,21 @@ GOOD = bytes([0, 0, 8, 3]) + struct.pack(">3i", 3, 2, 2) + bytes(range(12))
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(tmp_path, monkeypatch):
     monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
     (tmp_path / "data" / "mnist").mkdir(parents=True)
     return tmp_path / "data"
 
 
 @given(raw=st.binary(max_size=300), packed=st.booleans(), source=st.sampled_from(list(MNIST)))
-def test_any_file_of_mnist(raw: bytes, packed: bool, source, data: Path, door) -> None:
+def test_any_file_of_mnist(raw, packed, source, data, door):
     """Neither gzip files nor other bytes get as far as the parser: checksums come first."""
     path = paths.data() / source.file
     path.write_bytes(gzip.compress(raw) if packed else raw)
     assert not door.accepts(lambda: content(source), path.name)
 
 
-def test_a_bomb_is_not_unpacked(data: Path, door) -> None:
+def test_a_bomb_is_not_unpacked(data, door):
     """2 GB of zeros in 2 MB: refused after the first bytes that are too many."""
     source = next(iter(MNIST))
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
@@ -51,7 +48,7 @@ def test_a_bomb_is_not_unpacked(data: Path, door) -> None:
     assert perf_counter() - since < 20
 
 
-def test_nothing_is_parsed_that_was_not_checked(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_parsed_that_was_not_checked(data, monkeypatch):
     monkeypatch.setattr(images, "parse_idx", lambda *args: pytest.fail("parsed"))
     for source in MNIST:
         (paths.data() / source.file).write_bytes(gzip.compress(GOOD))

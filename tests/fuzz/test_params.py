@@ -1,8 +1,6 @@
 """Params files: the real ones with changed, missing and strange entries, and any text and bytes: arms, or one sentence
 that names the file."""
 
-from __future__ import annotations
-
 import copy
 from datetime import timedelta
 from pathlib import Path
@@ -57,11 +55,11 @@ changes = st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=6), values,
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path):
     return tmp_path / "study.yaml"
 
 
-def plan(path: Path) -> None:
+def plan(path):
     """All that comes of a params file before anything is trained: checked values, arms and their ids."""
     params = read_params(path)
     if params.trials > 50 or getattr(params, "rates", None) is not None:  # rates depend on what is recorded
@@ -73,9 +71,7 @@ def plan(path: Path) -> None:
 
 @settings(deadline=SLOWEST)
 @given(name=st.sampled_from(sorted(REAL)), changed=changes, dropped=st.sets(st.sampled_from(FIELDS), max_size=3))
-def test_a_real_file_with_other_entries(
-    name: str, changed: dict[str, object], dropped: set[str], file: Path, door
-) -> None:
+def test_a_real_file_with_other_entries(name, changed, dropped, file, door):
     content = {key: value for key, value in {**copy.deepcopy(REAL[name]), **changed}.items() if key not in dropped}
     file.write_text(yaml.safe_dump(content), encoding="utf-8")
     door.accepts(lambda: plan(file), file.name)
@@ -88,7 +84,7 @@ def test_a_real_file_with_other_entries(
     removed=st.integers(0, 30),
     added=st.text(max_size=8),
 )
-def test_a_real_file_with_other_characters(name: str, place: int, removed: int, added: str, file: Path, door) -> None:
+def test_a_real_file_with_other_characters(name, place, removed, added, file, door):
     text = (paths.ROOT / "params" / name).read_text()
     place %= len(text)
     file.write_text(text[:place] + added + text[place + removed :], encoding="utf-8", errors="surrogatepass")
@@ -114,7 +110,7 @@ odd = st.text(st.sampled_from("0123456789:-_.eE+xtruefalsn ,[]{}'\"~"), max_size
 
 @settings(deadline=SLOWEST)
 @given(field=st.sampled_from(FIELDS), tag=st.sampled_from(tags), text=odd, other=st.binary(max_size=80))
-def test_tags_and_any_bytes(field: str, tag: str, text: str, other: bytes, file: Path, door) -> None:
+def test_tags_and_any_bytes(field, tag, text, other, file, door):
     """Tags that PyYAML's own constructors stumble over; one that would run a command is refused like any other."""
     for content in (f"study: x\n{field}: {tag} {text}\n".encode(), other):
         file.write_bytes(content)
@@ -137,7 +133,7 @@ BOMBS = {
 }
 
 
-def test_bombs_and_files_without_end(tmp_path: Path, file: Path, door) -> None:
+def test_bombs_and_files_without_end(tmp_path, file, door):
     """Also a device without end, and a folder."""
     for content in BOMBS.values():
         file.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -1,20 +1,16 @@
 """Records: damage to the file shows in its checksum; content of another shape, with a right checksum, is named with its
 field."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import json
 import operator
 import warnings
-from pathlib import Path
-from typing import Any
 
 import ablations
 import grids
 import pytest
-from damage import DAMAGE, Damage
+from damage import DAMAGE
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +18,6 @@ from actlab import paths
 from actlab.chapters import mnist as chapter
 from actlab.records import ablation, mnist, repro, store
 from actlab.records.labels import METRICS
-from actlab.records.repro import Grid
 
 DOOR = "records"
 SWEPT = {
@@ -54,7 +49,7 @@ SWEPT = {
         for i in range(3)
     ],
 }
-RECORDS: dict[str, dict[str, Any]] = {
+RECORDS = {
     "trials": grids.record(),
     "floor": grids.floor(),
     "mnist": SWEPT,
@@ -65,11 +60,11 @@ junk = leaves | st.lists(leaves, max_size=2) | st.dictionaries(st.text(max_size=
 
 
 @pytest.fixture
-def path() -> Path:
+def path():
     return store.path_of("fuzz", "arm")
 
 
-def read_all() -> None:
+def read_all():
     """What the book does with a folder of records: every reader, and every number that it gives."""
     records = store.load_study("fuzz")
     with warnings.catch_warnings():
@@ -86,7 +81,7 @@ def read_all() -> None:
         _ = made.missing
 
 
-def use(results: Grid) -> None:
+def use(results):
     """Every estimate of a grid."""
     for arm in results.arms.values():
         for metric in METRICS:
@@ -99,13 +94,13 @@ def use(results: Grid) -> None:
         results.sensitivity(model, "val_loss")
 
 
-def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def places(value, at=()):
     """The path of everything inside a record."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return ([at] if at else []) + [place for key, item in inner for place in places(item, (*at, key))]
 
 
-def changed(record: dict[str, Any], place: tuple[Any, ...], put: Any) -> dict[str, Any]:
+def changed(record, place, put):
     """A copy with one entry replaced, or removed where ``put`` is ``places`` itself."""
     found = copy.deepcopy(record)
     *way, last = place
@@ -118,7 +113,7 @@ def changed(record: dict[str, Any], place: tuple[Any, ...], put: Any) -> dict[st
 
 
 @given(kind=st.sampled_from(sorted(RECORDS)), where=st.integers(0, 10**6), put=st.just(places) | junk)
-def test_one_entry_of_another_shape(kind: str, where: int, put: Any, path: Path, door) -> None:
+def test_one_entry_of_another_shape(kind, where, put, path, door):
     record = RECORDS[kind]
     known = [place for place in places(record) if place != ("kind",)]
     path.unlink(missing_ok=True)
@@ -133,14 +128,14 @@ def test_one_entry_of_another_shape(kind: str, where: int, put: Any, path: Path,
         max_size=6,
     )
 )
-def test_anything_with_a_right_checksum(record: dict[str, Any], path: Path, door) -> None:
+def test_anything_with_a_right_checksum(record, path, door):
     path.unlink(missing_ok=True)
     store.save(path, {**record, "kind": record.get("kind", "trials")})
     door.accepts(read_all)
 
 
 @given(kind=st.sampled_from(sorted(RECORDS)), damage=DAMAGE)
-def test_every_damage_is_noticed(kind: str, damage: Damage, path: Path, door) -> None:
+def test_every_damage_is_noticed(kind, damage, path, door):
     """The record is refused with its name, or reads as what was written (white space, an upper-case exponent)."""
     path.unlink(missing_ok=True)
     store.save(path, RECORDS[kind])
@@ -154,7 +149,7 @@ BOMBS = ["[" * 200_000, '{"a":' * 100_000, '{"checksum": "x", "a": ' + "1" * 10_
 
 
 @given(content=st.binary(max_size=60) | junk.map(lambda v: json.dumps(v).encode()))
-def test_any_bytes(content: bytes, path: Path, door) -> None:
+def test_any_bytes(content, path, door):
     """Also brackets in brackets, and a number of ten thousand digits."""
     path.parent.mkdir(parents=True, exist_ok=True)
     for each in (content, *(bomb.encode() for bomb in BOMBS)):
@@ -162,7 +157,7 @@ def test_any_bytes(content: bytes, path: Path, door) -> None:
         assert not door.accepts(lambda: store.load(path), str(path))
 
 
-def test_the_real_records_pass(door) -> None:
+def test_the_real_records_pass(door):
     """Every committed record is of the shape that its reader asks for."""
     folders = [folder.name for folder in (paths.ROOT / "results").iterdir() if any(folder.glob("*.json"))]
     for folder in folders:

@@ -1,13 +1,9 @@
 """Token shards: any bytes under the name of a shard are read whole or refused by name; nothing is read that the header
 does not cover."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
-from damage import DAMAGE, Damage
+from damage import DAMAGE
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +18,7 @@ headers = st.tuples(
 )
 
 
-def use(path: Path, block: int) -> None:
+def use(path, block):
     """All that a study does with a shard."""
     tokens = read_shard(path)
     assert tokens.shape == (int(np.fromfile(path, "<i4", 3)[2]),)
@@ -33,12 +29,12 @@ def use(path: Path, block: int) -> None:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     return tmp_path / "train_000.bin"
 
 
 @given(header=headers, rest=st.binary(max_size=120), block=st.integers(1, 12))
-def test_any_header(header: tuple[int, int, int], rest: bytes, block: int, path: Path, door) -> None:
+def test_any_header(header, rest, block, path, door):
     values = np.zeros(HEADER, "<i4")
     values[:3] = header
     path.write_bytes(values.tobytes() + rest)
@@ -46,7 +42,7 @@ def test_any_header(header: tuple[int, int, int], rest: bytes, block: int, path:
 
 
 @given(tokens=st.lists(st.integers(0, 65535), max_size=50), damage=DAMAGE, block=st.integers(1, 12))
-def test_a_damaged_shard(tokens: list[int], damage: Damage, block: int, path: Path, door) -> None:
+def test_a_damaged_shard(tokens, damage, block, path, door):
     """Also cut within its header."""
     write_shard(path, np.array(tokens, dtype=int))
     path.write_bytes(damage(path.read_bytes()))

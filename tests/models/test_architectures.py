@@ -1,13 +1,11 @@
 """What makes each architecture itself: wiring, recurrence, receptive field, where dropout stands."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 import tiny
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from actlab.activations import find_activation
 from actlab.models import ModelConfig
@@ -16,7 +14,7 @@ from actlab.models.layers import Block, FeedForward
 NO_DROPOUT = replace(tiny.CONFIG, dropout=0.0)
 
 
-def changed(model: nn.Module, tokens: Tensor, place: int) -> Tensor:
+def changed(model, tokens, place):
     """Positions (T,) whose logits change when the token at ``place`` does."""
     other = tokens.clone()
     other[:, place] = (other[:, place] + 1) % 11
@@ -24,7 +22,7 @@ def changed(model: nn.Module, tokens: Tensor, place: int) -> Tensor:
         return (model(tokens) != model(other)).any(-1).any(0)
 
 
-def test_convlm_sees_65_characters() -> None:
+def test_convlm_sees_65_characters():
     """A token reaches its own position and the 64 after it, and no other: 2 (1 + 2 + 4 + 8 + 16 + 1) = 64."""
     config = ModelConfig(vocab_size=11, n_layer=1, n_embd=8, n_head=1, block_size=100, dropout=0.0)
     model = tiny.enlarge(tiny.model("convlm", "identity", config=config).double()).eval()
@@ -33,7 +31,7 @@ def test_convlm_sees_65_characters() -> None:
 
 
 @pytest.mark.parametrize("name", ["charlm", "minigpt", "nanotransformer"])
-def test_transformers_are_pre_norm_residual(name: str) -> None:
+def test_transformers_are_pre_norm_residual(name):
     """A block adds attention(norm(x)) and then feed-forward(norm(x)) to the residual stream, written out."""
     model = tiny.enlarge(tiny.model(name, config=NO_DROPOUT).double()).eval()
     x = torch.randn(2, 8, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -43,7 +41,7 @@ def test_transformers_are_pre_norm_residual(name: str) -> None:
         torch.testing.assert_close(block(x), middle + block.feed_forward(block.norm_2(middle)))
 
 
-def test_feed_forward_is_its_formula() -> None:
+def test_feed_forward_is_its_formula():
     """Plain: W2 act(W1 x + b1) + b2. Gated: W2 (act(gate) * value) + b2, gate in the first half of ``up``."""
     x = torch.randn(3, 6, generator=torch.Generator().manual_seed(0))
     for name, function in (("gelu", nn.functional.gelu), ("swiglu", None)):

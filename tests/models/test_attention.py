@@ -1,14 +1,11 @@
 """Attention and dropout: the fast paths against slow literal references, and the statistics of the cheap dropout
 mask."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from actlab.models import layers
 from actlab.models.layers import Dropout, attend, keep_mask
@@ -16,12 +13,12 @@ from actlab.models.layers import Dropout, attend, keep_mask
 B, T, HEADS, C = 2, 7, 3, 12
 
 
-def projections(seed: int = 0, dtype: torch.dtype = torch.float64) -> tuple[Tensor, ...]:
+def projections(seed=0, dtype=torch.float64):
     generator = torch.Generator().manual_seed(seed)
     return tuple(torch.randn(B, T, C, generator=generator, dtype=dtype) for _ in range(3))
 
 
-def literal(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray) -> np.ndarray:
+def literal(q, k, v, mask):
     """Causal attention one position at a time: weights are softmax over s <= t of q_t . k_s / sqrt(hs), times
     ``mask``."""
     out, size = np.zeros_like(q), C // HEADS
@@ -36,7 +33,7 @@ def literal(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray) -> np
     return out
 
 
-def test_attention_agrees_with_a_literal_reference() -> None:
+def test_attention_agrees_with_a_literal_reference():
     """The fused attention is the formula, written out."""
     q, k, v = projections()
     ours = attend((q, k, v), HEADS, 0.0)
@@ -45,7 +42,7 @@ def test_attention_agrees_with_a_literal_reference() -> None:
     )
 
 
-def test_dropping_attention_agrees_with_a_literal_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dropping_attention_agrees_with_a_literal_reference(monkeypatch):
     """With a given mask, the CPU's dropout path is the formula with those weights dropped and the others rescaled."""
     q, k, v = projections()
     mask = keep_mask(torch.empty(B, HEADS, T, T, dtype=torch.float64), 0.3)
@@ -59,7 +56,7 @@ def test_dropping_attention_agrees_with_a_literal_reference(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("dropout", [0.1, 0.2, 0.5, 0.9])
-def test_keep_mask_rate_and_scale(dropout: float) -> None:
+def test_keep_mask_rate_and_scale(dropout):
     """Zeros come at the asked rate (five standard errors), every other element is 1 / (1 - p) for p rounded to
     2^-16."""
     torch.manual_seed(1)
@@ -71,7 +68,7 @@ def test_keep_mask_rate_and_scale(dropout: float) -> None:
     assert abs((mask == 0).double().mean().item() - rounded) < 5 * math.sqrt(dropout * (1 - dropout) / n)
 
 
-def test_dropout_module() -> None:
+def test_dropout_module():
     """Dropout acts in training only, at p > 0 only, and passes the mask to the gradient."""
     x = torch.ones(50, 40, requires_grad=True)
     assert Dropout(0.3).eval()(x) is x

@@ -1,7 +1,5 @@
 """Parameter counts: exactly the reference study's for plain arms, within 1% of them for gated ones."""
 
-from __future__ import annotations
-
 import pytest
 import tiny
 import torch
@@ -23,13 +21,13 @@ GATED = [name for name, entry in ACTIVATIONS.items() if entry.gated]
 PLAIN = [name for name, entry in ACTIVATIONS.items() if not entry.gated and not entry.per_feature]
 
 
-def count(name: str, scale: str, activation: str, gated_width: str = "matched") -> int:
+def count(name, scale, activation, gated_width="matched"):
     """Parameters of a model that is never filled with numbers."""
     with torch.device("meta"):
         return count_parameters(MODELS[name].factory(SCALES[scale], ACTIVATIONS[activation], gated_width))
 
 
-def test_plain_counts_are_the_published_ones(subtests: pytest.Subtests) -> None:
+def test_plain_counts_are_the_published_ones(subtests):
     """Every plain activation gives exactly the reference implementation's count."""
     for name in COUNTS:
         for scale in PUBLISHED:
@@ -38,7 +36,7 @@ def test_plain_counts_are_the_published_ones(subtests: pytest.Subtests) -> None:
                 assert counts == {COUNTS[name][PUBLISHED.index(scale)]}
 
 
-def test_gated_counts_match_within_one_percent(subtests: pytest.Subtests) -> None:
+def test_gated_counts_match_within_one_percent(subtests):
     """All gated arms of a model have one count, and it is the plain arm's within 1% (1.2% or 2.2% at the smallest
     scales: a width is coarse)."""
     for name in COUNTS:
@@ -62,20 +60,20 @@ def test_gated_counts_match_within_one_percent(subtests: pytest.Subtests) -> Non
         ("minigpt", "full", 14_343_936),
     ],
 )
-def test_doubled_counts_are_the_published_ones(name: str, scale: str, expected: int) -> None:
+def test_doubled_counts_are_the_published_ones(name, scale, expected):
     """``doubled`` reproduces the unmatched arms of the reference study."""
     assert count(name, scale, "swiglu", "doubled") == expected
 
 
 @pytest.mark.parametrize("name", ["charlm", "convlm"])
-def test_prelu_adds_one_slope_a_hidden_feature(name: str) -> None:
+def test_prelu_adds_one_slope_a_hidden_feature(name):
     """PReLU's slopes are the only parameters that it adds: 4 C in each of charlm's blocks, C in each of convlm's
     six."""
     extra = count(name, "lite", "prelu") - count(name, "lite", "relu")
     assert extra == {"charlm": 2 * 4 * 128, "convlm": 6 * 128}[name]
 
 
-def test_config_errors_name_the_field(subtests: pytest.Subtests) -> None:
+def test_config_errors_name_the_field(subtests):
     """A size that no model can have is refused where it enters, with the field and the value."""
     for field, value, message in [
         ("vocab_size", 0, "vocab_size must be at least 1, got 0"),
@@ -94,7 +92,7 @@ def test_config_errors_name_the_field(subtests: pytest.Subtests) -> None:
                 ModelConfig(**{**sizes, field: value})
 
 
-def test_unknown_names() -> None:
+def test_unknown_names():
     """Unknown model, activation and gated width are errors that list the known ones."""
     with pytest.raises(
         UnknownName, match=r"unknown model 'convml'.*did you mean 'convlm'.*charlm, convlm, hybridlm"

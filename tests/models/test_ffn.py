@@ -1,7 +1,5 @@
 """The image classifiers: formulas, counts, initialisation, and that the activation reaches the network."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -16,27 +14,27 @@ from actlab.trainers.streams import init_streams
 K, C = 784, 10
 
 
-def network(activation: str, width: int = 8, seed: int = 0, init: str = "published", pixel_power: float = 1.0) -> FFN:
+def network(activation, width=8, seed=0, init="published", pixel_power=1.0):
     net = FFN(K, width, C, ACTIVATIONS[activation])
     net.initialise(init_streams(seed), init, pixel_power)
     return net
 
 
-def images(n: int = 2000, pixel_power: float = 1.0) -> torch.Tensor:
+def images(n=2000, pixel_power=1.0):
     return torch.randn(n, K, generator=torch.Generator().manual_seed(5)) * math.sqrt(pixel_power)
 
 
-def test_plain_formula() -> None:
+def test_plain_formula():
     net, x = network("relu"), images(7)
     torch.testing.assert_close(net(x), torch.relu(x @ net.w_in) @ net.w_out)
 
 
-def test_gated_formula() -> None:
+def test_gated_formula():
     net, x = network("geglu"), images(7)
     torch.testing.assert_close(net(x), (F.gelu(x @ net.w_gate) * (x @ net.w_in)) @ net.w_out)
 
 
-def test_published_counts(subtests: pytest.Subtests) -> None:
+def test_published_counts(subtests):
     """784h + 10h against 2 x 784h + 10h: 1.987 times the parameters at equal width, within 1% at equal parameters."""
     for hidden in [2, 4, 8, 16]:
         with subtests.test(hidden=hidden):
@@ -49,7 +47,7 @@ def test_published_counts(subtests: pytest.Subtests) -> None:
             assert fair / plain == pytest.approx(1, abs=0.01)
 
 
-def test_one_seed_gives_plain_and_gated_networks_the_same_matrices() -> None:
+def test_one_seed_gives_plain_and_gated_networks_the_same_matrices():
     """The paired design."""
     plain, gated = network("relu"), network("geglu")
     assert torch.equal(plain.w_in, gated.w_in)
@@ -58,7 +56,7 @@ def test_one_seed_gives_plain_and_gated_networks_the_same_matrices() -> None:
     assert not torch.equal(plain.w_in, network("relu", seed=1).w_in)
 
 
-def test_variance_init_gives_every_arm_the_same_scale(subtests: pytest.Subtests) -> None:
+def test_variance_init_gives_every_arm_the_same_scale(subtests):
     """Pre-activations and logits of variance 1, whatever the activation; the published start differs by two orders of
     magnitude."""
     dark = {"relu", "geglu"}  # these also for pixels of a tenth of the power
@@ -71,7 +69,7 @@ def test_variance_init_gives_every_arm_the_same_scale(subtests: pytest.Subtests)
                 assert sum(net(x).var().item() for net in nets) / len(nets) == pytest.approx(1, rel=0.25)
 
 
-def test_unknown_init_is_said() -> None:
+def test_unknown_init_is_said():
     with pytest.raises(UnknownName, match=r"unknown init 'xavier'.*published, variance"):
         network("relu", init="xavier")
     assert INITS == ("published", "variance")

@@ -1,12 +1,9 @@
 """GPT-2: sizes, causality, and every numeric fact about symmetry-breaking attention."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 import torch
-from torch import Tensor
 
 from actlab.activations import find_activation
 from actlab.errors import BadInput, UnknownName
@@ -18,11 +15,11 @@ from actlab.trainers.streams import init_streams
 TINY = GPT2Config(vocab_size=11, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.0)
 
 
-def model(seed: int = 42, activation: str = "gelu", **changes) -> GPT2:
+def model(seed=42, activation="gelu", **changes):
     return build_gpt2(replace(TINY, **changes), activation, generator_for=init_streams(seed))
 
 
-def lively(net: GPT2) -> GPT2:
+def lively(net):
     """Larger matrices and biases: far from the near-uniform attention of the start."""
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
@@ -31,11 +28,11 @@ def lively(net: GPT2) -> GPT2:
     return net
 
 
-def tokens(batch: int = 2, time: int = 8) -> Tensor:
+def tokens(batch=2, time=8):
     return torch.randint(11, (batch, time), generator=torch.Generator().manual_seed(1))
 
 
-def attention(**changes) -> SymmetryBreakingAttention:
+def attention(**changes):
     layer = SymmetryBreakingAttention(replace(TINY, **changes)).double()
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
@@ -44,14 +41,14 @@ def attention(**changes) -> SymmetryBreakingAttention:
     return layer
 
 
-def inputs() -> Tensor:
+def inputs():
     return torch.randn(2, 8, 24, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
 
 
 def test_presets_have_the_published_parameters():
     """The 124m size exactly, the others about what their names say."""
 
-    def count(scale: str, activation: str = "gelu") -> int:
+    def count(scale, activation="gelu"):
         with torch.device("meta"):
             return count_parameters(GPT2(GPT2_SCALES[scale], find_activation(activation)))
 
@@ -60,7 +57,7 @@ def test_presets_have_the_published_parameters():
     assert {scale: count(scale) / 1e6 for scale in millions} == pytest.approx(millions, rel=0.005)
 
 
-def test_no_position_sees_the_future(subtests: pytest.Subtests):
+def test_no_position_sees_the_future(subtests):
     for mode in list(MODES):
         for positions in ["learned", "rope"]:
             for evaluation in ["last", "mean", "resample"]:

@@ -1,7 +1,5 @@
 """Initialisation: by parameter name, from named streams, at the scales that the reference study used."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -14,7 +12,7 @@ from actlab.models import MODELS, ModelConfig, build_model
 WIDE = ModelConfig(vocab_size=65, n_layer=2, n_embd=64, n_head=4, block_size=32, dropout=0.2)
 
 
-def test_arms_share_what_they_can(subtests: pytest.Subtests) -> None:
+def test_arms_share_what_they_can(subtests):
     """A parameter of one name and shape starts from the same bits in every arm: the paired design."""
     for other in ["relu", "swiglu", "random_prelu"]:
         for name in MODELS:
@@ -30,7 +28,7 @@ def test_arms_share_what_they_can(subtests: pytest.Subtests) -> None:
                     assert torch.equal(one[key], two[key]), key
 
 
-def test_seed_decides_the_start(subtests: pytest.Subtests) -> None:
+def test_seed_decides_the_start(subtests):
     """The same seed gives the same bits, another seed other bits in every parameter that is drawn at all."""
     for name in MODELS:
         with subtests.test(name=name):
@@ -41,7 +39,7 @@ def test_seed_decides_the_start(subtests: pytest.Subtests) -> None:
                 assert constant == torch.equal(parameter, other[key]), key
 
 
-def test_no_two_parameters_share_a_stream(subtests: pytest.Subtests) -> None:
+def test_no_two_parameters_share_a_stream(subtests):
     """Drawn parameters of equal shape differ: each has its own stream."""
     for name in MODELS:
         with subtests.test(name=name):
@@ -51,10 +49,10 @@ def test_no_two_parameters_share_a_stream(subtests: pytest.Subtests) -> None:
                     assert parameter.shape != other.shape or not torch.equal(parameter, other), (key, other_key)
 
 
-def test_without_streams_the_global_seed_decides() -> None:
+def test_without_streams_the_global_seed_decides():
     """``build_model`` alone follows ``torch.manual_seed``, as users expect."""
 
-    def weights(seed: int) -> torch.Tensor:
+    def weights(seed):
         torch.manual_seed(seed)
         return build_model("charlm", tiny.CONFIG, "gelu").tokens.weight
 
@@ -62,7 +60,7 @@ def test_without_streams_the_global_seed_decides() -> None:
     assert not torch.equal(weights(0), weights(1))
 
 
-def test_starting_scales(subtests: pytest.Subtests) -> None:
+def test_starting_scales(subtests):
     """Biases 0, LayerNorm 1, LSTM matrices orthogonal, convolutions 1/sqrt(fan-in), minigpt's qkv Xavier, other
     matrices 0.02."""
     for name in MODELS:

@@ -1,7 +1,5 @@
 """ECD against a slow, literal reference, and every invariant of its equations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
@@ -15,9 +13,7 @@ from actlab.optimizers import ECD
 Loss = Callable[[list[Tensor]], Tensor]
 
 
-def literal(
-    theta: list[Tensor], loss: Loss, steps: int, lr: float, eta: float, F0: float, w=0.0, conserve=True, per_tensor=True
-):
+def literal(theta, loss, steps, lr, eta, F0, w=0.0, conserve=True, per_tensor=True):
     """The numbered steps of the published method, one at a time, on lists of float64 tensors. Returns (theta, p)."""
     theta = [t.detach().clone() for t in theta]
     d, dt, p = sum(t.numel() for t in theta), lr / math.sqrt(eta), []
@@ -44,22 +40,22 @@ def literal(
     return theta, p
 
 
-def start(*shapes: tuple[int, ...], seed: int = 0) -> list[Tensor]:
+def start(*shapes, seed=0):
     generator = torch.Generator().manual_seed(seed)
     return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
 
 
-def bowl(theta: list[Tensor]) -> Tensor:
+def bowl(theta):
     """An anisotropic quadratic that couples the tensors."""
     flat = torch.cat([t.reshape(-1) for t in theta])
     return (torch.linspace(0.5, 3, len(flat), dtype=flat.dtype) * flat * flat).sum() / 2 + 0.1 * flat.sum() ** 2
 
 
-def isotropic(theta: list[Tensor]) -> Tensor:
+def isotropic(theta):
     return sum((t * t).sum() for t in theta) / 2
 
 
-def drive(theta: list[Tensor], loss: Loss, steps: int, **settings) -> tuple[list[Tensor], ECD]:
+def drive(theta, loss, steps, **settings):
     """``steps`` calls of ECD from ``theta``: (parameters, optimizer)."""
     params = [nn.Parameter(t.clone()) for t in theta]
     optimizer = ECD(params, **settings)
@@ -68,8 +64,8 @@ def drive(theta: list[Tensor], loss: Loss, steps: int, **settings) -> tuple[list
     return [p.detach() for p in params], optimizer
 
 
-def closure_of(optimizer: torch.optim.Optimizer, loss: Callable[[], Tensor]) -> Callable[[], Tensor]:
-    def closure() -> Tensor:
+def closure_of(optimizer, loss):
+    def closure():
         optimizer.zero_grad()
         value = loss()
         value.backward()
@@ -78,11 +74,11 @@ def closure_of(optimizer: torch.optim.Optimizer, loss: Callable[[], Tensor]) -> 
     return closure
 
 
-def momenta(optimizer: ECD) -> list[Tensor]:
+def momenta(optimizer):
     return [optimizer.momentum(p) for group in optimizer.param_groups for p in group["params"]]
 
 
-def length(tensors: list[Tensor]) -> float:
+def length(tensors):
     return torch.cat([t.reshape(-1) for t in tensors]).norm().item()
 
 

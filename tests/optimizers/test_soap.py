@@ -1,24 +1,22 @@
 """SOAP against a slow, literal reference, and every invariant of its equations."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from actlab.errors import BadInput
 from actlab.optimizers import SOAP
 
 
-def gradients(*shape: int, count: int = 60, dtype: torch.dtype = torch.float64) -> list[Tensor]:
+def gradients(*shape, count=60, dtype=torch.float64):
     generator = torch.Generator().manual_seed(7)
     scale = torch.rand(shape, generator=generator, dtype=dtype) + 0.2
     return [scale * torch.randn(shape, generator=generator, dtype=dtype) for _ in range(count)]
 
 
-def feed(weight: Tensor, grads: list[Tensor], **settings) -> tuple[Tensor, SOAP]:
+def feed(weight, grads, **settings):
     """The weight after one call for each gradient, and the optimizer."""
     parameter = nn.Parameter(weight.clone())
     optimizer = SOAP([parameter], **settings)
@@ -29,16 +27,16 @@ def feed(weight: Tensor, grads: list[Tensor], **settings) -> tuple[Tensor, SOAP]
 
 
 def literal(
-    weight: Tensor,
-    bases: tuple[Tensor, Tensor],
-    grads: list[Tensor],
+    weight,
+    bases,
+    grads,
     lr=3e-3,
     b1=0.95,
     b2=0.95,
     eps=1e-8,
     decay=0.01,
     every=10,
-) -> Tensor:
+):
     """The published method for one matrix, step by step; M stays in parameter space and is rotated at each use.
 
     ``bases``: the first eigenvectors. They are given, because those of the first gradient's null space are arbitrary.

@@ -1,10 +1,7 @@
 """A step without ``torch._dynamo``: the bits of the optimizer's own step, and the library stays out of the process."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Callable
 
 import pytest
 import torch
@@ -28,12 +25,12 @@ print([name for name in slow if name in sys.modules])
 """
 
 
-def trained(name: str, take: Callable[[torch.optim.Optimizer, Callable[[], torch.Tensor]], object]) -> torch.Tensor:
+def trained(name, take):
     torch.manual_seed(0)
     net, x = nn.Linear(5, 3), torch.randn(7, 5)
     optimizer = build_optimizer(name, net.parameters(), generator=torch.Generator().manual_seed(0))
 
-    def loss() -> torch.Tensor:
+    def loss():
         optimizer.zero_grad()
         value = net(x).square().mean()
         value.backward()
@@ -45,11 +42,11 @@ def trained(name: str, take: Callable[[torch.optim.Optimizer, Callable[[], torch
 
 
 @pytest.mark.parametrize("name", ["adamw", "sgdm", "ecd", "soap"])
-def test_the_same_bits(name: str) -> None:
+def test_the_same_bits(name):
     assert torch.equal(trained(name, step), trained(name, lambda optimizer, loss: optimizer.step(loss)))
 
 
-def test_training_loads_no_compiler() -> None:
+def test_training_loads_no_compiler():
     """Nor anything else that a worker does not need: each costs up to 2 s at the start."""
     found = subprocess.run([sys.executable, "-c", TRAINED], capture_output=True, text=True, check=True).stdout
     assert found.strip() == "[]"

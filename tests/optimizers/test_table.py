@@ -1,16 +1,14 @@
 """AdamW and SGD as the table makes them: first steps in closed form, and the random start of sgdm."""
 
-from __future__ import annotations
-
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from actlab.errors import BadInput
 from actlab.optimizers import adamw, sgdm
 
 
-def feed(parameter: nn.Parameter, optimizer: torch.optim.Optimizer, *gradients: Tensor) -> Tensor:
+def feed(parameter, optimizer, *gradients):
     for gradient in gradients:
         parameter.grad = gradient.clone()
         optimizer.step()

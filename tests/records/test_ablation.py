@@ -1,7 +1,5 @@
 """The ablation read from records: seeds in order, one rate, missing as missing, known effects, single batches."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -12,7 +10,7 @@ from actlab.errors import BadInput
 from actlab.records import ablation
 
 
-def test_values_come_in_the_order_of_seeds() -> None:
+def test_values_come_in_the_order_of_seeds():
     """Of every arm the same seeds at the same places; a missing arm is NaN; levels in the study's order."""
     f = made_up()
     losses = [t["final"]["val_loss"] for t in record("ecd", "bQbV", "gelu")["trials"]]
@@ -21,7 +19,7 @@ def test_values_come_in_the_order_of_seeds() -> None:
     assert f.levels("optimizer") == ["ecd", "adamw", "sgdm", "soap"]
 
 
-def test_the_rate_of_most_arms_is_read() -> None:
+def test_the_rate_of_most_arms_is_read():
     """Of two rates with as many arms, the one nearer to the published; the others stand in ``rates``."""
     every = [record("ecd", "bQbV", "gelu", f) for f in (10.0, 0.333, 3.0, 1.0)]
     assert ablation.read(every).levels("rate_factor") == [1.0]
@@ -31,7 +29,7 @@ def test_the_rate_of_most_arms_is_read() -> None:
     assert math.isnan(single[0.1].low), "a rate of one seed has a value and no interval"
 
 
-def test_a_diverged_trial_is_no_number() -> None:
+def test_a_diverged_trial_is_no_number():
     """It keeps its row and its status, and has no loss."""
     broken = record("ecd", "bQbV", "gelu")
     broken["trials"][1] |= {"status": "diverged"}
@@ -40,13 +38,13 @@ def test_a_diverged_trial_is_no_number() -> None:
     assert f.trials["status"].tolist() == ["done", "diverged", "done"]
 
 
-def test_other_settings_are_not_mixed() -> None:
+def test_other_settings_are_not_mixed():
     """Losses of two vocabularies, sizes or lengths cannot be compared."""
     with pytest.raises(BadInput, match=r"cannot be read together: dataset=novels.*; dataset=pydoc"):
         ablation.read([record("ecd", "bQbV", "gelu"), record("ecd", "symmetric", "gelu", dataset="pydoc")])
 
 
-def test_effects_are_paired_by_seed() -> None:
+def test_effects_are_paired_by_seed():
     """bQ+bV minus symmetric: seeds differ by half a nat, effects are known to a hundredth."""
     for (_, activation), found in ablation.effects(made_up()).items():
         assert found.value == pytest.approx(-GAIN[activation], abs=0.01)
@@ -54,7 +52,7 @@ def test_effects_are_paired_by_seed() -> None:
         assert found.n == 3
 
 
-def test_averages_and_interaction() -> None:
+def test_averages_and_interaction():
     """-0.2 on average; -0.3 under PReLU minus -0.1 under GELU. A missing cell leaves none."""
     assert ablation.symmetry(made_up()).value == pytest.approx(-0.2, abs=0.01)
     assert ablation.interaction(made_up()).value == pytest.approx(-0.2, abs=0.01)
@@ -63,7 +61,7 @@ def test_averages_and_interaction() -> None:
         assert (ablation.symmetry(f).n, ablation.interaction(f).n) == (0, 0)
 
 
-def test_the_lowest_of_many_batches_is_optimistic() -> None:
+def test_the_lowest_of_many_batches_is_optimistic():
     """The lowest of 122 normal draws of sd 0.25 lies about 2.5 sd below the mean; a short text has one batch, and
     nothing is said."""
     found = ablation.batches(made_up())

@@ -1,10 +1,7 @@
 """The confirmatory analysis, on made-up records whose truth is known, and recomputed from the raw JSON with NumPy
 alone."""
 
-from __future__ import annotations
-
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,23 +19,21 @@ PLAN = yaml.safe_load((paths.ROOT / "params" / "answer.yaml").read_text())["plan
 SEEDS, STEPS = 10, (50, 100, 150, 200, 250)
 
 
-def record(
-    model: str, activation: str, speed: float, shift: float, base: float, random: np.random.Generator
-) -> dict[str, Any]:
+def record(model, activation, speed, shift, base, random):
     """An arm that learns at ``speed`` and whose TV is ``base`` + 0.05 (2.5 - loss) + ``shift``, with noise that belongs
     to the seeds."""
     labels = [str(1000 + i) for i in range(SEEDS)]
     luck, apart = random.normal(0, 0.01, SEEDS), random.normal(0, 0.002, SEEDS)
     losses = {step: 1.8 + 1.2 * np.exp(-speed * step / 100) + luck for step in STEPS}
 
-    def pairs(step: int, factor: float = 1.0) -> list[dict[str, Any]]:
+    def pairs(step, factor=1.0):
         tv = base + 0.05 * (2.5 - losses[step].mean()) + shift
         return [
             {"between": [a, b], **dict.fromkeys(PAIR_METRICS, factor * (tv + apart[i] + apart[j]))}
             for (i, a), (j, b) in combinations(enumerate(labels), 2)
         ]
 
-    def trials(step: int) -> list[dict[str, Any]]:
+    def trials(step):
         return [{"label": label, "val_loss": loss} for label, loss in zip(labels, losses[step], strict=True)]
 
     finals = [{"val_loss": loss, "val_accuracy": 40.0} for loss in losses[STEPS[-1]]]
@@ -64,9 +59,7 @@ def record(
     }
 
 
-def records(
-    shifts: dict[str, float], seed: int = 0, models: tuple[str, ...] = ("charlm", "convlm", "minigpt")
-) -> list[dict[str, Any]]:
+def records(shifts, seed=0, models=("charlm", "convlm", "minigpt")):
     """relu and other activations, each with its own speed, in models of different total variation, and a bigram
     baseline."""
     random = np.random.default_rng(seed)
@@ -78,14 +71,14 @@ def records(
     return [{"kind": "baseline", "study": "answer", "bigram": {"val_loss": 2.48}}, *arms]
 
 
-def answer(found: list[dict[str, Any]]) -> Answer:
+def answer(found):
     return Answer(repro.read(found), PLAN)
 
 
 SMOOTH = ("gelu", "swish", "smelu_05", "smelu_1")
 
 
-def test_known_differences_are_found_and_speed_alone_is_none() -> None:
+def test_known_differences_are_found_and_speed_alone_is_none():
     """An arm that is only faster does not differ at equal loss, though it does at equal steps; arms 0.02 lower or
     higher do."""
     found = answer(records({"gelu": 0.0, "smelu_1": -0.02, "swiglu": 0.02}))
@@ -96,7 +89,7 @@ def test_known_differences_are_found_and_speed_alone_is_none() -> None:
     assert found.pooled("smelu_1").value == pytest.approx(-0.02, abs=0.004)
 
 
-def test_a_part_of_the_family_is_judged_no_more_mildly_than_the_whole() -> None:
+def test_a_part_of_the_family_is_judged_no_more_mildly_than_the_whole():
     """Thirty comparisons are planned (six models, five activations): those without a record count as p = 1."""
     found = records({"gelu": -0.008}, models=("charlm",))
     alone, planned = answer(found), Answer(repro.read(found), PLAN, 30)
@@ -108,11 +101,11 @@ def test_a_part_of_the_family_is_judged_no_more_mildly_than_the_whole() -> None:
     assert p_planned == pytest.approx(min(1, 30 * p_alone))
 
 
-def test_the_plan_lists_thirty_comparisons() -> None:
+def test_the_plan_lists_thirty_comparisons():
     assert chapter.read().planned == 30
 
 
-def test_an_arm_at_the_bigram_table_is_told_and_left_out() -> None:
+def test_an_arm_at_the_bigram_table_is_told_and_left_out():
     """It would set the level for all others."""
     found = records({"gelu": 0.0})
     for trial in next(r for r in found if r.get("arm") == "charlm-gelu")["trials"]:
@@ -123,23 +116,23 @@ def test_an_arm_at_the_bigram_table_is_told_and_left_out() -> None:
     assert ("convlm", "gelu") in read.comparisons()
 
 
-def test_each_hypothesis_is_judged_by_its_rule() -> None:
+def test_each_hypothesis_is_judged_by_its_rule():
     """Supported where the truth is as stated, contradicted where it is the opposite or nothing."""
     assert set(RULES) == {entry["name"] for entry in PLAN["hypotheses"]}
 
-    def words(smooth: float, swiglu: float) -> list[str]:
+    def words(smooth, swiglu):
         return [h.outcome for h in answer(records(dict.fromkeys(SMOOTH, smooth) | {"swiglu": swiglu})).hypotheses()]
 
     assert words(-0.02, 0.02) == ["supported"] * 4
     assert words(0.02, -0.02)[:2] == ["contradicted", "contradicted"]
 
 
-def test_recomputed_from_the_raw_records_with_numpy_alone() -> None:
+def test_recomputed_from_the_raw_records_with_numpy_alone():
     """The difference at equal loss and its jackknife interval, without any function of the package."""
     found = records({"gelu": -0.01})
     arms = {r["activation"]: r for r in found if r.get("model_name") == "charlm"}
 
-    def curve(raw: dict[str, Any], kept: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    def curve(raw, kept):
         moments = [*((e["trials"], e["pairs"]) for e in raw["trajectory"])]
         moments.append(([{"label": t["label"], **t["final"]} for t in raw["trials"]], raw["reproducibility_metrics"]))
         losses = [np.mean([t["val_loss"] for t in trials if t["label"] in kept]) for trials, _ in moments]
@@ -148,7 +141,7 @@ def test_recomputed_from_the_raw_records_with_numpy_alone() -> None:
         ]
         return np.array(losses), np.array(metric)
 
-    def difference(kept: list[str]) -> float:
+    def difference(kept):
         curves = {name: curve(raw, kept) for name, raw in arms.items()}
         level = max(losses[-1] for losses, _ in curves.values())
         at = {name: np.interp(-level, -losses, metric) for name, (losses, metric) in curves.items()}
@@ -163,7 +156,7 @@ def test_recomputed_from_the_raw_records_with_numpy_alone() -> None:
     np.testing.assert_allclose([ours.value, ours.low, ours.high], [value, value - half, value + half], rtol=1e-9)
 
 
-def test_false_alarms_of_the_whole_family() -> None:
+def test_false_alarms_of_the_whole_family():
     """Ten seeds, arms that differ in speed alone: in at most 5% of repeated studies (within 3 standard errors) is any
     comparison significant."""
     repeats = 60
@@ -177,7 +170,7 @@ def test_false_alarms_of_the_whole_family() -> None:
     assert alarms / repeats <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / repeats)
 
 
-def test_the_page_says_what_the_comparisons_say() -> None:
+def test_the_page_says_what_the_comparisons_say():
     """Sentences and tables name the planted differences; figures are drawn; without a record both say so."""
     found = answer(records({"gelu": 0.0, "smelu_1": -0.02, "swiglu": 0.02}))
     told = chapter.sentences(found)

@@ -1,7 +1,5 @@
 """Readings: the same trials as published and as corrected, at the end and along the way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.support import autopsies
@@ -10,7 +8,7 @@ from actlab.records import autopsy, store
 from actlab.records.autopsy import at
 
 
-def test_both_readings_of_one_arm() -> None:
+def test_both_readings_of_one_arm():
     """Different inputs, one model, same inputs: each from its own block, at the end and at a snapshot."""
     reading = autopsies.evidence().on["charlm", "relu"]
     assert reading.iterations == [5, 10]
@@ -22,7 +20,7 @@ def test_both_readings_of_one_arm() -> None:
     assert reading.between().n == reading.itself().n == reading.paired().n == 3
 
 
-def test_trial_values() -> None:
+def test_trial_values():
     """Losses on the whole split beside those that the published code would report."""
     reading = autopsies.evidence().on["charlm", "relu"]
     assert reading.value("val_loss").value == pytest.approx(2.1)
@@ -31,17 +29,17 @@ def test_trial_values() -> None:
     assert reading.published("val_accuracy").value == pytest.approx(26.0)
 
 
-def test_defects_are_those_of_the_record() -> None:
+def test_defects_are_those_of_the_record():
     """The record says what was on."""
     assert autopsies.evidence().on["convlm", "gelu"].defects[:2] == ["activation: ignored", "padding: both"]
 
 
-def test_only_arms_with_the_published_block_are_read() -> None:
+def test_only_arms_with_the_published_block_are_read():
     """A corrected record is no reading."""
     assert autopsy.readings([autopsies.corrected("charlm", "relu")]) == {}
 
 
-def test_history_at_an_iteration() -> None:
+def test_history_at_an_iteration():
     """One value a trial; an iteration without an evaluation is a KeyError, not a guess."""
     arm = autopsies.evidence().off.arms["convlm", "relu"]
     np.testing.assert_allclose(at(arm, "val_loss", 10), [2.0, 2.1, 2.2])
@@ -49,7 +47,7 @@ def test_history_at_an_iteration() -> None:
         at(arm, "val_loss", 7)
 
 
-def test_gather_reads_the_results_folder() -> None:
+def test_gather_reads_the_results_folder():
     """From no records, empty evidence; from records, theirs."""
     assert autopsy.gather().on == {}
     record = autopsies.published("charlm", "relu", [], 0.6, 0.6)

@@ -1,10 +1,7 @@
 """Differences from a reference with Holm, and equal loss from committed records, done again from the JSON with NumPy
 alone."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +14,7 @@ from actlab.records.estimates import against
 from actlab.statistics.significance import holm
 
 
-def raw(study: str) -> dict[tuple[str, str], dict[str, Any]]:
+def raw(study):
     """(model, activation) -> a record in which every stream varies, read as plain JSON."""
     records = [json.loads(path.read_text()) for path in (paths.ROOT / "results" / study).glob("*.json")]
     return {
@@ -25,7 +22,7 @@ def raw(study: str) -> dict[tuple[str, str], dict[str, Any]]:
     }
 
 
-def course(record: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+def course(record):
     """(losses (E, M), total variations (E, M, M)) at the snapshots and at the end."""
     labels = [trial["label"] for trial in record["trials"]]
     steps = [({t["label"]: t["val_loss"] for t in e["trials"]}, e["pairs"]) for e in record["trajectory"]]
@@ -38,7 +35,7 @@ def course(record: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([[losses[label] for label in labels] for losses, _ in steps]), pairs
 
 
-def minus_relu(arms: dict[str, tuple[np.ndarray, np.ndarray]], name: str, keep: list[int]) -> float:
+def minus_relu(arms, name, keep):
     """Total variation at the loss that every arm reaches, of these trials alone."""
     level = max(losses[-1, keep].mean() for losses, _ in arms.values())
     found = {}
@@ -51,7 +48,7 @@ def minus_relu(arms: dict[str, tuple[np.ndarray, np.ndarray]], name: str, keep: 
     return float(found[name] - found["relu"])
 
 
-def test_equal_loss_again_from_the_raw_records(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_loss_again_from_the_raw_records(monkeypatch):
     """Every comparison of results/sources, and the numbers that an audit computed for three of them."""
     monkeypatch.setenv("ACTLAB_RESULTS", str(paths.ROOT / "results"))
     outcomes, records = answer.exploratory().comparisons(), raw("sources")
@@ -71,7 +68,7 @@ def test_equal_loss_again_from_the_raw_records(monkeypatch: pytest.MonkeyPatch) 
     assert round(outcomes["convlm", "swiglu"].difference.value, 3) == 0.015
 
 
-def test_differences_are_adjusted_together() -> None:
+def test_differences_are_adjusted_together():
     arms = list(grids.grid().arms.values())
     pairs = [(arms[1], arms[0]), (arms[2], arms[0]), (arms[4], arms[3])]
     found = against(pairs, "val_loss")

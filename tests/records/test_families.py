@@ -1,7 +1,5 @@
 """Trials that several studies share, the family that decides, and what was written before what."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -17,21 +15,20 @@ from actlab.records import sources, store
 from actlab.records.families import extent, recorded_before, repeats, runs
 from actlab.records.families import tested as compared
 from actlab.records.preregistration import Commit, began, commits, of_rule
-from actlab.records.repro import Grid, read
-from actlab.records.store import Record
+from actlab.records.repro import read
 
 
-def committed(study: str) -> list[Record]:
+def committed(study):
     """Of a study, the records that the repository holds."""
     return [store.load(path) for path in sorted((paths.ROOT / "results" / study).glob("*.json"))]
 
 
 @pytest.fixture(scope="module")
-def lite() -> Grid:
+def lite():
     return read(committed("repro-lite"))
 
 
-def test_a_run_is_its_settings_and_seeds() -> None:
+def test_a_run_is_its_settings_and_seeds():
     """What is only measured does not matter; a rate does, and so does a stream with another seed."""
     base = grids.record()
     other = grids.record()
@@ -47,7 +44,7 @@ def test_a_run_is_its_settings_and_seeds() -> None:
     assert not repeats(base, grids.record(losses=(2.0, 2.1)))
 
 
-def test_the_committed_studies_share_trials() -> None:
+def test_the_committed_studies_share_trials():
     """160 trials of the study of sources are 136 different ones; 40 of them, 15 of the sizes and 10 extremes repeat the
     primary study."""
     others = committed("repro-lite")
@@ -60,7 +57,7 @@ def test_the_committed_studies_share_trials() -> None:
     assert extent([], others) == ""
 
 
-def test_one_question_has_one_family(lite: Grid) -> None:
+def test_one_question_has_one_family(lite):
     """The same arm has the same p-value on every page: convlm smelu_1 0.055, charlm swiglu 0.064 (they were 0.009 and
     0.014 on another)."""
     expected = {(arm.model, arm.activation): (e, p) for arm, e, p, _ in compared(lite, "total_variation")}
@@ -82,18 +79,18 @@ def test_one_question_has_one_family(lite: Grid) -> None:
     assert repro.compared(extremes, "val_loss").endswith("repeat those of repro-lite, where their test is counted")
 
 
-def dated(date: str, activation: str = "relu") -> Record:
+def dated(date, activation="relu"):
     record = grids.record(activation=activation)
     trials = [{**trial, "seconds": {"training": 3600.0}} for trial in record["trials"]]
     return record | {"trials": trials, "provenance": record["provenance"] | {"date": date}}
 
 
-def test_training_began_before_its_record_was_written() -> None:
+def test_training_began_before_its_record_was_written():
     """Three trials of an hour each, side by side at best."""
     assert began(dated("2026-11-21T12:00:00+00:00")) == datetime(2026, 11, 21, 11, tzinfo=UTC)
 
 
-def test_what_was_recorded_before_a_rule_is_exploratory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_recorded_before_a_rule_is_exploratory(monkeypatch):
     rule = Commit("abc1234", "2026-11-21T08:00:00+00:00")
     monkeypatch.setattr(registration, "commits", lambda path, root="": [rule])
     monkeypatch.setattr(registration, "contains", lambda record, rule: True)
@@ -110,7 +107,7 @@ def test_what_was_recorded_before_a_rule_is_exploratory(monkeypatch: pytest.Monk
     assert "no history" in of_rule("params/x.yaml", study, [])
 
 
-def test_the_history_of_the_committed_rules() -> None:
+def test_the_history_of_the_committed_rules():
     """The rules of three studies were committed on 2026-11-21 at 03:34, after the first trials that they repeat."""
     if not commits("params/sources.yaml"):
         pytest.skip("the history of the repository is not here")
@@ -133,7 +130,7 @@ def test_the_history_of_the_committed_rules() -> None:
         ), study
 
 
-def test_a_page_of_one_model_has_the_p_values_of_the_whole_study(lite: Grid) -> None:
+def test_a_page_of_one_model_has_the_p_values_of_the_whole_study(lite):
     """Holm over 30 there too: convlm alone would have called smelu_1 significant (Holm over five)."""
     alone = replace(lite, models=("convlm",), arms={key: arm for key, arm in lite.arms.items() if key[0] == "convlm"})
     part = replace(alone, primary=lite)

@@ -1,7 +1,5 @@
 """The image sweep read from records: pairing by seed, sentences that count."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -10,7 +8,6 @@ import pytest
 from actlab.chapters import mnist as chapter
 from actlab.records import mnist as mnist_records
 from actlab.records.mnist import Sweep
-from actlab.records.store import Record
 from actlab.study.mnist import MnistParams
 from actlab.study.run import run
 
@@ -19,14 +16,14 @@ SIZE = {"relu": 794, "geglu_equal_width": 1578, "geglu_equal_parameters": 794}
 
 
 def record(
-    network: str,
-    hidden: int,
-    rate: float,
-    batch: int,
-    dataset: str = "mnist",
-    lift: dict[str, float] = LIFT,
-    epochs: int = 1,
-) -> Record:
+    network,
+    hidden,
+    rate,
+    batch,
+    dataset="mnist",
+    lift=LIFT,
+    epochs=1,
+):
     """Ten seeds; accuracy = 49 + hidden + epochs + lift + an effect of the seed that all arms share."""
     shared = np.random.default_rng(batch).normal(0, 2, 10)
     noise = np.random.default_rng(sum(map(ord, network)) + hidden).normal(0, 0.1, 10)
@@ -63,19 +60,19 @@ def record(
     }
 
 
-def made_up(**more: object) -> Sweep:
+def made_up(**more):
     cells = [(n, h, r, b) for n in LIFT for h in (2, 4, 8, 16) for r in (0.1, 0.01, 0.001, 0.0001) for b in (8, 64)]
-    return mnist_records.read([record(*cell, **more) for cell in cells])  # type: ignore[arg-type]
+    return mnist_records.read([record(*cell, **more) for cell in cells])
 
 
-def test_differences_are_paired_by_seed() -> None:
+def test_differences_are_paired_by_seed():
     """The effect of the seed that arms share cancels: the interval is far narrower than the scatter."""
     found = mnist_records.differences(made_up(), "geglu_equal_width")[8, 0.001, 64]
     assert found.value == pytest.approx(3.0, abs=0.2)
     assert found.high - found.low < 0.5
 
 
-def test_a_diverged_trial_is_no_mean() -> None:
+def test_a_diverged_trial_is_no_mean():
     """NaN stays NaN in the scores."""
     broken = record("relu", 8, 0.1, 64)
     broken["trials"][0] |= {"status": "diverged"}
@@ -83,12 +80,12 @@ def test_a_diverged_trial_is_no_mean() -> None:
     assert np.isnan(results.scores("relu", 8, 0.1, 64)[0])
 
 
-def test_optimism_is_validation_minus_test() -> None:
+def test_optimism_is_validation_minus_test():
     """The made-up test accuracies lie half a point lower."""
     assert mnist_records.optimism(made_up()).value == pytest.approx(0.5)
 
 
-def test_sentences_count_cells() -> None:
+def test_sentences_count_cells():
     """Equal width wins everywhere, equal parameters lose everywhere, and the collapsed are counted."""
     found = chapter.sentences(made_up())
     assert "960 networks were trained, 0 diverged and 160 collapsed to one class" in found["mnist_extent"]
@@ -97,11 +94,11 @@ def test_sentences_count_cells() -> None:
     assert set(chapter.sentences(mnist_records.read([])).values()) == {"No record yet"}
 
 
-def longer(epochs: int, **more: object) -> list[Record]:
-    return [record(n, h, 0.001, 64, epochs=epochs, **more) for n in LIFT for h in (2, 4, 8, 16)]  # type: ignore[arg-type]
+def longer(epochs, **more):
+    return [record(n, h, 0.001, 64, epochs=epochs, **more) for n in LIFT for h in (2, 4, 8, 16)]
 
 
-def test_more_epochs_stand_for_themselves() -> None:
+def test_more_epochs_stand_for_themselves():
     """Longer trainings are compared with the first epoch seed by seed, and enter no other number."""
     once = made_up()
     both = Sweep(once.trials, mnist_records.read([], longer(3) + longer(10)).longer)
@@ -113,7 +110,7 @@ def test_more_epochs_stand_for_themselves() -> None:
     assert said == {name: text for name, text in alone.items() if name != "mnist_epochs"}
 
 
-def test_cells_are_tabled_by_rate() -> None:
+def test_cells_are_tabled_by_rate():
     """Equal width wins in all eight cells of a rate, equal parameters lose; both collapse at the largest rate."""
     table = chapter.table(made_up())
     assert list(table.index) == ["rate 0.0001", "rate 0.001", "rate 0.01", "rate 0.1"]
@@ -121,7 +118,7 @@ def test_cells_are_tabled_by_rate() -> None:
     assert table.iloc[3, 2] == "160 of 240"
 
 
-def test_small_sweeps_are_shown_too() -> None:
+def test_small_sweeps_are_shown_too():
     """Sweeps without the published width, rate or batch, with one trial or without relu: every figure and sentence of
     the page is made."""
     sizes = {"hidden": [8], "learning_rates": [0.01], "batch_sizes": [64], "trials": 3}

@@ -1,7 +1,5 @@
 """A plan counts as registered where the history shows that it was committed before the training."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 
@@ -12,7 +10,7 @@ from actlab.records import store
 from actlab.records.preregistration import commits, registrations
 
 
-def record(content: str, started: list[str]) -> store.Record:
+def record(content, started):
     mark = {"version": 1, "sha256": hashlib.sha256(content.encode()).hexdigest()}
     return {"study": "toy", "trials": [{"started": moment} for moment in started], "provenance": {"plan": mark}}
 
@@ -32,7 +30,7 @@ def repository(tmp_path, monkeypatch):
     return str(tmp_path)
 
 
-def test_each_version_is_found_with_its_own_date(repository) -> None:
+def test_each_version_is_found_with_its_own_date(repository):
     """The earliest training counts, and each version its own commit."""
     early, late = "2025-06-01T00:00:00+00:00", "2026-06-01T00:00:00+00:00"
     old, new = registrations([record("new", [late]), record("old", [late, early]), record("old", [late])], repository)
@@ -40,7 +38,7 @@ def test_each_version_is_found_with_its_own_date(repository) -> None:
     assert (new.records, new.committed[:4], new.before) == (1, "2026", True)
 
 
-def test_training_before_the_commit_and_unknown_plans_show(repository) -> None:
+def test_training_before_the_commit_and_unknown_plans_show(repository):
     """A record that was begun before its plan was committed is told; a plan that is nowhere in the history is
     unknown."""
     (begun,) = registrations([record("new", ["2025-06-01T00:00:00+00:00"])], repository)
@@ -50,7 +48,7 @@ def test_training_before_the_commit_and_unknown_plans_show(repository) -> None:
     assert commits("params/toy.yaml", "/nowhere") == []
 
 
-def test_every_recorded_plan_of_this_repository_came_before_its_runs(monkeypatch) -> None:
+def test_every_recorded_plan_of_this_repository_came_before_its_runs(monkeypatch):
     """Of all results: the history holds each record's plan, from before its first trial (where there is a history)."""
     if not commits("params/repro-lite.yaml"):
         pytest.skip("no git history here")

@@ -1,7 +1,5 @@
 """Reading the grid: records become matrices and estimates, and nothing is made up on the way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.support import grids
@@ -11,7 +9,7 @@ from actlab.records.repro import read
 from actlab.statistics.means import mean_interval, pair_mean
 
 
-def test_estimates_are_those_of_the_statistics_package() -> None:
+def test_estimates_are_those_of_the_statistics_package():
     """A trial metric gets a t interval, a pair metric a jackknife over trials, from the symmetric matrix of its pairs;
     curves have a row a trial."""
     arm = read([grids.record(losses=(1.0, 2.0, 4.0))]).arms["charlm", "relu"]
@@ -24,7 +22,7 @@ def test_estimates_are_those_of_the_statistics_package() -> None:
     assert arm.estimate("best_val_loss").value == pytest.approx(7 / 3 - 0.05)
 
 
-def test_a_diverged_trial_is_nan_and_named() -> None:
+def test_a_diverged_trial_is_nan_and_named():
     """A trial that is not done counts in no mean and is listed."""
     arm = read([grids.record(losses=(1.0, 2.0, 3.0, 99.0), status={3: "diverged"})]).arms["charlm", "relu"]
     assert arm.not_done == ["45: diverged"]
@@ -34,7 +32,7 @@ def test_a_diverged_trial_is_nan_and_named() -> None:
     assert arm.estimate("churn").n == 3
 
 
-def test_differences_are_paired_by_seed() -> None:
+def test_differences_are_paired_by_seed():
     """Trials that all shift by the same amount differ by it exactly, however much they scatter."""
     results = read(
         [grids.record(losses=(1.0, 5.0, 9.0)), grids.record(activation="gelu", losses=(1.5, 5.5, 9.5), pd=0.3)]
@@ -45,7 +43,7 @@ def test_differences_are_paired_by_seed() -> None:
     assert (churn.value, churn.high - churn.low) == (pytest.approx(0.2), pytest.approx(0, abs=1e-9))
 
 
-def test_missing_arms_are_missing() -> None:
+def test_missing_arms_are_missing():
     """An arm without a record appears in ``missing`` and nowhere else; one without a noise floor has NaN there."""
     results = grids.grid()
     assert results.arms["charlm", "relu"].floor_of("churn", "repeat") == 0
@@ -56,7 +54,7 @@ def test_missing_arms_are_missing() -> None:
     assert read([]).arms == {}
 
 
-def test_sensitivity_is_the_cv_of_the_means() -> None:
+def test_sensitivity_is_the_cv_of_the_means():
     """Population CV% over activations, with an interval that widens with the trials' noise."""
     arms = [grids.record(pd=0.1), grids.record(activation="gelu", pd=0.3)]
     found = read(arms).sensitivity("charlm", "churn")
@@ -66,7 +64,7 @@ def test_sensitivity_is_the_cv_of_the_means() -> None:
     assert np.isnan(read(arms[:1]).sensitivity("charlm", "churn").value)
 
 
-def test_association_follows_the_order_of_the_differences() -> None:
+def test_association_follows_the_order_of_the_differences():
     """Four activations whose total variation falls as their loss rises: -1 in every leave-one-out, so the interval is a
     point; the reverse: +1."""
     shifts = {"gelu": 0.1, "swish": 0.2, "smelu_1": 0.3, "mish": 0.4}
@@ -81,7 +79,7 @@ def test_association_follows_the_order_of_the_differences() -> None:
     assert np.isnan(association([(arms["charlm", "gelu"], arms["charlm", "relu"])] * 2).value)
 
 
-def test_arms_that_differ_in_more_are_named_by_it() -> None:
+def test_arms_that_differ_in_more_are_named_by_it():
     """One model and activation under two streams: rows of their own, compared within themselves."""
     records = [grids.record(), grids.record(activation="gelu"), grids.record(), grids.baseline()]
     records[2]["arm"] = "charlm-relu-init"

@@ -1,9 +1,6 @@
 """Records against the models of their kinds: the first entry that is not as asked is named with its place."""
 
-from __future__ import annotations
-
 import copy
-from typing import Any
 
 import pytest
 from tests.support import ablations, grids
@@ -15,10 +12,10 @@ DROP = object()
 FINAL = ("trials", 0, "final", "val_loss")
 
 
-def changed(place: tuple[Any, ...], put: Any) -> dict[str, Any]:
+def changed(place, put):
     """A record of trials with one entry replaced or dropped."""
     record = copy.deepcopy(grids.record())
-    inside: Any = record
+    inside = record
     for key in place[:-1]:
         inside = inside[key]
     if put is DROP:
@@ -28,7 +25,7 @@ def changed(place: tuple[Any, ...], put: Any) -> dict[str, Any]:
     return record
 
 
-def test_what_fits() -> None:
+def test_what_fits():
     """Records of every kind; further keys, empty lists, NaN and whole numbers for numbers."""
     check_record(grids.floor())
     check_record(ablations.record("ecd", "bQbV", "gelu"))
@@ -58,12 +55,12 @@ def test_what_fits() -> None:
         (("kind",), "lists", "kind: expected 'trials', 'floor', .* found 'lists'"),
     ],
 )
-def test_what_does_not(place: tuple[Any, ...], put: Any, message: str) -> None:
+def test_what_does_not(place, put, message):
     with pytest.raises(RecordError, match=message):
         check_record(changed(place, put))
 
 
-def test_a_record_is_named_by_its_arm_or_kind() -> None:
+def test_a_record_is_named_by_its_arm_or_kind():
     assert (name_of({"arm": "a"}), name_of({"kind": "k"}), name_of({})) == ("record 'a'", "record 'k'", "record ''")
     for record, message in (({}, " has no 'kind'"), ({"kind": 3}, "kind: expected str, found 3")):
         with pytest.raises(RecordError, match=message):

@@ -1,8 +1,6 @@
 """Several arms of one cell: the larger record of a grown arm stands for it, other settings are told apart by what
 differs."""
 
-from __future__ import annotations
-
 import copy
 
 from tests.support import grids
@@ -11,12 +9,11 @@ from actlab.chapters import arms, explore
 from actlab.chapters import study_report as summary_chapters
 from actlab.records import repro, store, summary
 from actlab.records.settings import current, differing, named, usual
-from actlab.records.store import Record
 
 SIX = (2.0, 2.1, 2.2, 2.3, 2.4, 2.5)
 
 
-def of(iterations: int = 4, activation: str = "relu", losses: tuple[float, ...] = SIX[:3], **config: object) -> Record:
+def of(iterations=4, activation="relu", losses=SIX[:3], **config):
     """A record of an arm at some settings."""
     made = grids.record(activation=activation, losses=losses)
     recipe = made["config"]["recipe"] | {"iterations": iterations, "batch_size": 2, "learning_rate": 0.001}
@@ -27,12 +24,12 @@ def of(iterations: int = 4, activation: str = "relu", losses: tuple[float, ...] 
     }
 
 
-def save(*records: Record, study: str = "grown-quick") -> None:
+def save(*records, study="grown-quick"):
     for record in records:
         store.save(store.path_of(study, record["arm"]), copy.deepcopy(record) | {"study": study})
 
 
-def test_a_grown_arm_is_read_at_its_larger_size() -> None:
+def test_a_grown_arm_is_read_at_its_larger_size():
     """Three trials and six of the same settings and first seed are one arm; other settings, another first seed or other
     activations are not."""
     small, large, other = of(), of(losses=SIX), of(iterations=6)
@@ -44,7 +41,7 @@ def test_a_grown_arm_is_read_at_its_larger_size() -> None:
     assert differing([small, later]) == ["seed"]
 
 
-def test_report_explorer_and_grid_show_every_setting() -> None:
+def test_report_explorer_and_grid_show_every_setting():
     """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by
     name."""
     save(of(), of(losses=SIX), of(iterations=6), of(iterations=6, activation="gelu"))
@@ -60,7 +57,7 @@ def test_report_explorer_and_grid_show_every_setting() -> None:
     assert [len(arm["labels"]) for arm in study["arms"] if arm["at"]["iterations"] == "4"] == [6]
 
 
-def test_what_no_setting_tells_apart_has_its_hash_in_its_name() -> None:
+def test_what_no_setting_tells_apart_has_its_hash_in_its_name():
     """Two records that differ in a model's size only (a scale was redefined) do not fall together."""
     a, b = of(model_size={"n_embd": 64}), of(model_size={"n_embd": 128})
     a["arm"], b["arm"] = "charlm-relu-aaa", "charlm-relu-bbb"
@@ -68,14 +65,14 @@ def test_what_no_setting_tells_apart_has_its_hash_in_its_name() -> None:
     assert [named(record, names) for record in (a, b)] == ["arm=aaa", "arm=bbb"]
 
 
-def test_published_claims_are_judged_at_the_settings_that_most_arms_share() -> None:
+def test_published_claims_are_judged_at_the_settings_that_most_arms_share():
     """An arm that somebody adds under other settings moves no verdict; floors of other settings go with it."""
     records = [of(), of(activation="gelu"), of(iterations=6), grids.baseline()]
     assert usual(records) == [records[0], records[1], records[3]]
     assert usual(records, apart=("iterations",)) == records
 
 
-def test_a_page_says_what_else_its_folder_holds() -> None:
+def test_a_page_says_what_else_its_folder_holds():
     """A page shows the arms of its own settings, and names those of others and what has grown."""
     small, large, other = of(), of(losses=SIX), of(iterations=6)
     save(small, large, other, of(iterations=6, activation="gelu"))

@@ -1,7 +1,5 @@
 """Sources of irreproducibility: which record is which, known differences, and the rule's outcomes."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 
@@ -12,13 +10,11 @@ from tests.support import grids
 from actlab.chapters import sources as chapter
 from actlab.records import sources
 from actlab.records.labels import PAIR_METRICS
-from actlab.records.sources import Sources
-from actlab.records.store import Record
 
 LABELS = ["42", "43", "44", "45", "46"]
 
 
-def stream(activation: str, varies: str, level: float, model: str = "charlm", spread: float = 0.001) -> Record:
+def stream(activation, varies, level, model="charlm", spread=0.001):
     """Five trials whose pairs differ by ``level`` and a little; ensembles of two differ by half of it; at iteration 5
     by a tenth."""
     record = grids.record(model, activation, (2.0,) * 5)
@@ -51,7 +47,7 @@ def stream(activation: str, varies: str, level: float, model: str = "charlm", sp
     }
 
 
-def perturbed(activation: str, nudge: float, model: str = "charlm") -> Record:
+def perturbed(activation, nudge, model="charlm"):
     """Five seeds: repeats are exact, nudged runs differ by ``nudge`` times 1 to 5."""
     pairs = []
     for i, seed in enumerate(LABELS):
@@ -63,19 +59,19 @@ def perturbed(activation: str, nudge: float, model: str = "charlm") -> Record:
     return grids.record(model, activation) | {"kind": "perturbed", "reproducibility_metrics": pairs}
 
 
-def study(smooth: float = 0.05, nudges: tuple[float, float] = (1e-4, 1e-8)) -> Sources:
+def study(smooth=0.05, nudges=(1e-4, 1e-8)):
     """relu at 0.1 under every stream, the smooth activations at ``smooth``."""
     levels = {"relu": 0.1, "gelu": smooth, "smelu_1": smooth}
     records = [stream(a, s, level) for a, level in levels.items() for s in sources.STREAMS]
     return sources.read([*records, *(perturbed(a, nudges[a != "relu"]) for a in levels)])
 
 
-def said(part: str, found: Sources) -> str:
+def said(part, found):
     """What the rule says of a part of it."""
     return str(chapter.rule_table({"made-up": found}).loc[part, "made-up"])
 
 
-def test_read_tells_streams_and_perturbations_apart() -> None:
+def test_read_tells_streams_and_perturbations_apart():
     """One arm a stream; the perturbed record has its own place."""
     found = study()
     assert set(found.arms) == {
@@ -88,14 +84,14 @@ def test_read_tells_streams_and_perturbations_apart() -> None:
     assert not len(found.perturbation("charlm", "relu", "bfloat16"))
 
 
-def test_smooth_outcomes() -> None:
+def test_smooth_outcomes():
     """Lower in both: supported; higher in one: contradicted; equal: undecided; missing: waits."""
     studies = [study(level) for level in (0.05, 0.2, 0.1)] + [sources.read([stream("relu", "all", 0.1)])]
     told = [said("smooth activations agree more", found) for found in studies]
     assert told == ["supported", "contradicted", "undecided", "no record yet"]
 
 
-def test_streams_are_adjusted_together() -> None:
+def test_streams_are_adjusted_together():
     """Two activations under four streams make eight comparisons of a model; all are found."""
     found = sources.against_relu(study(0.05), "charlm")
     assert len(found) == 8
@@ -104,14 +100,14 @@ def test_streams_are_adjusted_together() -> None:
     assert "0 of 8" in said("streams", study(0.1))
 
 
-def test_a_stream_that_changes_nothing_is_not_tested() -> None:
+def test_a_stream_that_changes_nothing_is_not_tested():
     """A model without dropout has no comparison there."""
     sizes = {"all": (0.1, 0.001), "dropout": (0.0, 0.0)}
     records = [stream(a, s, level, spread=spread) for a in ("relu", "gelu") for s, (level, spread) in sizes.items()]
     assert [c.stream for c in sources.against_relu(sources.read(records), "charlm")] == ["all"]
 
 
-def test_kink_needs_an_interval_above_zero() -> None:
+def test_kink_needs_an_interval_above_zero():
     """Four orders of magnitude between relu and the smooth ones explain; equal nudges do not; zeros have no
     logarithm."""
     found = sources.amplification(study(), "charlm", "gelu")
@@ -122,7 +118,7 @@ def test_kink_needs_an_interval_above_zero() -> None:
     assert math.isnan(sources.amplification(study(nudges=(1e-6, 0.0)), "charlm", "gelu").value)
 
 
-def test_ensembles() -> None:
+def test_ensembles():
     """Single trials are the ordinary pairs with the ordinary interval; the gain is their difference, with an interval
     of its own."""
     arm = study().arms["charlm", "relu", "all"]
@@ -139,7 +135,7 @@ def test_ensembles() -> None:
     )
 
 
-def test_tables_say_what_was_not_run() -> None:
+def test_tables_say_what_was_not_run():
     """Missing cells are named, exact repeats are 0, n is there."""
     found = study()
     assert "n\u00a0=\u00a05" in chapter.by_stream(found).loc["charlm, relu", "every stream"]
@@ -151,7 +147,7 @@ def test_tables_say_what_was_not_run() -> None:
     assert len(chapter.differences(found)) == 8
 
 
-def test_without_records() -> None:
+def test_without_records():
     """Every table and sentence exists and says so."""
     empty = sources.read([])
     assert set(chapter.rule_table({"none": empty})["none"]) == {"no record yet"}

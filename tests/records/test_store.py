@@ -1,10 +1,7 @@
 """Records on disk: checked on reading, never rewritten."""
 
-from __future__ import annotations
-
 import json
 import math
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -36,11 +33,11 @@ values = st.recursive(
 
 
 @pytest.fixture
-def path() -> Path:
+def path():
     return store.path_of("toy", "charlm-gelu-0123456789")
 
 
-def test_round_trip(path: Path) -> None:
+def test_round_trip(path):
     """What is read is what was written, NaN and infinities included, and the checksum."""
     assert store.save(path, RECORD) == path
     read = store.load(path)
@@ -53,13 +50,13 @@ def test_round_trip(path: Path) -> None:
         st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5), values, max_size=4
     )
 )
-def test_checksum_survives_json(content: dict[str, object]) -> None:
+def test_checksum_survives_json(content):
     """Any plain record has the same checksum before and after a trip through JSON text."""
     assert store.checksum(json.loads(json.dumps(content))) == store.checksum(content)
 
 
 @pytest.mark.parametrize(("old", "new"), [("1.5", "1.4"), ("NaN", "0.0"), ('"charlm"', '"convlm"')])
-def test_tampering_is_noticed(path: Path, old: str, new: str) -> None:
+def test_tampering_is_noticed(path, old, new):
     """One changed number, word or status makes the file unreadable, with both checksums in the message."""
     store.save(path, RECORD)
     text = path.read_text()
@@ -72,7 +69,7 @@ def test_tampering_is_noticed(path: Path, old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"loss": 1}', b"\xff\xfe{}"])
-def test_a_file_that_is_no_record_is_refused(path: Path, content: bytes | None) -> None:
+def test_a_file_that_is_no_record_is_refused(path, content):
     """Missing, not JSON, not a mapping, without checksum or not text: an error with the file's name."""
     path.parent.mkdir(parents=True)
     if content is not None:
@@ -81,7 +78,7 @@ def test_a_file_that_is_no_record_is_refused(path: Path, content: bytes | None) 
         store.load(path)
 
 
-def test_a_result_is_never_rewritten(path: Path) -> None:
+def test_a_result_is_never_rewritten(path):
     """Saving the same record again is harmless, a different one is refused, and the file stays as it was."""
     store.save(path, RECORD)
     before = path.read_bytes()
@@ -91,7 +88,7 @@ def test_a_result_is_never_rewritten(path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_damaged_record_is_not_overwritten(path: Path) -> None:
+def test_a_damaged_record_is_not_overwritten(path):
     """Saving over a file that cannot be trusted is refused as well."""
     store.save(path, RECORD)
     path.write_text("{")
@@ -99,7 +96,7 @@ def test_a_damaged_record_is_not_overwritten(path: Path) -> None:
         store.save(path, RECORD)
 
 
-def test_load_study() -> None:
+def test_load_study():
     """All records of a study in the order of their names; nothing for a study without results; other files are left
     alone."""
     assert store.load_study("toy") == []
@@ -110,7 +107,7 @@ def test_load_study() -> None:
     assert [record["arm"] for record in store.load_study("toy")] == ["a", "b", "c"]
 
 
-def test_a_page_reads_the_studies_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_reads_the_studies_that_it_names(monkeypatch):
     """Another one is an error, with or without records: the page would not follow them."""
     monkeypatch.setenv(store.READS, "toy more")
     assert store.load_study("toy") == store.load_study("more") == store.load_replays("toy") == []

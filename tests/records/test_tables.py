@@ -1,8 +1,6 @@
 """The tidy tables: one row a trial, one a pair, the records' own numbers, every column documented; read without
 torch."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -14,7 +12,7 @@ from actlab.errors import BadInput, RecordError
 from actlab.records import store, tables
 
 
-def test_rows_are_the_records_own() -> None:
+def test_rows_are_the_records_own():
     """Every trial and every pair once, with its numbers; what a diverged trial has not measured stays empty."""
     record, floor = grids.record(status={2: "diverged"}), grids.floor()
     for name, one in (("charlm-relu", record), ("charlm-relu-floor", floor)):
@@ -30,7 +28,7 @@ def test_rows_are_the_records_own() -> None:
     assert set(pairs.loc[pairs["kind"] == "floor", "second"]) == {"42-repeat", "42-nudge"}
 
 
-def test_every_column_says_unit_and_meaning() -> None:
+def test_every_column_says_unit_and_meaning():
     """No column of either table is undocumented, and the order is the document's."""
     store.save(store.path_of("made-up", "charlm-relu"), grids.record())
     for table in actlab.load("made-up"):
@@ -39,7 +37,7 @@ def test_every_column_says_unit_and_meaning() -> None:
     assert all(unit and meaning for unit, meaning in tables.COLUMNS.values())
 
 
-def test_what_cannot_be_read_is_named() -> None:
+def test_what_cannot_be_read_is_named():
     """An unknown study lists those that there are; one without trials is not among them; a record of another shape is
     named."""
     store.save(store.path_of("made-up", "charlm-relu"), grids.record())
@@ -51,6 +49,6 @@ def test_what_cannot_be_read_is_named() -> None:
         tables.of_records([{key: value for key, value in grids.record().items() if key != "trials"}])
 
 
-def test_loading_needs_no_torch() -> None:
+def test_loading_needs_no_torch():
     code = "import sys, actlab; actlab.load; from actlab.records import summary; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False).returncode == 0

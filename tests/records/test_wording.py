@@ -1,7 +1,5 @@
 """Sentences' small pieces."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -10,20 +8,20 @@ from actlab.records.wording import above_zero, bullets, capital, measured, momen
 from actlab.statistics.estimate import Estimate
 
 
-def test_bullets_leave_out_what_is_empty() -> None:
+def test_bullets_leave_out_what_is_empty():
     """One line a sentence, capital first, full stop last; no sentence twice."""
     assert bullets(["one", "", "two", "one"]).data == "- One.\n- Two."
 
 
-def test_a_paragraph_leads_with_its_word() -> None:
+def test_a_paragraph_leads_with_its_word():
     assert paragraph("Answer", "one", "", "two").data == "**Answer.** One. Two."
 
 
-def test_capital_changes_the_first_letter_alone() -> None:
+def test_capital_changes_the_first_letter_alone():
     assert [capital(text) for text in ("of GeGLU", "GeGLU at", "")] == ["Of GeGLU", "GeGLU at", ""]
 
 
-def test_what_cannot_be_negative_has_its_interval_on_a_log_scale() -> None:
+def test_what_cannot_be_negative_has_its_interval_on_a_log_scale():
     """The same standard error, as a factor either way; 0 and a missing interval stay as they are."""
     found = above_zero(Estimate(0.1, -0.1, 0.3, 5, 0.95, "m"))
     assert (found.low, found.high) == pytest.approx((0.1 * math.exp(-2), 0.1 * math.exp(2)))
@@ -32,19 +30,19 @@ def test_what_cannot_be_negative_has_its_interval_on_a_log_scale() -> None:
     assert math.isnan(above_zero(Estimate(0.1, math.nan, math.nan, 2, 0.95, "m")).low)
 
 
-def test_small_numbers() -> None:
+def test_small_numbers():
     """Powers of ten below 0.0001 only; 0 is exact."""
     values = (0.0, 12.0, 0.0076, 0.02, 1e-4, 9.9e-5, -3e-8)
     assert [small(value) for value in values] == ["0", "12", "0.0076", "0.020", "0.00010", "9.9e-05", "-3.0e-08"]
 
 
-def test_a_measured_value_carries_its_n() -> None:
+def test_a_measured_value_carries_its_n():
     """With its interval, or with the word that there is none."""
     assert measured(Estimate(0.5971, 0.59, 0.604, 3, 0.95, "m"), 2, " nats") == "0.60 nats [0.59, 0.60], n = 3"
     assert measured(Estimate(0.5, math.nan, math.nan, 2, 0.95, "m")) == "0.500 [no interval], n = 2"
 
 
-def test_a_moment_is_told_to_the_minute_in_utc() -> None:
+def test_a_moment_is_told_to_the_minute_in_utc():
     """An hour east of Greenwich it is an hour later; a date alone stays one."""
     assert moment("2026-11-21T08:06:30+00:00") == "2026-11-21 08:06 UTC"
     assert moment("2026-11-21T00:06:30+01:00") == "2026-11-20 23:06 UTC"

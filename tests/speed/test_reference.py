@@ -1,8 +1,5 @@
 """The reference loop computes the same function as ours, slowly; a measurement reports what it measured."""
 
-from __future__ import annotations
-
-import pytest
 import torch
 from tests.speed import reference
 from tests.speed.__main__ import save
@@ -13,7 +10,7 @@ from actlab.models import MODELS, build_model
 from actlab.records import store
 
 
-def test_naive_models_compute_the_same_function(subtests: pytest.Subtests) -> None:
+def test_naive_models_compute_the_same_function(subtests):
     """Head-by-head attention, PyTorch's own, and the stacked LSTM agree with ours, logits and gradients."""
     for name in MODELS:
         for activation in ["gelu", "swiglu"]:
@@ -30,7 +27,7 @@ def test_naive_models_compute_the_same_function(subtests: pytest.Subtests) -> No
                     torch.testing.assert_close(second, first)
 
 
-def test_records_keep_the_newest() -> None:
+def test_records_keep_the_newest():
     """A measurement is a record; the page shows the newest of its name, and says where there is none."""
     assert performance.newest("peers") is None
     save("commands", {"matmul_gflops": 1.0, "models": {}})
@@ -42,7 +39,7 @@ def test_records_keep_the_newest() -> None:
     assert all("no record yet" in str(table) for title, table in tables.items() if title != "Machines")
 
 
-def test_gpu_rows_are_computed_from_records() -> None:
+def test_gpu_rows_are_computed_from_records():
     """None says so; one shows the median of its trials."""
     assert "no record yet" in str(performance.on_gpu())
     trials = [{"status": "done", "seconds": {"training": t, "evaluation": 1.0}} for t in (9.0, 19.0, 29.0)]

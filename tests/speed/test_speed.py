@@ -1,23 +1,18 @@
 """Every way trains and evaluates the same model; tables say what was measured."""
 
-from __future__ import annotations
-
 import pytest
 from tests.speed import peers
 from tests.speed.__main__ import MEASUREMENTS, main, save
 from torch.optim import adam
 
 from actlab.chapters import performance
-from actlab.study.params import Params
 from actlab.trainers import process
 
 TINY = peers.Setting(dataset="pydoc", scale="quick", steps=2)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_every_way_trains_and_evaluates(
-    subtests: pytest.Subtests, toy: Params, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_way_trains_and_evaluates(subtests, toy, monkeypatch):
     """Training makes one optimizer step an iteration; evaluation makes none."""
     steps, update = [], adam.adam
     monkeypatch.setattr(
@@ -37,7 +32,7 @@ def test_every_way_trains_and_evaluates(
             assert len(steps) == TINY.steps * groups
 
 
-def test_a_run_is_computed_from_its_parts() -> None:
+def test_a_run_is_computed_from_its_parts():
     """500 iterations of 10 ms and 11 evaluations of 0.1 million positions at 10 s a million make 16 s; twice as many
     positions, 27 s; 0.5 GFLOP in 10 ms are half of 100 GFLOP/s."""
     mine = {"iteration": [0.01, 0.01], "million_positions": [10.0, 10.0], "peak_mb": 400.0}
@@ -57,7 +52,7 @@ def test_a_run_is_computed_from_its_parts() -> None:
 
 
 @pytest.mark.slow
-def test_peers_are_measured_in_processes_of_their_own() -> None:
+def test_peers_are_measured_in_processes_of_their_own():
     """One model at the quick size, one round: times, memory and arithmetic."""
     found = peers.measure_all(1, ("charlm",), others=False, dataset="pydoc", scale="quick", steps=1)
     ways, account = found["models"]["charlm"]["ways"], found["models"]["charlm"]["account"]
@@ -78,7 +73,7 @@ MADE_UP = {
 }
 
 
-def test_scaling_counts_runs_not_rounds() -> None:
+def test_scaling_counts_runs_not_rounds():
     """Four runs in 10.5 s are 1.905 times two in 10 s; a task of 3 ms and 150 reports of 1 ms are 0.51% of 30 s."""
     table = performance.workers(MADE_UP)
     assert table.loc["Dask, 2", "times one process"] == "1.905 [1.905, 1.905]"
@@ -86,7 +81,7 @@ def test_scaling_counts_runs_not_rounds() -> None:
     assert table["Dask's share of 30 s"].tolist() == ["", "0.51%", "0.51%"]
 
 
-def test_an_unknown_measurement_lists_the_known(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_measurement_lists_the_known(capsys):
     """Before anything is measured; exit code 2."""
     assert main(["scalign"]) == 2
     said = capsys.readouterr().err

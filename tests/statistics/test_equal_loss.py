@@ -1,8 +1,6 @@
 """Equal loss: known answers, the whole procedure in the jackknife, outcomes of a family, and a simulation with known
 truth."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -14,13 +12,13 @@ from actlab.statistics.equal_loss import Curves, decide, equal_loss
 from actlab.statistics.estimate import Estimate
 
 
-def arm(losses: list[float], values: list[float], trials: int = 3) -> Curves:
+def arm(losses, values, trials=3):
     """Trials without any scatter: every trial has these losses, every pair these values, one an evaluation."""
     pairs = np.array(values)[:, None, None] * np.ones((trials, trials))
     return Curves(np.array(losses)[:, None] * np.ones(trials), pairs)
 
 
-def drawn(generator: np.random.Generator, trials: int, speed: float, shift: float) -> dict[str, Curves]:
+def drawn(generator, trials, speed, shift):
     """Two arms whose metric is one U-shaped function of the loss (as in charlm), ``shift`` apart; the other is
     faster."""
     times, shared = np.linspace(1, 10, 8), generator.normal(0, [[0.02], [0.004]], (2, trials))
@@ -37,7 +35,7 @@ def drawn(generator: np.random.Generator, trials: int, speed: float, shift: floa
     return found
 
 
-def test_arms_are_read_where_the_slowest_one_ends() -> None:
+def test_arms_are_read_where_the_slowest_one_ends():
     """The level is 2.2 (slow's end); fast passes it half-way from 2.4 to 2.0, where its metric is half-way too."""
     found = equal_loss(
         {"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}, "slow"
@@ -49,14 +47,14 @@ def test_arms_are_read_where_the_slowest_one_ends() -> None:
     assert (difference.value, difference.high - difference.low, difference.n) == pytest.approx((0.1, 0.0, 3), abs=1e-12)
 
 
-def test_an_earlier_moment_lies_between_the_final_loss_and_the_first() -> None:
+def test_an_earlier_moment_lies_between_the_final_loss_and_the_first():
     """A quarter of the way from 2.2 up to 3.0 is 2.4."""
     arms = {"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}
     found = equal_loss(arms, "slow", earlier=0.25)
     assert {name: e.value for name, e in found.values.items()} == pytest.approx({"slow": 0.25, "fast": 0.3})
 
 
-def test_an_arm_is_read_where_it_first_comes_down_to_the_level_and_not_at_all_where_it_starts_below() -> None:
+def test_an_arm_is_read_where_it_first_comes_down_to_the_level_and_not_at_all_where_it_starts_below():
     arms = {
         "slow": arm([3.0, 2.5], [0.1, 0.2]),
         "bumpy": arm([3.0, 2.0, 2.5, 1.0], [0.1, 0.3, 0, 0]),
@@ -68,11 +66,11 @@ def test_an_arm_is_read_where_it_first_comes_down_to_the_level_and_not_at_all_wh
     assert found.differences["low"].p_value() == 1
 
 
-def test_the_jackknife_repeats_the_whole_procedure() -> None:
+def test_the_jackknife_repeats_the_whole_procedure():
     """Level, interpolation and mean are done again without each seed: a recomputation in a few lines of NumPy."""
     arms = drawn(np.random.default_rng(0), 6, 1.4, 0.0)
 
-    def at(keep: list[int]) -> float:
+    def at(keep):
         means = {name: c.losses[:, keep].mean(1) for name, c in arms.items()}
         level, out = max(m[-1] for m in means.values()), {}
         for name, c in arms.items():
@@ -91,7 +89,7 @@ def test_the_jackknife_repeats_the_whole_procedure() -> None:
     )
 
 
-def test_a_seed_counts_where_every_arm_has_it() -> None:
+def test_a_seed_counts_where_every_arm_has_it():
     arms = drawn(np.random.default_rng(1), 5, 1.2, 0.0)
     lost = {name: Curves(c.losses.copy(), c.pairs.copy()) for name, c in arms.items()}
     lost["other"].losses[4:, 2] = np.nan
@@ -100,7 +98,7 @@ def test_a_seed_counts_where_every_arm_has_it() -> None:
     assert equal_loss(lost, "relu") == equal_loss(without, "relu")
 
 
-def test_what_cannot_be_compared_is_refused() -> None:
+def test_what_cannot_be_compared_is_refused():
     good = arm([3.0, 2.0], [0.1, 0.2])
     gap = Curves(good.losses, np.where(np.eye(3)[::-1] > 0, np.nan, good.pairs))
     with pytest.raises(UnknownName, match="relu"):
@@ -118,12 +116,12 @@ def test_what_cannot_be_compared_is_refused() -> None:
         Curves(good.losses, good.pairs[0])
 
 
-def difference(value: float, error: float, n: int = 10) -> Estimate:
+def difference(value, error, n=10):
     reach = stats.t.ppf(0.975, n - 1) * error
     return Estimate(value, value - reach, value + reach, n, 0.95, "")
 
 
-def test_a_family_ends_in_four_words() -> None:
+def test_a_family_ends_in_four_words():
     family = [difference(-0.02, 0.002), difference(0.02, 0.002), difference(0.0, 0.0005), difference(0.004, 0.004)]
     assert [d.outcome for d in decide(family, 0.005)] == [
         "more reproducible",
@@ -135,7 +133,7 @@ def test_a_family_ends_in_four_words() -> None:
     assert decide([Estimate(math.nan, math.nan, math.nan, 1, 0.95, "")], 0.005)[0].outcome == "undecided"
 
 
-def test_the_family_is_adjusted_by_holm() -> None:
+def test_the_family_is_adjusted_by_holm():
     """p = 0.03 alone is significant, and is not among thirty, also where 29 of them have no result yet; equivalence
     likewise."""
     single, same = difference(0.01, 0.01 / stats.t.isf(0.015, 9)), difference(0.0, 0.005 / stats.t.isf(0.03, 9))
@@ -146,7 +144,7 @@ def test_the_family_is_adjusted_by_holm() -> None:
         assert decide([found], margin, planned=30)[0].outcome == "undecided"
 
 
-def test_equal_curves_at_different_speeds_are_told_apart_no_more_often_than_said() -> None:
+def test_equal_curves_at_different_speeds_are_told_apart_no_more_often_than_said():
     """Known truth: false alarms are 5% at most within 3 standard errors; a true difference lies in its interval in 95%
     of the draws."""
     repeats, generator = 300, np.random.default_rng(4)

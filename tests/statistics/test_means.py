@@ -1,8 +1,6 @@
 """Means over trials and over pairs of trials: known answers, what is missing, the algebra of the jackknife, CV%,
 ranks."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -26,16 +24,16 @@ from actlab.statistics.means import (
 )
 
 
-def distances(points: np.ndarray) -> np.ndarray:
+def distances(points):
     return np.abs(points[:, None] - points[None]).mean(axis=-1)
 
 
 @pytest.fixture
-def matrix() -> np.ndarray:
+def matrix():
     return distances(np.random.default_rng(0).normal(size=(5, 4)))
 
 
-def test_means_and_paired_differences_are_those_of_scipy() -> None:
+def test_means_and_paired_differences_are_those_of_scipy():
     """Missing trials are left out and counted; the p-value is the t test's."""
     values = [1.55377, 1.55269, 1.56011]
     found = mean_interval([*values, math.nan])
@@ -47,7 +45,7 @@ def test_means_and_paired_differences_are_those_of_scipy() -> None:
     assert (difference.n, difference.p_value()) == (3, pytest.approx(expected.pvalue))
 
 
-def test_an_estimate_without_interval_excludes_nothing() -> None:
+def test_an_estimate_without_interval_excludes_nothing():
     """No interval, no evidence; an interval of no width leaves no doubt."""
     assert str(Estimate(0.123, 0.11, 0.136, 5, 0.95, "t")) == "0.123 [0.110, 0.136], n = 5"
     assert str(mean_interval([2.0])) == "2.000 [no interval], n = 1"
@@ -61,13 +59,13 @@ def test_an_estimate_without_interval_excludes_nothing() -> None:
     assert all(math.isnan(found.low) for found in few.values())
 
 
-def test_pair_mean_is_the_mean_over_pairs_and_the_jackknife_by_hand(matrix: np.ndarray) -> None:
+def test_pair_mean_is_the_mean_over_pairs_and_the_jackknife_by_hand(matrix):
     """The slow reference: drop a trial, average again. Of a difference: drop it from both arms."""
 
-    def average(values: np.ndarray, kept: list[int]) -> float:
+    def average(values, kept):
         return float(np.mean([values[i, j] for i, j in itertools.combinations(kept, 2)]))
 
-    def by_hand(values: np.ndarray) -> tuple[float, float]:
+    def by_hand(values):
         left_out = np.array([average(values, [j for j in range(5) if j != i]) for i in range(5)])
         error = math.sqrt(4 / 5 * ((left_out - left_out.mean()) ** 2).sum())
         return average(values, list(range(5))), stats.t.ppf(0.975, 4) * error
@@ -78,7 +76,7 @@ def test_pair_mean_is_the_mean_over_pairs_and_the_jackknife_by_hand(matrix: np.n
 
 
 @given(arrays(float, 4, elements=st.floats(-1e3, 1e3)))
-def test_sum_kernel_is_twice_the_mean(x: np.ndarray) -> None:
+def test_sum_kernel_is_twice_the_mean(x):
     """For h_ij = x_i + x_j the U-statistic is twice the mean, and its jackknife twice the t interval, exactly."""
     found, mean = pair_mean(x[:, None] + x[None]), mean_interval(x)
     expected = (2 * mean.value, 2 * mean.low, 2 * mean.high)
@@ -86,9 +84,7 @@ def test_sum_kernel_is_twice_the_mean(x: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("diagonal", [0.0, math.nan, 7.0])
-def test_missing_trials_are_dropped_from_pairs_and_the_diagonal_is_not_read(
-    matrix: np.ndarray, diagonal: float
-) -> None:
+def test_missing_trials_are_dropped_from_pairs_and_the_diagonal_is_not_read(matrix, diagonal):
     holed = matrix.copy()
     holed[2], holed[:, 2] = math.nan, math.nan
     np.fill_diagonal(holed, diagonal)
@@ -98,7 +94,7 @@ def test_missing_trials_are_dropped_from_pairs_and_the_diagonal_is_not_read(
     assert (same.value, same.low, same.high, same.n) == (0.0, 0.0, 0.0, 4)
 
 
-def test_bad_input_says_what_was_given(matrix: np.ndarray) -> None:
+def test_bad_input_says_what_was_given(matrix):
     lopsided, single = matrix.copy(), matrix.copy()
     lopsided[0, 1] += 1
     single[0, 1] = single[1, 0] = math.nan
@@ -116,7 +112,7 @@ def test_bad_input_says_what_was_given(matrix: np.ndarray) -> None:
             call()
 
 
-def test_too_few_trials_differ() -> None:
+def test_too_few_trials_differ():
     """Nine of ten pairs 0 or one value, as tinylstm's churn under smelu_1; distances of five points are fine; two
     trials are another matter."""
     one_off = np.zeros((5, 5))
@@ -127,7 +123,7 @@ def test_too_few_trials_differ() -> None:
     assert not any(map(few_differ, (distances(np.arange(5.0)[:, None] ** 2), np.zeros((5, 5)), [[0, 1.0], [1.0, 0]])))
 
 
-def test_rank_correlation_is_the_one_of_scipy() -> None:
+def test_rank_correlation_is_the_one_of_scipy():
     """With ties; NaN where one side is constant."""
     points = np.random.default_rng(0).integers(0, 5, size=(2, 4, 9)).astype(float)
     expected = [stats.spearmanr(x, y).statistic for x, y in points.swapaxes(0, 1)]
@@ -135,7 +131,7 @@ def test_rank_correlation_is_the_one_of_scipy() -> None:
     assert math.isnan(rank_correlation(np.array([[[1.0, 1.0]], [[1.0, 2.0]]]))[0])
 
 
-def test_cv_of_the_reference_table() -> None:
+def test_cv_of_the_reference_table():
     """CharLM's five cells, printed with CV 20.26%: the population's; a sample's is 22.66%."""
     cells = [0.9051, 1.0739, 1.0938, 0.5935, 1.0952]
     assert [coefficient_of_variation(cells, ddof) for ddof in (0, 1)] == pytest.approx([20.26, 22.66], abs=0.01)

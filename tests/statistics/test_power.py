@@ -1,7 +1,5 @@
 """Power and minimum detectable effects: recomputed tables, and the noncentral t."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -13,7 +11,7 @@ from actlab.errors import BadInput
 from actlab.statistics.power import detectable_paired, detectable_two_sample, power_two_sample
 
 
-def test_detectable_differences_are_those_of_published_tables() -> None:
+def test_detectable_differences_are_those_of_published_tables():
     """Of two arms, with Bonferroni over three pairs, paired, and paired at the first step of Holm over thirty."""
     two = {3: 3.07, 5: 2.02, 10: 1.32, 20: 0.91, 30: 0.74}
     paired = {3: 3.26, 5: 1.68, 10: 1.00}
@@ -25,13 +23,13 @@ def test_detectable_differences_are_those_of_published_tables() -> None:
 
 
 @pytest.mark.parametrize(("effect", "n"), [(0.2, 394), (0.5, 64), (0.8, 26)])
-def test_table_of_cohen(effect: float, n: int) -> None:
+def test_table_of_cohen(effect, n):
     """Cohen 1992, table 2: trials per arm for power 0.8 (393, 64, 26; the exact first one is 394)."""
     assert power_two_sample(effect, n) >= 0.8 > power_two_sample(effect, n - 2)
 
 
 @given(st.floats(0.1, 3), st.integers(3, 20))
-def test_two_sample_power_is_that_of_the_noncentral_t(effect: float, n: int) -> None:
+def test_two_sample_power_is_that_of_the_noncentral_t(effect, n):
     degrees, shift = 2 * n - 2, effect * math.sqrt(n / 2)
     quantile = stats.t.ppf(0.975, degrees)
     expected = stats.nct.sf(quantile, degrees, shift)
@@ -40,7 +38,7 @@ def test_two_sample_power_is_that_of_the_noncentral_t(effect: float, n: int) -> 
     assert power_two_sample(effect, n) == pytest.approx(expected, abs=1e-6)
 
 
-def test_bad_input_says_what_was_given() -> None:
+def test_bad_input_says_what_was_given():
     with pytest.raises(BadInput, match="at least two trials"):
         power_two_sample(1.0, 1)
     with pytest.raises(BadInput, match=r"got 0\.01"):

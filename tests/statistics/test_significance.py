@@ -1,8 +1,6 @@
 """Tests between arms: the numbers recomputed from the reference study's CharLM losses, SciPy, and what degenerate data
 give."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -30,21 +28,21 @@ CHARLM = {
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 
 
-def test_sign_flips_of_n_pairs_have_a_floor() -> None:
+def test_sign_flips_of_n_pairs_have_a_floor():
     """Known: 0.25 at three, 0.0625 at five; the test of SciPy reaches it where all differences have one sign."""
     for n, floor in ((3, 0.25), (5, 0.0625)):
         exact = stats.permutation_test((np.arange(n) + 1.0,), np.mean, permutation_type="samples", n_resamples=np.inf)
         assert sign_flip_floor(n) == floor == pytest.approx(exact.pvalue)
 
 
-def test_tukey_of_the_reference_losses() -> None:
+def test_tukey_of_the_reference_losses():
     """The report says .019, .031, .923."""
     found = tukey(CHARLM)
     p_values = [found[frozenset(pair)] for pair in (("relu", "swish"), ("swish", "gelu"), ("relu", "gelu"))]
     assert p_values == pytest.approx([0.0269, 0.0301, 0.9951], abs=1e-4)
 
 
-def test_welch_is_the_one_of_scipy() -> None:
+def test_welch_is_the_one_of_scipy():
     generator = np.random.default_rng(0)
     a, b = generator.normal(size=4), generator.normal(1, 3, size=7)
     expected = stats.ttest_ind(a, b, equal_var=False)
@@ -53,7 +51,7 @@ def test_welch_is_the_one_of_scipy() -> None:
     assert (difference.low, difference.high) == pytest.approx(tuple(expected.confidence_interval()))
 
 
-def test_holm_by_hand() -> None:
+def test_holm_by_hand():
     """Holm 1979: 4 x .005, 3 x .01, then the running maximum of 2 x .03 and 1 x .04; NaN does not count."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.02, math.nan, 0.04]) == pytest.approx([0.04, math.nan, 0.04], nan_ok=True)
@@ -61,21 +59,21 @@ def test_holm_by_hand() -> None:
 
 
 @given(P_VALUES, st.integers(0, 5))
-def test_a_planned_test_without_a_result_counts_as_one(p_values: list[float], missing: int) -> None:
+def test_a_planned_test_without_a_result_counts_as_one(p_values, missing):
     """A part of a family is judged as the whole with p = 1 for the rest."""
     whole = holm([*p_values, *[1.0] * missing])
     assert holm(p_values, planned=len(p_values) + missing) == pytest.approx(whole[: len(p_values)])
 
 
 @given(P_VALUES)
-def test_holm_lies_between_raw_and_bonferroni_and_keeps_the_order(p_values: list[float]) -> None:
+def test_holm_lies_between_raw_and_bonferroni_and_keeps_the_order(p_values):
     raw, adjusted = np.array(p_values), holm(p_values)
     assert (adjusted >= raw).all()
     assert (adjusted <= np.minimum(1, len(raw) * raw) + 1e-12).all()
     assert (np.diff(adjusted[np.argsort(raw, kind="stable")]) >= 0).all()
 
 
-def test_two_one_sided_tests_are_those_of_scipy() -> None:
+def test_two_one_sided_tests_are_those_of_scipy():
     values = np.random.default_rng(3).normal(0.001, 0.004, 10)
     upper = stats.ttest_1samp(values, 0.005, alternative="less").pvalue
     lower = stats.ttest_1samp(values, -0.005, alternative="greater").pvalue
@@ -85,14 +83,14 @@ def test_two_one_sided_tests_are_those_of_scipy() -> None:
         equivalence_p(mean_interval(values), 0.0)
 
 
-def test_arms_that_never_vary_or_are_missing() -> None:
+def test_arms_that_never_vary_or_are_missing():
     """Nothing between constant arms that differ, nothing to say of single trials; never a warning."""
     assert welch([0.1] * 3, [0.3] * 3)[1] == pytest.approx(0)
     difference, p_value = welch([1.0], [math.nan, 2.0])
     assert (difference.value, p_value) == (-1, pytest.approx(math.nan, nan_ok=True))
 
 
-def test_bad_input_says_what_was_given() -> None:
+def test_bad_input_says_what_was_given():
     with pytest.raises(BadInput, match="at least two arms, got a"):
         tukey({"a": [1.0, 2.0]})
     with pytest.raises(BadInput, match=r"\[0, 1\]"):

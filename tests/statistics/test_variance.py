@@ -1,7 +1,5 @@
 """The share of variance between arms: the textbook formula, and its coverage."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -14,7 +12,7 @@ CHARLM = np.array([[1.55377, 1.55269, 1.56011], [1.55847, 1.52676, 1.57674], [1.
 """Final losses of the reference's CharLM at full scale: three seeds, relu, gelu, swish."""
 
 
-def test_block_share_by_its_formula() -> None:
+def test_block_share_by_its_formula():
     """Omega squared of the two-way model from mean squares (Hays 1963), the interval around it and the same at each
     call."""
     seeds, arms = CHARLM.shape
@@ -28,7 +26,7 @@ def test_block_share_by_its_formula() -> None:
     assert found == block_share(CHARLM, np.random.default_rng(0))
 
 
-def test_block_share_of_arms_that_do_not_differ_and_of_too_little() -> None:
+def test_block_share_of_arms_that_do_not_differ_and_of_too_little():
     noise = np.random.default_rng(1).normal(size=(4, 1)) + np.array([[0, 1.0], [1, 0], [0, 1], [1, 0]])
     same = block_share(noise, np.random.default_rng(0))
     assert (same.value, same.low) == (0, 0)
@@ -38,13 +36,13 @@ def test_block_share_of_arms_that_do_not_differ_and_of_too_little() -> None:
         block_share([1.0, 2.0], np.random.default_rng(0))
 
 
-def test_block_share_covers_where_arms_share_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_block_share_covers_where_arms_share_seeds(monkeypatch):
     """Five arms, three seeds, a correlation of 0.8 by seed, a share of 0.8: 96% measured (one-way intervals: 80%)."""
     monkeypatch.setattr("actlab.statistics.variance.DRAWS", 200)
     generator, effects, repeats = np.random.default_rng(0), np.array([-1, -0.5, 0, 0.2, 1.3]), 250
     effects = (effects - effects.mean()) / effects.std() * 2
 
-    def draw() -> np.ndarray:
+    def draw():
         return effects + 0.8**0.5 * generator.normal(size=(3, 1)) + 0.2**0.5 * generator.normal(size=(3, 5))
 
     found = [block_share(draw(), generator) for _ in range(repeats)]

@@ -1,11 +1,6 @@
 """The ablation: sixteen arms from a params file to records, its shards, its models, and workers."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +21,7 @@ TINY = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300
 
 
 @pytest.fixture(autouse=True)
-def small_text(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def small_text(monkeypatch):
     """The text is short, and tokenized anew for each test."""
     text = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
     monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: text)
@@ -36,7 +31,7 @@ def small_text(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def own_shards(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def own_shards(monkeypatch, tmp_path):
     """A data folder with a user's shards in `mine`."""
     monkeypatch.setenv("ACTLAB_DATA", str(tmp_path))
     for split in ("train", "val"):
@@ -44,16 +39,16 @@ def own_shards(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def params(**changes: Any) -> AblationParams:
+def params(**changes):
     return AblationParams.parse({**TINY, **changes})
 
 
-def values(trials: list[dict[str, Any]]) -> str:
+def values(trials):
     """All that training computed; no times, no dates."""
     return json.dumps([[t["status"], t["history"], t["weights_sha256"]] for t in trials])
 
 
-def test_the_published_factors_make_sixteen_arms() -> None:
+def test_the_published_factors_make_sixteen_arms():
     """At other rates, too: a factor is of each optimizer's own."""
     arms = arms_of(params())
     assert len({arm.id for arm in arms}) == 16
@@ -64,8 +59,8 @@ def test_the_published_factors_make_sixteen_arms() -> None:
     assert "-x3-" in arms[1].id
 
 
-def test_published_settings_of_the_124m_file() -> None:
-    study: Any = read_params(paths.ROOT / "params" / "ablation-124m.yaml")
+def test_published_settings_of_the_124m_file():
+    study = read_params(paths.ROOT / "params" / "ablation-124m.yaml")
     assert study.iterations * study.batch_size * 512 == pytest.approx(500e6, rel=1e-4)
     settings = {arm.trials[0].optimizer: arm.config["optimizer_settings"] for arm in arms_of(study)}
     assert settings["ecd"] == {"lr": 1.0, "eta": 100.0, "F0": 2.0, "weight_decay": 0.0}
@@ -74,7 +69,7 @@ def test_published_settings_of_the_124m_file() -> None:
     assert settings["soap"]["max_precondition_dim"] == 10_000
 
 
-def test_all_four_optimizers_run_as_a_notebook_asks_for_them() -> None:
+def test_all_four_optimizers_run_as_a_notebook_asks_for_them():
     """Loaded only, nothing is trained; trained, each arm is recorded, not run again, and its model comes back."""
     study, seen = params(activations="random_prelu", symmetry="bQbV"), list[str]()
     assert len(bring(study, train_missing=False).missing) == 4
@@ -90,13 +85,13 @@ def test_all_four_optimizers_run_as_a_notebook_asks_for_them() -> None:
     assert model(tokens).shape == (1, 5, store.load_study("ablation-quick")[0]["provenance"]["data"]["vocab_size"])
 
 
-def test_arms_of_one_seed_start_alike() -> None:
+def test_arms_of_one_seed_start_alike():
     arms = arms_of(params(optimizers=("adamw", "sgdm"), activations="gelu"))
     starts = [dict(fresh_model(arm.trials[0]).named_parameters()) for arm in arms]
     assert all(start[name].equal(starts[0][name]) for start in starts for name in start)
 
 
-def test_own_shards_are_checked_against_the_vocabulary(own_shards: Path) -> None:
+def test_own_shards_are_checked_against_the_vocabulary(own_shards):
     assert shards_of(arms_of(params(shards="mine"))[0].trials[0]).vocab_size == 512
     write_shard(own_shards / "foreign" / "train.bin", [600] * 200)
     write_shard(own_shards / "foreign" / "val.bin", [1] * 200)
@@ -105,7 +100,7 @@ def test_own_shards_are_checked_against_the_vocabulary(own_shards: Path) -> None
 
 
 @pytest.mark.slow
-def test_workers_give_the_same_bits(own_shards: Path) -> None:
+def test_workers_give_the_same_bits(own_shards):
     study = params(optimizers=("adamw", "sgdm"), symmetry="bQ", activations="gelu", shards="mine")
     together = run(study, workers=2).present
     for file in (paths.cache() / "ablation").glob("*.safetensors"):

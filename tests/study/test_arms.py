@@ -1,11 +1,7 @@
 """Arms: which there are, in which order, and ids that name everything that a result depends on and nothing else."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import MISSING, fields, replace
-
-import pytest
 
 from actlab.models import SCALES
 from actlab.records import store
@@ -32,7 +28,7 @@ PUBLISHED_IDS = ["charlm-gelu-a336a0a884", "charlm-gelu-floor-478c95d266"]
 """Of the committed records of params/repro-lite.yaml (``test_recorded_ids`` asks for all of them)."""
 
 
-def ids(**changes: object) -> list[str]:
+def ids(**changes):
     return [arm.id for arm in arms_of(PUBLISHED.replace(**changes))]
 
 
@@ -72,7 +68,7 @@ ELSEWHERE = {"equal_compute", "rates", "tuning", "plan"}
 """Tested below: they need other settings beside them."""
 
 
-def test_every_setting_that_matters_is_in_the_id(subtests: pytest.Subtests) -> None:
+def test_every_setting_that_matters_is_in_the_id(subtests):
     """Results made under different settings never share a file; the study's name, what else it runs and in which order
     change no id. These are all settings."""
     assert ids() == PUBLISHED_IDS
@@ -85,13 +81,13 @@ def test_every_setting_that_matters_is_in_the_id(subtests: pytest.Subtests) -> N
     assert {*CHANGES, *same, *ELSEWHERE} == set(Params.model_fields)
 
 
-def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_behind_the_scales_name_is_in_the_id(monkeypatch):
     """Were a scale ever redefined, old records would not be taken for new ones."""
     monkeypatch.setitem(SCALES, "lite", replace(SCALES["lite"], n_layer=3))
     assert ids()[0] != PUBLISHED_IDS[0]
 
 
-def test_readers_know_every_default_that_is_in_no_id() -> None:
+def test_readers_know_every_default_that_is_in_no_id():
     """A record that does not name such a setting is read as having its default."""
     later = {field.name: field.default for field in fields(TrialSpec) if field.default is not MISSING}
     for name in ("fixed", "defects"):  # the first seed, where one stream varies; the protocol says the other
@@ -100,11 +96,11 @@ def test_readers_know_every_default_that_is_in_no_id() -> None:
     assert planned | {"parts": {}} == {name: DEFAULTS[name] for name in planned}
 
 
-def names(params: Params) -> list[tuple[str, str, str]]:
+def names(params):
     return [(a.kind, a.model, a.activation) for a in arms_of(params)]
 
 
-def test_order() -> None:
+def test_order():
     """``model``: one model's activations after another; ``activation``: one activation's models; floors always last."""
     params = Params(model=("charlm", "convlm"), activations=("relu", "gelu"))
     by_model = [("charlm", "relu"), ("charlm", "gelu"), ("convlm", "relu"), ("convlm", "gelu")]
@@ -116,7 +112,7 @@ def test_order() -> None:
     assert names(params.replace(noise_floor=False)) == [("trials", *cell) for cell in by_model]
 
 
-def test_trials_follow_the_seed() -> None:
+def test_trials_follow_the_seed():
     """Trials have consecutive seeds; a floor has the first seed plain, repeated and nudged; the plain one is the arm's
     first trial."""
     ordinary, floor = arms_of(PUBLISHED)
@@ -125,7 +121,7 @@ def test_trials_follow_the_seed() -> None:
     assert floor.trials[0] == ordinary.trials[0]
 
 
-def test_one_stream_at_a_time() -> None:
+def test_one_stream_at_a_time():
     """An arm a stream: its seed feeds that stream, and the first seed the others; the name says which."""
     arms = arms_of(PUBLISHED.replace(varies=("all", "init", "order", "dropout"), noise_floor=False))
     assert [a.trials[0].varies for a in arms] == ["all", "init", "order", "dropout"]
@@ -144,7 +140,7 @@ def test_one_stream_at_a_time() -> None:
     assert {arms[0].trials[1].seed_of(s) for s in ("init", "order", "dropout")} == {43}
 
 
-def test_perturbed_arms_hold_every_seed_plain_and_changed() -> None:
+def test_perturbed_arms_hold_every_seed_plain_and_changed():
     """After the floors; every perturbation of every seed, and only the two-thread ones on two threads."""
     *_, one = arms_of(PUBLISHED.replace(trials=2, perturbations=("nudge", "threads2")))
     assert one.kind == "perturbed"
@@ -152,7 +148,7 @@ def test_perturbed_arms_hold_every_seed_plain_and_changed() -> None:
     assert [spec.threads for spec in one.trials] == [1, 1, 2] * 2
 
 
-def test_config_is_plain_and_complete() -> None:
+def test_config_is_plain_and_complete():
     """``Arm.config`` survives JSON, and holds the recipe, the trials' labels and the size."""
     config = arms_of(PUBLISHED)[0].config
     assert store.canonical(config) == store.canonical(json.loads(store.canonical(config)))
@@ -161,7 +157,7 @@ def test_config_is_plain_and_complete() -> None:
     assert config["model_size"] == {"n_layer": 2, "n_embd": 128, "n_head": 4, "block_size": 128, "dropout": 0.2}
 
 
-def test_a_recorded_arm_gives_its_trials_back() -> None:
+def test_a_recorded_arm_gives_its_trials_back():
     """``TrialSpec.read`` is the inverse of what the record's settings say."""
     one = arm(PUBLISHED.replace(snapshots=(100,), train_fraction=0.5), "charlm", "gelu")
     config = json.loads(store.canonical(one.config))

@@ -1,12 +1,8 @@
 """The hash of the code that trains covers all code that decides a trial's bits."""
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
@@ -14,7 +10,6 @@ from actlab.models.gpt2 import GPT2_SCALES
 from actlab.study import arms, mnist, provenance, trial
 from actlab.study.ablation import AblationParams
 from actlab.study.ablation import arms_of as ablation_arms
-from actlab.study.params import Params
 
 PACKAGE = Path(provenance.__file__).parents[1]
 BESIDE = {
@@ -32,11 +27,11 @@ BESIDE = {
 """What may run in a trial without a place in its hash, and why."""
 
 
-def executed(work: Callable[[], object]) -> set[str]:
+def executed(work):
     """The package's files whose functions run."""
     found = set()
 
-    def look(frame: FrameType, event: str, _: object) -> None:
+    def look(frame, event, _):
         if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
             found.add(frame.f_code.co_filename)
 
@@ -49,9 +44,7 @@ def executed(work: Callable[[], object]) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", ["language model, corrected", "language model, as published", "ablation", "images"])
-def test_every_file_that_takes_part_is_covered_or_named(
-    kind: str, toy: Params, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_file_that_takes_part_is_covered_or_named(kind, toy, monkeypatch):
     """Whatever runs between a specification and its weights is hashed, or stands in the list with its reason."""
     if kind == "ablation":
         monkeypatch.setitem(GPT2_SCALES, "quick", replace(GPT2_SCALES["quick"], block_size=8))
@@ -73,6 +66,6 @@ def test_every_file_that_takes_part_is_covered_or_named(
     assert ran - covered <= set(BESIDE)
 
 
-def test_the_list_names_what_there_is() -> None:
+def test_the_list_names_what_there_is():
     """A renamed file does not escape."""
     assert all((PACKAGE / name).exists() for name in (*provenance.CODE_OF_A_TRIAL, *BESIDE))

@@ -1,13 +1,10 @@
 """Protocol switches: off by default and in no id; each one's effect on known answers; loud in the record."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 import tiny
 import torch
-from torch import Tensor
 
 import actlab
 from actlab import metrics
@@ -27,18 +24,18 @@ MEASURED = {"pairing": "unpaired", "accuracy": "last_1000", "selection": "final"
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
+def few(monkeypatch):
     """Small draws."""
     monkeypatch.setattr(defects, "DRAWN_WINDOWS", 60)
     monkeypatch.setattr(defects, "DRAWN_BATCHES", 3)
 
 
-def built(activation: str, **defects: bool) -> torch.nn.Module:
+def built(activation, **defects):
     init = init_streams(42)
     return tiny.enlarge(build_published("convlm", tiny.CONFIG, activation, generator_for=init, **defects).eval())
 
 
-def test_as_published_is_all_that_apply() -> None:
+def test_as_published_is_all_that_apply():
     """Five of six models ignore the activation; convolutions see the future; charlm's gated layers are wide;
     measurement is always on."""
     always = ("pairing: unpaired", "accuracy: last_1000", "selection: final", "evaluation: 200 random batches")
@@ -56,7 +53,7 @@ def test_as_published_is_all_that_apply() -> None:
         assert one.config["gated_width"] == ("doubled" if "gated_width: doubled" in names else "matched")
 
 
-def test_each_alone() -> None:
+def test_each_alone():
     """One switch turns on one defect where it applies (evaluation of random batches comes with the last weights); off
     is the default, of which no configuration speaks."""
     cells = [(model, activation) for model in MODELS for activation in ACTIVATIONS]
@@ -68,7 +65,7 @@ def test_each_alone() -> None:
     assert "protocol" not in arm(Params(), *cells[0]).config
 
 
-def test_ignored_activation_and_padding() -> None:
+def test_ignored_activation_and_padding():
     """Ignored, every activation, gated ones too, is the same network; padded on both sides, logits before a changed
     token move with it. The parameters are the same."""
     tokens, other = tiny.tokens(), tiny.tokens().clone()
@@ -82,11 +79,11 @@ def test_ignored_activation_and_padding() -> None:
     assert leaky.state_dict().keys() == causal.state_dict().keys()
 
 
-def probabilities(seed: int, rows: int = 500) -> Tensor:
+def probabilities(seed, rows=500):
     return torch.softmax(3 * torch.randn(rows, 7, generator=torch.Generator().manual_seed(seed)), dim=1)
 
 
-def test_coded_pd_is_total_variation() -> None:
+def test_coded_pd_is_total_variation():
     """On rows that sum to 1 the published formula is mean total variation: 0 for equal rows, 1 for disjoint ones."""
     p, q = probabilities(0), probabilities(1)
     assert defects.coded_pd(p, q) == pytest.approx(metrics.total_variation(p, q), rel=1e-5)
@@ -94,25 +91,25 @@ def test_coded_pd_is_total_variation() -> None:
     assert defects.coded_pd(torch.eye(4), torch.eye(4).roll(1, 0)) == 1
 
 
-def test_unpaired_pd_of_a_model_with_itself_is_not_zero(few: None) -> None:
+def test_unpaired_pd_of_a_model_with_itself_is_not_zero(few):
     """A confident predictor of the last token compared with itself on other inputs: 1 - sum of squared frequencies, far
     from 0."""
 
     class Copies(torch.nn.Module):
         config = tiny.CONFIG
 
-        def forward(self, tokens: Tensor) -> Tensor:
+        def forward(self, tokens):
             return 50 * torch.nn.functional.one_hot(tokens, tiny.CONFIG.vocab_size).float()
 
     text = tiny.text(5000)
     draws = {"42": tuple(defects.draw(Copies(), text, tiny.RECIPE, generator(42, f"drawn/{i}")) for i in range(2))}
-    (itself,) = defects.unpaired(draws)["itself"]  # type: ignore[arg-type]
+    (itself,) = defects.unpaired(draws)["itself"]
     frequencies = text.bincount().double() / len(text)
     assert itself["between"] == ["42", "42"]
     assert itself["coded_pd"] == pytest.approx(1 - frequencies.square().sum().item(), abs=0.15)
 
 
-def test_a_draw_is_the_last_position_of_random_windows(few: None) -> None:
+def test_a_draw_is_the_last_position_of_random_windows(few):
     """Predictions are the model's at the last position of each window, the target is the next character, and the stream
     decides the windows."""
     model, text = tiny.model().eval(), tiny.text(300)
@@ -127,7 +124,7 @@ def test_a_draw_is_the_last_position_of_random_windows(few: None) -> None:
     assert not torch.equal(drawn.targets, defects.draw(model, text, tiny.RECIPE, generator(2, "x")).targets)
 
 
-def test_record_says_both(toy: Params, few: None) -> None:
+def test_record_says_both(toy, few):
     """One training, read both ways: the record's own numbers are the corrected ones, bit for bit, and the published
     ones stand beside them."""
     corrected = actlab.run_experiment("charlm", "relu", toy)
@@ -153,7 +150,7 @@ def test_record_says_both(toy: Params, few: None) -> None:
         assert entry["val_loss"] == pytest.approx(trial["final"]["val_loss"], abs=0.2)
 
 
-def test_a_trial_under_defects_can_be_replayed(toy: Params) -> None:
+def test_a_trial_under_defects_can_be_replayed(toy):
     """The record's protocol goes into the specification, so that the same leak is trained again."""
     one = arm(toy.replace(study="toy-quick", protocol="as_published", trials=1), "convlm", "gelu")
     assert one.trials[0].defects == (defects.IGNORED, defects.BOTH)

@@ -1,7 +1,5 @@
 """What pages compute on the spot: curves, the flow through a network, metrics of written-down cases, written texts."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np
@@ -17,18 +15,18 @@ from actlab.errors import BadInput
 from actlab.figures.difference import two_predictions
 from actlab.records import store
 from actlab.study import explore
-from actlab.study.arms import TrialSpec, arm
+from actlab.study.arms import arm
 from actlab.study.explore import curve, curves, flow, measures, sample, written
 from actlab.study.params import Params
 from actlab.study.trial_repro import fresh_model, windows_of
 
 
-def spec(activation: str = "gelu", model: str = "charlm", seed: int = 42) -> TrialSpec:
+def spec(activation="gelu", model="charlm", seed=42):
     params = Params(model=(model,), activations=(activation,), prediction_windows=8, seed=seed)
     return arm(params, model, activation).trials[0]
 
 
-def test_curves_have_known_values() -> None:
+def test_curves_have_known_values():
     """relu(-1) = 0; SmeLU(0) = beta / 4; a gated activation is drawn as its gate."""
     drawn = curves()
     assert set(drawn) == set(ACTIVATIONS)
@@ -41,7 +39,7 @@ def test_curves_have_known_values() -> None:
 
 @pytest.mark.parametrize("name", ["relu", "swiglu", "prelu", "smelu_1"])
 @pytest.mark.parametrize("model", ["charlm", "tinylstm"])
-def test_flow_is_what_the_activations_get(name: str, model: str) -> None:
+def test_flow_is_what_the_activations_get(name, model):
     """As many gradients as inputs, all finite; they vanish where ReLU is flat and nowhere else."""
     found = flow(spec(name, model), windows=2)
     assert len(found.inputs) == len(found.gradients) > 0
@@ -50,26 +48,26 @@ def test_flow_is_what_the_activations_get(name: str, model: str) -> None:
         assert found.silent == pytest.approx((found.inputs <= 0).mean(), abs=1e-3)
 
 
-def test_beta_reaches_the_network() -> None:
+def test_beta_reaches_the_network():
     first, second = (flow(spec("smelu_1"), beta=beta, windows=2).gradients for beta in (0.1, 2.0))
     assert not np.array_equal(first, second)
 
 
-def test_samples_depend_on_model_and_seed_alone() -> None:
+def test_samples_depend_on_model_and_seed_alone():
     corpus, one, other = load_text("pydoc"), fresh_model(spec()), fresh_model(spec(seed=43))
     text = sample(one, corpus, "The ", 30)
     assert text == sample(one, corpus, "The ", 30)
     assert text not in (sample(one, corpus, "The ", 30, seed=1), sample(other, corpus, "The ", 30))
 
 
-def test_reading_is_the_most_probable_character() -> None:
+def test_reading_is_the_most_probable_character():
     corpus, model, window = load_text("pydoc"), fresh_model(spec()), windows_of(spec())[2].inputs[0]
     with torch.no_grad():
         logits = model.eval()(window[None])[0]
     assert explore.reading(model, corpus, window)[5] == corpus.vocabulary[int(logits[5].argmax())]
 
 
-def test_a_recorded_model_writes(toy: Params) -> None:
+def test_a_recorded_model_writes(toy):
     """The prompt and so many characters; the draws' seed matters; what the text lacks is refused before anything is
     trained."""
     path = store.path_of("toy", actlab.run_experiment("charlm", "relu", toy)["arm"])
@@ -83,7 +81,7 @@ def test_a_recorded_model_writes(toy: Params) -> None:
     assert not paths.cache().exists()
 
 
-def test_the_cases_of_the_page_of_methods_show_what_its_caption_says() -> None:
+def test_the_cases_of_the_page_of_methods_show_what_its_caption_says():
     """Churn is blind to the first case and full in the second, where total variation is small; a rare character has the
     higher relative PD."""
     found = measures(declared(paths.ROOT / "notebooks" / "methods.ipynb")["cases"])
@@ -97,7 +95,7 @@ def test_the_cases_of_the_page_of_methods_show_what_its_caption_says() -> None:
             measures({"wrong": case})
 
 
-def test_the_picture_of_a_case_shows_the_values() -> None:
+def test_the_picture_of_a_case_shows_the_values():
     """Below its panel, in two digits."""
     figure = two_predictions({"one": ([1.0], [1.0])}, ["a"], {"one": {"tiny": 0.00041, "none": 0.0}})
     assert figure.axes[0].get_xlabel() == "one\ntiny 0.00041\nnone 0"

@@ -1,8 +1,6 @@
 """What records measure beyond single pairs: trajectories, ensembles, perturbed trials, single streams; and the tables
 that need no network."""
 
-from __future__ import annotations
-
 import math
 from math import comb
 
@@ -15,12 +13,11 @@ from actlab.data.text import corpus_of, load_text
 from actlab.study import baselines, trial
 from actlab.study.arms import arm, arms_of
 from actlab.study.measure import disjoint, ensembles
-from actlab.study.params import Params
 from actlab.study.run import run
 from actlab.trainers.determinism import weights_sha256
 
 
-def test_trajectory_compares_the_trials_along_the_way(toy: Params) -> None:
+def test_trajectory_compares_the_trials_along_the_way(toy):
     """A snapshot of a longer trial is the end of a shorter one, bit for bit: weights, history, pairs; the record ends
     as without snapshots, and an ordinary one has none of the blocks."""
     short = actlab.run_experiment("charlm", "relu", toy.replace(study="short", iterations=2))
@@ -39,7 +36,7 @@ def test_trajectory_compares_the_trials_along_the_way(toy: Params) -> None:
     assert trial.specification(record, "42") == spec
 
 
-def test_single_streams(toy: Params) -> None:
+def test_single_streams(toy):
     """Varying one stream gives trials that differ, and differ from those of another stream; the first seed is the same
     trial in every arm; a model without dropout does not vary with its stream."""
     streams = ["all", "init", "order", "dropout"]
@@ -54,7 +51,7 @@ def test_single_streams(toy: Params) -> None:
 
 
 @pytest.mark.slow
-def test_perturbed_trials_are_compared_with_themselves_unchanged(toy: Params) -> None:
+def test_perturbed_trials_are_compared_with_themselves_unchanged(toy):
     """A pair a seed and change, and the two runs on two threads; repeats give 0, other changes do not."""
     ways = ["repeat", "nudge", "threads2", "threads2repeat", "bfloat16"]
     one = arms_of(toy.replace(activations="gelu", trials=2, iterations=20, perturbations=ways))[-1]
@@ -68,7 +65,7 @@ def test_perturbed_trials_are_compared_with_themselves_unchanged(toy: Params) ->
 
 
 @pytest.mark.parametrize(("trials", "size"), [(2, 1), (5, 1), (4, 2), (5, 2), (6, 3)])
-def test_every_pair_of_disjoint_ensembles_once(trials: int, size: int) -> None:
+def test_every_pair_of_disjoint_ensembles_once(trials, size):
     """C(M, m) C(M - m, m) / 2 unordered pairs, none sharing a trial."""
     found = list(disjoint([str(i) for i in range(trials)], size))
     assert len(found) == comb(trials, size) * comb(trials - size, size) / 2
@@ -76,7 +73,7 @@ def test_every_pair_of_disjoint_ensembles_once(trials: int, size: int) -> None:
     assert all(not set(a) & set(b) for a, b in found)
 
 
-def test_ensembles_are_compared_by_their_mean_probabilities(toy: Params) -> None:
+def test_ensembles_are_compared_by_their_mean_probabilities(toy):
     """The metric of the averages, not the average of the metrics: opposite errors cancel; those of one trial are the
     ordinary pairs; a record has all of them."""
     one, other = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
@@ -88,7 +85,7 @@ def test_ensembles_are_compared_by_their_mean_probabilities(toy: Params) -> None
     assert [len(pairs) for pairs in record["ensembles"].values()] == [3]
 
 
-def test_equal_compute_and_averaged_weights_are_in_the_record(toy: Params) -> None:
+def test_equal_compute_and_averaged_weights_are_in_the_record(toy):
     """Two networks of half the steps beside one of all; pairs of the averaged weights, and their loss."""
     settings = toy.replace(trials=4, snapshots=[2], equal_compute=[2], average=0.9)
     record = actlab.run_experiment("charlm", "relu", settings)
@@ -99,7 +96,7 @@ def test_equal_compute_and_averaged_weights_are_in_the_record(toy: Params) -> No
     assert all(t["average"]["val_loss"] != t["final"]["val_loss"] for t in record["trials"])
 
 
-def test_tables_of_made_texts() -> None:
+def test_tables_of_made_texts():
     """Four characters in a cycle: each costs ln 4 alone, the first is guessed always; after the one before it, what
     smoothing costs, and nothing is guessed wrong."""
     found = baselines.measured(corpus_of("abcd", "abcd" * 100))
@@ -109,14 +106,14 @@ def test_tables_of_made_texts() -> None:
 
 
 @pytest.mark.data("tinyshakespeare/input.txt")
-def test_shakespeare_known_answers() -> None:
+def test_shakespeare_known_answers():
     """Unigram 3.347 nats and 14.9%, bigram 2.484 nats and 27.0% (reference values, computed independently)."""
     found = baselines.measured(load_text("shakespeare"))
     rounded = [round(found[table][name], d) for table in found for name, d in (("val_loss", 3), ("val_accuracy", 1))]
     assert rounded == [3.347, 14.9, 2.484, 27.0]
 
 
-def test_the_record_of_baselines_is_written_once() -> None:
+def test_the_record_of_baselines_is_written_once():
     """Less text gives tables that know less, and a character that it lacks costs no infinity."""
     for study, fraction in (("whole", 1.0), ("whole", 1.0), ("part", 0.01)):
         baselines.ensure(study, "pydoc", fraction)

@@ -1,9 +1,6 @@
 """The sweep of image classifiers: arms and programs, their trials' results, records, and known answers."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pytest
 import torch
@@ -12,7 +9,7 @@ from torch.nn import functional as F
 from actlab import paths
 from actlab.data.images import load_images
 from actlab.records import store
-from actlab.study.mnist import MnistParams, Program, arms_of, networks, programs_of
+from actlab.study.mnist import MnistParams, arms_of, networks, programs_of
 from actlab.study.run import read_params, run
 from actlab.study.trial_mnist import network_of, train_trial
 from actlab.trainers.stacked import batches
@@ -21,21 +18,21 @@ from actlab.trainers.streams import generator
 TINY = {"study": "tiny", "hidden": [2, 4], "learning_rates": [1e-1, 1e-3], "batch_sizes": [64], "trials": 2}
 
 
-def tiny(**changes: Any) -> MnistParams:
+def tiny(**changes):
     return MnistParams.parse({**TINY, **changes})
 
 
-def trained(program: Program) -> dict[str, dict[str, Any]]:
+def trained(program):
     """Results by network/hidden/rate, without times."""
     trials = train_trial(program)[0]["trials"]
     return {name: {k: v for k, v in trial.items() if k != "seconds"} for name, trial in trials.items()}
 
 
-def of(**changes: Any) -> dict[str, dict[str, Any]]:
+def of(**changes):
     return trained(programs_of(tiny(**changes))[0])
 
 
-def test_params_files_make_the_published_factorial() -> None:
+def test_params_files_make_the_published_factorial():
     params = read_params(paths.ROOT / "params" / "mnist.yaml")
     assert isinstance(params, MnistParams)
     arms, programs = arms_of(params), programs_of(params)
@@ -44,7 +41,7 @@ def test_params_files_make_the_published_factorial() -> None:
     assert len(programs) == 20
 
 
-def test_epochs_are_a_factor() -> None:
+def test_epochs_are_a_factor():
     """Several numbers of epochs make arms and programs of their own; one epoch keeps its published name."""
     once, both = tiny(), tiny(epochs=[1, 3])
     assert {arm.id for arm in arms_of(once)} < {arm.id for arm in arms_of(both)}
@@ -53,9 +50,9 @@ def test_epochs_are_a_factor() -> None:
     assert {"relu", "swish", "geglu_equal_width", "swiglu_equal_parameters"} <= set(networks())
 
 
-def test_one_record_an_arm_with_a_trial_a_seed() -> None:
+def test_one_record_an_arm_with_a_trial_a_seed():
     """The display hears of every trial of a program, the longest program first."""
-    events: list[Any] = []
+    events = []
     outcome = run(tiny(epochs=[1, 2]), watch=events.append)
     told = [event.kind for event in events]
     assert events[0].total == told.count("trial") == 2 * told.count("arm") == 48
@@ -70,7 +67,7 @@ def test_one_record_an_arm_with_a_trial_a_seed() -> None:
         assert {"train", "validation", "test"} <= set(record["provenance"]["data"])
 
 
-def test_a_trial_depends_on_its_shape_alone() -> None:
+def test_a_trial_depends_on_its_shape_alone():
     """One shape is one training, the same bits under both names, whichever other arms share the program."""
     both = of(arms=["geglu_equal_width", "geglu_equal_parameters"], learning_rates=[1e-2])
     assert both["geglu_equal_parameters/4/0.01"] == both["geglu_equal_width/2/0.01"]
@@ -78,19 +75,19 @@ def test_a_trial_depends_on_its_shape_alone() -> None:
     assert alone["relu/4/0.001"] == of()["relu/4/0.001"]
 
 
-def test_an_absurd_rate_is_recorded_as_diverged() -> None:
+def test_an_absurd_rate_is_recorded_as_diverged():
     trials = of(arms=["relu"], hidden=[4], learning_rates=[1e38, 1e-3])
     assert trials["relu/4/1e+38"]["status"] == "diverged"
     assert trials["relu/4/1e+38"]["val_accuracy"] != trials["relu/4/1e+38"]["val_accuracy"]
     assert trials["relu/4/0.001"]["status"] == "done"
 
 
-def test_protocols_differ_in_what_selects() -> None:
+def test_protocols_differ_in_what_selects():
     trials = of(protocol="as_published", arms=["relu"], learning_rates=[1e-2])
     assert all(trial["val_accuracy"] == trial["test_accuracy"] for trial in trials.values())
 
 
-def plain_loop(program: Program, hidden: int, rate: float) -> float:
+def plain_loop(program, hidden, rate):
     """Validation accuracy (%) of one ReLU network by the plain loop: autograd and ``torch.optim.Adam``."""
     images = load_images(program.dataset)
     net = network_of(program, "relu", hidden)
@@ -103,7 +100,7 @@ def plain_loop(program: Program, hidden: int, rate: float) -> float:
 
 
 @pytest.mark.data("mnist")
-def test_known_answers_on_mnist() -> None:
+def test_known_answers_on_mnist():
     """Hidden 8, batch 64, rate 1e-3, one epoch: the plain loop's range over seeds; and the collapse at rate 1e-1 is
     reported as what it is."""
     settings = {"dataset": "mnist", "arms": ["relu", "geglu_equal_width"], "hidden": [2, 8]}

@@ -1,13 +1,10 @@
 """Notebook parameters, through papermill as a user calls it: a mistake ends the run, and the message says what is
 allowed."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -26,12 +23,12 @@ params = checked(globals(), extra={"show": ("all", "best")})
 print(params.model, params.trials, show)"""
 
 
-def globals_after(cell: str, **values: object) -> dict[str, object]:
+def globals_after(cell, **values):
     return {"In": ["", PARAMETERS, f"# Parameters\n{cell}", CHECK], "_": 1, **values}
 
 
 @pytest.fixture(scope="module")
-def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def notebook(tmp_path_factory):
     path = tmp_path_factory.mktemp("inject") / "tiny.ipynb"
     cells = [new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}), new_code_cell(CHECK)]
     kernel = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
@@ -39,7 +36,7 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def papermill(notebook: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def papermill(notebook, *arguments):
     command = [
         sys.executable,
         "-m",
@@ -54,7 +51,7 @@ def papermill(notebook: Path, *arguments: str) -> subprocess.CompletedProcess[st
 
 
 @pytest.mark.slow
-def test_what_papermill_injects_is_what_runs_or_ends_it(notebook: Path) -> None:
+def test_what_papermill_injects_is_what_runs_or_ends_it(notebook):
     """A mistake ends the run: exit code not zero, and the message names the parameter, the value and what is
     allowed."""
     done = papermill(notebook, "-p", "model", "convlm", "-p", "show", "best")
@@ -66,17 +63,17 @@ def test_what_papermill_injects_is_what_runs_or_ends_it(notebook: Path) -> None:
     assert expected in wrong.stderr
 
 
-def test_every_name_of_the_injected_cell_is_seen() -> None:
+def test_every_name_of_the_injected_cell_is_seen():
     """Only the last cell that papermill injected counts; names of later cells in a live session do not."""
     assert injected(globals_after("model = 'convlm'\ntrails = 3\nlist_ = [1]")) == ["model", "trails", "list_"]
     assert injected({"In": ["", "trails = 3"]}) == []
     assert injected({}) == []
 
 
-def test_extra_parameters_are_checked() -> None:
+def test_extra_parameters_are_checked():
     """A parameter of one notebook only is held to its values or its type; absent ones have the study's defaults."""
     assert checked({"trials": 7, "figure": object()}) == Params(trials=7)
-    wrong: list[tuple[object, type | tuple[str, ...]]] = [
+    wrong = [
         ("worst", ("all", "best")),
         (1.0, int),
         (True, int),
@@ -87,7 +84,7 @@ def test_extra_parameters_are_checked() -> None:
             checked({"show": value}, extra={"show": allowed})
 
 
-def test_a_whole_params_file_may_be_given() -> None:
+def test_a_whole_params_file_may_be_given():
     """`papermill -f params/X.yaml` brings the file's kind along; another kind is refused."""
     assert checked(globals_after("kind = 'repro'", kind="repro", trials=2)).trials == 2
     with pytest.raises(BadInput, match="this notebook is for repro"):
@@ -96,7 +93,7 @@ def test_a_whole_params_file_may_be_given() -> None:
         checked(globals_after("trails = 3", trails=3))
 
 
-def test_every_notebook_checks_its_parameters_and_says_their_types() -> None:
+def test_every_notebook_checks_its_parameters_and_says_their_types():
     """A misspelt parameter is refused by the check that the notebook itself makes, and `papermill --help-notebook` has
     a type for each."""
     wrong = []
@@ -106,7 +103,7 @@ def test_every_notebook_checks_its_parameters_and_says_their_types() -> None:
         lines = [line for cell in cells for line in cell.source.splitlines()]
         check = [line for line in lines if re.search(r"\b(given|checked)\(globals\(\)", line)]
         needed = [line for line in lines if line.startswith("from actlab.study")]
-        own: dict[str, object] = {}
+        own = {}
         exec("\n".join([declared, *needed]), own)
         own["In"] = ["", declared, "# Parameters\ntitel = 'x'"]
         for name in ast.parse(declared).body:
@@ -119,7 +116,7 @@ def test_every_notebook_checks_its_parameters_and_says_their_types() -> None:
     assert wrong == []
 
 
-def test_settings_in_words() -> None:
+def test_settings_in_words():
     """Model, size, data, seeds, iterations, optimizer and device of the page."""
     params = Params(trials=5, scale="lite", iterations=1500, train_fraction=0.2, varies=("all", "init"))
     assert settings_in_words(params) == (
@@ -133,7 +130,7 @@ def test_settings_in_words() -> None:
     assert "protocol padding: both + pairing: unpaired, gated" in flawed
 
 
-def test_studies_that_a_page_cannot_show_are_errors() -> None:
+def test_studies_that_a_page_cannot_show_are_errors():
     """Unknown, of another kind, or without the setting that the page is about; a planned study without records yet is
     none of these."""
     for name, arm in (("sizes", "a"), ("sizes", "b"), ("single", "a")):

@@ -1,14 +1,9 @@
 """A user's own parts: their results are known by what they are, not by what they are called; nothing replaces a
 built-in one."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 import actlab
 from actlab import metrics
@@ -31,16 +26,16 @@ pytestmark = pytest.mark.usefixtures("no_own_parts")
 
 
 class Swishlike(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         return x * torch.sigmoid(x)
 
 
 class Wave(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         return 3 * torch.sin(x)
 
 
-def test_a_redefined_activation_is_another_arm(toy: Params) -> None:
+def test_a_redefined_activation_is_another_arm(toy):
     """x sigmoid(x), then 3 sin x under the same name: another id, another cached trial (also under another study's
     name); the first comes back with its own numbers."""
     found = []
@@ -54,10 +49,10 @@ def test_a_redefined_activation_is_another_arm(toy: Params) -> None:
     assert len(store.load_study("toy")) == 2
 
 
-def test_tables_are_closed(toy: Params) -> None:
+def test_tables_are_closed(toy):
     """A built-in row is replaced neither by assignment nor by registration, and a row that nobody registered has no
     identity that a result could carry."""
-    tables: dict[str, Any] = {"relu": ACTIVATIONS, "charlm": MODELS, "pydoc": TEXTS, "churn": metrics.ROWS}
+    tables = {"relu": ACTIVATIONS, "charlm": MODELS, "pydoc": TEXTS, "churn": metrics.ROWS}
     for name, table in tables.items():
         before = table[name]
         with pytest.raises(TypeError, match="item assignment"):
@@ -72,15 +67,15 @@ def test_tables_are_closed(toy: Params) -> None:
         arms_of(toy.replace(activations=("mine",)))
 
 
-def scaled(by: float) -> Callable[[], nn.Module]:
+def scaled(by):
     class Scaled(nn.Module):
-        def forward(self, x: Tensor) -> Tensor:
+        def forward(self, x):
             return by * torch.tanh(x)
 
     return Scaled
 
 
-def helper(x: Tensor) -> Tensor:
+def helper(x):
     return x.sin()
 
 
@@ -88,16 +83,16 @@ BETA = 2.0
 
 
 class Helped(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         return BETA * helper(x)
 
 
-def identity(thing: Any) -> str:
+def identity(thing):
     actlab.register_activation("mine", thing)
     return parts.hash_of("activation", "mine")
 
 
-def test_identity_follows_what_a_function_refers_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_identity_follows_what_a_function_refers_to(monkeypatch):
     """Closure, default, helper and constant are part of what a function is; comments of its neighbours are not."""
     assert identity(scaled(1.0)) == identity(scaled(1.0)) != identity(scaled(2.0))
     assert identity(lambda scale=1.0: nn.Softplus(scale)) != identity(lambda scale=2.0: nn.Softplus(scale))
@@ -111,9 +106,9 @@ def test_identity_follows_what_a_function_refers_to(monkeypatch: pytest.MonkeyPa
     assert identity(Helped) not in (before, after)
 
 
-def test_what_no_hash_can_follow_is_refused() -> None:
+def test_what_no_hash_can_follow_is_refused():
     """What is typed at a prompt or made by ``exec`` has no source; an object with a state of its own is no constant."""
-    space: dict[str, Any] = {"nn": nn, "__name__": "typed"}
+    space = {"nn": nn, "__name__": "typed"}
     exec("class Typed(nn.Module):\n    def forward(self, x):\n        return x", space)
     with pytest.raises(
         BadInput, match=r"source of the activation 'mine' cannot be read.*write it into a file and name"
@@ -122,7 +117,7 @@ def test_what_no_hash_can_follow_is_refused() -> None:
     network = nn.Linear(4, 4)
 
     class Hidden(nn.Module):
-        def forward(self, x: Tensor) -> Tensor:
+        def forward(self, x):
             return network(x)
 
     with pytest.raises(BadInput, match="refers to an object of type Linear, whose content no hash can follow"):
@@ -131,18 +126,18 @@ def test_what_no_hash_can_follow_is_refused() -> None:
 
 
 class Learns(nn.Module):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.slope = nn.Parameter(torch.empty(1))
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         return self.slope * x
 
 
-def test_wrong_parts_are_refused_at_once() -> None:
+def test_wrong_parts_are_refused_at_once():
     """A shape that does not fit, a factory that makes no module, a learned number without a start, a name that no file
     could bear, a name that records use."""
-    wrong: tuple[tuple[Any, str, Any, str], ...] = (
+    wrong = (
         (
             actlab.register_activation,
             "mine",
@@ -162,12 +157,12 @@ def test_wrong_parts_are_refused_at_once() -> None:
     assert ACTIVATIONS.built_in == tuple(ACTIVATIONS)
 
 
-def test_a_trial_has_the_part_that_was_planned() -> None:
+def test_a_trial_has_the_part_that_was_planned():
     """With the start that its ``initialise`` sets, over which the models' common rule does not draw; another function
     of the same name is not trained in its place."""
 
     class Started(Learns):
-        def initialise(self, generator: torch.Generator | None = None) -> None:
+        def initialise(self, generator=None):
             nn.init.constant_(self.slope, 0.7)
 
     actlab.register_activation("mine", Started)
@@ -179,17 +174,17 @@ def test_a_trial_has_the_part_that_was_planned() -> None:
         trial_repro.fresh_model(spec)
 
 
-def test_every_kind_of_study_knows_its_parts() -> None:
+def test_every_kind_of_study_knows_its_parts():
     """Language models, image sweep and ablation: the hash is in config, id and what names the cached trial."""
 
-    def planned() -> list[Any]:
+    def planned():
         arms = arms_of(Params(activations=("mine",)))[:1]
         arms += mnist_arms(MnistParams(arms=("mine",), hidden=(2,), learning_rates=(0.1,), batch_sizes=(8,)))
         return arms + ablation_arms(
             AblationParams(activations=("mine",), optimizers=("adamw",), symmetry=("symmetric",))
         )
 
-    def programs() -> list[Any]:
+    def programs():
         return programs_of(MnistParams(arms=("mine",), hidden=(2,)))[:1]
 
     hashes = []
@@ -202,11 +197,11 @@ def test_every_kind_of_study_knows_its_parts() -> None:
     assert not set(second) & {arm.id for arm in planned()}
 
 
-def half_l1(p: Tensor, q: Tensor) -> Tensor:
+def half_l1(p, q):
     return (p - q).abs().sum(1) / 2
 
 
-def test_a_registered_metric_is_in_every_pair(toy: Params) -> None:
+def test_a_registered_metric_is_in_every_pair(toy):
     """Half the L1 distance is the total variation: pairs, mean; a metric is in the id, and no trial is trained
     for it."""
     plain = run_experiment("charlm", "relu", toy)
@@ -222,20 +217,20 @@ def test_a_registered_metric_is_in_every_pair(toy: Params) -> None:
     assert "half_l1" in str(record["provenance"]["plugins"])
 
 
-def test_decorators_return_what_they_register() -> None:
+def test_decorators_return_what_they_register():
     """All four, and the decorated thing is still usable."""
 
     @actlab.register_activation("mine", gated=True, formula="x", source="us")
     class Packed(nn.Module):
-        def forward(self, x: Tensor) -> Tensor:
+        def forward(self, x):
             return x[..., : x.shape[-1] // 2]
 
     @actlab.register_text("story")
-    def story() -> str:
+    def story():
         return "once upon a time " * 100
 
     @actlab.register_metric("half")
-    def half(p: Tensor, q: Tensor) -> Tensor:
+    def half(p, q):
         return half_l1(p, q) / 2
 
     actlab.register_model("again", MODELS["charlm"].factory)

@@ -1,9 +1,5 @@
 """Params: everything wrong is refused on entry, with the field, the value and what is allowed."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from pydantic import ValidationError
 
@@ -69,7 +65,7 @@ BAD_OF_OTHERS = [
 ]
 
 
-def test_bad_values_are_refused_with_the_field_named(subtests: pytest.Subtests) -> None:
+def test_bad_values_are_refused_with_the_field_named(subtests):
     """Unknown keys and names, wrong types, empty lists and numbers out of range: one line that says which, and
     where."""
     for kind, values, message in [(Params, *bad) for bad in BAD] + BAD_OF_OTHERS:
@@ -81,7 +77,7 @@ def test_bad_values_are_refused_with_the_field_named(subtests: pytest.Subtests) 
             assert "\n" not in str(caught.value)
 
 
-def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones() -> None:
+def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones():
     """``model: charlm`` and ``model: [charlm]`` mean the same, also in papermill's words; order stays; 1 is 1.0."""
     assert Params.parse({}) == Params()
     assert Params.parse({"model": "convlm"}) == Params.parse({"model": ["convlm"]}) == Params(model=("convlm",))
@@ -89,7 +85,7 @@ def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones() -> None:
     assert MnistParams.parse({"learning_rates": 1}).learning_rates == (1.0,)
 
 
-def test_replace_checks_and_nothing_changes_after_entry() -> None:
+def test_replace_checks_and_nothing_changes_after_entry():
     """A changed copy is checked like new parameters; None changes nothing; the original stays."""
     params = Params(trials=2)
     assert params.replace(trials=5, seed=None, model="convlm").model == ("convlm",)
@@ -99,7 +95,7 @@ def test_replace_checks_and_nothing_changes_after_entry() -> None:
     with pytest.raises(UnknownName, match="unknown parameter 'trails'"):
         params.replace(trails=3)
     with pytest.raises(ValidationError, match="frozen"):
-        params.trials = 5  # type: ignore[misc]
+        params.trials = 5
 
 
 FILES = {
@@ -114,7 +110,7 @@ FILES = {
 }
 
 
-def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
+def test_bad_files_are_refused_by_name(tmp_path):
     """A file that is no YAML, no mapping, or holds wrong values; a missing file, a folder, a binary file."""
     file = tmp_path / "study.yaml"
     for text, message in FILES.items():
@@ -129,7 +125,7 @@ def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
             read_yaml(path)
 
 
-def test_a_file_is_read_as_its_values(tmp_path: Path) -> None:
+def test_a_file_is_read_as_its_values(tmp_path):
     """Literals arrive as they stand, and a file without ``kind`` is a study of language models."""
     file = tmp_path / "study.yaml"
     file.write_text("study: mine\nmodel: [charlm, convlm]\nlearning_rate: 1.0e-3\ndevice: cuda:1\n")

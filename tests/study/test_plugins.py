@@ -1,11 +1,8 @@
 """Plug-in files: loaded in every worker, known by their text, refused with a way out; and what else is refused before
 any training."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -47,7 +44,7 @@ SWISH, WAVE = "x * torch.sigmoid(x)", "3 * torch.sin(x)"
 
 
 @pytest.fixture
-def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def mine(tmp_path, monkeypatch):
     """``my_parts.py`` in the current folder."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "my_parts.py"
@@ -55,7 +52,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_two_workers_give_the_bits_of_one(toy: Params, mine: Path) -> None:
+def test_two_workers_give_the_bits_of_one(toy, mine):
     """The file reaches every worker, and what it trains there is what it trains here."""
     settings = toy.replace(activations=("mine",), plugins=("my_parts.py",), dataset=text_file(mine))
     records = [run(settings.replace(study=f"toy-{n}"), workers=n).records[0] for n in (1, 2)]
@@ -67,12 +64,12 @@ def test_two_workers_give_the_bits_of_one(toy: Params, mine: Path) -> None:
     assert records[0]["provenance"]["data"]["path"] == "my_text.txt"
 
 
-def text_file(beside: Path, content: str = "the quick brown fox jumps over the lazy dog; " * 30) -> str:
+def text_file(beside, content="the quick brown fox jumps over the lazy dog; " * 30):
     (beside.parent / "my_text.txt").write_text(content)
     return "my_text.txt"
 
 
-def test_a_changed_file_makes_other_arms(toy: Params, mine: Path) -> None:
+def test_a_changed_file_makes_other_arms(toy, mine):
     """One name and two functions have two records; the first comes back with the first text; line ends do not matter.
     A part that the new version does not register is gone."""
     settings = {**toy.model_dump(), "activations": ["mine"], "plugins": "my_parts.py", "trials": 1}
@@ -87,7 +84,7 @@ def test_a_changed_file_makes_other_arms(toy: Params, mine: Path) -> None:
     assert ("mine" in ACTIVATIONS, "other" in ACTIVATIONS) == (False, True)
 
 
-def test_files_that_are_refused(mine: Path) -> None:
+def test_files_that_are_refused(mine):
     """What is wrong, in which line, and what is allowed."""
     (mine.parent / "helpers.py").write_text("beta = 2\n")
     for content, message in (
@@ -108,7 +105,7 @@ def test_files_that_are_refused(mine: Path) -> None:
                 plugins.load(["wrong.py"])
 
 
-def test_own_metric_is_read_without_the_plug_in(toy: Params, mine: Path) -> None:
+def test_own_metric_is_read_without_the_plug_in(toy, mine):
     """Tables, report and tidy pairs have it by its label; records that lack it show nothing for it; its record
     supersedes the one without."""
     run(toy.replace(activations=("relu",)))
@@ -125,7 +122,7 @@ def test_own_metric_is_read_without_the_plug_in(toy: Params, mine: Path) -> None
     assert "half L1 (0 to 1)" in summary_chapters.in_words(said, summary.against(said.arms, "relu"))
 
 
-def test_image_sweep_and_ablation_take_own_parts(toy: Params, mine: Path) -> None:
+def test_image_sweep_and_ablation_take_own_parts(toy, mine):
     """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
     own = {"plugins": ("my_parts.py",), "trials": 2}
     sweep = run(
@@ -143,7 +140,7 @@ def test_image_sweep_and_ablation_take_own_parts(toy: Params, mine: Path) -> Non
     assert record["config"]["dataset"] == "my_text.txt"
 
 
-def test_check_plugin_tells_right_from_wrong(mine: Path) -> None:
+def test_check_plugin_tells_right_from_wrong(mine):
     """Exit code 0 where all contracts hold, 1 where one is broken: a model that ignores its activation, or sees the
     future; a gated one of another size; an activation that looks ahead, is random, or lies about its derivative; a text
     that changes; a metric that is not 0 for equal predictions."""
@@ -239,11 +236,11 @@ def moody():
 """
 
 
-def test_own_texts_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_texts_that_are_refused(tmp_path, monkeypatch):
     """Missing, a folder, empty, too short, binary, one character, too short for the context: what it is and what is
     needed, before any training."""
     monkeypatch.chdir(tmp_path)
-    files: dict[str, tuple[bytes, str]] = {
+    files = {
         "empty.txt": (b"", r"empty\.txt: a corpus needs at least 100 characters, got 0"),
         "short.txt": (b"x y" * 33, r"short\.txt: a corpus needs at least 100 characters, got 99"),
         "one.txt": (b"a" * 2000, r"one\.txt is not a text: its 2,000 characters are all 'a'"),
@@ -262,14 +259,14 @@ def test_own_texts_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             Params.parse({"dataset": name})
 
 
-def test_an_own_text_is_what_its_characters_are(toy: Params, mine: Path) -> None:
+def test_an_own_text_is_what_its_characters_are(toy, mine):
     """Its vocabulary, split and hash are told; its folder is in no id, its content is; a byte-order mark and line ends
     are no content."""
     name, text = text_file(mine), (mine.parent / "my_text.txt").read_text()
     (mine.parent / "sub").mkdir()
     elsewhere = Path("sub") / name
 
-    def planned(dataset: str) -> str:
+    def planned(dataset):
         return load(toy.replace(dataset=dataset)).arms[0].id
 
     first = planned(name)
@@ -285,7 +282,7 @@ def test_an_own_text_is_what_its_characters_are(toy: Params, mine: Path) -> None
     assert list((mine.parent / "results" / "toy").glob("baseline-my_text.txt-*.json"))
 
 
-def test_what_cannot_be_trained_here_is_refused(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_trained_here_is_refused(toy, monkeypatch):
     """One sentence before any training: torchrun, whose processes would each train every arm, is for ablations; a GPU
     that is not here; a part of the session that workers cannot see."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -294,7 +291,7 @@ def test_what_cannot_be_trained_here_is_refused(toy: Params, monkeypatch: pytest
         ({"activations": ("typed",)}, 2, r"^the activation 'typed' is known to this session only, which 2 worker"),
         ({"device": "cuda:1"}, 1, r"^device=cuda:1: PyTorch .* finds no GPU here; use device=cpu"),
     ]
-    events: list[Any] = []
+    events = []
     for changes, workers, message in cases:
         with pytest.raises(BadInput, match=message):
             run(toy.replace(**changes), workers, watch=events.append)

@@ -1,10 +1,7 @@
 """Where tasks run changes no result: this process, processes, a Dask cluster; what a worker's death leaves is
 finished."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
 
 import pytest
 from faulty import SCRIPT, cluster
@@ -12,44 +9,44 @@ from faulty import SCRIPT, cluster
 from actlab import paths
 from actlab.errors import BadInput
 from actlab.study import pool
-from actlab.study.pool import EngineError, Report, run_tasks
+from actlab.study.pool import EngineError, run_tasks
 
 
-def square(task: int, report: Report) -> tuple[int, int]:
+def square(task, report):
     report(1, float(task))
     return task**2, os.getpid()
 
 
-def fail(task: int, report: Report) -> int:
+def fail(task, report):
     if task == 2:
         raise BadInput("two is not allowed")
     return task
 
 
-def test_one_worker_is_this_process() -> None:
+def test_one_worker_is_this_process():
     """No Dask: results in order, reports at once."""
-    heard: list[tuple[int, int, float]] = []
+    heard = []
     found = list(run_tasks(square, [3, 4], 1, lambda *report: heard.append(report)))
     assert found == [(0, (9, os.getpid())), (1, (16, os.getpid()))]
     assert heard == [(0, 1, 3.0), (1, 1, 4.0)]
 
 
 @pytest.mark.slow
-def test_processes_of_this_machine() -> None:
+def test_processes_of_this_machine():
     """Other processes compute the same, reports come home."""
-    heard: list[tuple[int, int, float]] = []
+    heard = []
     found = dict(run_tasks(square, [1, 2, 3], 2, lambda *report: heard.append(report)))
     assert {place: value for place, (value, _) in found.items()} == {0: 1, 1: 4, 2: 9}
     assert os.getpid() not in {process for _, process in found.values()}
     assert sorted(heard) == [(0, 1, 1.0), (1, 1, 2.0), (2, 1, 3.0)]
 
 
-def setting(task: str, report: Report) -> str | None:
+def setting(task, report):
     return os.environ.get(task)
 
 
 @pytest.mark.slow
-def test_settings_reach_workers_as_they_are_now(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_reach_workers_as_they_are_now(monkeypatch):
     """Folders may be moved after the first workers: the process that they are forked from has no say."""
     for folder in ("first", "second"):
         monkeypatch.setenv("ACTLAB_CACHE", folder)
@@ -59,7 +56,7 @@ def test_settings_reach_workers_as_they_are_now(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.slow
-def test_a_worker_with_other_code_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_with_other_code_refuses(monkeypatch):
     """Files that change while a study starts: a sentence instead of a missing file later."""
     monkeypatch.setattr(pool.provenance, "code", lambda: {"trial_code_sha256": "of the client"})
     with pytest.raises(BadInput, match="has another code than the process that started the study"):
@@ -67,14 +64,14 @@ def test_a_worker_with_other_code_refuses(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.slow
-def test_an_error_comes_home() -> None:
+def test_an_error_comes_home():
     """A user's mistake that shows in a worker is the same error here."""
     with pytest.raises(BadInput, match="two is not allowed"):
         list(run_tasks(fail, [1, 2], 2))
 
 
 @pytest.mark.slow
-def test_a_cluster_by_its_address(tmp_path: Path) -> None:
+def test_a_cluster_by_its_address(tmp_path):
     """The same results through any Dask scheduler; tasks may ask for a GPU."""
     path = {"PYTHONPATH": os.pathsep.join([str(paths.ROOT), str(SCRIPT.parent), os.environ.get("PYTHONPATH", "")])}
     with cluster(tmp_path, path, "--resources", "GPU=1") as (address, _):
@@ -82,7 +79,7 @@ def test_a_cluster_by_its_address(tmp_path: Path) -> None:
     assert [found[place][0] for place in (0, 1)] == [25, 36]
 
 
-def test_no_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_scheduler_is_said(monkeypatch):
     monkeypatch.setattr(pool, "CONNECT", 1)
     with pytest.raises(EngineError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'.*tcp://host:8786"):
         list(run_tasks(square, [1], scheduler="tcp://127.0.0.1:9"))
@@ -90,24 +87,24 @@ def test_no_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         list(run_tasks(square, [1], scheduler="nonsense://x"))
 
 
-def test_a_task_that_ends_every_worker_is_a_sentence() -> None:
+def test_a_task_that_ends_every_worker_is_a_sentence():
     """Dask gives a task up that took several workers with it: what to try is said, without a traceback."""
     from distributed import KilledWorker
 
     class Done:
         status = "error"
 
-        def add_done_callback(self, call: object) -> None:
-            call(self)  # type: ignore[operator]
+        def add_done_callback(self, call):
+            call(self)
 
-        def result(self) -> None:
+        def result(self):
             raise KilledWorker("task", "worker", 3)
 
     class Client:
-        def subscribe_topic(self, topic: str, call: object) -> None:
+        def subscribe_topic(self, topic, call):
             pass
 
-        def submit(self, *args: object, **kwargs: object) -> Done:
+        def submit(self, *args, **kwargs):
             return Done()
 
     with pytest.raises(EngineError, match=r"task 1 of 1 ended its worker again and again .*fewer workers"):

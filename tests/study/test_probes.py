@@ -1,8 +1,6 @@
 """What is measured on a trained model of the ablation: batches, copying and alignment, each against a slow or a known
 answer."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -22,15 +20,15 @@ CONFIG = GPT2Config(vocab_size=29, n_layer=2, n_embd=24, n_head=3, block_size=8,
 RECIPE = TokenRecipe(iterations=1, evaluate_every=1)
 
 
-def model(**changes: object) -> GPT2:
-    return build_gpt2(replace(CONFIG, **changes), "gelu", generator_for=init_streams(1))  # type: ignore[arg-type]
+def model(**changes):
+    return build_gpt2(replace(CONFIG, **changes), "gelu", generator_for=init_streams(1))
 
 
-def text(n: int) -> torch.Tensor:
+def text(n):
     return torch.randint(29, (n,), generator=torch.Generator().manual_seed(0), dtype=torch.int32)
 
 
-def test_batch_losses_are_those_of_contiguous_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_losses_are_those_of_contiguous_spans(monkeypatch):
     """Each batch is one span of the text; a fresh loss of the first and the last agrees."""
     monkeypatch.setattr(analyses, "BATCH_TOKENS", 32)
     monkeypatch.setattr(analyses, "BATCHES", 5)
@@ -46,7 +44,7 @@ def test_batch_losses_are_those_of_contiguous_spans(monkeypatch: pytest.MonkeyPa
         assert found["batch_losses"][batch] == pytest.approx(slow.item(), abs=2e-6)
 
 
-def test_a_short_split_is_one_smaller_batch() -> None:
+def test_a_short_split_is_one_smaller_batch():
     """Forty tokens hold four windows of eight; seven hold none."""
     found = analyses.analyse(model(), text(40), RECIPE)
     assert (found["batch_tokens"], len(found["batch_losses"])) == (32, 1)
@@ -54,7 +52,7 @@ def test_a_short_split_is_one_smaller_batch() -> None:
         analyses.analyse(model(), text(7), RECIPE)
 
 
-def slow_pattern(inputs: list[int], targets: list[int]) -> tuple[list[bool], list[bool]]:
+def slow_pattern(inputs, targets):
     again, other = [], []
     for t, token in enumerate(inputs):
         before = [s for s in range(t) if inputs[s] == token]
@@ -64,7 +62,7 @@ def slow_pattern(inputs: list[int], targets: list[int]) -> tuple[list[bool], lis
     return again, other
 
 
-def test_pattern_agrees_with_a_loop() -> None:
+def test_pattern_agrees_with_a_loop():
     """Repeated and changed continuations, token by token."""
     tokens = torch.randint(3, (20, 9), generator=torch.Generator().manual_seed(1))
     inputs, targets = tokens[:, :-1], tokens[:, 1:]
@@ -74,7 +72,7 @@ def test_pattern_agrees_with_a_loop() -> None:
         assert (found[0][row].tolist(), found[1][row].tolist()) == (again, other)
 
 
-def test_copying_takes_the_last_item_of_a_window() -> None:
+def test_copying_takes_the_last_item_of_a_window():
     """One item a window, its rank and loss read at the last place of its kind."""
     tokens = torch.tensor([[1, 2, 1, 2, 1, 3], [5, 6, 7, 8, 9, 4]])
     windows = Windows(tokens[:, :-1], tokens[:, 1:])
@@ -93,11 +91,11 @@ def test_copying_takes_the_last_item_of_a_window() -> None:
     assert math.isnan(found["changed"]["standard_error"])
 
 
-def test_a_model_that_copies_scores() -> None:
+def test_a_model_that_copies_scores():
     """A stand-in that continues as last time gets every repeated item and no changed one."""
 
     class Copies(GPT2):
-        def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        def forward(self, tokens):
             logits = torch.zeros(*tokens.shape, 29)
             for row, line in enumerate(tokens.tolist()):
                 for t, token in enumerate(line):
@@ -114,7 +112,7 @@ def test_a_model_that_copies_scores() -> None:
     assert found["repeated"]["items"] > 100
 
 
-def test_alignment_agrees_with_a_loop() -> None:
+def test_alignment_agrees_with_a_loop():
     """Mean cosine of every layer and head, of the keys in attention and of the raw embeddings."""
     net, tokens = model().eval(), text(64).long().view(8, 8)
     found = analyses.alignment(net, tokens)
@@ -130,7 +128,7 @@ def test_alignment_agrees_with_a_loop() -> None:
             assert found[name]["logit_spread"][0][head] == pytest.approx((mine @ mean).std().item() / 8**0.5, abs=1e-6)
 
 
-def test_keys_along_bq_are_told_from_the_null() -> None:
+def test_keys_along_bq_are_told_from_the_null():
     """A key bias of one head along bQ makes its cosine 1, beyond every random direction; the other heads stay inside,
     as before."""
     net = model()
@@ -142,7 +140,7 @@ def test_keys_along_bq_are_told_from_the_null() -> None:
     assert found["logit_spread"][0][0] > 0
 
 
-def test_a_model_without_bq_is_measured_with_the_same_vector_and_null() -> None:
+def test_a_model_without_bq_is_measured_with_the_same_vector_and_null():
     """Symmetric and broken models of one seed have the same raw embeddings, so the same published cosines; random
     directions come from a named stream, not from torch's global one."""
     found = []

@@ -1,12 +1,8 @@
 """What a running study shows, on a terminal and off it, and what TensorBoard is given."""
 
-from __future__ import annotations
-
 import io
 import sys
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -26,11 +22,11 @@ STUDIES = {
 
 @pytest.mark.parametrize("terminal", [False, True])
 @pytest.mark.parametrize("name", STUDIES)
-def test_every_kind_of_study_is_shown(name: str, terminal: bool) -> None:
+def test_every_kind_of_study_is_shown(name, terminal):
     """The trial in training with its iteration and loss on a terminal; one line an arm everywhere."""
     console = Console(file=io.StringIO(), force_terminal=terminal, width=150, color_system=None, highlight=False)
     display, one = StudyDisplay(console), STUDIES[name]
-    trial: Any = one.trials[0]
+    trial = one.trials[0]
     with display.progress:
         for event in (
             Event("start", one, total=3),
@@ -40,7 +36,7 @@ def test_every_kind_of_study_is_shown(name: str, terminal: bool) -> None:
         ):
             display.watch(event)
             display.progress.refresh()
-    text = console.file.getvalue()  # type: ignore[attr-defined]
+    text = console.file.getvalue()
     assert "loss 1.2500, accuracy 50.00%" in text
     assert (f"{name} 42" in text) == ("20/60" in text) == ("loss 2.500" in text) == terminal
     assert ("3 trials to train" in text) != terminal
@@ -51,21 +47,21 @@ class Writer:
 
     rows: list[tuple[object, ...]] = []  # noqa: RUF012
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder):
         self.rows.clear()
 
-    def __enter__(self) -> Writer:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *error: object) -> None: ...
+    def __exit__(self, *error): ...
 
-    def add_scalar(self, *row: object) -> None:
+    def add_scalar(self, *row):
         self.rows.append(row)
 
-    def flush(self) -> None: ...
+    def flush(self): ...
 
 
-def test_progress_and_evaluations_are_tracked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_progress_and_evaluations_are_tracked(monkeypatch, tmp_path):
     """Every event reaches the display too; without a tracker nothing is written."""
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))
     arm, trial = SimpleNamespace(id="charlm-relu"), SimpleNamespace(label="42")
@@ -73,7 +69,7 @@ def test_progress_and_evaluations_are_tracked(monkeypatch: pytest.MonkeyPatch, t
     record = {"trials": [{"label": "42", "history": history}]}
     events = [Event("progress", arm, trial, 3, 2.5), Event("arm", arm, record=record)]
     for name, rows in (("", 0), ("tensorboard", 3)):
-        seen: list[Event] = []
+        seen = []
         with tracked(name, tmp_path, seen.append) as watch:
             for event in events:
                 watch(event)

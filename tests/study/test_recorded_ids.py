@@ -1,12 +1,7 @@
 """Recorded ids stay: today's params files plan every arm that has a record in results/, under the same name and with
 the same settings."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
-
-import pytest
 
 from actlab import paths
 from actlab.records import store
@@ -19,10 +14,10 @@ WITHOUT_ARM = ("baseline", "performance", "reliability")
 RECORDS = {path: json.loads(path.read_text(encoding="utf-8")) for path in sorted(ROOT.glob("*/*.json"))}
 
 
-def planned() -> dict[tuple[str, str], Any]:
+def planned():
     """(study, id) -> the arm, of every study in params/ that has records (the arms of some depend on them: tuned
     rates)."""
-    recorded: dict[str, set[str]] = {}
+    recorded = {}
     for path, record in RECORDS.items():
         recorded.setdefault(path.parent.name, set()).add(record.get("model_name", ""))
     studies = [read_params(path) for path in sorted((paths.ROOT / "params").glob("*.yaml")) if path.stem in recorded]
@@ -35,7 +30,7 @@ def planned() -> dict[tuple[str, str], Any]:
     return {(arm.study, arm.id): arm for params in begun for arm in load(params).arms}
 
 
-def test_every_recorded_arm_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_recorded_arm_is_planned(monkeypatch):
     """A change of an arm's settings or of their hash would orphan results: lists every record that no params file plans
     any more, or whose trials are not read back as planned."""
     monkeypatch.setenv("ACTLAB_RESULTS", str(ROOT))
@@ -56,7 +51,7 @@ def test_every_recorded_arm_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [path.stem for path, trial in trials if specification(RECORDS[path], trial.label) != trial] == []
 
 
-def test_records_are_named_by_what_they_hold() -> None:
+def test_records_are_named_by_what_they_hold():
     """File and folder are the record's own id and study; a baseline's file is named after its text and the text's
     hash."""
     wrong = []

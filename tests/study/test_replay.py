@@ -1,11 +1,7 @@
 """Replay: equal bits where nothing changed, an explained difference where something did; samples of all records."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,11 +13,11 @@ from actlab.study import trial, trial_ablation, trial_repro
 from actlab.study.ablation import AblationParams
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params
-from actlab.study.replay import Replay, Task, keep, recorded_trials, replay, replay_all, sample, task_of
+from actlab.study.replay import Task, keep, recorded_trials, replay, replay_all, sample, task_of
 from actlab.study.run import run
 from actlab.trainers.determinism import perturb
 
-SETTINGS: dict[str, Any] = {
+SETTINGS = {
     "study": "tiny-quick",
     "model": "tinylstm",
     "activations": "gelu",
@@ -34,7 +30,7 @@ SETTINGS: dict[str, Any] = {
 
 
 @pytest.fixture
-def records(tmp_path_factory: pytest.TempPathFactory, toy: Params) -> dict[str, Any]:
+def records(tmp_path_factory, toy):
     """The two records of a tiny arm, by kind."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ACTLAB_RESULTS", str(tmp_path_factory.mktemp("results")))
@@ -42,7 +38,7 @@ def records(tmp_path_factory: pytest.TempPathFactory, toy: Params) -> dict[str, 
         return {r["kind"]: r for r in run(Params.parse(SETTINGS)).present}
 
 
-def saved(record: dict[str, Any], change: Callable[[dict[str, Any]], object] = lambda record: None) -> Path:
+def saved(record, change=lambda record: None):
     """The file of a record's copy, changed."""
     copy = json.loads(json.dumps({key: value for key, value in record.items() if key != "checksum"}))
     change(copy)
@@ -51,33 +47,33 @@ def saved(record: dict[str, Any], change: Callable[[dict[str, Any]], object] = l
     return store.save(path, copy)
 
 
-def replayed(path: Path, label: str | None = None) -> Replay:
+def replayed(path, label=None):
     return replay(task_of(path, label))
 
 
 @pytest.mark.parametrize(("kind", "label"), [("trials", None), ("floor", "42-nudge"), ("floor", "42-repeat")])
-def test_replay_gives_the_recorded_bits(records: dict[str, Any], kind: str, label: str | None) -> None:
+def test_replay_gives_the_recorded_bits(records, kind, label):
     """Every trial of a record, perturbed or not, can be trained again to the same weights."""
     found = replayed(saved(records[kind]), label)
     assert found.equal, found.sentence
     assert "equal bit for bit" in found.sentence
 
 
-def test_what_differs_is_told(records: dict[str, Any]) -> None:
+def test_what_differs_is_told(records):
     """Other weights or another evaluation break the promise; with another processor they do not; equal bits from other
     code are told apart."""
 
-    def other_weights(record: dict[str, Any]) -> None:
+    def other_weights(record):
         record["trials"][0]["weights_sha256"] = record["trials"][1]["weights_sha256"]
 
-    def other_evaluation(record: dict[str, Any]) -> None:
+    def other_evaluation(record):
         record["trials"][0]["history"][0]["val_loss"] += 1e-15
 
-    def other_machine(record: dict[str, Any]) -> None:
+    def other_machine(record):
         other_weights(record)
         record["provenance"]["machine"]["processor"] = "another processor"
 
-    def other_code(record: dict[str, Any]) -> None:
+    def other_code(record):
         record["provenance"]["trial_code_sha256"] = "0"
 
     for change, equal, wrong, words in (
@@ -92,16 +88,14 @@ def test_what_differs_is_told(records: dict[str, Any]) -> None:
         assert words in found.sentence
 
 
-def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(
-    toy: Params, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, monkeypatch):
     """Another machine, played by one unit in the last place: its total variation from the cached predictions is the
     recorded floor's, exactly."""
     outcome = run(Params.parse({**SETTINGS, "model": "charlm", "iterations": 20}))
     path = store.path_of("tiny-quick", outcome.present[1]["arm"])
     fresh_model = trial_repro.fresh_model
 
-    def perturbed(spec: Any) -> Any:
+    def perturbed(spec):
         model = fresh_model(spec)
         perturb(model)
         return model
@@ -117,7 +111,7 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(
         assert words in said
 
 
-def test_a_replay_that_raises_is_wrong(records: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replay_that_raises_is_wrong(records, monkeypatch):
     """Not equal, not quiet."""
     path = saved(records["trials"])
     monkeypatch.setattr(trial_repro, "train", lambda *a, **k: 1 / 0)
@@ -126,7 +120,7 @@ def test_a_replay_that_raises_is_wrong(records: dict[str, Any], monkeypatch: pyt
     assert "FAILED: ZeroDivisionError" in found.sentence
 
 
-def test_history_lies_beside_the_record(records: dict[str, Any]) -> None:
+def test_history_lies_beside_the_record(records):
     """Each replay is a file with a checksum; none is read as an arm's record, and the record stays as it is."""
     path = saved(records["trials"])
     before = path.read_bytes()
@@ -139,7 +133,7 @@ def test_history_lies_beside_the_record(records: dict[str, Any]) -> None:
     assert len(store.load_study("tiny-quick")) == 1
 
 
-def test_a_network_of_the_image_sweep_is_replayed_alone() -> None:
+def test_a_network_of_the_image_sweep_is_replayed_alone():
     """Trained among others, it comes out the same on its own, in every number that was recorded."""
     sweep = {"arms": ["relu", "geglu_equal_width"], "hidden": [2, 4], "learning_rates": [1e-1, 1e-3]}
     for record in run(MnistParams.parse({"study": "sweep", "batch_sizes": [64], "trials": 2, **sweep})).present[::5]:
@@ -149,7 +143,7 @@ def test_a_network_of_the_image_sweep_is_replayed_alone() -> None:
         assert "test_accuracy" in found.record["compared"]
 
 
-def test_an_ablation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ablation_is_replayed(monkeypatch):
     """Every optimizer gives its bits again; shaken, the total variation to the cached weights is told."""
     tiny = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
     text = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
@@ -160,7 +154,7 @@ def test_an_ablation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.equal, found.sentence
     first = trial_ablation.train_trial
 
-    def shaken(*given: Any) -> Any:
+    def shaken(*given):
         results, tensors = first(*given)
         tensors["weights/tokens.weight"][0, 0] += 1e-6
         return {**results, "weights_sha256": "0"}, tensors
@@ -173,7 +167,7 @@ def test_an_ablation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < moved.record["total_variation"] < 1e-4
 
 
-def test_what_cannot_be_replayed_is_refused(records: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_replayed_is_refused(records, monkeypatch):
     """Several processes together, a GPU that is not here, other data, an unknown trial, a record without trials."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(RecordError, match="trained by 2 processes"):
@@ -189,12 +183,12 @@ def test_what_cannot_be_replayed_is_refused(records: dict[str, Any], monkeypatch
         task_of(store.save(paths.results() / "tiny" / "baseline.json", {"kind": "baseline", "study": "tiny"}))
 
 
-def tasks(**sizes: int) -> list[Task]:
+def tasks(**sizes):
     """Tasks of studies with so many trials; the i-th took i minutes."""
     return [Task(Path(), study, study, str(i), 60.0 * i, None) for study, n in sizes.items() for i in range(n)]
 
 
-def test_a_sample_takes_turns_by_its_seed_alone() -> None:
+def test_a_sample_takes_turns_by_its_seed_alone():
     """A study of a thousand trials does not push out one of two; long trials are left out on request."""
     drawn = [task.study for task in sample(tasks(large=1000, small=2), 6)]
     assert (drawn.count("large"), drawn.count("small")) == (4, 2)
@@ -206,28 +200,28 @@ def test_a_sample_takes_turns_by_its_seed_alone() -> None:
 
 
 @pytest.fixture
-def two_studies(toy: Params) -> None:
+def two_studies(toy):
     """Two studies of two trials each, and a performance record that replay passes over."""
     for study in ("one", "two"):
         run(Params.parse({**SETTINGS, "study": study, "noise_floor": False}))
     store.save(paths.results() / "performance" / "x.json", {"kind": "performance"})
 
 
-def test_all_trials_of_all_records(two_studies: None) -> None:
+def test_all_trials_of_all_records(two_studies):
     """Each is told to whoever watches, and its history written as it ends; what cannot be replayed stops nothing."""
     assert [(task.study, task.label) for task in recorded_trials(label="43")] == [("one", "43"), ("two", "43")]
     with pytest.raises(UnknownName, match="known are one, performance, two"):
         recorded_trials("tow")
     running = replay_all(recorded_trials("two"))
     next(running)
-    running.close()  # type: ignore[attr-defined]
+    running.close()
     assert len(store.load_replays("two")) == 1
     path = next((paths.results() / "one").glob("tinylstm*.json"))
     record = json.loads(path.read_text())
     record["provenance"]["data"]["sha256"] = "0" * 64
     path.unlink()
     store.save(path, {key: value for key, value in record.items() if key != "checksum"})
-    heard: list[str] = []
+    heard = []
     found = list(replay_all(recorded_trials(), watch=lambda event: heard.append(event.kind)))
     assert [outcome.record is None for outcome in found] == [True, True, False, False]
     assert "not replayed: " in found[0].sentence
@@ -237,7 +231,7 @@ def test_all_trials_of_all_records(two_studies: None) -> None:
 
 
 @pytest.mark.slow
-def test_processes_replay_the_same_bits() -> None:
+def test_processes_replay_the_same_bits():
     """What this process recorded, two others train again."""
     run(Params.parse({**SETTINGS, "study": "one", "noise_floor": False}))
     assert [outcome.equal for outcome in replay_all(recorded_trials("one"), workers=2)] == [True, True]

@@ -1,14 +1,11 @@
 """Studies of every kind: what is recorded is loaded, what failed does not stop the rest, processes change no bit, a
 study that grows keeps the bits of its trials, and two runs agree on one record."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shutil
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -23,7 +20,7 @@ from actlab.study import run as study
 from actlab.study.ablation import AblationParams
 from actlab.study.arms import arms_of
 from actlab.study.mnist import MnistParams
-from actlab.study.params import Params, StudyParams
+from actlab.study.params import Params
 from actlab.study.progress import Event
 from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import load, run
@@ -32,14 +29,14 @@ SWEEP = {"arms": ["relu"], "learning_rates": [0.01], "batch_sizes": [64], "trial
 TINY = {"iterations": 4, "evaluate_every": 2, "batch_size": 2, "trials": 2}
 TOKENS = {"optimizers": ["sgdm"], "symmetry": ["symmetric"], "activations": ["gelu"], "validation_windows": 2}
 NETWORK = {"model": "nanotransformer", "activations": "relu", "prediction_windows": 8, "noise_floor": False}
-STUDIES: tuple[StudyParams, ...] = (
+STUDIES = (
     Params.parse({"study": "grown", **TINY, **NETWORK}),
     MnistParams.parse({"study": "grown-mnist", "hidden": [2], **SWEEP}),
     AblationParams.parse({"study": "grown-ablation", **TINY, **TOKENS, "iterations": 1, "vocab_size": 257}),
 )
 
 
-def test_a_study_from_nothing_to_its_records(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     """Every arm gets a record, in the order of the arms; the display hears of each arm and trial once; a second run
     trains nothing, and one more activation its own trials only."""
     settings, events = toy.replace(noise_floor=True), list[Event]()
@@ -53,7 +50,7 @@ def test_a_study_from_nothing_to_its_records(toy: Params, monkeypatch: pytest.Mo
     assert (heard["arm"], heard["trial"]) == (4, 2 * 3 + 2 * 2), "a noise floor shares the arm's first trial"
     trained, real = [], study.run_trial
 
-    def watched(task: Any, report: Any) -> Any:
+    def watched(task, report):
         trained.append(task.activation)
         return real(task, report)
 
@@ -63,12 +60,12 @@ def test_a_study_from_nothing_to_its_records(toy: Params, monkeypatch: pytest.Mo
     assert trained == ["swish"] * 3
 
 
-def test_a_failed_trial_does_not_stop_the_others(toy: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_trial_does_not_stop_the_others(toy, monkeypatch):
     """One trial raises: the other arm is recorded; the failure is told with its traceback, its arm stays unrecorded and
     can be run again."""
     real = trial_repro.train
 
-    def train(*args: Any, **kwargs: Any) -> Any:
+    def train(*args, **kwargs):
         if args[5] == 43 and "relu" in str(args[0]).lower():
             raise RuntimeError("out of luck")
         return real(*args, **kwargs)
@@ -83,12 +80,12 @@ def test_a_failed_trial_does_not_stop_the_others(toy: Params, monkeypatch: pytes
     assert (run(toy).failed, load(toy).missing) == ([], [])
 
 
-def test_a_program_that_raises_fails_its_trials_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_raises_fails_its_trials_only(monkeypatch):
     """Image classifiers: the seed's trials have failed in every arm, and the next run mends it."""
     params = MnistParams.parse({"study": "tiny", "hidden": [2, 4], **SWEEP})
     real = trial_mnist.train_trial
 
-    def train(program: Any, *args: Any) -> Any:
+    def train(program, *args):
         return real(program, *args) if program.seed != 43 else 1 / 0
 
     with monkeypatch.context() as patch:
@@ -100,7 +97,7 @@ def test_a_program_that_raises_fails_its_trials_only(monkeypatch: pytest.MonkeyP
     assert len(store.load_study("tiny")) == 2
 
 
-def test_a_damaged_record_stops_the_study(toy: Params) -> None:
+def test_a_damaged_record_stops_the_study(toy):
     """A record that was edited is an error, never silently replaced."""
     path = store.path_of("toy", run(toy).arms[0].id)
     path.write_text(path.read_text().replace('"charlm"', '"convlm"', 1))
@@ -108,7 +105,7 @@ def test_a_damaged_record_stops_the_study(toy: Params) -> None:
         run(toy)
 
 
-def test_processes_change_no_bit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_processes_change_no_bit(monkeypatch, tmp_path):
     """Two worker processes leave the records that one process leaves, but for times and dates."""
     params = STUDIES[0].replace(study="two", iterations=1, activations=("swiglu",))
     records = {}
@@ -116,21 +113,21 @@ def test_processes_change_no_bit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     for workers in (2, 1):
         for folder in ("RESULTS", "CACHE"):
             monkeypatch.setenv(f"ACTLAB_{folder}", f"{tmp_path}/{workers}/{folder}")
-        events: list[Event] = []
+        events = []
         records[workers] = run(params, workers, events.append).present
         assert Counter(event.kind for event in events)["trial"] == 2
     assert len(records[1]) == 2, "the arm and the text's baselines"
     assert list(map(essence, records[1])) == list(map(essence, records[2]))
 
 
-def test_errors_survive_the_way_home_from_a_worker() -> None:
+def test_errors_survive_the_way_home_from_a_worker():
     """An error of input is the same after pickling: a worker that raises it does not break the pool."""
     for error in (UnknownName("model", "x", ["charlm"], "file"), DataError("a"), BadInput("b"), RecordError("c")):
         copy = pickle.loads(pickle.dumps(error))
         assert (type(copy), str(copy)) == (type(error), str(error))
 
 
-def grown(params: StudyParams, trials: int) -> store.Record:
+def grown(params, trials):
     (record,) = run(params.replace(trials=trials)).records
     assert record is not None
     return record
@@ -138,7 +135,7 @@ def grown(params: StudyParams, trials: int) -> store.Record:
 
 @pytest.mark.usefixtures("toy")
 @pytest.mark.parametrize("params", STUDIES, ids=lambda params: params.study)
-def test_a_study_that_grows_keeps_its_trials(params: StudyParams) -> None:
+def test_a_study_that_grows_keeps_its_trials(params):
     """From two trials to three, with the cache and without it: the first two are what they were, and only the larger
     record is read. Status counts what is done and left, by the seconds of recorded trials."""
     before = status.of(params)
@@ -163,7 +160,7 @@ def test_a_study_that_grows_keeps_its_trials(params: StudyParams) -> None:
 
 @pytest.mark.usefixtures("toy")
 @pytest.mark.parametrize("params", STUDIES[:2], ids=lambda params: params.study)
-def test_trials_that_come_out_differently_are_refused(params: StudyParams) -> None:
+def test_trials_that_come_out_differently_are_refused(params):
     """Other bits than recorded (another machine, say): the first such trial ends the run; the message says the ways
     out."""
     small = grown(params, 2)
@@ -183,11 +180,11 @@ class One:
     config: ClassVar[dict[str, Any]] = {}
 
 
-def made(status: str = "done", date: str = "today") -> store.Record:
+def made(status="done", date="today"):
     return {"kind": "trials", "trials": [{"label": "42", "status": status}], "provenance": {"date": date}}
 
 
-def test_the_first_of_two_runs_is_kept_and_another_result_refused() -> None:
+def test_the_first_of_two_runs_is_kept_and_another_result_refused():
     """The second, which trained nothing of its own, returns the record of the first; other bits are never dropped
     silently."""
     first = finish(One(), made())
@@ -196,7 +193,7 @@ def test_the_first_of_two_runs_is_kept_and_another_result_refused() -> None:
         finish(One(), made("diverged"))
 
 
-def test_a_failure_is_kept_apart_until_the_arm_has_its_record() -> None:
+def test_a_failure_is_kept_apart_until_the_arm_has_its_record():
     for date in ("first", "second"):
         finish(One(), made("failed", date))
     assert json.loads(failure_of(One()).read_text())["provenance"]["date"] == "second"

@@ -1,11 +1,8 @@
 """One trial's path: cache, resumption, failures, what its arm's record holds, and the model behind a record."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -16,9 +13,8 @@ from actlab import metrics, paths
 from actlab.errors import BadInput, DataError, RecordError
 from actlab.records import store
 from actlab.study import trial, trial_repro
-from actlab.study.arms import TrialSpec, arm, arms_of
+from actlab.study.arms import arm, arms_of
 from actlab.study.mnist import MnistParams
-from actlab.study.params import Params
 from actlab.study.run import run
 from actlab.study.trial import cached, load_model, run_trial, train_afresh, trained_model
 from actlab.trainers.determinism import weights_sha256
@@ -29,30 +25,30 @@ pytestmark = pytest.mark.usefixtures("toy")
 
 
 @pytest.fixture
-def spec(toy: Params) -> TrialSpec:
+def spec(toy):
     """The first trial of the toy study."""
     return arms_of(toy)[0].trials[0]
 
 
 @pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def trained(monkeypatch):
     """Seeds of the trials that are really trained, as they are."""
     labels, real = [], trial_repro.train
 
-    def train(*args: object, **kwargs: object) -> object:
+    def train(*args, **kwargs):
         labels.append(str(args[5]))
-        return real(*args, **kwargs)  # type: ignore[arg-type]
+        return real(*args, **kwargs)
 
     monkeypatch.setattr(trial_repro, "train", train)
     return labels
 
 
-def timeless(results: dict[str, object]) -> str:
+def timeless(results):
     """All results but the times, NaN included."""
     return json.dumps({k: v for k, v in results.items() if k not in ("seconds", "started")}, sort_keys=True)
 
 
-def test_a_finished_trial_lies_in_the_cache_and_is_not_trained_again(spec: TrialSpec, trained: list[str]) -> None:
+def test_a_finished_trial_lies_in_the_cache_and_is_not_trained_again(spec, trained):
     """Predictions, weights and results, and no checkpoint; trained afresh, it has the same bits and touches no file."""
     fresh = train_afresh(spec)[0]
     assert not paths.cache().exists()
@@ -67,10 +63,10 @@ def test_a_finished_trial_lies_in_the_cache_and_is_not_trained_again(spec: Trial
     assert weights_sha256(model) == first["weights_sha256"]
 
 
-def test_the_cache_knows_what_a_result_depends_on(spec: TrialSpec, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_knows_what_a_result_depends_on(spec, monkeypatch):
     """Another setting, text, code or machine is another file."""
     changes = ({"seed": 43}, {"variant": "nudge"}, {"recipe": replace(spec.recipe, learning_rate=1.0)})
-    keys = [cached(spec), *(cached(replace(spec, **change)) for change in changes)]  # type: ignore[arg-type]
+    keys = [cached(spec), *(cached(replace(spec, **change)) for change in changes)]
     for name in ("code", "machine"):
         with monkeypatch.context() as patch:
             patch.setattr(trial.provenance, name, lambda: {"trial_code_sha256": "other", "processor": "other"})
@@ -79,14 +75,14 @@ def test_the_cache_knows_what_a_result_depends_on(spec: TrialSpec, monkeypatch: 
     assert len({*keys, cached(spec)}) == len(keys) + 1
 
 
-def test_an_interrupted_trial_goes_on(spec: TrialSpec, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_trial_goes_on(spec, monkeypatch):
     """A trial killed in mid-study resumes from its checkpoint and ends in the same bits."""
     whole = train_afresh(spec)[0]
 
-    def stop(iteration: int, loss: float) -> None:
+    def stop(iteration, loss):
         raise KeyboardInterrupt
 
-    ticks: Iterator[float] = iter(range(1000))
+    ticks = iter(range(1000))
     with monkeypatch.context() as patch:
         patch.setattr("actlab.trainers.loop.time.perf_counter", lambda: float(next(ticks)))
         with pytest.raises(KeyboardInterrupt):
@@ -97,7 +93,7 @@ def test_an_interrupted_trial_goes_on(spec: TrialSpec, monkeypatch: pytest.Monke
     assert not saved_at.exists()
 
 
-def test_a_failed_trial_is_told_and_tried_again(spec: TrialSpec, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_trial_is_told_and_tried_again(spec, monkeypatch):
     """An exception in training is a status with its traceback, never cached; what the user can mend stops the study."""
     with monkeypatch.context() as patch:
         patch.setattr(trial_repro, "train", lambda *args, **kwargs: 1 / 0)
@@ -106,7 +102,7 @@ def test_a_failed_trial_is_told_and_tried_again(spec: TrialSpec, monkeypatch: py
     assert "ZeroDivisionError" in results["traceback"]
     assert run_trial(spec)["status"] == "done"
 
-    def missing(spec: TrialSpec) -> None:
+    def missing(spec):
         raise DataError("no data")
 
     monkeypatch.setattr(trial_repro, "windows_of", missing)
@@ -114,7 +110,7 @@ def test_a_failed_trial_is_told_and_tried_again(spec: TrialSpec, monkeypatch: py
         train_afresh(spec)
 
 
-def test_a_record(toy: Params) -> None:
+def test_a_record(toy):
     """The documented keys first; averages are the means of what it lists; every pair once; it survives its file; it
     says when, with which code, versions and machine, and on which data it was made."""
     one, record = arm(toy, "charlm", "relu"), actlab.run_experiment("charlm", "relu", toy)
@@ -147,7 +143,7 @@ def test_a_record(toy: Params) -> None:
     }
 
 
-def test_pairs_are_computed_from_the_trials_predictions(toy: Params) -> None:
+def test_pairs_are_computed_from_the_trials_predictions(toy):
     """A pair's numbers are the metrics of the two prediction tensors on the same frozen windows."""
     one = arm(toy, "charlm", "relu")
     pair = actlab.run_experiment("charlm", "relu", toy)["reproducibility_metrics"][1]
@@ -160,17 +156,17 @@ def test_pairs_are_computed_from_the_trials_predictions(toy: Params) -> None:
     assert pair["churn_win"] + pair["churn_loss"] + pair["churn_neutral"] == pytest.approx(pair["churn"])
 
 
-def test_noise_floor(toy: Params) -> None:
+def test_noise_floor(toy):
     """The same seed run twice gives the same bits, so PD is exactly 0; one ULP in one weight gives a PD above 0."""
     settings = toy.replace(noise_floor=True, activations="gelu", iterations=20)
-    repeat, moved = run(settings).records[1]["reproducibility_metrics"]  # type: ignore[index]
+    repeat, moved = run(settings).records[1]["reproducibility_metrics"]
     assert (repeat["between"], moved["between"]) == (["42", "42-repeat"], ["42", "42-nudge"])
     names = ("total_variation", "relative_pd", "churn", "jensen_shannon", "label_pd")
     assert [repeat[name] for name in names] == [0.0] * 5
     assert 0 < moved["total_variation"] < 1e-3
 
 
-def test_a_diverged_trial_shows_and_is_left_out_of_means(toy: Params) -> None:
+def test_a_diverged_trial_shows_and_is_left_out_of_means(toy):
     """NaN stays in the record's file; means and pairs are over the trials that are done, NaN where there are none."""
     record = actlab.run_experiment("charlm", "relu", toy.replace(learning_rate=1e9, iterations=40))
     assert [t["status"] for t in record["trials"]] == ["diverged"] * 3
@@ -179,7 +175,7 @@ def test_a_diverged_trial_shows_and_is_left_out_of_means(toy: Params) -> None:
     assert "NaN" in store.path_of("toy", record["arm"]).read_text()
 
 
-def test_run_experiment(toy: Params, trained: list[str]) -> None:
+def test_run_experiment(toy, trained):
     """A dictionary does as well as Params, a recorded arm is not trained again, and bad input is refused before
     training."""
     wrong = [
@@ -191,7 +187,7 @@ def test_run_experiment(toy: Params, trained: list[str]) -> None:
     ]
     for model, activation, params, message in wrong:
         with pytest.raises(BadInput, match=message):
-            actlab.run_experiment(model, activation, params)  # type: ignore[arg-type]
+            actlab.run_experiment(model, activation, params)
     assert not paths.cache().exists()
     first = actlab.run_experiment("charlm", "relu", toy)
     again = actlab.run_experiment("charlm", "relu", toy.model_dump())
@@ -199,7 +195,7 @@ def test_run_experiment(toy: Params, trained: list[str]) -> None:
     assert {**first, "checksum": again["checksum"]} == again
 
 
-def test_load_model_takes_kept_weights_or_trains_again_and_refuses_others(toy: Params) -> None:
+def test_load_model_takes_kept_weights_or_trains_again_and_refuses_others(toy):
     """With the cache and without it the weights are those of the record's hash; a record with another hash is told
     so."""
     record = actlab.run_experiment("charlm", "relu", toy)
@@ -219,4 +215,4 @@ def test_load_model_takes_kept_weights_or_trains_again_and_refuses_others(toy: P
         load_model(record, 43)
     sweep = {"study": "s", "arms": ["relu"], "hidden": [2], "learning_rates": [0.01], "batch_sizes": [64], "trials": 1}
     with pytest.raises(BadInput, match="a record of kind 'mnist' keeps no weights"):
-        load_model(run(MnistParams.parse(sweep)).records[0])  # type: ignore[arg-type]
+        load_model(run(MnistParams.parse(sweep)).records[0])

@@ -1,13 +1,10 @@
 """One trial on two processes: the losses of one process with the whole batch, one record, and parts of a batch that are
 the batch."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,7 +29,7 @@ validation_windows: 8
 """
 
 
-def test_alone_nothing_is_exchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alone_nothing_is_exchanged(monkeypatch):
     """One process needs no torchrun."""
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     assert group() is ALONE
@@ -41,7 +38,7 @@ def test_alone_nothing_is_exchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ALONE.leads
 
 
-def test_parts_make_the_batch(tmp_path: Path) -> None:
+def test_parts_make_the_batch(tmp_path):
     """The parts of all processes, side by side, are the whole batch."""
     shard = write_shard(tmp_path / "train_000.bin", np.arange(1000) % 251)
     whole, *parts = (TokenStream([shard], 8, 4, None, part) for part in ((0, 1), (0, 2), (1, 2)))
@@ -52,14 +49,14 @@ def test_parts_make_the_batch(tmp_path: Path) -> None:
         assert torch.cat([half[1] for half in halves]).equal(targets)
 
 
-def test_a_batch_that_cannot_be_shared_is_refused() -> None:
+def test_a_batch_that_cannot_be_shared_is_refused():
     """The error names both numbers."""
     assert Group(0, 4).share(8) == 2
     with pytest.raises(BadInput, match="a batch of 9 sequences cannot be shared equally by 4 processes"):
         Group(0, 4).share(9)
 
 
-def run(tmp_path: Path, name: str, *launcher: str) -> dict[str, dict]:
+def run(tmp_path, name, *launcher):
     """Optimizer -> record of the study, run by a launcher of its own."""
     file = tmp_path / "together.yaml"
     file.write_text(STUDY)
@@ -76,7 +73,7 @@ def run(tmp_path: Path, name: str, *launcher: str) -> dict[str, dict]:
 
 
 @pytest.mark.slow
-def test_two_processes_have_the_loss_curve_of_one(tmp_path: Path) -> None:
+def test_two_processes_have_the_loss_curve_of_one(tmp_path):
     """Through `torchrun`, with gloo: same arms, same losses up to rounding, for an optimizer that reads the loss and
     one that does not."""
     one = run(tmp_path, "one")

@@ -1,14 +1,12 @@
 """The training loop: the seed decides the bits, each stream alone matters, and the caller's state stays untouched."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
 import pytest
 import tiny
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F
 
 from actlab.errors import BadInput
@@ -24,21 +22,21 @@ NO_DROPOUT = replace(tiny.CONFIG, dropout=0.0)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_same_seed_gives_same_bits(name: str) -> None:
+def test_same_seed_gives_same_bits(name):
     """The seed is the only source of randomness."""
     assert tiny.outcome(tiny.run(tiny.model(name))) == tiny.outcome(tiny.run(tiny.model(name)))
 
 
-def test_order_alone_matters() -> None:
+def test_order_alone_matters():
     """Without dropout and from the same weights, the seed acts through the order of batches."""
     one, two = (tiny.run(tiny.model(config=NO_DROPOUT), seed=s) for s in (1, 2))
     assert one.weights_sha256 != two.weights_sha256
 
 
-def test_dropout_alone_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dropout_alone_matters(monkeypatch):
     """Another dropout stream, everything else equal: another trial; and none where nothing is dropped."""
 
-    def hashes(config: object) -> set[str]:
+    def hashes(config):
         found = set()
         for other in (0, 1):
             monkeypatch.setattr(loop, "derive", lambda seed, stream, other=other: derive(seed + other, stream))
@@ -49,14 +47,14 @@ def test_dropout_alone_matters(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(hashes(NO_DROPOUT)) == 1
 
 
-def raise_while_reproducible() -> None:
+def raise_while_reproducible():
     with reproducible(3):
         torch.rand(3)
         raise RuntimeError("stop")
 
 
 @pytest.mark.parametrize(("deterministic", "warn_only"), [(False, False), (True, False), (True, True)])
-def test_the_callers_state_comes_back(deterministic: bool, warn_only: bool) -> None:
+def test_the_callers_state_comes_back(deterministic, warn_only):
     """Global stream and determinism settings are what they were, also when training raises."""
     was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     fills, seen = torch.utils.deterministic.fill_uninitialized_memory, []
@@ -76,7 +74,7 @@ def test_the_callers_state_comes_back(deterministic: bool, warn_only: bool) -> N
         torch.use_deterministic_algorithms(was[0], warn_only=was[1])
 
 
-def test_against_a_plain_loop() -> None:
+def test_against_a_plain_loop():
     """The loop is AdamW on mean cross-entropy over the announced batches: a reference of ten lines ends in the same
     weights."""
     ours, plain, text = tiny.model("nanotransformer"), tiny.model("nanotransformer"), tiny.text()
@@ -97,7 +95,7 @@ def test_against_a_plain_loop() -> None:
     assert [entry["train_loss"] for entry in trial.progress.history[1:]] == pytest.approx(means, rel=1e-4)
 
 
-def test_history() -> None:
+def test_history():
     """One entry before training, one every ``evaluate_every`` and one at the end; the first has no training loss."""
     history = tiny.run(tiny.model(), Recipe(iterations=7, evaluate_every=3, batch_size=2)).progress.history
     assert [entry["iteration"] for entry in history] == [0, 3, 6, 7]
@@ -109,16 +107,16 @@ def test_history() -> None:
 class Table(nn.Module):
     """Logits that depend on the current token alone; dropout while training."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.table = nn.Embedding(11, 11)
 
-    def forward(self, tokens: Tensor) -> Tensor:
+    def forward(self, tokens):
         return F.dropout(self.table(tokens), 0.5, self.training)
 
 
 @pytest.mark.parametrize("length", [9, 33, 70, 1003])
-def test_evaluation_is_the_mean_over_every_position(length: int) -> None:
+def test_evaluation_is_the_mean_over_every_position(length):
     """Loss and accuracy equal a direct computation over all characters but the first, whatever mode the model is in."""
     model, text = Table(), tiny.text(length).long()
     logits = model.eval()(text[:-1])
@@ -130,7 +128,7 @@ def test_evaluation_is_the_mean_over_every_position(length: int) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_divergence_is_a_status(name: str) -> None:
+def test_divergence_is_a_status(name):
     """A learning rate of 1e9 ends as ``diverged``, at the evaluation that saw it, with the NaN or infinity kept in the
     history."""
     trial = tiny.run(tiny.model(name), replace(tiny.RECIPE, learning_rate=1e9, iterations=30))
@@ -141,7 +139,7 @@ def test_divergence_is_a_status(name: str) -> None:
     assert math.isfinite(trial.best["val_loss"])
 
 
-def test_best_is_the_first_lowest_and_never_nan() -> None:
+def test_best_is_the_first_lowest_and_never_nan():
     """Best and final are two things: the lowest validation loss (first of equals), and the last one."""
     losses = [3.0, 2.0, 2.5, 2.0, math.nan]
     history = [{"iteration": i, "val_loss": loss} for i, loss in enumerate(losses)]
@@ -151,7 +149,7 @@ def test_best_is_the_first_lowest_and_never_nan() -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_bfloat16_autocast(name: str) -> None:
+def test_bfloat16_autocast(name):
     """Mixed precision trains, keeps weights and predictions in float32, and gives other bits than float32."""
     model = tiny.model(name)
     if name in ("hybridlm", "tinylstm") and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
@@ -168,7 +166,7 @@ def test_bfloat16_autocast(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_nudge_is_one_ulp_of_one_weight(name: str) -> None:
+def test_a_nudge_is_one_ulp_of_one_weight(name):
     """It moves a single number of the last matrix to its float neighbour."""
     before, after = tiny.model(name), tiny.model(name)
     perturb(after)
@@ -178,7 +176,7 @@ def test_a_nudge_is_one_ulp_of_one_weight(name: str) -> None:
     assert torch.equal(torch.nextafter(moved[0][1], torch.tensor([math.inf])), moved[0][2])
 
 
-def test_dropout_may_have_a_seed_of_its_own() -> None:
+def test_dropout_may_have_a_seed_of_its_own():
     """Given the trial's own seed, nothing changes; given another, dropout does, and only where there is any."""
     own, same, other = (tiny.outcome(tiny.run(tiny.model(), dropout_seed=seed)) for seed in (None, 42, 43))
     assert own == same != other
@@ -186,9 +184,9 @@ def test_dropout_may_have_a_seed_of_its_own() -> None:
     assert still[0] == still[1]
 
 
-def test_every_evaluation_is_told_and_changes_nothing() -> None:
+def test_every_evaluation_is_told_and_changes_nothing():
     """The callback sees each evaluation's iteration and the weights as they are there; the trial's bits stay."""
-    seen: dict[int, str] = {}
+    seen = {}
     trial = tiny.run(tiny.model(), on_evaluation=lambda step, model: seen.update({step: weights_sha256(model)}))
     assert list(seen) == [0, 3, 6, 9]
     assert len(set(seen.values())) == 4
@@ -196,7 +194,7 @@ def test_every_evaluation_is_told_and_changes_nothing() -> None:
     assert tiny.outcome(trial) == tiny.outcome(tiny.run(tiny.model()))
 
 
-def test_a_rate_that_falls_linearly() -> None:
+def test_a_rate_that_falls_linearly():
     """Step i of n has the share 1 - i/n of the rate; a constant rate has all of it, and ends in other weights."""
     falling = replace(tiny.RECIPE, iterations=4, evaluate_every=4, schedule="linear")
     assert [falling.rate(i) for i in range(4)] == [1, 0.75, 0.5, 0.25]
@@ -205,11 +203,11 @@ def test_a_rate_that_falls_linearly() -> None:
     assert one.weights_sha256 != other.weights_sha256
 
 
-def test_the_average_follows_the_weights_and_changes_no_bit() -> None:
+def test_the_average_follows_the_weights_and_changes_no_bit():
     """average <- d average + (1 - d) weights after every step, from the weights after the first; training does not
     notice."""
     decay, recipe = 0.8, replace(tiny.RECIPE, iterations=5, evaluate_every=1)
-    seen: list[Tensor] = []
+    seen = []
     net = tiny.model("charlm")
     trial = tiny.run(
         net, replace(recipe, average=decay), on_evaluation=lambda i, m: seen.append(m.head.weight.detach().clone())

@@ -1,7 +1,5 @@
 """A process keeps what it frees: fewer page faults, the same bits."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -29,7 +27,7 @@ print(count() - before)
 
 @pytest.mark.skipif(not process.keep_freed_memory(), reason="the C library is not glibc")
 @pytest.mark.slow
-def test_freed_memory_is_not_faulted_in_again() -> None:
+def test_freed_memory_is_not_faulted_in_again():
     """Blocks of 36 MB, beyond any size that glibc keeps by itself: each use faults their pages in; where memory is
     kept, none after a while."""
     faults = {
@@ -43,7 +41,7 @@ def test_freed_memory_is_not_faulted_in_again() -> None:
     assert faults["kept"] < 100 < 1000 < faults["given back"]
 
 
-def test_another_c_library_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_c_library_is_no_error(monkeypatch):
     """Where there is no ``mallopt``, nothing happens."""
     monkeypatch.setattr(process.ctypes, "CDLL", lambda name: object())
     process.keep_freed_memory.cache_clear()

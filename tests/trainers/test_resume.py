@@ -1,14 +1,11 @@
 """Checkpoints: an interrupted trial that goes on ends in the bits of an uninterrupted one; a damaged file says so."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import tiny
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from actlab.models import MODELS
 from actlab.optimizers import ECD
@@ -19,12 +16,12 @@ class Interrupted(BaseException):
     """Stands for Ctrl-C."""
 
 
-def interrupt_after_saves(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+def interrupt_after_saves(monkeypatch, count):
     """The trial is killed right after its ``count``-th checkpoint."""
     real, saves = checkpoint.save, []
 
-    def save(*args: object) -> None:
-        real(*args)  # type: ignore[arg-type]
+    def save(*args):
+        real(*args)
         saves.append(args)
         if len(saves) == count:
             raise Interrupted
@@ -32,11 +29,11 @@ def interrupt_after_saves(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     monkeypatch.setattr(checkpoint, "save", save)
 
 
-def interrupt_after_steps(model: nn.Module, count: int) -> nn.Module:
+def interrupt_after_steps(model, count):
     """The trial is killed in the forward pass of its ``count``-th training step."""
     steps = []
 
-    def stop(module: nn.Module, _: object) -> None:
+    def stop(module, _):
         if module.training:
             steps.append(1)
             if len(steps) == count:
@@ -48,7 +45,7 @@ def interrupt_after_steps(model: nn.Module, count: int) -> nn.Module:
 
 @pytest.mark.parametrize("saves", [1, 2, 3])
 @pytest.mark.parametrize("name", MODELS)
-def test_resumed_is_uninterrupted(name: str, saves: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resumed_is_uninterrupted(name, saves, tmp_path, monkeypatch):
     """Killed after any of its evaluations and started again, a trial gives the same weights, history and predictions,
     bit for bit."""
     recipe = replace(tiny.RECIPE, iterations=11)
@@ -61,7 +58,7 @@ def test_resumed_is_uninterrupted(name: str, saves: int, tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize("name", ["charlm", "tinylstm"])
-def test_killed_again_and_again(name: str, tmp_path: Path) -> None:
+def test_killed_again_and_again(name, tmp_path):
     """Killed in the middle of a step, many times, from another starting model: the checkpoint holds everything that
     matters."""
     whole = tiny.outcome(tiny.run(tiny.model(name)))
@@ -74,7 +71,7 @@ def test_killed_again_and_again(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [8, 16, 24])
-def test_restored_state_lies_as_new_state_does(length: int, tmp_path: Path) -> None:
+def test_restored_state_lies_as_new_state_does(length, tmp_path):
     """In the file a tensor begins wherever the metadata ends, and a dot product of MKL rounds by the place where its
     arguments begin."""
     net = nn.Linear(40, 3)
@@ -85,7 +82,7 @@ def test_restored_state_lies_as_new_state_does(length: int, tmp_path: Path) -> N
     assert {again.state[p]["momentum"].data_ptr() % 64 for p in net.parameters()} == {0}
 
 
-def _backward(net: nn.Module) -> Tensor:
+def _backward(net):
     net.zero_grad()
     loss = net(torch.ones(2, 40)).square().sum()
     loss.backward()

@@ -1,15 +1,12 @@
 """The stacked program against a slow reference that trains one network alone, and what its bits may depend on."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from itertools import product
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import nn
 
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
@@ -25,13 +22,13 @@ TOLERANCE = 1e-5
 0.1)."""
 
 
-def network(activation: str, width: int, seed: int = 0, features: int = K, init: str = "published") -> FFN:
+def network(activation, width, seed=0, features=K, init="published"):
     net = FFN(features, width, C, ACTIVATIONS[activation])
     net.initialise(init_streams(seed), init)
     return net
 
 
-def images(n: int = 400, features: int = K) -> tuple[Tensor, Tensor]:
+def images(n=400, features=K):
     """Sparse pixels, some of them black in every image, and labels that can be learned from them."""
     source = torch.Generator().manual_seed(1)
     labels = torch.randint(C, (n,), generator=source)
@@ -41,7 +38,7 @@ def images(n: int = 400, features: int = K) -> tuple[Tensor, Tensor]:
     return pixels, labels
 
 
-def alone(net: FFN, rate: float, pixels: Tensor, labels: Tensor, order: Sequence[Tensor]) -> list[float]:
+def alone(net, rate, pixels, labels, order):
     """The slow reference: autograd and ``torch.optim.Adam`` on one network, changed in place. Returns the loss before
     each step."""
     optimizer = torch.optim.Adam(net.parameters(), lr=rate, betas=(0.9, 0.999), eps=1e-8)
@@ -55,9 +52,7 @@ def alone(net: FFN, rate: float, pixels: Tensor, labels: Tensor, order: Sequence
     return losses
 
 
-def trained(
-    shapes: Sequence[tuple[str, int]], rates: Sequence[float], batch_size: int = 8, features: int = K
-) -> tuple[Stack, Tensor]:
+def trained(shapes, rates, batch_size=8, features=K):
     """A stack after 100 batches, and the mean losses."""
     pixels, labels = images(100 * batch_size, features)
     stack = Stack([network(*shape, features=features) for shape in shapes], rates)
@@ -65,7 +60,7 @@ def trained(
 
 
 @pytest.mark.parametrize("batch_size", [8, 64])
-def test_agrees_with_one_network_alone(batch_size: int, subtests: pytest.Subtests) -> None:
+def test_agrees_with_one_network_alone(batch_size, subtests):
     stack, losses = trained(SHAPES, (1e-2, 1e-3), batch_size)
     pixels, labels = images(100 * batch_size)
     order = list(batches(len(pixels), batch_size, 1, generator(0, "order")))
@@ -84,7 +79,7 @@ def test_agrees_with_one_network_alone(batch_size: int, subtests: pytest.Subtest
     ("features", "batch_size"),
     [(64, 8), (64, 64), pytest.param(784, 8, marks=pytest.mark.every), pytest.param(784, 64, marks=pytest.mark.every)],
 )
-def test_result_does_not_depend_on_the_other_networks(features: int, batch_size: int) -> None:
+def test_result_does_not_depend_on_the_other_networks(features, batch_size):
     """Bit for bit: no sum runs across networks, and no kernel is chosen by how many there are."""
     everything, losses = trained(SHAPES, RATES, batch_size, features)
     for shape, rate in ((0, 1), (2, 0), (4, 2), (6, 1)):
@@ -94,7 +89,7 @@ def test_result_does_not_depend_on_the_other_networks(features: int, batch_size:
         assert loss[0, 0] == losses[rate, shape]
 
 
-def test_a_diverging_network_leaves_the_others_alone() -> None:
+def test_a_diverging_network_leaves_the_others_alone():
     """A learning rate that overflows gives NaN in its own row only."""
     calm = trained(SHAPES[:2], (1e-3,))[0]
     mixed, losses = trained(SHAPES[:2], (1e-3, 1e38))
@@ -104,13 +99,13 @@ def test_a_diverging_network_leaves_the_others_alone() -> None:
 
 
 @given(n=st.integers(1, 50), batch_size=st.integers(1, 20), epochs=st.integers(1, 3))
-def test_every_epoch_shows_every_image_once(n: int, batch_size: int, epochs: int) -> None:
+def test_every_epoch_shows_every_image_once(n, batch_size, epochs):
     order = list(batches(n, batch_size, epochs, generator(3, "order")))
     assert all(len(places) <= batch_size for places in order)
     assert torch.cat(order).sort().values.tolist() == sorted(list(range(n)) * epochs)
 
 
-def test_evaluation_counts_every_image_once() -> None:
+def test_evaluation_counts_every_image_once():
     """Against the plain definition; the last piece is smaller than the others."""
     stack, _ = trained(SHAPES, RATES)
     pixels, labels = images(250)
@@ -125,7 +120,7 @@ def test_evaluation_counts_every_image_once() -> None:
         assert measured["largest_class_share"][rate, shape].item() == predicted.bincount().max().item() / len(labels)
 
 
-def test_what_cannot_be_stacked_is_said() -> None:
+def test_what_cannot_be_stacked_is_said():
     with pytest.raises(BadInput, match="at least one network"):
         Stack([], [1e-3])
     with pytest.raises(BadInput, match="'prelu' learns parameters"):

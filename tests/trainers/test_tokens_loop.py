@@ -1,14 +1,10 @@
 """Training on token shards: every optimizer, resumption bit for bit, accumulation, schedules, and the standard error of
 a loss."""
 
-from __future__ import annotations
-
 import json
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,14 +12,14 @@ import torch
 from torch import nn
 
 from actlab.data.tokens import TokenStream, write_shard
-from actlab.models.gpt2 import GPT2, GPT2Config, build_gpt2
+from actlab.models.gpt2 import GPT2Config, build_gpt2
 from actlab.optimizers import OPTIMIZERS, build_optimizer
 from actlab.trainers import loop
 from actlab.trainers.evaluation import evaluate, measure
-from actlab.trainers.loop import Trial, train_tokens
+from actlab.trainers.loop import train_tokens
 from actlab.trainers.recipes import TokenRecipe
 from actlab.trainers.streams import generator, init_streams
-from actlab.trainers.windows import Windows, cover
+from actlab.trainers.windows import cover
 
 CONFIG = GPT2Config(
     vocab_size=29, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.1, symmetry="bQbV", evaluation="mean"
@@ -34,27 +30,27 @@ TOKENS = (np.arange(3000) * 7 + np.arange(3000) // 11 * 3) % 29
 
 
 @pytest.fixture(scope="module")
-def shard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shard(tmp_path_factory):
     return write_shard(tmp_path_factory.mktemp("shards") / "train_000.bin", TOKENS)
 
 
-def windows() -> Windows:
+def windows():
     return cover(torch.from_numpy(TOKENS[:333]), CONFIG.block_size)
 
 
-def model(seed: int = 1, activation: str = "random_prelu", **changes) -> GPT2:
+def model(seed=1, activation="random_prelu", **changes):
     return build_gpt2(replace(CONFIG, **changes), activation, generator_for=init_streams(seed))
 
 
 def run(
-    shard: Path,
-    name: str = "adamw",
-    recipe: TokenRecipe = RECIPE,
-    seed: int = 1,
-    batch: int = 4,
-    net: GPT2 | None = None,
+    shard,
+    name="adamw",
+    recipe=RECIPE,
+    seed=1,
+    batch=4,
+    net=None,
     **more,
-) -> Trial:
+):
     net = net or model(seed)
     settings = more.pop("settings", {"nu": 0.3, "F0": 0.0} if name == "ecd" else {})
     optimizer = build_optimizer(name, net.parameters(), generator(seed, "optimizer"), **settings)
@@ -62,7 +58,7 @@ def run(
     return train_tokens(net, optimizer, stream, windows(), recipe, seed, **more)
 
 
-def outcome(trial: Trial) -> tuple[str, str, str]:
+def outcome(trial):
     return trial.status, json.dumps(trial.progress.history), trial.weights_sha256
 
 
@@ -85,8 +81,8 @@ class InterruptedTrialError(Exception):
     pass
 
 
-def interrupting(at: int) -> Callable[[int, float], None]:
-    def report(iteration: int, loss: float) -> None:
+def interrupting(at):
+    def report(iteration, loss):
         if iteration >= at:
             raise InterruptedTrialError
 

@@ -1,8 +1,6 @@
 """Evaluation windows, training batches and random streams: every character counts once, and names decide the
 randomness."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest
@@ -16,7 +14,7 @@ from actlab.trainers.windows import SKIP, Windows, batch_starts, cover, spread
 
 
 @given(block_size=st.integers(1, 40), extra=st.integers(1, 400))
-def test_cover_counts_every_position_once(block_size: int, extra: int) -> None:
+def test_cover_counts_every_position_once(block_size, extra):
     """The counted targets, in order, are the text from its second character on; each input is the character before its
     target."""
     text = torch.arange(block_size + extra)
@@ -31,7 +29,7 @@ def test_cover_counts_every_position_once(block_size: int, extra: int) -> None:
 
 
 @given(block_size=st.integers(1, 20), length=st.integers(21, 500), count=st.integers(1, 60))
-def test_spread_windows_do_not_overlap(block_size: int, length: int, count: int) -> None:
+def test_spread_windows_do_not_overlap(block_size, length, count):
     """As many windows as asked for or as there are, in order, apart by at least the context, all of them counted, first
     and last included."""
     text = torch.arange(length)
@@ -46,7 +44,7 @@ def test_spread_windows_do_not_overlap(block_size: int, length: int, count: int)
 
 
 @pytest.mark.data("tinyshakespeare/input.txt")
-def test_the_frozen_windows_of_the_published_study() -> None:
+def test_the_frozen_windows_of_the_published_study():
     """The windows that committed records were compared on are still the same: 256 of 128 characters of shakespeare's
     validation text."""
     from actlab.data.text import load_text
@@ -59,14 +57,14 @@ def test_the_frozen_windows_of_the_published_study() -> None:
 
 
 @pytest.mark.parametrize("make", [lambda text: cover(text, 8), lambda text: spread(text, 8, 2)])
-def test_a_text_shorter_than_its_context_is_refused(make: object) -> None:
+def test_a_text_shorter_than_its_context_is_refused(make):
     """Nine characters make one window of eight; eight make none, and the message says so."""
-    assert make(torch.arange(9)).positions == 8  # type: ignore[operator]
+    assert make(torch.arange(9)).positions == 8
     with pytest.raises(BadInput, match="the text has 8 characters; a context of 8 needs at least 9"):
-        make(torch.arange(8))  # type: ignore[operator]
+        make(torch.arange(8))
 
 
-def test_windows_hash() -> None:
+def test_windows_hash():
     """The hash sees inputs, targets and shape, and neither dtype nor device."""
     base = cover(torch.arange(50), 8)
     targets = base.targets.clone()
@@ -82,7 +80,7 @@ def test_windows_hash() -> None:
 
 
 @given(length=st.integers(9, 60), seed=st.integers(0, 100))
-def test_batches_stay_inside_the_text(length: int, seed: int) -> None:
+def test_batches_stay_inside_the_text(length, seed):
     """Every start leaves room for a window and its last target."""
     starts = batch_starts(length, 8, 4, 50, generator(seed, "order"))
     assert starts.shape == (50, 4)
@@ -91,7 +89,7 @@ def test_batches_stay_inside_the_text(length: int, seed: int) -> None:
 
 
 @given(seed=st.integers(0, 2**31), other=st.integers(0, 2**31))
-def test_streams_are_named(seed: int, other: int) -> None:
+def test_streams_are_named(seed, other):
     """A stream is a function of seed and name: equal for equal ones, different for any other."""
     assert derive(seed, "order") == derive(seed, "order")
     assert derive(seed, "order") != derive(seed, "dropout")
@@ -99,7 +97,7 @@ def test_streams_are_named(seed: int, other: int) -> None:
     assert 0 <= derive(seed, "order") < 2**63
 
 
-def test_stream_values_are_pinned() -> None:
+def test_stream_values_are_pinned():
     """Derived seeds are part of every published result: they never change."""
     names = ("order", "dropout", "init/tokens.weight")
     assert [derive(42, name) for name in names] == [8165458605575282540, 8951272675227016627, 4614753643510904109]

@@ -1,7 +1,5 @@
 """The explorer as a widget and as a page: one program, the same numbers."""
 
-from __future__ import annotations
-
 import re
 
 from tests.support.explored import catalogue
@@ -9,7 +7,7 @@ from tests.support.explored import catalogue
 from actlab.widgets.explorer import Explorer
 
 
-def test_page_is_whole() -> None:
+def test_page_is_whole():
     """Program, style and numbers in one piece: no address of anything else, and the same bytes each time."""
     made = Explorer(catalogue=catalogue())
     page = made.to_html()

@@ -1,8 +1,6 @@
 """The live panels, driven without a browser: moving a widget changes the picture, training trains and stops,
 differences are marked."""
 
-from __future__ import annotations
-
 import pytest
 
 from actlab.study.params import Params
@@ -11,7 +9,7 @@ from actlab.widgets.panels import Laboratory, SideBySide, TrainOne, side_by_side
 PARAMS = Params(iterations=6, evaluate_every=3, batch_size=2, prediction_windows=4)
 
 
-def test_moving_beta_changes_the_picture() -> None:
+def test_moving_beta_changes_the_picture():
     """Beta is there for the activations that have one, and its picture is named for those who cannot see it."""
     panel = Laboratory(PARAMS)
     before = panel.picture.value
@@ -24,7 +22,7 @@ def test_moving_beta_changes_the_picture() -> None:
 
 
 @pytest.mark.usefixtures("toy")
-def test_train_one_now_trains() -> None:
+def test_train_one_now_trains():
     panel = TrainOne(PARAMS)
     panel.start.click()
     assert panel.thread is not None
@@ -36,7 +34,7 @@ def test_train_one_now_trains() -> None:
 
 
 @pytest.mark.usefixtures("toy")
-def test_stop_stops() -> None:
+def test_stop_stops():
     """A stopped run leaves no result; its checkpoint stays, from which the next click goes on."""
     params = PARAMS.replace(iterations=400, evaluate_every=5)
     panel = TrainOne(params)
@@ -49,7 +47,7 @@ def test_stop_stops() -> None:
     assert not panel.start.disabled
 
 
-def test_two_trials_side_by_side() -> None:
+def test_two_trials_side_by_side():
     panel = SideBySide(PARAMS, length=20)
     panel.start.click()
     assert "seed 42" in panel.out.value
@@ -62,7 +60,7 @@ def test_two_trials_side_by_side() -> None:
 @pytest.mark.parametrize(
     ("texts", "share", "marks"), [(["same", "same"], "0.0%", 0), (["a<b ", "a>bc"], "50.0%", 4), (["", ""], "0.0%", 0)]
 )
-def test_differences_are_marked_and_counted(texts: list[str], share: str, marks: int) -> None:
+def test_differences_are_marked_and_counted(texts, share, marks):
     page = side_by_side(texts, ["one", "two"])
     assert share in page
     assert page.count("<mark") == marks
