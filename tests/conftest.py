@@ -99,6 +99,17 @@ def toy(monkeypatch, fresh_texts):
 
 
 @pytest.fixture
+def cats(monkeypatch):
+    """The text of an ablation is short, and tokenized anew for each test."""
+    from actlab.study import trial_ablation
+
+    monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.CATS)
+    trial_ablation._text_shards.cache_clear()
+    yield
+    trial_ablation._text_shards.cache_clear()
+
+
+@pytest.fixture
 def no_own_parts():
     """What a test registers is gone after it."""
     from actlab.study import own_parts as parts

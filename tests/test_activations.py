@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, special
 
-from actlab.activations import ACTIVATIONS, PReLU, find_activation, get_activation, slope
-from actlab.errors import BadInput, UnknownName
+from actlab.activations import ACTIVATIONS, PReLU, get_activation, slope
+from actlab.errors import BadInput
 
 
 def smelu(x, beta):
@@ -135,18 +135,6 @@ def test_random_prelu_draws_from_the_generator():
     assert torch.equal(slopes(1), slopes(1))
     assert not torch.equal(slopes(1), slopes(2))
     assert torch.equal(get_activation("prelu", features=4).slope.detach(), torch.full((4,), 0.25))
-
-
-@pytest.mark.parametrize("name", ["rleu", "", "ReLU", None])
-def test_unknown_name(name):
-    """An unknown name is a ``ValueError`` that lists every known one and says where."""
-    with pytest.raises(UnknownName) as caught:
-        find_activation(name, "params/x.yaml")
-    assert isinstance(caught.value, ValueError)
-    message = str(caught.value)
-    assert repr(name) in message
-    assert "in params/x.yaml" in message
-    assert all(known in message for known in ACTIVATIONS)
 
 
 def test_a_parameter_that_the_formula_does_not_have_is_refused():

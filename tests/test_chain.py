@@ -6,11 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
 from actlab import paths
@@ -37,19 +37,6 @@ PAGES = [
         "reads": ["results/chain-quick"],
     }
 ]
-
-
-class Words(HTMLParser):
-    """The visible text of a page."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.parts: list[str] = []
-        self.feed(page)
-        self.text = " ".join(" ".join(self.parts).split())
-
-    def handle_data(self, data):
-        self.parts.append(data)
 
 
 @pytest.fixture
@@ -85,7 +72,9 @@ def command(root, program, *words):
 
 
 def page(root, name):
-    return Words((root / "book" / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8")).text
+    """The visible text of a page."""
+    html = (root / "book" / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8")
+    return " ".join(BeautifulSoup(html, "html.parser").get_text(" ").split())
 
 
 def icons_are_drawn(html):

@@ -1,39 +1,23 @@
 """Equivalence of two number types, on made-up records."""
 
-from itertools import combinations
-
 import numpy as np
 import yaml
+from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import dtype
 from actlab.records import repro
-from actlab.records.labels import PAIR_METRICS
 
 PLAN = yaml.safe_load((paths.ROOT / "params" / "dtype.yaml").read_text())["plan"]
 
 
 def study(loss_shift, tv_shift, noise=0.0005):
     """Two arms of five seeds; shifts apply to every trial and every pair."""
-    random, labels = np.random.default_rng(1), [str(42 + i) for i in range(5)]
-    records = []
+    random, records = np.random.default_rng(1), []
     for activation in ("relu", "gelu"):
-        own = random.normal(2.3, 0.02, 5)
-        finals = [{"val_loss": x + loss_shift + noise * random.normal(), "val_accuracy": 30.0} for x in own]
-        pairs = [
-            {"between": [a, b], **dict.fromkeys(PAIR_METRICS, 0.08 + tv_shift + noise * random.normal())}
-            for a, b in combinations(labels, 2)
-        ]
-        trials = [{"label": n, "status": "done", "final": f, "best": f} for n, f in zip(labels, finals, strict=True)]
-        about = {
-            "kind": "trials",
-            "study": "x",
-            "arm": activation,
-            "model_name": "charlm",
-            "activation": activation,
-            "config": {"trials": labels},
-        }
-        records.append({**about, "trials": trials, "reproducibility_metrics": pairs})
+        losses = random.normal(2.3, 0.02, 5) + loss_shift + noise * random.normal(size=5)
+        pairs = 0.08 + tv_shift + noise * random.normal(size=(5, 5))
+        records.append(grids.record("charlm", activation, losses, pairs))
     return repro.read(records)
 
 

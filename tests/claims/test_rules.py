@@ -74,6 +74,7 @@ def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction():
     assert (found.verdict, found.defect) == ("artefact", IGNORED)
     assert identical(*lite, flawed=same, claimed=["full"]).verdict == "artefact", "it may be shown at a smaller scale"
     assert identical(*lite, flawed=other).verdict == "contradicted"
+    assert identical(lite[0], same, flawed=same).verdict == "replicated"
     swish = grids.record("minigpt", "swish", LOSSES)
     undecided = [identical(*lite, flawed=same, iterations=9), identical(*lite, flawed=same, defect=PADDED)]
     undecided += [identical(*lite, swish, flawed=same)]  # swish's corrected arm says nothing of the flaw

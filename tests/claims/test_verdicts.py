@@ -9,16 +9,10 @@ from actlab.claims.verdicts import (
     MEANINGS,
     VERDICTS,
     Between,
-    Finding,
     all_of,
     by_signs,
-    decided,
-    elsewhere,
     expected,
-    explained,
-    ran,
     signs,
-    unexplained,
     within,
 )
 from actlab.records.defects import WORDS
@@ -30,43 +24,6 @@ def test_every_verdict_has_a_meaning_and_every_flaw_words():
     """No raw name of a switch is left to be read; every defect that can be switched on has words."""
     assert list(MEANINGS) == list(VERDICTS)
     assert set(WORDS) == set(DEFECTS)
-
-
-def test_words_follow_from_comparisons():
-    """Each outcome; large numbers are not written with an exponent."""
-    assert [ran(x, "").verdict for x in (True, False)] == ["replicated", "not yet tested"]
-    answers = [True, False, None, "too wide"]
-    verdicts = [decided(x, "").verdict for x in answers]
-    assert verdicts == ["replicated", "contradicted", "not yet tested", "compatible"]
-    assert [str(Between(10e6, 15e6)), str(Between(0.5, 0.5))] == ["10,000,000 to 15,000,000", "0.5"]
-
-
-@pytest.mark.parametrize(
-    ("without", "with_flaw", "verdict"),
-    [
-        (False, True, "artefact"),
-        (True, True, "replicated"),
-        (False, False, "contradicted"),
-        (None, True, "not yet tested"),
-    ],
-)
-def test_an_artefact_needs_both_outcomes(without, with_flaw, verdict):
-    """It fails when done correctly and comes out with the flaw; anything else is judged as done correctly."""
-    found = explained(decided(without, "off"), decided(with_flaw, "on"), "a flaw")
-    assert (found.verdict, found.defect) == (verdict, "a flaw" if verdict == "artefact" else "")
-
-
-def test_what_decides_nothing():
-    """Outcomes at another scale; and what was excluded while a flaw that could explain it is untried."""
-    for verdict in ("replicated", "compatible", "contradicted"):
-        assert elsewhere(Finding(verdict, ""), "full").verdict == "not yet tested"
-    assert elsewhere(Finding("artefact", ""), "full").verdict == "artefact"
-    for verdict, flaw, told in (
-        ("contradicted", "a flaw", "not yet tested"),
-        ("contradicted", "", "contradicted"),
-        ("replicated", "a flaw", "replicated"),
-    ):
-        assert unexplained(Finding(verdict, "x"), flaw).verdict == told
 
 
 def test_expected_covers_a_mean_of_three_further_trials():

@@ -9,7 +9,7 @@ import pytest
 from actlab import paths
 from actlab.data.catalogue import DATASETS
 from actlab.data.fetch import SHAKESPEARE, Source, fetch
-from actlab.errors import DataError, UnknownName
+from actlab.errors import DataError
 
 CONTENT = b"To be, or not to be\n"
 SOURCE = Source(
@@ -90,11 +90,9 @@ def test_the_real_file_fits_its_source():
 
 
 def test_datasets():
-    """Every data set of the studies is listed; two need no download; an unknown one lists them."""
+    """Every data set of the studies is listed; two need no download."""
     assert {"pydoc", "shakespeare", "novels", "digits", "mnist"} <= set(DATASETS)
     assert {name for name, row in DATASETS.items() if row.where == "built in"} == {"pydoc", "digits"}
-    with pytest.raises(UnknownName, match=r"unknown dataset 'imagenet'.*digits, mnist, novels"):
-        DATASETS.find("imagenet")
 
 
 def test_folders_follow_the_environment(tmp_path, monkeypatch):

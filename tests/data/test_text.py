@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from actlab.data import novels
 from actlab.data.fetch import fetch
-from actlab.data.text import TEXTS, corpus_of, load_text
-from actlab.errors import BadInput, UnknownName
+from actlab.data.text import corpus_of, load_text
+from actlab.errors import BadInput
 
 SHAKESPEARE = pytest.mark.data("tinyshakespeare/input.txt")
 any_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=100, max_size=300)
@@ -62,17 +62,6 @@ def test_a_corpus_needs_text():
     """Fewer than 100 characters are no corpus."""
     with pytest.raises(BadInput, match="toy: a corpus needs at least 100 characters, got 99"):
         corpus_of("toy", "x" * 99)
-
-
-def test_unknown_corpus():
-    """An unknown text lists the known ones; images are not text."""
-    with pytest.raises(
-        UnknownName, match=r"unknown dataset 'shakespear'.*did you mean 'shakespeare'.*novels, pydoc, shakespeare"
-    ):
-        load_text("shakespear")
-    with pytest.raises(UnknownName, match="unknown dataset 'mnist'"):
-        load_text("mnist")
-    assert set(TEXTS) == {"pydoc", "shakespeare", "novels"}
 
 
 @SHAKESPEARE

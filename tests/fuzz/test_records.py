@@ -10,6 +10,7 @@ import warnings
 import ablations
 import grids
 import pytest
+import sweeps
 from damage import DAMAGE
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,39 +21,10 @@ from actlab.records import ablation, mnist, repro, store
 from actlab.records.labels import METRICS
 
 DOOR = "records"
-SWEPT = {
-    "kind": "mnist",
-    "study": "fuzz",
-    "arm": "relu-8",
-    "model_name": "ffn",
-    "activation": "relu",
-    "network": "relu",
-    "n_parameters": 100,
-    "config": {
-        "hidden": 8,
-        "epochs": 1,
-        "optimizer": "adam",
-        "dataset": "digits",
-        "learning_rate": 1e-3,
-        "batch_size": 64,
-    },
-    "trials": [
-        {
-            "seed": 42 + i,
-            "label": str(42 + i),
-            "status": "done",
-            "collapsed": False,
-            "val_accuracy": 50.0 + i,
-            "test_accuracy": 49.0,
-            "val_loss": 1.5,
-        }
-        for i in range(3)
-    ],
-}
 RECORDS = {
     "trials": grids.record(),
     "floor": grids.floor(),
-    "mnist": SWEPT,
+    "mnist": sweeps.record("relu", 8, 1e-3, 64),
     "ablation": ablations.record("ecd", "bQbV", "gelu"),
 }
 leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.just(10**30) | st.floats() | st.text(max_size=3)

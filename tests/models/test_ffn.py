@@ -24,14 +24,10 @@ def images(n=2000, pixel_power=1.0):
     return torch.randn(n, K, generator=torch.Generator().manual_seed(5)) * math.sqrt(pixel_power)
 
 
-def test_plain_formula():
-    net, x = network("relu"), images(7)
-    torch.testing.assert_close(net(x), torch.relu(x @ net.w_in) @ net.w_out)
-
-
-def test_gated_formula():
-    net, x = network("geglu"), images(7)
-    torch.testing.assert_close(net(x), (F.gelu(x @ net.w_gate) * (x @ net.w_in)) @ net.w_out)
+def test_plain_and_gated_formula():
+    plain, gated, x = network("relu"), network("geglu"), images(7)
+    torch.testing.assert_close(plain(x), torch.relu(x @ plain.w_in) @ plain.w_out)
+    torch.testing.assert_close(gated(x), (F.gelu(x @ gated.w_gate) * (x @ gated.w_in)) @ gated.w_out)
 
 
 def test_published_counts(subtests):

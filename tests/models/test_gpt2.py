@@ -176,7 +176,6 @@ def test_evaluation_policies():
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_compiled_agrees():
     net = lively(model(symmetry="bQbV")).train()
     other = lively(model(symmetry="bQbV")).train()

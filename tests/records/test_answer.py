@@ -1,19 +1,16 @@
-"""The confirmatory analysis, on made-up records whose truth is known, and recomputed from the raw JSON with NumPy
-alone."""
-
-from itertools import combinations
+"""The confirmatory analysis, on made-up records whose truth is known (``test_estimates`` recomputes it from the raw
+JSON)."""
 
 import numpy as np
 import pytest
 import yaml
-from scipy import stats
+from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import answer as chapter
 from actlab.figures import answer as figures
 from actlab.records import repro
 from actlab.records.answer import RULES, Answer
-from actlab.records.labels import PAIR_METRICS
 
 PLAN = yaml.safe_load((paths.ROOT / "params" / "answer.yaml").read_text())["plan"]
 SEEDS, STEPS = 10, (50, 100, 150, 200, 250)
@@ -22,40 +19,29 @@ SEEDS, STEPS = 10, (50, 100, 150, 200, 250)
 def record(model, activation, speed, shift, base, random):
     """An arm that learns at ``speed`` and whose TV is ``base`` + 0.05 (2.5 - loss) + ``shift``, with noise that belongs
     to the seeds."""
-    labels = [str(1000 + i) for i in range(SEEDS)]
     luck, apart = random.normal(0, 0.01, SEEDS), random.normal(0, 0.002, SEEDS)
-    losses = {step: 1.8 + 1.2 * np.exp(-speed * step / 100) + luck for step in STEPS}
 
-    def pairs(step, factor=1.0):
-        tv = base + 0.05 * (2.5 - losses[step].mean()) + shift
-        return [
-            {"between": [a, b], **dict.fromkeys(PAIR_METRICS, factor * (tv + apart[i] + apart[j]))}
-            for (i, a), (j, b) in combinations(enumerate(labels), 2)
-        ]
+    def at(step):
+        losses = 1.8 + 1.2 * np.exp(-speed * step / 100) + luck
+        tv = base + 0.05 * (2.5 - losses.mean()) + shift
+        return grids.record(model, activation, losses, tv + np.add.outer(apart, apart))
 
-    def trials(step):
-        return [{"label": label, "val_loss": loss} for label, loss in zip(labels, losses[step], strict=True)]
+    def moment(step):
+        made = at(step)
+        trials = [{"label": trial["label"], **trial["final"]} for trial in made["trials"]]
+        return {"iteration": step, "trials": trials, "pairs": made["reproducibility_metrics"]}
 
-    finals = [{"val_loss": loss, "val_accuracy": 40.0} for loss in losses[STEPS[-1]]]
-    ensembles = [
-        {"between": [[p["between"][0]], [p["between"][1]]], "total_variation": p["total_variation"]}
-        for p in pairs(STEPS[-1])
+    made = at(STEPS[-1])
+    made["config"]["recipe"] |= {"iterations": STEPS[-1]}
+    singles = [
+        {"between": [[a] for a in pair["between"]], "total_variation": pair["total_variation"]}
+        for pair in made["reproducibility_metrics"]
     ]
-    halved = [{**pair, "total_variation": 0.5 * pair["total_variation"]} for pair in ensembles]
-    return {
-        "kind": "trials",
+    halved = [{**pair, "total_variation": 0.5 * pair["total_variation"]} for pair in singles]
+    return made | {
         "study": "answer",
-        "arm": f"{model}-{activation}",
-        "model_name": model,
-        "activation": activation,
-        "config": {"recipe": {"iterations": STEPS[-1]}, "trials": labels},
-        "trials": [
-            {"label": label, "status": "done", "final": f, "best": f, "history": []}
-            for label, f in zip(labels, finals, strict=True)
-        ],
-        "reproducibility_metrics": pairs(STEPS[-1]),
-        "trajectory": [{"iteration": step, "trials": trials(step), "pairs": pairs(step)} for step in STEPS[:-1]],
-        "equal_compute": [{"size": 1, "pairs": ensembles}, {"size": 2, "pairs": halved}],
+        "trajectory": [moment(step) for step in STEPS[:-1]],
+        "equal_compute": [{"size": 1, "pairs": singles}, {"size": 2, "pairs": halved}],
     }
 
 
@@ -68,7 +54,7 @@ def records(shifts, seed=0, models=("charlm", "convlm", "minigpt")):
         for m, model in enumerate(models)
         for i, (activation, shift) in enumerate({"relu": 0.0, **shifts}.items())
     ]
-    return [{"kind": "baseline", "study": "answer", "bigram": {"val_loss": 2.48}}, *arms]
+    return [grids.baseline() | {"bigram": {"val_loss": 2.48}}, *arms]
 
 
 def answer(found):
@@ -125,35 +111,6 @@ def test_each_hypothesis_is_judged_by_its_rule():
 
     assert words(-0.02, 0.02) == ["supported"] * 4
     assert words(0.02, -0.02)[:2] == ["contradicted", "contradicted"]
-
-
-def test_recomputed_from_the_raw_records_with_numpy_alone():
-    """The difference at equal loss and its jackknife interval, without any function of the package."""
-    found = records({"gelu": -0.01})
-    arms = {r["activation"]: r for r in found if r.get("model_name") == "charlm"}
-
-    def curve(raw, kept):
-        moments = [*((e["trials"], e["pairs"]) for e in raw["trajectory"])]
-        moments.append(([{"label": t["label"], **t["final"]} for t in raw["trials"]], raw["reproducibility_metrics"]))
-        losses = [np.mean([t["val_loss"] for t in trials if t["label"] in kept]) for trials, _ in moments]
-        metric = [
-            np.mean([p["total_variation"] for p in pairs if set(p["between"]) <= set(kept)]) for _, pairs in moments
-        ]
-        return np.array(losses), np.array(metric)
-
-    def difference(kept):
-        curves = {name: curve(raw, kept) for name, raw in arms.items()}
-        level = max(losses[-1] for losses, _ in curves.values())
-        at = {name: np.interp(-level, -losses, metric) for name, (losses, metric) in curves.items()}
-        return at["gelu"] - at["relu"]
-
-    labels = [t["label"] for t in arms["relu"]["trials"]]
-    value = difference(labels)
-    left_out = np.array([difference([label for label in labels if label != without]) for without in labels])
-    error = np.sqrt((SEEDS - 1) / SEEDS * ((left_out - left_out.mean()) ** 2).sum())
-    half = stats.t.ppf(0.975, SEEDS - 1) * error
-    ours = answer(found).comparisons()["charlm", "gelu"].difference
-    np.testing.assert_allclose([ours.value, ours.low, ours.high], [value, value - half, value + half], rtol=1e-9)
 
 
 def test_false_alarms_of_the_whole_family():

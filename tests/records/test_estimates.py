@@ -48,24 +48,30 @@ def minus_relu(arms, name, keep):
     return float(found[name] - found["relu"])
 
 
-def test_equal_loss_again_from_the_raw_records(monkeypatch):
-    """Every comparison of results/sources, and the numbers that an audit computed for three of them."""
+@pytest.mark.parametrize(("study", "read"), [("sources", answer.exploratory), ("answer", answer.read)])
+def test_equal_loss_again_from_the_raw_records(monkeypatch, study, read):
+    """Every comparison of the study of sources and of the confirmatory one."""
     monkeypatch.setenv("ACTLAB_RESULTS", str(paths.ROOT / "results"))
-    outcomes, records = answer.exploratory().comparisons(), raw("sources")
-    for model in ("charlm", "convlm"):
+    outcomes, records = read().comparisons(), raw(study)
+    for model, name in outcomes:
         arms = {a: course(record) for (m, a), record in records.items() if m == model}
-        for name in set(arms) - {"relu"}:
-            left_out = np.array([minus_relu(arms, name, [j for j in range(5) if j != i]) for i in range(5)])
-            error = np.sqrt(4 / 5 * ((left_out - left_out.mean()) ** 2).sum())
-            value, reach = minus_relu(arms, name, list(range(5))), stats.t.ppf(0.975, 4) * error
-            found = outcomes[model, name].difference
-            assert (found.value, found.low, found.high, found.n) == pytest.approx(
-                (value, value - reach, value + reach, 5)
-            ), (model, name)
+        seeds = range(arms["relu"][0].shape[1])
+        left_out = np.array([minus_relu(arms, name, [j for j in seeds if j != i]) for i in seeds])
+        value, n = minus_relu(arms, name, list(seeds)), len(seeds)
+        reach = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
+        found = outcomes[model, name].difference
+        expected = pytest.approx((value, value - reach, value + reach, n))
+        assert (found.value, found.low, found.high, found.n) == expected, (model, name)
+    assert len(outcomes) == len(records) - len({model for model, _ in outcomes})
+
+
+def test_equal_loss_has_the_numbers_of_an_audit(monkeypatch):
+    """Computed apart from the records of results/sources."""
+    monkeypatch.setenv("ACTLAB_RESULTS", str(paths.ROOT / "results"))
+    outcomes = answer.exploratory().comparisons()
     gelu = outcomes["charlm", "gelu"].difference
     assert [round(x, 3) for x in (gelu.value, gelu.low, gelu.high)] == [0.001, -0.002, 0.005]
-    assert round(outcomes["convlm", "smelu_1"].difference.value, 3) == -0.005
-    assert round(outcomes["convlm", "swiglu"].difference.value, 3) == 0.015
+    assert [round(outcomes["convlm", a].difference.value, 3) for a in ("smelu_1", "swiglu")] == [-0.005, 0.015]
 
 
 def test_differences_are_adjusted_together():

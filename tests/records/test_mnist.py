@@ -1,68 +1,14 @@
 """The image sweep read from records: pairing by seed, sentences that count."""
 
-import math
-
 import numpy as np
 import pytest
+from tests.support.sweeps import longer, made_up, record
 
 from actlab.chapters import mnist as chapter
 from actlab.records import mnist as mnist_records
 from actlab.records.mnist import Sweep
 from actlab.study.mnist import MnistParams
 from actlab.study.run import run
-
-LIFT = {"relu": 0.0, "geglu_equal_width": 3.0, "geglu_equal_parameters": -1.0}
-SIZE = {"relu": 794, "geglu_equal_width": 1578, "geglu_equal_parameters": 794}
-
-
-def record(
-    network,
-    hidden,
-    rate,
-    batch,
-    dataset="mnist",
-    lift=LIFT,
-    epochs=1,
-):
-    """Ten seeds; accuracy = 49 + hidden + epochs + lift + an effect of the seed that all arms share."""
-    shared = np.random.default_rng(batch).normal(0, 2, 10)
-    noise = np.random.default_rng(sum(map(ord, network)) + hidden).normal(0, 0.1, 10)
-    trials = [
-        {
-            "seed": 42 + i,
-            "label": str(42 + i),
-            "status": "done",
-            "collapsed": rate == 0.1 and network != "relu",
-            "val_accuracy": 49 + epochs + hidden + lift[network] + shared[i] + noise[i],
-            "val_loss": math.log(10) if rate == 0.1 and network != "relu" and i == 0 else 1.0,
-            "test_accuracy": 49.5 + hidden + lift[network] + shared[i] + noise[i],
-        }
-        for i in range(10)
-    ]
-    config = {
-        "hidden": hidden,
-        "learning_rate": rate,
-        "batch_size": batch,
-        "epochs": epochs,
-        "optimizer": "adam",
-        "dataset": dataset,
-    }
-    return {
-        "kind": "mnist",
-        "study": "mnist",
-        "arm": f"{network}-{hidden}-{rate:g}-{batch}-{epochs}",
-        "model_name": "ffn",
-        "activation": network,
-        "network": network,
-        "n_parameters": SIZE[network] * hidden,
-        "config": config,
-        "trials": trials,
-    }
-
-
-def made_up(**more):
-    cells = [(n, h, r, b) for n in LIFT for h in (2, 4, 8, 16) for r in (0.1, 0.01, 0.001, 0.0001) for b in (8, 64)]
-    return mnist_records.read([record(*cell, **more) for cell in cells])
 
 
 def test_differences_are_paired_by_seed():
@@ -92,10 +38,6 @@ def test_sentences_count_cells():
     assert "better than ReLU in 32 and worse in 0 of 32" in found["mnist_equal_width"]
     assert "better than ReLU in 0 and worse in 32 of 32" in found["mnist_equal_parameters"]
     assert set(chapter.sentences(mnist_records.read([])).values()) == {"No record yet"}
-
-
-def longer(epochs, **more):
-    return [record(n, h, 0.001, 64, epochs=epochs, **more) for n in LIFT for h in (2, 4, 8, 16)]
 
 
 def test_more_epochs_stand_for_themselves():

@@ -12,38 +12,23 @@ from actlab.records import sources
 from actlab.records.labels import PAIR_METRICS
 
 LABELS = ["42", "43", "44", "45", "46"]
+HALVES = [(list(a), list(b)) for a, b in combinations(combinations(LABELS, 2), 2) if not set(a) & set(b)]
 
 
 def stream(activation, varies, level, model="charlm", spread=0.001):
     """Five trials whose pairs differ by ``level`` and a little; ensembles of two differ by half of it; at iteration 5
     by a tenth."""
-    record = grids.record(model, activation, (2.0,) * 5)
-    noise = np.random.default_rng(len(activation) * 7 + len(varies)).normal(0, spread, 10)
-    pairs = [
-        {"between": [a, b], **dict.fromkeys(PAIR_METRICS, level + x)}
-        for (a, b), x in zip(combinations(LABELS, 2), noise, strict=True)
-    ]
-    early = [{"between": pair["between"], **dict.fromkeys(PAIR_METRICS, level / 10)} for pair in pairs]
-    halves = [
-        (list(a), list(b))
-        for a in combinations(LABELS, 2)
-        for b in combinations(LABELS, 2)
-        if a < b and not set(a) & set(b)
-    ]
-    record["config"] = {**record["config"], "recipe": {"device": "cpu", "iterations": 10}} | (
-        {"varies": varies} if varies != "all" else {}
+    noise = np.random.default_rng(len(activation) * 7 + len(varies)).normal(0, spread, (5, 5))
+    record, early = (
+        grids.record(model, activation, (2.0,) * 5, pd) for pd in (level + noise, np.full((5, 5), level / 10))
     )
+    record["config"]["recipe"] |= {"iterations": 10}
+    record["config"] |= {"varies": varies} if varies != "all" else {}
+    trials = [{"label": a, "val_loss": 3.0} for a in LABELS]
+    pairs = early["reproducibility_metrics"]
     return record | {
-        "reproducibility_metrics": pairs,
-        "trajectory": [
-            {
-                "iteration": 5,
-                "trials": [{"label": a, "val_loss": 3.0} for a in LABELS],
-                "pairs": early,
-                "as_published": {},
-            }
-        ],
-        "ensembles": {"2": [{"between": [a, b], "total_variation": level / 2} for a, b in halves]},
+        "trajectory": [{"iteration": 5, "trials": trials, "pairs": pairs, "as_published": {}}],
+        "ensembles": {"2": [{"between": [a, b], "total_variation": level / 2} for a, b in HALVES]},
     }
 
 

@@ -1,14 +1,10 @@
 """`python -m tests.speed [NAME ...]`: measure on an idle machine and write a record of each below results/performance;
 `DEFAULT` takes 20 minutes."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 from tests.speed import commands, images, peers, updates, workers
 
@@ -17,7 +13,7 @@ from actlab.errors import ActlabError, UnknownName
 from actlab.records import store
 from actlab.study import provenance
 
-MEASUREMENTS: dict[str, Callable[[], dict[str, Any]]] = {
+MEASUREMENTS = {
     "peers": peers.measure_all,
     "commands": commands.measure_all,
     "scaling": workers.measure_all,
@@ -27,7 +23,7 @@ MEASUREMENTS: dict[str, Callable[[], dict[str, Any]]] = {
 DEFAULT = tuple(MEASUREMENTS)
 
 
-def save(name: str, measured: dict[str, Any]) -> store.Record:
+def save(name, measured):
     """Write one set of measurements with the machine and the moment; every run makes a record of its own."""
     now = datetime.now(UTC)
     origin = {
@@ -41,7 +37,7 @@ def save(name: str, measured: dict[str, Any]) -> store.Record:
     return record
 
 
-def main(names: list[str]) -> int:
+def main(names):
     """Measure and record; exit code 2 for a name that there is not."""
     for name in names:
         if name not in MEASUREMENTS:

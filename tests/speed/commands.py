@@ -1,16 +1,12 @@
 """A whole command: `actlab run` of two trials against the reference as published; wall-clock seconds from the shell,
 start-up included."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -29,14 +25,14 @@ TRIALS = {
 }
 
 
-def seconds(command: list[str], **environment: str) -> float:
+def seconds(command, **environment):
     """Of a command that must succeed."""
     since = time.perf_counter()
     subprocess.run(command, cwd=paths.ROOT, env={**os.environ, **environment}, check=True, capture_output=True)
     return time.perf_counter() - since
 
 
-def ours(model: str, iterations: int, every: int, workers: int, dtype: str = "float32") -> float:
+def ours(model, iterations, every, workers, dtype="float32"):
     """``actlab run`` with no cache and no record."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {**TRIALS, "study": "timed", "model": model, "iterations": iterations, "evaluate_every": every}
@@ -46,20 +42,18 @@ def ours(model: str, iterations: int, every: int, workers: int, dtype: str = "fl
         return seconds(command, ACTLAB_RESULTS=folder, ACTLAB_CACHE=folder)
 
 
-def published(model: str, iterations: int, every: int, threads: int) -> float:
+def published(model, iterations, every, threads):
     """The reference: one trial after the other, each on all cores, 50 batches of both splits an evaluation, then the
     pair."""
     words = ["-m", "tests.speed.reference", model, str(iterations), str(every)]
     return seconds([sys.executable, *words], OMP_NUM_THREADS=str(threads))
 
 
-def measure_all(
-    models: Sequence[str] = tuple(MODELS), iterations: int = 200, every: int = 50, rounds: int = 1
-) -> dict[str, Any]:
+def measure_all(models=tuple(MODELS), iterations=200, every=50, rounds=1):
     """Model -> way -> seconds of each round; the ways take turns."""
     cores, fast = os.cpu_count() or 1, process.bfloat16_arithmetic()
     load = os.getloadavg()[0]
-    found: dict[str, Any] = {}
+    found = {}
     for model in models:
         found[model] = {"reference": [], "float32": [], **({"bfloat16": []} if fast else {})}
         for _ in range(rounds):

@@ -1,49 +1,43 @@
 """PyTorch Lightning with all off that a measurement does not need: logger, bar, checkpoints, summary."""
 
-from __future__ import annotations
-
 import logging
 import warnings
-from collections.abc import Callable
-from typing import Any
 
-import torch
-from torch import Tensor, nn
 from torch.nn import functional as F
 
 OFF = {"logger": False, "enable_progress_bar": False, "enable_checkpointing": False, "enable_model_summary": False}
 
 
-def module(net: nn.Module, optimizer: Callable[..., torch.optim.Optimizer]) -> Any:
+def module(net, optimizer):
     """A network as a ``LightningModule``: cross-entropy of its logits (..., classes), and their accuracy in
     validation; a target of -100 counts for nothing."""
     import lightning as pl
 
-    class Module(pl.LightningModule):  # type: ignore[misc,unused-ignore]  # Any where lightning is not installed
-        def __init__(self) -> None:
+    class Module(pl.LightningModule):  # Any where lightning is not installed
+        def __init__(self):
             super().__init__()
             self.net = net
 
-        def _scored(self, batch: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        def _scored(self, batch):
             logits, targets = self.net(batch[0]), batch[1].flatten()
             return logits.flatten(0, -2), targets
 
-        def training_step(self, batch: tuple[Tensor, Tensor], index: int) -> Tensor:
+        def training_step(self, batch, index):
             return F.cross_entropy(*self._scored(batch))
 
-        def validation_step(self, batch: tuple[Tensor, Tensor], index: int) -> None:
+        def validation_step(self, batch, index):
             logits, targets = self._scored(batch)
             self.log("val_loss", F.cross_entropy(logits, targets))
             self.log("val_accuracy", (logits.argmax(1) == targets).float().mean())
 
-        def configure_optimizers(self) -> torch.optim.Optimizer:
+        def configure_optimizers(self):
             return optimizer(self.parameters())
 
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     return Module()
 
 
-def quietly(work: Callable[[Any], object]) -> None:
+def quietly(work):
     """Hand a fresh trainer to ``work``."""
     import lightning as pl
 

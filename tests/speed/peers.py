@@ -6,21 +6,17 @@ batches, and ``evaluation`` of some positions. What a trial costs at any protoco
 seconds a position.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import torch
 from tests.speed import account, lightning_way, reference, timing
-from torch import Tensor
 from torch.nn import functional as F
 
-from actlab.data.text import Corpus, load_text
-from actlab.models import MODELS, SCALES, LanguageModel, build_model
+from actlab.data.text import load_text
+from actlab.models import MODELS, SCALES, build_model
 from actlab.trainers import process
 from actlab.trainers.evaluation import evaluate
 from actlab.trainers.loop import train
@@ -46,14 +42,14 @@ class Setting:
     steps: int = 4
     """Iterations in one measured piece of training."""
 
-    def start(self) -> tuple[LanguageModel, Corpus]:
+    def start(self):
         """The freshly initialised model, and its text."""
         corpus = load_text(self.dataset)
         config = replace(SCALES[self.scale], vocab_size=corpus.vocab_size)
         return build_model(self.model, config, self.activation, generator_for=init_streams(0)), corpus
 
 
-def ours(setting: Setting, dtype: str = "float32") -> Works:
+def ours(setting, dtype="float32"):
     """``trainers.loop.train`` and its evaluation of every validation position, in a process set up as a study's."""
     process.prepare()
     model, corpus = setting.start()
@@ -66,7 +62,7 @@ def ours(setting: Setting, dtype: str = "float32") -> Works:
     }
 
 
-def plain(setting: Setting) -> Works:
+def plain(setting):
     """The reference's loop (``reference.py``): its layers, its batches, its evaluation on random batches."""
     model, corpus = setting.start()
     learner = reference.Learner(model, corpus, RECIPE)
@@ -76,7 +72,7 @@ def plain(setting: Setting) -> Works:
     }
 
 
-def nanogpt(setting: Setting) -> Works:
+def nanogpt(setting):
     """After nanoGPT's train.py: slices stacked to batches, a scheduled rate, decay for matrices only, clipping;
     PyTorch's attention and dropout."""
     model, corpus = setting.start()
@@ -85,11 +81,11 @@ def nanogpt(setting: Setting) -> Works:
     groups = [{"params": matrices, "weight_decay": RECIPE.weight_decay}, {"params": rest, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=RECIPE.learning_rate, betas=(0.9, 0.95))
 
-    def loss_of(text: Tensor) -> Tensor:
+    def loss_of(text):
         x, y = reference.random_batch(text, width, RECIPE.batch_size)
         return F.cross_entropy(net(x).flatten(0, 1), y.flatten(), ignore_index=-1)
 
-    def training() -> None:
+    def training():
         for step in range(setting.steps):
             for group in optimizer.param_groups:
                 group["lr"] = RECIPE.learning_rate * (0.55 + 0.45 * math.cos(math.pi * step / RECIPE.iterations))
@@ -99,7 +95,7 @@ def nanogpt(setting: Setting) -> Works:
             optimizer.zero_grad(set_to_none=True)
 
     @torch.no_grad()
-    def evaluation() -> None:
+    def evaluation():
         net.eval()
         for _ in range(SOME_BATCHES):
             loss_of(corpus.validation).item()
@@ -111,18 +107,18 @@ def nanogpt(setting: Setting) -> Works:
 class _Random(torch.utils.data.Dataset):
     """Windows at random places of a text."""
 
-    def __init__(self, text: Tensor, width: int, count: int) -> None:
+    def __init__(self, text, width, count):
         self.text, self.width, self.count = text.long(), width, count
 
-    def __len__(self) -> int:
+    def __len__(self):
         return self.count
 
-    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+    def __getitem__(self, index):
         start = int(torch.randint(len(self.text) - self.width, ()))
         return self.text[start : start + self.width], self.text[start + 1 : start + self.width + 1]
 
 
-def lightning(setting: Setting) -> Works:
+def lightning(setting):
     """Our model as a ``LightningModule`` with a data loader, and our windows for validation."""
     model, corpus = setting.start()
     width, size, loader = model.config.block_size, RECIPE.batch_size, torch.utils.data.DataLoader
@@ -137,7 +133,7 @@ def lightning(setting: Setting) -> Works:
     }
 
 
-WAYS: dict[str, tuple[Callable[[Setting], Works], bool]] = {
+WAYS = {
     "ours": (ours, True),
     "ours in bfloat16": (partial(ours, dtype="bfloat16"), True),
     "plain reference": (plain, False),
@@ -148,7 +144,7 @@ WAYS: dict[str, tuple[Callable[[Setting], Works], bool]] = {
 batches)."""
 
 
-def measure(setting: Setting, names: Sequence[str], rounds: int) -> dict[str, Any]:
+def measure(setting, names, rounds):
     """Way -> CPU seconds of an iteration and of a million evaluated positions, a list of rounds each, and ``peak_mb``;
     the ways take turns."""
     found = timing.apart({name: partial(WAYS[name][0], setting) for name in names}, rounds)
@@ -161,16 +157,16 @@ def measure(setting: Setting, names: Sequence[str], rounds: int) -> dict[str, An
     return found
 
 
-def spent_by(setting: Setting) -> dict[str, Any]:
+def spent_by(setting):
     """The arithmetic of our training step."""
     model, corpus = setting.start()
     recipe = replace(RECIPE, iterations=1, evaluate_every=1)
     one = spread(corpus.validation, model.config.block_size, 1)
 
-    def step() -> None:
+    def step():
         train(model, corpus.train, one, one, recipe, 0)
 
-    def evaluation() -> None:
+    def evaluation():
         for _ in range(3):  # before the step, after it, and the predictions
             evaluate(model, one, recipe)
 
@@ -178,23 +174,21 @@ def spent_by(setting: Setting) -> dict[str, Any]:
     return {"training_gflop": arithmetic / 1e9}
 
 
-def measure_all(
-    rounds: int = 3, models: Sequence[str] = tuple(MODELS), others: bool = True, **setting: Any
-) -> dict[str, Any]:
+def measure_all(rounds=3, models=tuple(MODELS), others=True, **setting):
     """Ours and the reference for every model, in both dtypes where this processor has bfloat16 arithmetic; the other
     ways for the first model."""
     fast = process.bfloat16_arithmetic()
     found = {}
-    with timing.one_thread():
-        rate = account.matmul_rate()
-        for name in models:
-            one = Setting(model=name, **setting)
-            ways = [
-                way
-                for way in WAYS
-                if (fast or "bfloat16" not in way) and (way in list(WAYS)[:3] or (others and name == models[0]))
-            ]
-            found[name] = {"ways": measure(one, ways, rounds), "account": spent_by(one)}
+    torch.set_num_threads(1)
+    rate = account.matmul_rate()
+    for name in models:
+        one = Setting(model=name, **setting)
+        ways = [
+            way
+            for way in WAYS
+            if (fast or "bfloat16" not in way) and (way in list(WAYS)[:3] or (others and name == models[0]))
+        ]
+        found[name] = {"ways": measure(one, ways, rounds), "account": spent_by(one)}
     whole = cover(load_text(one.dataset).validation, SCALES[one.scale].block_size).positions
     batch = RECIPE.batch_size * SCALES[one.scale].block_size
     return {

@@ -6,17 +6,15 @@ stacked LSTM, batches cut out of the text one by one, random batches of each spl
 reference study had it on CPUs (200 on GPUs).
 """
 
-from __future__ import annotations
-
 import copy
 import sys
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F
 
-from actlab.data.text import Corpus, load_text
-from actlab.models import SCALES, LanguageModel, build_model
+from actlab.data.text import load_text
+from actlab.models import SCALES, build_model
 from actlab.models.charlm import SeparateAttention
 from actlab.models.layers import CausalSelfAttention, Dropout, LSTMStack
 from actlab.trainers.recipes import Recipe
@@ -28,16 +26,16 @@ EVALUATION_BATCHES = 50
 class NaiveAttention(nn.Module):
     """Causal attention head by head: softmax(q k^T / sqrt(hs) + mask), dropout, times v."""
 
-    def __init__(self, attention: nn.Module, n_head: int, dropout: float) -> None:
+    def __init__(self, attention, n_head, dropout):
         super().__init__()
         self.attention, self.n_head, self.drop = attention, n_head, nn.Dropout(dropout)
 
-    def _projections(self, x: Tensor) -> tuple[Tensor, ...]:
+    def _projections(self, x):
         if isinstance(self.attention, SeparateAttention):
             return self.attention.query(x), self.attention.key(x), self.attention.value(x)
         return self.attention.qkv(x).chunk(3, dim=-1)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """(B, T, C) -> (B, T, C)."""
         time = x.shape[1]
         allowed = torch.tril(torch.ones(time, time, dtype=torch.bool, device=x.device))
@@ -52,7 +50,7 @@ class NaiveAttention(nn.Module):
 class TorchAttention(NaiveAttention):
     """Causal attention as nanoGPT calls it: PyTorch's own, all heads at once, with its dropout."""
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """(B, T, C) -> (B, T, C)."""
         batch, time, width = x.shape
         q, k, v = (p.view(batch, time, self.n_head, width // self.n_head).transpose(1, 2) for p in self._projections(x))
@@ -63,7 +61,7 @@ class TorchAttention(NaiveAttention):
 class StackedLSTM(nn.Module):
     """PyTorch's own multi-layer LSTM with its built-in dropout."""
 
-    def __init__(self, stack: LSTMStack) -> None:
+    def __init__(self, stack):
         super().__init__()
         first = stack.layers[0]
         assert isinstance(first, nn.LSTM)
@@ -74,12 +72,12 @@ class StackedLSTM(nn.Module):
             for name, value in layer.named_parameters():
                 getattr(self.lstm, name.replace("_l0", f"_l{i}")).data.copy_(value)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """(B, T, C) -> (B, T, hidden)."""
         return self.lstm(x)[0]
 
 
-def naive(model: nn.Module, attention: type[NaiveAttention] = NaiveAttention) -> nn.Module:
+def naive(model, attention=NaiveAttention):
     """A copy of a model with the same weights whose attention, dropout and LSTM are the plain ones."""
     plain = copy.deepcopy(model)
     for parent in list(plain.modules()):
@@ -95,7 +93,7 @@ def naive(model: nn.Module, attention: type[NaiveAttention] = NaiveAttention) ->
     return plain
 
 
-def random_batch(text: Tensor, block_size: int, batch_size: int) -> tuple[Tensor, Tensor]:
+def random_batch(text, block_size, batch_size):
     """Inputs and targets (B, T), cut out one window at a time."""
     starts = torch.randint(len(text) - block_size, (batch_size,))
     inputs = torch.stack([text[i : i + block_size].long() for i in starts])
@@ -107,14 +105,14 @@ class Learner:
     """A plain model with its optimizer, and its dice for batches: steps and evaluations as the reference study made
     them."""
 
-    def __init__(self, model: LanguageModel, corpus: Corpus, recipe: Recipe) -> None:
+    def __init__(self, model, corpus, recipe):
         self.net, self.corpus = naive(model), corpus
         self.sizes = model.config.block_size, recipe.batch_size
         self.optimizer = torch.optim.AdamW(
             self.net.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
         )
 
-    def step(self) -> float:
+    def step(self):
         """One step on a random batch; its loss in nats."""
         inputs, targets = random_batch(self.corpus.train, *self.sizes)
         loss = F.cross_entropy(self.net(inputs).flatten(0, 1), targets.flatten())
@@ -124,7 +122,7 @@ class Learner:
         return loss.item()
 
     @torch.no_grad()
-    def loss(self, text: Tensor, batches: int = EVALUATION_BATCHES) -> float:
+    def loss(self, text, batches=EVALUATION_BATCHES):
         """Mean loss on random batches of a text."""
         self.net.eval()
         pairs = (random_batch(text, *self.sizes) for _ in range(batches))
@@ -133,7 +131,7 @@ class Learner:
         return sum(losses) / batches
 
     @torch.no_grad()
-    def predictions(self, batches: int = EVALUATION_BATCHES) -> Tensor:
+    def predictions(self, batches=EVALUATION_BATCHES):
         """(N, V) probabilities on random batches of its own, as published: two trials are asked about different
         text."""
         self.net.eval()
@@ -141,7 +139,7 @@ class Learner:
         return torch.cat([self.net(x).flatten(0, 1).softmax(-1) for x in inputs])
 
 
-def main(name: str, iterations: int, every: int, trials: int = 2) -> None:
+def main(name, iterations, every, trials=2):
     """The published command: trials one after the other, losses of both splits every so often, predictions, their
     difference."""
     corpus = load_text("shakespeare")

@@ -1,16 +1,13 @@
 """Timing by turns: several works alternate, in this process or each in a process of its own, so that a slow spell of
 the machine meets all."""
 
-from __future__ import annotations
-
 import multiprocessing
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -19,7 +16,7 @@ Samples = dict[str, list[float]]
 """Seconds of one call, in each round."""
 
 
-def seconds(work: Callable[[], object], repeats: int = 1, clock: Callable[[], float] = time.perf_counter) -> float:
+def seconds(work, repeats=1, clock=time.perf_counter):
     """Of one call, mean over ``repeats``; ``clock=time.process_time`` counts CPU time, so that other work on the
     machine counts little."""
     start = clock()
@@ -28,32 +25,21 @@ def seconds(work: Callable[[], object], repeats: int = 1, clock: Callable[[], fl
     return (clock() - start) / repeats
 
 
-def alternate(works: Works, rounds: int, repeats: int = 1, clock: Callable[[], float] = time.perf_counter) -> Samples:
+def alternate(works, rounds, repeats=1, clock=time.perf_counter):
     """Seconds a call in each round, after a call of each that is not counted."""
     for work in works.values():
         work()
-    samples: Samples = {name: [] for name in works}
+    samples = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
             samples[name].append(seconds(work, repeats, clock))
     return samples
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """This process on one thread; afterwards on as many as before."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
+_works = {}
 
 
-_works: Works = {}
-
-
-def _start(make: Callable[[], Works]) -> None:
+def _start(make):
     global _works
     torch.set_num_threads(1)
     _works = make()
@@ -61,11 +47,11 @@ def _start(make: Callable[[], Works]) -> None:
         work()
 
 
-def _seconds_here(name: str) -> float:
+def _seconds_here(name):
     return seconds(_works[name], clock=time.process_time)
 
 
-def peak_megabytes() -> float:
+def peak_megabytes():
     """Most memory that this process has held, in MB (Linux; NaN elsewhere). Not ``ru_maxrss``, which a child inherits
     from its parent."""
     try:
@@ -75,7 +61,7 @@ def peak_megabytes() -> float:
     return int(found[1]) / 1000 if found else float("nan")
 
 
-def apart(makers: Mapping[str, Callable[[], Works]], rounds: int) -> dict[str, dict[str, Any]]:
+def apart(makers, rounds):
     """Each maker's works in a process of their own, on one thread, taking turns: CPU ``seconds`` a call by round, and
     the process's ``peak_mb``.
 
@@ -90,9 +76,7 @@ def apart(makers: Mapping[str, Callable[[], Works]], rounds: int) -> dict[str, d
             for name, make in makers.items()
         }
         names = {name: pool.submit(_names_here).result() for name, pool in pools.items()}
-        found: dict[str, dict[str, Any]] = {
-            name: {"seconds": {work: [] for work in works}} for name, works in names.items()
-        }
+        found = {name: {"seconds": {work: [] for work in works}} for name, works in names.items()}
         for _ in range(rounds):
             for name, pool in pools.items():
                 for work in names[name]:
@@ -102,5 +86,5 @@ def apart(makers: Mapping[str, Callable[[], Works]], rounds: int) -> dict[str, d
     return found
 
 
-def _names_here() -> list[str]:
+def _names_here():
     return list(_works)

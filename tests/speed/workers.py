@@ -4,21 +4,17 @@ trial.
 Wall-clock seconds, so for an idle machine only: the record keeps the load that was there before.
 """
 
-from __future__ import annotations
-
 import os
 import time
-from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from tests.speed.peers import RECIPE, Setting
 
 from actlab.study import pool
-from actlab.study.pool import Report, run_tasks
+from actlab.study.pool import run_tasks
 from actlab.trainers import process
 from actlab.trainers.loop import train
 from actlab.trainers.windows import spread
@@ -34,7 +30,7 @@ class Work:
     reports: int = 0
 
 
-def work(task: Work, report: Report) -> float:
+def work(task, report):
     """Do it, in whatever process; CPU seconds."""
     since = time.process_time()
     if task.setting.steps:
@@ -50,7 +46,7 @@ def work(task: Work, report: Report) -> float:
     return time.process_time() - since
 
 
-def measure_all(steps: int = 16, rounds: int = 4, trials: int = 2, empty: int = 200, **setting: Any) -> dict[str, Any]:
+def measure_all(steps=16, rounds=4, trials=2, empty=200, **setting):
     """Seconds a round of ``trials`` trials a process; start-up; empty tasks; reports. Every number of a round is
     wall-clock time of ``run_tasks``."""
     task = Work(Setting(steps=steps, **setting))
@@ -62,13 +58,13 @@ def measure_all(steps: int = 16, rounds: int = 4, trials: int = 2, empty: int = 
             addresses[workers] = stack.enter_context(pool.connected(workers)).scheduler.address
             _run([Work()] * workers, addresses[workers])
             startup[str(workers)] = time.perf_counter() - since
-        ways: dict[str, tuple[str, int]] = {
+        ways = {
             "in this process": ("", 1),
             **{f"Dask, {n}": (addresses[n], n) for n in WORKERS},
         }
         for address, workers in ways.values():
             _run([task] * workers, address)  # data and libraries are loaded once a process
-        samples: dict[str, list[float]] = {name: [] for name in ways}
+        samples = {name: [] for name in ways}
         for _ in range(rounds):
             for name, (address, workers) in ways.items():
                 samples[name].append(_run([task] * (trials * workers), address))
@@ -92,12 +88,12 @@ def measure_all(steps: int = 16, rounds: int = 4, trials: int = 2, empty: int = 
     }
 
 
-def _run(tasks: Sequence[Work], address: str) -> float:
+def _run(tasks, address):
     since = time.perf_counter()
     for _ in run_tasks(work, tasks, scheduler=address):
         pass
     return time.perf_counter() - since
 
 
-def _median(measure: Callable[[], float]) -> float:
+def _median(measure):
     return float(np.median([measure() for _ in range(3)]))

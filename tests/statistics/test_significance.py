@@ -74,7 +74,7 @@ def test_holm_lies_between_raw_and_bonferroni_and_keeps_the_order(p_values):
 
 
 def test_two_one_sided_tests_are_those_of_scipy():
-    values = np.random.default_rng(3).normal(0.001, 0.004, 10)
+    values = np.random.default_rng(3).normal(-0.001, 0.004, 10)
     upper = stats.ttest_1samp(values, 0.005, alternative="less").pvalue
     lower = stats.ttest_1samp(values, -0.005, alternative="greater").pvalue
     assert equivalence_p(mean_interval(values), 0.005) == pytest.approx(max(upper, lower))

@@ -4,30 +4,19 @@ import json
 
 import numpy as np
 import pytest
+import tiny
 import torch
 
 from actlab import paths
-from actlab.data.text import TEXTS
 from actlab.data.tokens import write_shard
 from actlab.errors import DataError
 from actlab.records import store
-from actlab.study import trial_ablation
 from actlab.study.ablation import AblationParams, arms_of
 from actlab.study.run import bring, read_params, run
 from actlab.study.trial import run_trial, trained_model
 from actlab.study.trial_ablation import fresh_model, shards_of
 
-TINY = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
-
-
-@pytest.fixture(autouse=True)
-def small_text(monkeypatch):
-    """The text is short, and tokenized anew for each test."""
-    text = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
-    monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: text)
-    trial_ablation._text_shards.cache_clear()
-    yield
-    trial_ablation._text_shards.cache_clear()
+pytestmark = pytest.mark.usefixtures("cats")
 
 
 @pytest.fixture
@@ -40,7 +29,7 @@ def own_shards(monkeypatch, tmp_path):
 
 
 def params(**changes):
-    return AblationParams.parse({**TINY, **changes})
+    return AblationParams.parse({**tiny.ABLATION, **changes})
 
 
 def values(trials):

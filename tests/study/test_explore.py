@@ -16,7 +16,7 @@ from actlab.figures.difference import two_predictions
 from actlab.records import store
 from actlab.study import explore
 from actlab.study.arms import arm
-from actlab.study.explore import curve, curves, flow, measures, sample, written
+from actlab.study.explore import curve, curves, flow, measures, written
 from actlab.study.params import Params
 from actlab.study.trial_repro import fresh_model, windows_of
 
@@ -51,13 +51,6 @@ def test_flow_is_what_the_activations_get(name, model):
 def test_beta_reaches_the_network():
     first, second = (flow(spec("smelu_1"), beta=beta, windows=2).gradients for beta in (0.1, 2.0))
     assert not np.array_equal(first, second)
-
-
-def test_samples_depend_on_model_and_seed_alone():
-    corpus, one, other = load_text("pydoc"), fresh_model(spec()), fresh_model(spec(seed=43))
-    text = sample(one, corpus, "The ", 30)
-    assert text == sample(one, corpus, "The ", 30)
-    assert text not in (sample(one, corpus, "The ", 30, seed=1), sample(other, corpus, "The ", 30))
 
 
 def test_reading_is_the_most_probable_character():

@@ -5,7 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+import tiny
 import torch
+from faulty import essence
 from torch import nn
 from typer.testing import CliRunner
 
@@ -53,15 +55,15 @@ def mine(tmp_path, monkeypatch):
 
 
 def test_two_workers_give_the_bits_of_one(toy, mine):
-    """The file reaches every worker, and what it trains there is what it trains here."""
+    """The file reaches every worker, and what it trains there is what it trains here, but for times and dates."""
     settings = toy.replace(activations=("mine",), plugins=("my_parts.py",), dataset=text_file(mine))
-    records = [run(settings.replace(study=f"toy-{n}"), workers=n).records[0] for n in (1, 2)]
-    hashes = [[trial["weights_sha256"] for trial in record["trials"]] for record in records if record]
-    assert hashes[0] == hashes[1]
-    assert len(set(hashes[0])) == 3
-    assert records[0] is not None
-    assert records[0]["provenance"]["plugins"]["my_parts.py"]["source"] == mine.read_text()
-    assert records[0]["provenance"]["data"]["path"] == "my_text.txt"
+    heard = []
+    (one,), (two,) = (run(settings.replace(study=f"toy-{n}"), n, heard.append).records for n in (1, 2))
+    assert essence({**one, "study": "toy-2"}) == essence(two)
+    assert len({trial["weights_sha256"] for trial in one["trials"]}) == 3
+    assert one["provenance"]["plugins"]["my_parts.py"]["source"] == mine.read_text()
+    assert one["provenance"]["data"]["path"] == "my_text.txt"
+    assert [event.kind for event in heard].count("trial") == 2 * 3
 
 
 def text_file(beside, content="the quick brown fox jumps over the lazy dog; " * 30):
@@ -124,18 +126,13 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
 
 def test_image_sweep_and_ablation_take_own_parts(toy, mine):
     """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
-    own = {"plugins": ("my_parts.py",), "trials": 2}
-    sweep = run(
-        MnistParams(
-            study="sweep", arms=("mine", "swish"), hidden=(2,), learning_rates=(0.01,), batch_sizes=(64,), **own
-        )
-    )
+    own = {"plugins": "my_parts.py"}
+    sweep = run(MnistParams.parse({**tiny.SWEEP, "study": "sweep", "arms": ["mine", "swish"], **own}))
     losses = {r["activation"]: [t["val_loss"] for t in r["trials"]] for r in sweep.present}
     assert losses["mine"] == pytest.approx(losses["swish"], rel=1e-3)
-    text = text_file(mine, " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(600)))
-    tiny = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
-    one = {"optimizers": ("adamw",), "symmetry": ("symmetric",), "activations": ("mine",), "dataset": text}
-    (record,) = run(AblationParams(study="abl", **tiny, **one, **(own | {"trials": 1}))).present
+    one = {"optimizers": "adamw", "symmetry": "symmetric", "activations": "mine", **own}
+    ablation = AblationParams.parse({**tiny.ABLATION, **one, "dataset": text_file(mine, 2 * tiny.CATS)})
+    (record,) = run(ablation).present
     assert set(record["config"]["parts"]) == {"activation", "dataset"}
     assert record["config"]["dataset"] == "my_text.txt"
 

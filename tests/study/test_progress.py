@@ -3,6 +3,7 @@
 import io
 import sys
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 from rich.console import Console
@@ -42,28 +43,11 @@ def test_every_kind_of_study_is_shown(name, terminal):
     assert ("3 trials to train" in text) != terminal
 
 
-class Writer:
-    """Stands in for TensorBoard's."""
-
-    rows: list[tuple[object, ...]] = []  # noqa: RUF012
-
-    def __init__(self, folder):
-        self.rows.clear()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error): ...
-
-    def add_scalar(self, *row):
-        self.rows.append(row)
-
-    def flush(self): ...
-
-
 def test_progress_and_evaluations_are_tracked(monkeypatch, tmp_path):
     """Every event reaches the display too; without a tracker nothing is written."""
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))
+    board = MagicMock()
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", board)
+    written = board.SummaryWriter.return_value.__enter__.return_value.add_scalar
     arm, trial = SimpleNamespace(id="charlm-relu"), SimpleNamespace(label="42")
     history = [{"iteration": 0, "train_loss": 4.0, "val_loss": 4.5}]
     record = {"trials": [{"label": "42", "history": history}]}
@@ -73,8 +57,8 @@ def test_progress_and_evaluations_are_tracked(monkeypatch, tmp_path):
         with tracked(name, tmp_path, seen.append) as watch:
             for event in events:
                 watch(event)
-        assert (seen, len(Writer.rows)) == (events, rows)
-    assert Writer.rows[0] == ("charlm-relu/42/train_loss", 2.5, 3)
+        assert (seen, written.call_count) == (events, rows)
+    assert written.call_args_list[0].args == ("charlm-relu/42/train_loss", 2.5, 3)
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     for name, error, words in (
         ("tensorboard", BadInput, "needs the extra"),

@@ -4,29 +4,23 @@ import json
 from pathlib import Path
 
 import pytest
+import tiny
 
 from actlab import paths
-from actlab.data.text import TEXTS
 from actlab.errors import BadInput, RecordError, UnknownName
 from actlab.records import store
 from actlab.study import trial, trial_ablation, trial_repro
 from actlab.study.ablation import AblationParams
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params
-from actlab.study.replay import Task, keep, recorded_trials, replay, replay_all, sample, task_of
+from actlab.study.replay import Task, recorded_trials, replay, replay_all, sample, task_of
 from actlab.study.run import run
 from actlab.trainers.determinism import perturb
 
-SETTINGS = {
-    "study": "tiny-quick",
-    "model": "tinylstm",
-    "activations": "gelu",
-    "trials": 2,
-    "iterations": 3,
-    "evaluate_every": 3,
-    "batch_size": 2,
-    "prediction_windows": 4,
-}
+
+def tinylstm(toy, **changes):
+    changes = {"study": "tiny-quick", "model": "tinylstm", "noise_floor": True} | changes
+    return toy.replace(activations="gelu", trials=2, **changes)
 
 
 @pytest.fixture
@@ -35,7 +29,7 @@ def records(tmp_path_factory, toy):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ACTLAB_RESULTS", str(tmp_path_factory.mktemp("results")))
         patch.setenv("ACTLAB_CACHE", str(tmp_path_factory.mktemp("cache")))
-        return {r["kind"]: r for r in run(Params.parse(SETTINGS)).present}
+        return {r["kind"]: r for r in run(tinylstm(toy)).present}
 
 
 def saved(record, change=lambda record: None):
@@ -47,14 +41,10 @@ def saved(record, change=lambda record: None):
     return store.save(path, copy)
 
 
-def replayed(path, label=None):
-    return replay(task_of(path, label))
-
-
 @pytest.mark.parametrize(("kind", "label"), [("trials", None), ("floor", "42-nudge"), ("floor", "42-repeat")])
 def test_replay_gives_the_recorded_bits(records, kind, label):
     """Every trial of a record, perturbed or not, can be trained again to the same weights."""
-    found = replayed(saved(records[kind]), label)
+    found = replay(task_of(saved(records[kind]), label))
     assert found.equal, found.sentence
     assert "equal bit for bit" in found.sentence
 
@@ -78,12 +68,11 @@ def test_what_differs_is_told(records):
 
     for change, equal, wrong, words in (
         (other_weights, False, True, "NOT equal in weights_sha256"),
-        (other_weights, False, True, "are the recorded ones"),
         (other_evaluation, False, True, "NOT equal in history"),
         (other_machine, False, False, "what differs: processor another processor -> "),
         (other_code, True, False, "although this changed since: the code that trains"),
     ):
-        found = replayed(saved(records["trials"], change))
+        found = replay(task_of(saved(records["trials"], change)))
         assert (found.equal, found.wrong) == (equal, wrong)
         assert words in found.sentence
 
@@ -91,7 +80,7 @@ def test_what_differs_is_told(records):
 def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, monkeypatch):
     """Another machine, played by one unit in the last place: its total variation from the cached predictions is the
     recorded floor's, exactly."""
-    outcome = run(Params.parse({**SETTINGS, "model": "charlm", "iterations": 20}))
+    outcome = run(tinylstm(toy, model="charlm", iterations=20))
     path = store.path_of("tiny-quick", outcome.present[1]["arm"])
     fresh_model = trial_repro.fresh_model
 
@@ -101,12 +90,12 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
         return model
 
     monkeypatch.setattr(trial_repro, "fresh_model", perturbed)
-    found = replayed(path).record
+    found = replay(task_of(path)).record
     assert found is not None
     assert "weights_sha256" in found["differs"]
     assert found["total_variation"] == found["floor"]["total_variation"] > 0
     monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "empty"))
-    said = replayed(path).sentence
+    said = replay(task_of(path)).sentence
     for words in ("not in the cache", "one unit in the last place", "another seed"):
         assert words in said
 
@@ -115,42 +104,25 @@ def test_a_replay_that_raises_is_wrong(records, monkeypatch):
     """Not equal, not quiet."""
     path = saved(records["trials"])
     monkeypatch.setattr(trial_repro, "train", lambda *a, **k: 1 / 0)
-    found = replayed(path)
+    found = replay(task_of(path))
     assert found.wrong
     assert "FAILED: ZeroDivisionError" in found.sentence
 
 
-def test_history_lies_beside_the_record(records):
-    """Each replay is a file with a checksum; none is read as an arm's record, and the record stays as it is."""
-    path = saved(records["trials"])
-    before = path.read_bytes()
-    for label in ("42", "43", "43"):
-        keep(replayed(path, label))
-    history = store.load_replays("tiny-quick")
-    assert [entry["trial"] for entry in history] == ["42", "43", "43"]
-    assert {entry["record_checksum"] for entry in history} == {store.load(path)["checksum"]}
-    assert path.read_bytes() == before
-    assert len(store.load_study("tiny-quick")) == 1
-
-
 def test_a_network_of_the_image_sweep_is_replayed_alone():
     """Trained among others, it comes out the same on its own, in every number that was recorded."""
-    sweep = {"arms": ["relu", "geglu_equal_width"], "hidden": [2, 4], "learning_rates": [1e-1, 1e-3]}
-    for record in run(MnistParams.parse({"study": "sweep", "batch_sizes": [64], "trials": 2, **sweep})).present[::5]:
-        found = replayed(store.path_of("sweep", record["arm"]), "43")
+    more = {"study": "sweep", "arms": ["relu", "geglu_equal_width"], "hidden": [2, 4], "learning_rates": [1e-1, 1e-3]}
+    for record in run(MnistParams.parse(tiny.SWEEP | more)).present[::5]:
+        found = replay(task_of(store.path_of("sweep", record["arm"]), "43"))
         assert found.equal, found.sentence
         assert found.record is not None
         assert "test_accuracy" in found.record["compared"]
 
 
-def test_an_ablation_is_replayed(monkeypatch):
+def test_an_ablation_is_replayed(cats, monkeypatch):
     """Every optimizer gives its bits again; shaken, the total variation to the cached weights is told."""
-    tiny = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
-    text = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
-    monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: text)
-    trial_ablation._text_shards.cache_clear()
-    for record in run(AblationParams.parse({**tiny, "symmetry": "bQbV", "activations": "gelu"})).present:
-        found = replayed(store.path_of(record["study"], record["arm"]))
+    for record in run(AblationParams.parse({**tiny.ABLATION, "symmetry": "bQbV", "activations": "gelu"})).present:
+        found = replay(task_of(store.path_of(record["study"], record["arm"])))
         assert found.equal, found.sentence
     first = trial_ablation.train_trial
 
@@ -160,8 +132,7 @@ def test_an_ablation_is_replayed(monkeypatch):
         return {**results, "weights_sha256": "0"}, tensors
 
     monkeypatch.setattr(trial_ablation, "train_trial", shaken)
-    moved = replayed(store.path_of(record["study"], record["arm"]))
-    trial_ablation._text_shards.cache_clear()
+    moved = replay(task_of(store.path_of(record["study"], record["arm"])))
     assert moved.wrong
     assert moved.record is not None
     assert 0 < moved.record["total_variation"] < 1e-4
@@ -173,12 +144,12 @@ def test_what_cannot_be_replayed_is_refused(records, monkeypatch):
     with pytest.raises(RecordError, match="trained by 2 processes"):
         trial.train_again(None, {"arm": "an-arm", "provenance": {"processes": 2}})
     with pytest.raises(RecordError, match="was trained on cuda, which is not here"):
-        replayed(saved(records["trials"], lambda record: record["config"]["recipe"].update(device="cuda")))
+        replay(task_of(saved(records["trials"], lambda record: record["config"]["recipe"].update(device="cuda"))))
     path = saved(records["trials"], lambda record: record["provenance"]["data"].update(sha256="0" * 64))
     with pytest.raises(RecordError, match="made on other data"):
-        replayed(path)
+        replay(task_of(path))
     with pytest.raises(BadInput, match="known are 42, 43"):
-        replayed(path, "44")
+        replay(task_of(path, "44"))
     with pytest.raises(RecordError, match="'baseline' holds no trials"):
         task_of(store.save(paths.results() / "tiny" / "baseline.json", {"kind": "baseline", "study": "tiny"}))
 
@@ -199,16 +170,13 @@ def test_a_sample_takes_turns_by_its_seed_alone():
     assert sample([], 3) == []
 
 
-@pytest.fixture
-def two_studies(toy):
-    """Two studies of two trials each, and a performance record that replay passes over."""
+def test_all_trials_of_all_records(toy):
+    """Each is told to whoever watches, and its history written beside the record as it ends, which stays as it is; what
+    cannot be replayed stops nothing; a performance record is passed over."""
     for study in ("one", "two"):
-        run(Params.parse({**SETTINGS, "study": study, "noise_floor": False}))
+        run(tinylstm(toy, study=study, noise_floor=False))
     store.save(paths.results() / "performance" / "x.json", {"kind": "performance"})
-
-
-def test_all_trials_of_all_records(two_studies):
-    """Each is told to whoever watches, and its history written as it ends; what cannot be replayed stops nothing."""
+    before = store.load_study("two")
     assert [(task.study, task.label) for task in recorded_trials(label="43")] == [("one", "43"), ("two", "43")]
     with pytest.raises(UnknownName, match="known are one, performance, two"):
         recorded_trials("tow")
@@ -228,11 +196,13 @@ def test_all_trials_of_all_records(two_studies):
     assert "made on other data" in found[0].sentence
     assert (heard[0], heard.count("trial")) == ("start", 4)
     assert [len(store.load_replays(study)) for study in ("one", "two")] == [0, 3]
+    assert store.load_study("two") == before
+    assert {entry["record_checksum"] for entry in store.load_replays("two")} <= {each["checksum"] for each in before}
 
 
 @pytest.mark.slow
 def test_processes_replay_the_same_bits():
     """What this process recorded, two others train again."""
-    run(Params.parse({**SETTINGS, "study": "one", "noise_floor": False}))
+    run(Params.parse({"study": "one", "model": "tinylstm", "activations": "gelu", **tiny.STUDY}))
     assert [outcome.equal for outcome in replay_all(recorded_trials("one"), workers=2)] == [True, True]
     assert len(store.load_replays("one")) == 2

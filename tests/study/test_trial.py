@@ -5,7 +5,9 @@ import math
 import shutil
 from dataclasses import replace
 
+import pandas as pd
 import pytest
+import tiny
 import torch
 
 import actlab
@@ -111,25 +113,31 @@ def test_a_failed_trial_is_told_and_tried_again(spec, monkeypatch):
 
 
 def test_a_record(toy):
-    """The documented keys first; averages are the means of what it lists; every pair once; it survives its file; it
-    says when, with which code, versions and machine, and on which data it was made."""
+    """The documented keys first; averages are the means of what it lists; every pair once, with the metrics of the two
+    prediction tensors on the same frozen windows; it survives its file; it says when, with which code, versions and
+    machine, and on which data it was made."""
     one, record = arm(toy, "charlm", "relu"), actlab.run_experiment("charlm", "relu", toy)
     assert list(record)[: len(KEYS)] == KEYS
     assert store.load(store.path_of("toy", one.id)) == {**record, "checksum": store.checksum(record)}
     assert (record["arm"], record["config"]) == (one.id, json.loads(json.dumps(one.config)))
     trials, pairs = record["trials"], record["reproducibility_metrics"]
     assert [p["between"] for p in pairs] == [["42", "43"], ["42", "44"], ["43", "44"]]
-    for name in ("val_loss", "val_accuracy"):
-        assert record[f"avg_{name}"] == pytest.approx(sum(t["final"][name] for t in trials) / 3)
-    for name in ("relative_pd", "total_variation", "churn"):
-        assert record[f"avg_{name}"] == pytest.approx(sum(p[name] for p in pairs) / 3)
+    means = {**pd.DataFrame([t["final"] for t in trials]).mean(), **pd.DataFrame(pairs).mean(numeric_only=True)}
+    assert [record[name] for name in AVERAGES] == pytest.approx([means[name.removeprefix("avg_")] for name in AVERAGES])
     for each in trials:
         assert [entry["iteration"] for entry in each["history"]] == [0, 2, 4]
         assert each["final"] == each["history"][-1]
         assert each["best"] in each["history"]
         assert (each["status"], set(each["seconds"])) == ("done", {"training", "evaluation"})
     assert len({t["weights_sha256"] for t in trials}) == 3
+    p, q = (trial.tensors_of(one.trials[i])["probabilities"] for i in (0, 2))
     corpus, _, frozen = trial_repro.windows_of(one.trials[0])
+    for name in ("total_variation", "relative_pd", "churn", "jensen_shannon"):
+        assert pairs[1][name] == getattr(metrics, name)(p, q)
+    assert pairs[1]["total_variation"] > 0
+    assert pairs[1]["label_pd"] == metrics.label_pd(p, q, frozen.targets.flatten())
+    split = metrics.churn_split(p, q, frozen.targets.flatten())
+    assert [pairs[1][f"churn_{name}"] for name in ("win", "loss", "neutral")] == list(split)
     about = record["provenance"]
     assert {"date", "git_commit", "git_dirty", "lib_sha256", "trial_code_sha256"} <= set(about)
     assert (about["machine"]["torch"], about["threads"], about["path"]) == (torch.__version__, 1, "loop")
@@ -141,19 +149,6 @@ def test_a_record(toy):
         "prediction_positions": 40,
         "evaluation_sha256": frozen.sha256,
     }
-
-
-def test_pairs_are_computed_from_the_trials_predictions(toy):
-    """A pair's numbers are the metrics of the two prediction tensors on the same frozen windows."""
-    one = arm(toy, "charlm", "relu")
-    pair = actlab.run_experiment("charlm", "relu", toy)["reproducibility_metrics"][1]
-    p, q = (trial.tensors_of(one.trials[i])["probabilities"] for i in (0, 2))
-    targets = trial_repro.windows_of(one.trials[0])[2].targets.flatten()
-    assert pair["total_variation"] == metrics.total_variation(p, q) > 0
-    for name in ("relative_pd", "churn", "jensen_shannon"):
-        assert pair[name] == getattr(metrics, name)(p, q)
-    assert pair["label_pd"] == metrics.label_pd(p, q, targets)
-    assert pair["churn_win"] + pair["churn_loss"] + pair["churn_neutral"] == pytest.approx(pair["churn"])
 
 
 def test_noise_floor(toy):
@@ -213,6 +208,5 @@ def test_load_model_takes_kept_weights_or_trains_again_and_refuses_others(toy):
     record["trials"][1]["status"] = "diverged"
     with pytest.raises(BadInput, match="trial 43 is diverged"):
         load_model(record, 43)
-    sweep = {"study": "s", "arms": ["relu"], "hidden": [2], "learning_rates": [0.01], "batch_sizes": [64], "trials": 1}
     with pytest.raises(BadInput, match="a record of kind 'mnist' keeps no weights"):
-        load_model(run(MnistParams.parse(sweep)).records[0])
+        load_model(run(MnistParams.parse({"study": "s", **tiny.SWEEP})).records[0])

@@ -1,7 +1,5 @@
 """Made-up evidence for the autopsy. Not a test."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from tests.support import grids
@@ -9,16 +7,15 @@ from tests.support import grids
 from actlab.records.autopsy import Autopsy, readings
 from actlab.records.labels import PAIR_METRICS
 from actlab.records.repro import read
-from actlab.records.store import Record
 
 ALWAYS = ["pairing: unpaired", "accuracy: last_1000", "selection: final", "evaluation: 200 random batches"]
 LABELS = ["42", "43", "44"]
 
 
-def block(between: float, itself: float, accuracy: float = 26.0) -> Record:
+def block(between, itself, accuracy=26.0):
     """As published: two seeds at ``between``, one model at ``itself``; element-wise differences 1.5 times as large."""
 
-    def pair(a: str, b: str, value: float) -> Record:
+    def pair(a, b, value):
         return {"between": [a, b], "coded_pd": value, "relative_pd": 1.5 * value, "churn": value}
 
     return {
@@ -31,14 +28,14 @@ def block(between: float, itself: float, accuracy: float = 26.0) -> Record:
 
 
 def published(
-    model: str,
-    activation: str,
-    defects: list[str],
-    between: float,
-    itself: float,
-    losses: tuple[float, ...] = (2.0, 2.1, 2.2),
-    start: float = 3.0,
-) -> Record:
+    model,
+    activation,
+    defects,
+    between,
+    itself,
+    losses=(2.0, 2.1, 2.2),
+    start=3.0,
+):
     """An arm trained for 10 iterations under defects, with a snapshot at iteration 5, where every loss is ``start`` and
     differences are halved."""
     record = grids.record(model, activation, losses, pd=0.1)
@@ -63,14 +60,14 @@ def published(
     return record
 
 
-def corrected(model: str, activation: str, losses: tuple[float, ...] = (2.0, 2.1, 2.2), pd: float = 0.1) -> Record:
+def corrected(model, activation, losses=(2.0, 2.1, 2.2), pd=0.1):
     """A corrected arm trained for 10 iterations."""
     record = grids.record(model, activation, losses, pd)
     record["config"] = {**record["config"], "recipe": {"device": "cpu", "iterations": 10}}
     return record
 
 
-def evidence() -> Autopsy:
+def evidence():
     """charlm under relu and swiglu, two models that ignored gelu (one exactly relu, one not), a leaking convlm; their
     corrected arms."""
     ignored = ["activation: ignored"]

@@ -1,7 +1,5 @@
 """Damage to a file's bytes, drawn at random: a flipped bit, a missing end, something after it. Not a test."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -16,7 +14,7 @@ class Damage:
     cut: int
     extra: bytes
 
-    def __call__(self, content: bytes) -> bytes:
+    def __call__(self, content):
         changed = bytearray(content)
         changed[self.place % len(changed)] ^= 1 << self.bit
         return bytes(changed[: len(changed) - self.cut % len(changed)]) + self.extra

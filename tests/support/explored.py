@@ -1,21 +1,17 @@
 """Studies to explore: a made-up one, and two committed ones with snapshots and with perturbed runs. Not a test."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import Any
 
 from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import explore
 from actlab.records import store
-from actlab.records.store import Record
 
 COMMITTED = ("sources", "extreme")
 
 
-def made_up() -> list[Record]:
+def made_up():
     """Two architectures; one arm with a noise floor and one with a diverged trial, one activation missing in one."""
     return [
         grids.record(),
@@ -27,7 +23,7 @@ def made_up() -> list[Record]:
 
 
 @cache
-def folders() -> dict[str, list[Record]]:
+def folders():
     """Folder -> its records."""
     committed = {
         name: [store.load(path) for path in sorted((paths.ROOT / "results" / name).glob("*.json"))]
@@ -37,6 +33,6 @@ def folders() -> dict[str, list[Record]]:
 
 
 @cache
-def catalogue() -> dict[str, Any]:
+def catalogue():
     """What the explorer of these folders needs."""
     return explore.of_records(folders())

@@ -1,7 +1,5 @@
 """Studies in processes of their own that tests bring into trouble. Not a test."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -9,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +31,7 @@ PARAMS = {
 }
 
 
-def essence(value: Any) -> Any:
+def essence(value):
     """A record without what tells one run of the same study from another: dates, times, checksum, commit."""
     if isinstance(value, dict):
         kept = {name: essence(v) for name, v in value.items() if name not in TIMES and not name.startswith("git_")}
@@ -52,33 +49,33 @@ class Study:
     disk: Path | None = None
     """Where records and cache lie, if not in ``folder``."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         self.file.write_text(yaml.safe_dump(self.params))
 
     @property
-    def file(self) -> Path:
+    def file(self):
         return self.folder / "params.yaml"
 
     @property
-    def results(self) -> Path:
+    def results(self):
         return (self.disk or self.folder) / "results"
 
     @property
-    def place(self) -> Path:
+    def place(self):
         """The folder of the records."""
         return self.results / self.params["study"]
 
     @property
-    def cache(self) -> Path:
+    def cache(self):
         return (self.disk or self.folder) / "cache"
 
-    def settings(self, **more: str) -> dict[str, str]:
+    def settings(self, **more):
         """Environment of its processes."""
         own = {"ACTLAB_RESULTS": self.results, "ACTLAB_CACHE": self.cache, "TINY_DIARY": self.folder / "diary"}
         return {**{name: str(value) for name, value in own.items()}, **self.environment, **more}
 
-    def diary(self) -> list[tuple[str, int, str, int]]:
+    def diary(self):
         """What was trained: (word, process, trial, iteration)."""
         file = self.folder / "diary"
         lines = file.read_text().splitlines() if file.exists() else []
@@ -86,7 +83,7 @@ class Study:
             (word, int(process), trial, int(iteration)) for word, process, trial, iteration in map(str.split, lines)
         ]
 
-    def wait_for(self, word: str, iteration: int, seconds: float = 120) -> tuple[int, str]:
+    def wait_for(self, word, iteration, seconds=120):
         """(process, trial) of the first such line of the diary, as soon as it is there."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -96,12 +93,12 @@ class Study:
             time.sleep(0.01)
         raise AssertionError(f"no {word!r} at {iteration} within {seconds} s: {self.diary()}")
 
-    def records(self) -> dict[str, str]:
+    def records(self):
         """File name -> essence; every record is read, so that a torn one fails."""
         found = {path.name: store.load(path) for path in sorted(self.place.glob("*.json"))}
         return {name: json.dumps(essence(record), sort_keys=True) for name, record in found.items()}
 
-    def strays(self, *known: str) -> list[str]:
+    def strays(self, *known):
         """What lies in the results beside records and the ``known`` folders."""
         found = [path.relative_to(self.place) for path in self.place.rglob("*") if path.is_file()]
         return [
@@ -110,7 +107,7 @@ class Study:
             if path.parts[0] not in known and (len(path.parts) > 1 or path.suffix != ".json" or path.name[0] == ".")
         ]
 
-    def trained(self) -> Counter[str]:
+    def trained(self):
         """Trial -> how often its training was begun or gone on with."""
         return Counter(trial for word, _, trial, _ in self.diary() if word == "train")
 
@@ -118,7 +115,7 @@ class Study:
 class Server:
     """A warm process that forks `actlab` runs, one at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         path = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "1000"}
         pipe = subprocess.PIPE
@@ -127,14 +124,14 @@ class Server:
         )
         self.said = Path()
 
-    def line(self) -> str:
+    def line(self):
         """The next line that the server prints."""
         assert self.process.stdout
         line = self.process.stdout.readline().strip()
         assert line, "the server of processes has ended"
         return line
 
-    def start(self, study: Study, *words: str, **environment: str) -> int:
+    def start(self, study, *words, **environment):
         """Start ``actlab run STUDY --workers 1 WORDS``; the process's number."""
         assert self.process.stdin
         if self.said == Path():
@@ -145,17 +142,17 @@ class Server:
         self.process.stdin.flush()
         return int(self.line())
 
-    def end(self) -> tuple[int, str]:
+    def end(self):
         """(exit code, what it printed) of the process, when it has ended; a killed one's code is less than 0."""
         code = int(self.line())
         return code, self.said.read_text()
 
-    def run(self, study: Study, *words: str, **environment: str) -> tuple[int, str]:
+    def run(self, study, *words, **environment):
         """Start and wait."""
         self.start(study, *words, **environment)
         return self.end()
 
-    def close(self) -> None:
+    def close(self):
         """End the server."""
         assert self.process.stdin
         assert self.process.stdout
@@ -164,7 +161,7 @@ class Server:
         self.process.stdout.close()
 
 
-def launch(study: Study, *words: str, **environment: str) -> subprocess.Popen[str]:
+def launch(study, *words, **environment):
     """``actlab run STUDY WORDS`` as a user's shell starts it: a process group of its own, workers that Dask starts
     included."""
     path = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
@@ -182,15 +179,15 @@ def launch(study: Study, *words: str, **environment: str) -> subprocess.Popen[st
 
 
 @contextmanager
-def cluster(folder: Path, environment: dict[str, str], *worker: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def cluster(folder, environment, *worker):
     """(address, scheduler) of a Dask cluster, started as a user would start it, with one worker that takes these
     words."""
     file = folder / "scheduler.json"
     settings = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
 
-    def start(program: str, *words: str) -> subprocess.Popen[bytes]:
+    def start(program, *words):
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard", "--scheduler-file", str(file)]
-        quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         return subprocess.Popen([*command, *words], cwd=folder, env=settings, start_new_session=True, **quiet)
 
     scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", "0")
@@ -206,7 +203,7 @@ def cluster(folder: Path, environment: dict[str, str], *worker: str) -> Iterator
             process.wait(30)
 
 
-def kill_group(process: int, sign: signal.Signals = signal.SIGKILL) -> bool:
+def kill_group(process, sign=signal.SIGKILL):
     """Send a signal to a process and all that it started; whether there was one."""
     try:
         os.killpg(process, sign)
@@ -215,7 +212,7 @@ def kill_group(process: int, sign: signal.Signals = signal.SIGKILL) -> bool:
     return True
 
 
-def alive(process: int) -> bool:
+def alive(process):
     """Whether a process is there and not a zombie."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -223,7 +220,7 @@ def alive(process: int) -> bool:
         return False
 
 
-def until_gone(processes: set[int], seconds: float) -> set[int]:
+def until_gone(processes, seconds):
     """Those that are still there after so long."""
     left, until = set(processes), time.monotonic() + seconds
     while left and time.monotonic() < until:

@@ -1,64 +1,47 @@
 """Records of a made-up grid, for tests of what reads records. Not a test."""
 
-from __future__ import annotations
+import copy
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
+import yaml
 
 from actlab.records.labels import PAIR_METRICS
-from actlab.records.repro import Grid, read
-from actlab.records.store import Record
+from actlab.records.repro import read
+
+TEMPLATES = yaml.safe_load(Path(__file__).with_name("records.yaml").read_text(encoding="utf-8"))
 
 
-def record(
-    model: str = "charlm",
-    activation: str = "relu",
-    losses: tuple[float, ...] = (2.0, 2.1, 2.2),
-    pd: float = 0.1,
-    status: dict[int, str] | None = None,
-) -> Record:
-    """A main record: seeds 42, 43, ...; trial i has ``losses[i]``; pair (i, j) has PD ``pd`` + 0.01 (i + j)."""
-    ended = {i: (status or {}).get(i, "done") for i in range(len(losses))}
-    trials = [
-        {
-            "label": str(42 + i),
-            "seed": 42 + i,
-            "variant": "",
-            "n_parameters": 1000,
-            "status": ended[i],
-            "final": {"iteration": 10, "train_loss": loss, "val_loss": loss, "val_accuracy": 50 - loss},
-            "best": {"iteration": 5, "train_loss": loss, "val_loss": loss - 0.05, "val_accuracy": 50 - loss},
-            "history": [
-                {"iteration": step, "train_loss": loss, "val_loss": loss, "val_accuracy": 50.0} for step in (0, 5, 10)
-            ],
-        }
-        for i, loss in enumerate(losses)
-    ]
+def template(kind):
+    """What records of a kind have in common, to be added to."""
+    return copy.deepcopy(TEMPLATES[kind])
+
+
+def record(model="charlm", activation="relu", losses=(2.0, 2.1, 2.2), pd=0.1, status=None):
+    """A main record: seeds 42, 43, ...; trial i has ``losses[i]``; pair (i, j) has PD ``pd`` + 0.01 (i + j), or where
+    ``pd`` is a matrix its (i, j)."""
+    labels = [str(42 + i) for i in range(len(losses))]
+    apart = pd if isinstance(pd, np.ndarray) else pd + 0.01 * np.add.outer(range(len(losses)), range(len(losses)))
+    ended = [(status or {}).get(i, "done") for i in range(len(losses))]
+    trials = []
+    for label, loss, word in zip(labels, losses, ended, strict=True):
+        final = {"iteration": 10, "train_loss": loss, "val_loss": loss, "val_accuracy": 50 - loss}
+        history = [final | {"iteration": step, "val_accuracy": 50.0} for step in (0, 5, 10)]
+        best = final | {"iteration": 5, "val_loss": loss - 0.05}
+        about = {"label": label, "seed": int(label), "status": word}
+        trials.append(template("trial") | about | {"final": final, "best": best, "history": history})
     pairs = [
-        {"between": [str(42 + i), str(42 + j)], **dict.fromkeys(PAIR_METRICS, pd + 0.01 * (i + j))}
-        for i in range(len(losses))
-        for j in range(i + 1, len(losses))
+        {"between": [labels[i], labels[j]], **dict.fromkeys(PAIR_METRICS, float(apart[i, j]))}
+        for i, j in combinations(range(len(losses)), 2)
         if ended[i] == ended[j] == "done"
     ]
-    return {
-        "model_name": model,
-        "activation": activation,
-        "study": "made-up",
-        "arm": f"{model}-{activation}",
-        "kind": "trials",
-        "trials": trials,
-        "reproducibility_metrics": pairs,
-        "config": {"recipe": {"device": "cpu"}, "trials": [t["label"] for t in trials]},
-        "provenance": {
-            "date": "2026-01-01T00:00:00+00:00",
-            "git_commit": "0123456789abcdef",
-            "git_dirty": False,
-            "machine": {"processor": "a processor", "gpu": None, "torch": "2.13.0"},
-            "data": {"name": "pydoc", "sha256": "f" * 64, "prediction_positions": 100},
-        },
-    }
+    made = template("trials") | {"model_name": model, "activation": activation, "arm": f"{model}-{activation}"}
+    made["config"]["trials"] = labels
+    return made | {"trials": trials, "reproducibility_metrics": pairs}
 
 
-def floor(model: str = "charlm", activation: str = "relu", nudge: float = 1e-6) -> Record:
+def floor(model="charlm", activation="relu", nudge=1e-6):
     """A noise-floor record: the repeat is exact, the nudge moves every metric by ``nudge``."""
     main = record(model, activation)
     pairs = [
@@ -68,17 +51,12 @@ def floor(model: str = "charlm", activation: str = "relu", nudge: float = 1e-6) 
     return main | {"kind": "floor", "reproducibility_metrics": pairs}
 
 
-def baseline() -> Record:
+def baseline():
     """Character tables at 3.3 and 2.05 nats."""
-    return {
-        "kind": "baseline",
-        "study": "made-up",
-        "unigram": {"val_loss": 3.3, "val_accuracy": 15.0},
-        "bigram": {"val_loss": 2.05, "val_accuracy": 27.0},
-    }
+    return template("baseline")
 
 
-def grid(seed: int = 0) -> Grid:
+def grid(seed=0):
     """Two models x three activations, one arm missing, one trial diverged, floors for one arm."""
     noise = np.random.default_rng(seed).normal(0, 0.01, (2, 3, 4))
     cells = [

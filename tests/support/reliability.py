@@ -1,8 +1,5 @@
 """What the tests of faults and bad input did, counted for the record that ``--reliability`` writes. Not a test."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,7 +16,7 @@ class Doors:
 
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
 
-    def at(self, name: str) -> dict[str, int]:
+    def at(self, name):
         """The counts of one door."""
         return self.counts.setdefault(name, {"tried": 0, "used": 0, "refused": 0})
 
@@ -36,7 +33,7 @@ class Fault:
     note: str = ""
     seconds: float = 0.0
 
-    def same(self, found: dict[str, str], expected: dict[str, str]) -> None:
+    def same(self, found, expected):
         """Compare records, by file name, with those of an undisturbed run; none may be missing, other or new."""
         self.compared += len(expected)
         self.lost += sum(found.get(name) != content for name, content in expected.items())
@@ -50,7 +47,7 @@ class Faults:
     rows: list[Fault] = field(default_factory=list)
 
     @contextmanager
-    def survived(self, fault: str, outcome: str, times: int = 1) -> Iterator[Fault]:
+    def survived(self, fault, outcome, times=1):
         """A row: what was done, what comes of it. Kept if the block ends well."""
         row, since = Fault(fault, outcome, times), perf_counter()
         yield row
@@ -61,7 +58,7 @@ class Faults:
 DOORS, FAULTS = Doors(), Faults()
 
 
-def write(seconds: float) -> None:
+def write(seconds):
     """The record of this run."""
     origin = provenance.of_record(threads=1, path="tests", data={})
     rows = [vars(row) for row in FAULTS.rows]

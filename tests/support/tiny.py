@@ -1,44 +1,54 @@
 """Sizes at which a test trains in milliseconds. Not a test."""
 
-from __future__ import annotations
-
 import json
 
 import torch
-from torch import Tensor, nn
 
-from actlab.models import LanguageModel, ModelConfig, build_model
-from actlab.trainers.loop import Trial, train
+from actlab.models import ModelConfig, build_model
+from actlab.trainers.loop import train
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import init_streams
 from actlab.trainers.windows import cover, spread
 
 CONFIG = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.2)
 RECIPE = Recipe(iterations=9, evaluate_every=3, batch_size=4)
+STUDY = {
+    "trials": 2,
+    "iterations": 4,
+    "evaluate_every": 2,
+    "batch_size": 2,
+    "prediction_windows": 8,
+    "noise_floor": False,
+}
+"""Of language models: their parameters beside model and activations."""
+SWEEP = {"arms": ["relu"], "hidden": [2], "learning_rates": [0.01], "batch_sizes": [64], "trials": 2}
+ABLATION = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
+CATS = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
+"""A text that a small vocabulary of tokens shortens."""
 
 
 def model(
-    name: str = "charlm",
-    activation: str = "gelu",
-    seed: int = 42,
-    config: ModelConfig = CONFIG,
-    gated_width: str = "matched",
-) -> LanguageModel:
+    name="charlm",
+    activation="gelu",
+    seed=42,
+    config=CONFIG,
+    gated_width="matched",
+):
     """A freshly initialised tiny model."""
     return build_model(name, config, activation, gated_width=gated_width, generator_for=init_streams(seed))
 
 
-def text(length: int = 400, seed: int = 0) -> Tensor:
+def text(length=400, seed=0):
     """Random character numbers."""
     return torch.randint(CONFIG.vocab_size, (length,), generator=torch.Generator().manual_seed(seed), dtype=torch.uint8)
 
 
-def tokens(batch: int = 2, time: int = CONFIG.block_size, vocab_size: int = CONFIG.vocab_size) -> Tensor:
+def tokens(batch=2, time=CONFIG.block_size, vocab_size=CONFIG.vocab_size):
     """Random model inputs (B, T)."""
     return torch.randint(vocab_size, (batch, time), generator=torch.Generator().manual_seed(1))
 
 
-def enlarge(module: nn.Module, factor: float = 20.0) -> nn.Module:
+def enlarge(module, factor=20.0):
     """Matrices times ``factor``: far from the near-linear start, so that functions that agree near 0 come apart."""
     with torch.no_grad():
         for parameter in module.parameters():
@@ -47,7 +57,7 @@ def enlarge(module: nn.Module, factor: float = 20.0) -> nn.Module:
     return module
 
 
-def run(net: nn.Module, recipe: Recipe = RECIPE, seed: int = 42, **more: object) -> Trial:
+def run(net, recipe=RECIPE, seed=42, **more):
     """Train on the tiny text; predictions on four windows."""
     validation = text(70, seed=1)
     return train(
@@ -61,6 +71,6 @@ def run(net: nn.Module, recipe: Recipe = RECIPE, seed: int = 42, **more: object)
     )
 
 
-def outcome(trial: Trial) -> tuple[str, str, str, bytes]:
+def outcome(trial):
     """Everything that a trial computed, so that ``==`` compares bit for bit, NaN included. Times are left out."""
     return trial.status, json.dumps(trial.progress.history), trial.weights_sha256, trial.probabilities.numpy().tobytes()

@@ -12,8 +12,6 @@ TINY_DIE_AT    the number of the step of writing (before the flush, before the m
 kills itself TINY_LARGEST   bytes that a file may have (``RLIMIT_FSIZE``)
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource
@@ -21,8 +19,6 @@ import signal
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import tiny
 
@@ -36,7 +32,7 @@ from actlab.trainers import checkpoint
 TOY = "the quick brown fox jumps over the lazy dog; " * 30
 
 
-def note(word: str, path: Path, iteration: int) -> None:
+def note(word, path, iteration):
     """One line of the diary; lines of several processes do not mix."""
     line = f"{word} {os.getpid()} {path.name.split('.')[0]} {iteration}\n"
     file = os.open(os.environ["TINY_DIARY"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -44,37 +40,37 @@ def note(word: str, path: Path, iteration: int) -> None:
     os.close(file)
 
 
-def shrink() -> None:
+def shrink():
     """A model and a text that train in milliseconds, under the names of the quick ones."""
     SCALES["quick"] = replace(tiny.CONFIG)
     GPT2_SCALES["quick"] = replace(GPT2_SCALES["quick"], n_layer=1, n_embd=8, n_head=2, block_size=8)
     TEXTS._built_in["pydoc"] = lambda: TOY
 
 
-def listen() -> None:
+def listen():
     """Training and checkpoints leave lines in the diary."""
     train, save, load = trial_repro.train, checkpoint.save, checkpoint.load
 
-    def noted_train(*args: Any, **kwargs: Any) -> Any:
+    def noted_train(*args, **kwargs):
         note("train", kwargs["saved_at"], 0)
         if os.environ.get("TINY_RAISE", "none") in kwargs["saved_at"].name:
             raise RuntimeError("out of luck")
         return train(*args, **kwargs)
 
-    def noted_save(path: Path, model: Any, optimizer: Any, progress: dict[str, Any]) -> None:
+    def noted_save(path, model, optimizer, progress):
         save(path, model, optimizer, progress)
         note("saved", path, progress["iteration"])
         time.sleep(float(os.environ.get("TINY_PAUSE", "0")))
 
-    def noted_load(path: Path, model: Any, optimizer: Any) -> dict[str, Any]:
+    def noted_load(path, model, optimizer):
         progress = load(path, model, optimizer)
         note("resumed", path, progress["iteration"])
         return progress
 
-    trial_repro.train, checkpoint.save, checkpoint.load = noted_train, noted_save, noted_load  # type: ignore[assignment]
+    trial_repro.train, checkpoint.save, checkpoint.load = noted_train, noted_save, noted_load
 
 
-def trouble() -> None:
+def trouble():
     """What is to go wrong in this process."""
     if "TINY_LARGEST" in os.environ:
         largest = int(os.environ["TINY_LARGEST"])
@@ -83,10 +79,10 @@ def trouble() -> None:
         _die_at(int(os.environ["TINY_DIE_AT"]))
 
 
-def _die_at(last: int) -> None:
+def _die_at(last):
     steps = 0
 
-    def step() -> None:
+    def step():
         nonlocal steps
         steps += 1
         if steps == last:
@@ -95,22 +91,22 @@ def _die_at(last: int) -> None:
     class System:
         """``os`` as ``files`` sees it."""
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name):
             return getattr(os, name)
 
-        def fsync(self, file: int) -> None:
+        def fsync(self, file):
             step()
             os.fsync(file)
 
-        def replace(self, work: Path, path: Path) -> None:
+        def replace(self, work, path):
             step()
             os.replace(work, path)
             step()
 
-    files.os = System()  # type: ignore[assignment]
+    files.os = System()
 
 
-def command(words: list[str]) -> int:
+def command(words):
     """Run ``actlab WORDS``; its exit code."""
     trouble()
     sys.argv = ["actlab", *words]
@@ -121,7 +117,7 @@ def command(words: list[str]) -> int:
     return 0
 
 
-def serve() -> None:
+def serve():
     """Fork a process for each line of stdin, one at a time."""
     import dask.config
     import distributed  # noqa: F401  # slow to load, as is the next

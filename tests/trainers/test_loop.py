@@ -15,7 +15,7 @@ from actlab.trainers import loop, process
 from actlab.trainers.determinism import perturb, reproducible, weights_sha256
 from actlab.trainers.evaluation import evaluate
 from actlab.trainers.recipes import Recipe
-from actlab.trainers.streams import derive, generator
+from actlab.trainers.streams import generator
 from actlab.trainers.windows import batch_starts, cover
 
 NO_DROPOUT = replace(tiny.CONFIG, dropout=0.0)
@@ -31,20 +31,6 @@ def test_order_alone_matters():
     """Without dropout and from the same weights, the seed acts through the order of batches."""
     one, two = (tiny.run(tiny.model(config=NO_DROPOUT), seed=s) for s in (1, 2))
     assert one.weights_sha256 != two.weights_sha256
-
-
-def test_dropout_alone_matters(monkeypatch):
-    """Another dropout stream, everything else equal: another trial; and none where nothing is dropped."""
-
-    def hashes(config):
-        found = set()
-        for other in (0, 1):
-            monkeypatch.setattr(loop, "derive", lambda seed, stream, other=other: derive(seed + other, stream))
-            found.add(tiny.run(tiny.model(config=config)).weights_sha256)
-        return found
-
-    assert len(hashes(tiny.CONFIG)) == 2
-    assert len(hashes(NO_DROPOUT)) == 1
 
 
 def raise_while_reproducible():
@@ -101,7 +87,6 @@ def test_history():
     assert [entry["iteration"] for entry in history] == [0, 3, 6, 7]
     assert math.isnan(history[0]["train_loss"])
     assert all(math.isfinite(entry["train_loss"]) for entry in history[1:])
-    assert set(history[0]) == {"iteration", "train_loss", "val_loss", "val_accuracy"}
 
 
 class Table(nn.Module):

@@ -1,0 +1,37 @@
+"""One property over every registry: an unknown name is an error that lists the known ones and suggests one."""
+
+import pytest
+
+from actlab.activations import ACTIVATIONS, find_activation
+from actlab.data.catalogue import DATASETS
+from actlab.data.images import IMAGES, load_images
+from actlab.data.text import TEXTS, load_text
+from actlab.errors import UnknownName
+from actlab.models import MODELS, build_model, find_model
+from actlab.models.layers import ModelConfig
+from actlab.optimizers import OPTIMIZERS, build_optimizer
+
+CONFIG = ModelConfig(11, 1, 2, 1, 2, 0.0)
+REGISTRIES = [
+    (find_activation, ACTIVATIONS, "rleu", "relu"),
+    (lambda name: build_model("charlm", CONFIG, name), ACTIVATIONS, "swigluu", "swiglu"),
+    (find_model, MODELS, "convml", "convlm"),
+    (lambda name: build_optimizer(name, [], None), OPTIMIZERS, "adam", "adamw"),
+    (load_text, TEXTS, "shakespear", "shakespeare"),
+    (load_images, IMAGES, "mnits", "mnist"),
+    (DATASETS.find, DATASETS, "novel", "novels"),
+]
+
+
+@pytest.mark.parametrize(("find", "known", "wrong", "right"), REGISTRIES)
+def test_an_unknown_name_lists_the_known_ones(find, known, wrong, right):
+    with pytest.raises(UnknownName, match=f"^unknown .* {wrong!r}.*: did you mean {right!r}") as caught:
+        find(wrong)
+    assert isinstance(caught.value, ValueError)
+    assert all(name in str(caught.value) for name in known)
+
+
+@pytest.mark.parametrize("name", ["", "ReLU", None])
+def test_what_is_no_name_is_refused_with_its_place(name):
+    with pytest.raises(UnknownName, match=rf"{name!r} in params/x\.yaml"):
+        find_activation(name, "params/x.yaml")

@@ -1,0 +1,49 @@
+"""Made-up records of the image sweep with known effects. Not a test."""
+
+import math
+
+import numpy as np
+from tests.support.grids import template
+
+from actlab.records import mnist as mnist_records
+
+LIFT = {"relu": 0.0, "geglu_equal_width": 3.0, "geglu_equal_parameters": -1.0}
+SIZE = {"relu": 794, "geglu_equal_width": 1578, "geglu_equal_parameters": 794}
+
+
+def record(network, hidden, rate, batch, dataset="mnist", lift=LIFT, epochs=1):
+    """Ten seeds; accuracy = 49 + hidden + epochs + lift + an effect of the seed that all arms share."""
+    shared = np.random.default_rng(batch).normal(0, 2, 10)
+    noise = np.random.default_rng(sum(map(ord, network)) + hidden).normal(0, 0.1, 10)
+    accuracies = 49 + hidden + lift[network] + shared + noise
+    lost = rate == 0.1 and network != "relu"
+    trials = [
+        {
+            "seed": 42 + i,
+            "label": str(42 + i),
+            "status": "done",
+            "collapsed": lost,
+            "val_accuracy": accuracies[i] + epochs,
+            "val_loss": math.log(10) if lost and i == 0 else 1.0,
+            "test_accuracy": accuracies[i] + 0.5,
+        }
+        for i in range(10)
+    ]
+    made = template("mnist") | {"activation": network, "network": network, "n_parameters": SIZE[network] * hidden}
+    made["config"] |= {
+        "hidden": hidden,
+        "learning_rate": rate,
+        "batch_size": batch,
+        "epochs": epochs,
+        "dataset": dataset,
+    }
+    return made | {"arm": f"{network}-{hidden}-{rate:g}-{batch}-{epochs}", "trials": trials}
+
+
+def made_up(**more):
+    cells = [(n, h, r, b) for n in LIFT for h in (2, 4, 8, 16) for r in (0.1, 0.01, 0.001, 0.0001) for b in (8, 64)]
+    return mnist_records.read([record(*cell, **more) for cell in cells])
+
+
+def longer(epochs, **more):
+    return [record(n, h, 0.001, 64, epochs=epochs, **more) for n in LIFT for h in (2, 4, 8, 16)]
