@@ -52,9 +52,6 @@ class SmeLU(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return _SmeLU.apply(x, self.beta)  # type: ignore[no-untyped-call]
 
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}"
-
 
 class Swish(nn.Module):
     """x * sigmoid(beta x): beta = 0 is x / 2, beta = 1 is SiLU, beta -> infinity is ReLU. Ramachandran et al. 2017,
@@ -66,9 +63,6 @@ class Swish(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return F.silu(x) if self.beta == 1 else x * torch.sigmoid(self.beta * x)
-
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}"
 
 
 class SquaredReLU(nn.Module):
@@ -88,9 +82,6 @@ class Sine(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.sin(self.omega * x)
-
-    def extra_repr(self) -> str:
-        return f"omega={self.omega}"
 
 
 class _Step(torch.autograd.Function):
@@ -141,9 +132,6 @@ class PReLU(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.where(x >= 0, x, self.slope * x)
-
-    def extra_repr(self) -> str:
-        return f"features={self.slope.numel()}, mean={self.mean}, std={self.std}"
 
 
 class Gated(nn.Module):

@@ -74,11 +74,6 @@ class Images:
         """Pixels of an image, K."""
         return self.train.pixels.shape[1]
 
-    @property
-    def pixel_power(self) -> float:
-        """Mean square of a training pixel."""
-        return self.train.pixels.double().square().mean().item()
-
 
 def parse_idx(raw: bytes, shape: tuple[int, ...]) -> Tensor:
     """The uint8 tensor of an idx file whose content is checked: a header of 4 bytes and 4 a dimension, the values."""

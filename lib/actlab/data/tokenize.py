@@ -15,14 +15,11 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from actlab.data import novels
 from actlab.data.fetch import sha256
 from actlab.data.text import TRAIN_SHARE, read_text
-from actlab.data.tokens import LARGEST, write_shard
-from actlab.errors import BadInput
+from actlab.data.tokens import write_shard
 from actlab.files import write_text
 
 END_OF_TEXT = "<|endoftext|>"
 """Stands before each document; token 0."""
-SMALLEST_VOCABULARY = 257
-"""256 bytes and the end of text."""
 SHARD_TOKENS = 100_000_000
 VALIDATION_EVERY = 10
 """Of the novels in the order of their file names (author, title), the 5th, 15th, ... 95th are for validation: ten books
@@ -64,8 +61,6 @@ def train_bpe(documents: Iterable[str], vocab_size: int) -> Tokenizer:
 
     The same documents give the same tokenizer, and every text goes through it and back unchanged.
     """
-    if not SMALLEST_VOCABULARY <= vocab_size <= LARGEST:
-        raise BadInput(f"vocab_size must lie in {SMALLEST_VOCABULARY}..{LARGEST}, got {vocab_size}")
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

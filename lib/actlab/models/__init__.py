@@ -17,7 +17,7 @@ from actlab.models.minigpt import MiniGPT
 from actlab.models.nanotransformer import NanoTransformer
 from actlab.models.tinylstm import TinyLSTM
 
-__all__ = ["MODELS", "SCALES", "LanguageModel", "ModelConfig", "build_model", "count_parameters", "find_model"]
+__all__ = ["MODELS", "SCALES", "LanguageModel", "ModelConfig", "build_model", "count_parameters"]
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,6 @@ parameter count.
 65 is tiny Shakespeare's vocabulary; a study puts its own text's there."""
 
 
-def find_model(name: str, where: str = "") -> Model:
-    """The table's entry of that name; ``UnknownName`` lists the known ones."""
-    return MODELS.find(name, where)
-
-
 def build_model(
     name: str,
     config: ModelConfig,
@@ -87,7 +82,7 @@ def build_model(
         UnknownName: no such model or activation.
         BadInput: no such ``gated_width``.
     """
-    entry, function = find_model(name), find_activation(activation)
+    entry, function = MODELS.find(name), find_activation(activation)
     if gated_width not in GATED_WIDTHS:
         raise BadInput(f"gated_width must be one of {', '.join(GATED_WIDTHS)}, got {gated_width!r}")
     model = entry.factory(config, function, gated_width)

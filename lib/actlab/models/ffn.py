@@ -6,17 +6,14 @@ Shapes: N images of K pixels, w hidden units, C classes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
-from actlab.activations import Activation, PReLU
-from actlab.errors import UnknownName
+from actlab.activations import Activation
 from actlab.models.layers import nearest_width
 
-INITS = ("published", "variance")
 PUBLISHED_STD = 0.02
 
 
@@ -49,48 +46,15 @@ class FFN(nn.Module):
         return self.act(hidden) @ self.w_out
 
     @torch.no_grad()
-    def initialise(
-        self, generator_for: Callable[[str], torch.Generator], init: str = "published", pixel_power: float = 1.0
-    ) -> None:
-        """Fill every parameter from a generator of its own, made from its name.
+    def initialise(self, generator_for: Callable[[str], torch.Generator]) -> None:
+        """Every matrix from N(0, 0.02^2), as published, by a generator of its own, made from its name; so that a gated
+        network's hidden units start of second order in 0.02.
 
-        Plain and gated networks of one width therefore share ``w_in`` and ``w_out`` where they share a seed (with
-        ``variance``, up to scale).
-
-        Args:
-            generator_for: parameter name -> generator.
-            init: ``published``: every matrix from N(0, 0.02^2), so that a gated network's hidden units start of second
-            order in 0.02.
-                ``variance``: pre-activations and logits start with variance 1, plain or gated, whatever the activation
-                (as He et al. 2015).
-            pixel_power: mean square of a pixel, which ``variance`` divides by.
+        Plain and gated networks of one width therefore share ``w_in`` and ``w_out`` where they share a seed.
         """
-        if init not in INITS:
-            raise UnknownName("init", init, INITS)
-        for name, module in self.named_modules():
-            if isinstance(module, PReLU):
-                module.initialise(generator_for(f"{name}.slope"))
-        features, width = self.w_in.shape
-        first = last = PUBLISHED_STD
-        if init == "variance":
-            first = 1 / math.sqrt(features * pixel_power)
-            last = 1 / math.sqrt(width * hidden_power(self.act, width, self.activation.gated))
-        for name, std in (("w_gate", first), ("w_in", first), ("w_out", last)):
+        for name in ("w_gate", "w_in", "w_out"):
             if (parameter := getattr(self, name)) is not None:
-                nn.init.normal_(parameter, 0.0, std, generator=generator_for(name))
-
-
-def hidden_power(act: nn.Module, width: int, gated: bool, points: int = 4001) -> float:
-    """E f(z)^2 for z ~ N(0, 1), the mean over ``width`` units: what a hidden unit's square is where pre-activations are
-    standard normal.
-
-    A gated unit multiplies by a second, independent standard normal, whose mean square is 1.
-    """
-    z = torch.linspace(-8, 8, points, dtype=torch.float64)
-    weight = torch.exp(-z.square() / 2)
-    column = z.float()[:, None].expand(-1, width)
-    value = act(torch.cat([column, torch.ones_like(column)], dim=-1) if gated else column)
-    return ((weight / weight.sum()) @ value.detach().double().square()).mean().item()
+                nn.init.normal_(parameter, 0.0, PUBLISHED_STD, generator=generator_for(name))
 
 
 def count(features: int, width: int, classes: int, gated: bool) -> int:

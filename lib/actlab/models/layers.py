@@ -210,9 +210,6 @@ class Dropout(nn.Module):
             return x
         return x * keep_mask(x, self.p) if x.device.type == "cpu" else F.dropout(x, self.p)
 
-    def extra_repr(self) -> str:
-        return f"p={self.p}"
-
 
 class Block(nn.Module):
     """Pre-norm transformer block: x + attention(norm(x)), then x + feed-forward(norm(x))."""
@@ -231,8 +228,8 @@ class Block(nn.Module):
 
 
 class Transformer(LanguageModel):
-    """Pre-norm GPT: learned positions and a head without bias, each of which may be left out (a head's place is then
-    taken by the token embedding); subclasses choose attention and dropout."""
+    """Pre-norm GPT: learned positions and a head without bias, in whose place a ``tied`` one has the token embedding;
+    subclasses choose attention and dropout."""
 
     def __init__(
         self,
@@ -242,13 +239,12 @@ class Transformer(LanguageModel):
         attention: Callable[[], nn.Module],
         residual_dropout: tuple[float, float] = (0.0, 0.0),
         embedding_dropout: float = 0.0,
-        positions: bool = True,
         tied: bool = False,
     ) -> None:
         super().__init__(config)
         width = config.n_embd
         self.tokens = nn.Embedding(config.vocab_size, width)
-        self.positions = nn.Embedding(config.block_size, width) if positions else None
+        self.positions = nn.Embedding(config.block_size, width)
         self.drop = Dropout(embedding_dropout)
         self.blocks = nn.ModuleList(
             Block(attention(), FeedForward(width, 4 * width, activation, gated_width), width, residual_dropout)
@@ -258,10 +254,7 @@ class Transformer(LanguageModel):
         self.head = None if tied else nn.Linear(width, config.vocab_size, bias=False)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        x = self.tokens(tokens)  # (B, T, C)
-        if self.positions is not None:
-            x = x + self.positions.weight[: tokens.shape[1]]
-        x = self.drop(x)
+        x = self.drop(self.tokens(tokens) + self.positions.weight[: tokens.shape[1]])  # (B, T, C)
         for block in self.blocks:
             x = block(x)
         return F.linear(self.norm(x), (self.head or self.tokens).weight)  # (B, T, V)

@@ -12,24 +12,25 @@ from torch import Tensor, nn
 
 from actlab.errors import UnknownName
 
+ROLES = ("query", "key", "value")
 MODES: dict[str, tuple[str, ...]] = {
     "symmetric": (),
     "bQ": ("query",),
     "bQbV": ("query", "value"),
-    "bQbKbV": ("query", "key", "value"),
+    "bQbKbV": ROLES,
 }
 """What each mode adds to. A vector on the keys cancels in the softmax; it is there to show that."""
 
-POLICIES = ("last", "mean", "resample")
-"""In evaluation: the last training draw, the mean of the distribution, or several draws from a stream of their own."""
+POLICIES = ("last", "mean")
+"""In evaluation: the last training draw, or the mean of the distribution."""
 
 
-def distributions(head_size: int, value_mean: float) -> dict[str, tuple[Tensor, Tensor]]:
+def distributions(head_size: int) -> dict[str, tuple[Tensor, Tensor]]:
     """(mean, standard deviation) of the vector of each role, (head_size,) each, as published."""
     return {
         "query": (torch.full((head_size,), 0.5), torch.linspace(0.05, 0.15, head_size)),
         "key": (torch.full((head_size,), 0.3), torch.linspace(0.12, 0.08, head_size)),
-        "value": (torch.full((head_size,), value_mean), torch.full((head_size,), 0.05)),
+        "value": (torch.zeros(head_size), torch.full((head_size,), 0.05)),
     }
 
 
@@ -44,15 +45,14 @@ class SymmetryBreaking(nn.Module):
     Args:
         mode: a key of ``MODES``.
         head_size: hs, the length of a vector.
-        value_mean: mean of bV (0 or 0.5 in the published runs).
     """
 
-    def __init__(self, mode: str, head_size: int, value_mean: float = 0.0) -> None:
+    def __init__(self, mode: str, head_size: int) -> None:
         super().__init__()
         if mode not in MODES:
             raise UnknownName("symmetry mode", mode, MODES)
         self.generator = torch.Generator()
-        known = distributions(head_size, value_mean)
+        known = distributions(head_size)
         self.known = {role: known[role] for role in MODES[mode]}
         for role, mean in self.means().items():
             self.register_buffer(role, mean.clone())
@@ -66,11 +66,10 @@ class SymmetryBreaking(nn.Module):
         for role, vector in vectors.items():
             self.get_buffer(role).copy_(vector)
 
-    def draw(self, generator: torch.Generator | None = None) -> None:
-        """New vectors, from the layer's own stream where no other is given."""
+    def draw(self) -> None:
+        """New vectors, from the layer's own stream."""
         for role, (mean, spread) in self.known.items():
-            noise = torch.randn(len(mean), generator=generator or self.generator)
-            self.get_buffer(role).copy_(mean + spread * noise)
+            self.get_buffer(role).copy_(mean + spread * torch.randn(len(mean), generator=self.generator))
 
     def means(self) -> dict[str, Tensor]:
         """role -> (hs,), the expectation of a draw."""

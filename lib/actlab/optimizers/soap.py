@@ -55,19 +55,11 @@ class SOAP(torch.optim.Optimizer):
         precondition_frequency: int = 10,
         max_precondition_dim: int = 10_000,
     ) -> None:
-        for name, value in (
-            ("lr", lr),
-            ("eps", eps),
-            ("weight_decay", weight_decay),
-            ("max_precondition_dim", max_precondition_dim),
-        ):
-            if not value >= 0:
-                raise BadInput(f"SOAP needs {name} >= 0, got {value}")
         if not all(0 <= beta < 1 for beta in betas):
             raise BadInput(f"SOAP needs betas in [0, 1), got {betas}")
         if precondition_frequency < 1:
             raise BadInput(f"SOAP needs precondition_frequency >= 1, got {precondition_frequency}")
-        defaults = {
+        defaults: dict[str, Any] = {
             "lr": lr,
             "betas": betas,
             "eps": eps,
@@ -75,6 +67,9 @@ class SOAP(torch.optim.Optimizer):
             "precondition_frequency": precondition_frequency,
             "max_precondition_dim": max_precondition_dim,
         }
+        for name in ("lr", "eps", "weight_decay", "max_precondition_dim"):
+            if not defaults[name] >= 0:
+                raise BadInput(f"SOAP needs {name} >= 0, got {defaults[name]}")
         super().__init__(params, defaults)
 
     @torch.no_grad()

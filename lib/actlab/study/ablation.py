@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from actlab.data.text import located
-from actlab.models.gpt2 import GPT2_SCALES, POSITIONS, GPT2Config
+from actlab.models.gpt2 import GPT2_SCALES, GPT2Config
 from actlab.models.symmetry import MODES, POLICIES
 from actlab.optimizers import OPTIMIZERS
 from actlab.records import store
@@ -29,6 +29,9 @@ from actlab.study.params import (
 )
 from actlab.study.tuning import chosen, tuned
 from actlab.trainers.recipes import SCHEDULES, TokenRecipe
+
+NO_CHOICE = {"positions": "learned", "rope_share": 0.5, "value_mean": 0.0, "evaluation_draws": 8}
+"""Settings that no study varied, which the hashes of the recorded arms hold."""
 
 
 class AblationParams(LanguageParams):
@@ -53,11 +56,10 @@ class AblationParams(LanguageParams):
     """Folder of *train*.bin and *val*.bin below the data folder, in place of the text."""
     scale: Annotated[str, one_of("scale", GPT2_SCALES)] = "quick"
     """Size of the model."""
-    positions: Annotated[str, one_of("positions", POSITIONS)] = "learned"
     qkv_bias: bool = True
     """Whether the qkv projection has a learned bias, which can cancel the mean of bQ."""
     evaluation: Annotated[str, one_of("evaluation policy", POLICIES)] = "mean"
-    """The random vectors in evaluation: the last draw, their mean, or several draws averaged."""
+    """The random vectors in evaluation: the last draw, or their mean."""
     batch_size: Count = 8
     """Sequences in a batch."""
     micro_batches: Count = 1
@@ -66,11 +68,6 @@ class AblationParams(LanguageParams):
     warmup: CountOrZero = 0
     soap_max_dim: CountOrZero = 10_000
     """Longest side that SOAP gives a basis."""
-
-    @property
-    def names(self) -> dict[str, tuple[str, ...]]:
-        """Kind of part -> the names that the study uses."""
-        return {"activation": self.activations, "dataset": () if self.shards else (self.dataset,)}
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,6 @@ class AblationTrial(Specified):
     vocab_size: int
     shards: str
     scale: str
-    positions: str
     qkv_bias: bool
     evaluation: str
     batch_size: int
@@ -106,9 +102,7 @@ class AblationTrial(Specified):
 
     def model_config(self, vocab_size: int) -> GPT2Config:
         """Size and variant of the model over the shards' own vocabulary."""
-        variant: dict[str, Any] = {
-            name: getattr(self, name) for name in ("positions", "qkv_bias", "evaluation", "symmetry")
-        }
+        variant: dict[str, Any] = {name: getattr(self, name) for name in ("qkv_bias", "evaluation", "symmetry")}
         return replace(GPT2_SCALES[self.scale], vocab_size=vocab_size, **variant)
 
     @property
@@ -134,8 +128,9 @@ class AblationArm:
         settings = {**OPTIMIZERS[first.optimizer].defaults, **first.optimizer_settings}
         return {
             **{key: value for key, value in first.named_by.items() if key != "seed"},
+            "positions": "learned",
             "trials": [trial.label for trial in self.trials],
-            "model_size": without_vocabulary(GPT2_SCALES[first.scale]),
+            "model_size": without_vocabulary(GPT2_SCALES[first.scale]) | NO_CHOICE,
             "optimizer_settings": {key: list(v) if isinstance(v, tuple) else v for key, v in settings.items()},
         }
 

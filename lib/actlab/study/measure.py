@@ -1,5 +1,5 @@
-"""What an arm's record measures on its trained trials: pairs, snapshots, ensembles, averaged weights, defects. Trains
-nothing."""
+"""What an arm's record measures on its trained trials: pairs, snapshots, ensembles, averaged weights, defects, single
+batches. Trains nothing."""
 
 from __future__ import annotations
 
@@ -18,11 +18,18 @@ from actlab.data.text import Corpus
 from actlab.models import LanguageModel
 from actlab.study import defects
 from actlab.study.arms import PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec
-from actlab.trainers.evaluation import predict
-from actlab.trainers.windows import Windows
+from actlab.trainers.evaluation import logits_of, predict
+from actlab.trainers.recipes import BaseRecipe
+from actlab.trainers.windows import Windows, spread
 
+BATCH_TOKENS = 4096
+"""Tokens of one published validation batch: 8 x 512, side by side in the text."""
+BATCHES = 128
+"""Batches that are measured; the published runs saw 122, one an evaluation."""
 Results = dict[str, Any]
 """What a trial leaves for the record: plain values."""
+Models = Mapping[str, LanguageModel]
+"""Label of a trial -> its model."""
 Predictions = Mapping[str, Tensor]
 """Label of a trial -> its probabilities (N, V) on the frozen windows."""
 
@@ -42,7 +49,7 @@ def compare(p: Tensor, q: Tensor, targets: Tensor, own: Iterable[str] = ()) -> d
     }
 
 
-def row_pairs(predictions: Predictions, own: Iterable[str] = ()) -> list[dict[str, Any]]:
+def row_pairs(predictions: Predictions, own: Iterable[str] = ()) -> list[Results]:
     """The row-wise metrics of every pair of trials."""
     couples = combinations(predictions, 2)
     return [{"between": [a, b], **metrics.row_means(predictions[a], predictions[b], own)} for a, b in couples]
@@ -67,20 +74,20 @@ class Trained:
         """The trials that ended well."""
         return [spec for spec, r in zip(self.arm.trials, self.results, strict=True) if r["status"] == "done"]
 
-    def models(self, iteration: int | None = None) -> dict[str, LanguageModel]:
+    def models(self, iteration: int | None = None) -> Models:
         """Label -> model, on the recipe's device."""
         return {spec.label: self.model(spec, iteration).to(spec.recipe.device) for spec in self.done}
 
-    def predictions(self, of: str = "probabilities") -> dict[str, Tensor]:
+    def predictions(self, of: str = "probabilities") -> Predictions:
         """As they were kept at the end; ``probabilities/average``: those of the averaged weights."""
         return {spec.label: self.tensors(spec)[of] for spec in self.done}
 
-    def predicted(self, models: Mapping[str, LanguageModel]) -> dict[str, Tensor]:
+    def predicted(self, models: Models) -> Predictions:
         """What these models predict."""
         recipe = self.arm.trials[0].recipe
         return {label: predict(model, self.frozen.to(recipe.device), recipe) for label, model in models.items()}
 
-    def pairs(self) -> list[dict[str, Any]]:
+    def pairs(self) -> list[Results]:
         """Every pair of trials; in a floor or perturbed arm, those of one seed, plain and changed or both on two
         threads."""
         predictions, targets, own = self.predictions(), self.frozen.targets.flatten(), dict(self.arm.metrics)
@@ -90,10 +97,10 @@ class Trained:
             for a, b in couples
         ]
 
-    def blocks(self) -> dict[str, Any]:
+    def blocks(self) -> Results:
         """``as_published``, ``trajectory``, ``average``, ``ensembles`` and ``equal_compute``, each only where the arm
         asks for it."""
-        arm, own, found = self.arm, dict(self.arm.metrics), dict[str, Any]()
+        arm, own, found = self.arm, dict(self.arm.metrics), Results()
         first = arm.trials[0]
         if set(arm.protocol) - set(defects.OF_TRAINING):
             finals = {r["label"]: r["final"] for r in self.results}
@@ -109,13 +116,10 @@ class Trained:
             found["equal_compute"] = [self._equal_compute(size) for size in (1, *arm.equal_compute)]
         return found
 
-    def _as_published(
-        self, on: tuple[str, ...], models: Mapping[str, LanguageModel], evaluations: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        recipe = self.arm.trials[0].recipe
-        return defects.measured(on, models, evaluations, self.corpus.validation, recipe)
+    def _as_published(self, on: tuple[str, ...], models: Models, evaluations: Mapping[str, Any]) -> Results:
+        return defects.measured(on, models, evaluations, self.corpus.validation, self.arm.trials[0].recipe)
 
-    def _snapshot(self, step: int) -> dict[str, Any]:
+    def _snapshot(self, step: int) -> Results:
         """Each trial's evaluation there, every pair's metrics, and the defects' view of the same models."""
         models = self.models(step)
         entries = {r["label"]: e for r in self.results for e in r["history"] if e["iteration"] == step}
@@ -128,7 +132,7 @@ class Trained:
             "as_published": self._as_published(along, models, evaluations),
         }
 
-    def _equal_compute(self, size: int) -> dict[str, Any]:
+    def _equal_compute(self, size: int) -> Results:
         """Ensembles of ``size`` networks, each after its share of the steps: at most as many pairs as there are of
         trials; their losses on the frozen windows."""
         steps = round(self.arm.trials[0].recipe.iterations / size)
@@ -152,9 +156,7 @@ def disjoint(labels: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...]
         yield from ((first, second) for second in combinations(rest, size))
 
 
-def ensembles(
-    predictions: Predictions, size: int, most: int | None = None, own: Iterable[str] = ()
-) -> list[dict[str, Any]]:
+def ensembles(predictions: Predictions, size: int, most: int | None = None, own: Iterable[str] = ()) -> list[Results]:
     """The row-wise metrics between the mean probabilities of two disjoint ensembles of ``size`` trials; ``between``
     holds their labels.
 
@@ -171,7 +173,7 @@ def ensembles(
     ]
 
 
-def ensemble_losses(predictions: Predictions, size: int, targets: Tensor) -> list[dict[str, Any]]:
+def ensemble_losses(predictions: Predictions, size: int, targets: Tensor) -> list[Results]:
     """Mean cross-entropy (nats) of consecutive disjoint ensembles of ``size`` trials against ``targets`` (N,); ``of``
     holds their labels."""
     labels = list(predictions)
@@ -181,3 +183,19 @@ def ensemble_losses(predictions: Predictions, size: int, targets: Tensor) -> lis
 
 def _average(predictions: Predictions, labels: Sequence[str]) -> Tensor:
     return torch.stack([predictions[label] for label in labels]).mean(dim=0)
+
+
+def batch_losses(model: LanguageModel, tokens: Tensor, recipe: BaseRecipe) -> Results:
+    """What single validation batches, as published, would say of a trained model of the ablation.
+
+    ``batch_losses``: nats a token, of up to ``BATCHES`` spans of about ``BATCH_TOKENS`` tokens (``batch_tokens``; all
+    that there are, if fewer) spread evenly over the validation split ``tokens`` (n,).
+    """
+    block_size = model.config.block_size
+    batch_tokens = min(BATCH_TOKENS, len(tokens) - 1) // block_size * block_size
+    whole = spread(tokens, max(batch_tokens, block_size), BATCHES)  # a split shorter than a window is an error there
+    windows = Windows(*(part.reshape(-1, block_size) for part in (whole.inputs, whole.targets))).to(recipe.device)
+    pairs = logits_of(model, windows, recipe)
+    losses = torch.cat([F.cross_entropy(logits, targets, reduction="none") for logits, targets in pairs])
+    means = losses.view(-1, batch_tokens).double().mean(dim=1)
+    return {"batch_tokens": batch_tokens, "batch_losses": [round(value, 6) for value in means.tolist()]}

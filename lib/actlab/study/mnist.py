@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.images import CLASSES, IMAGES, PROTOCOLS
-from actlab.models.ffn import INITS, equal_parameters, equal_width
+from actlab.models.ffn import equal_parameters, equal_width
 from actlab.records import store
 from actlab.study.arms import Specified, taken
 from actlab.study.own_parts import Parts, parts_of
@@ -56,13 +56,6 @@ class MnistParams(StudyParams):
     dataset: Annotated[str, one_of("dataset", IMAGES)] = "digits"
     protocol: Annotated[str, one_of("protocol", PROTOCOLS)] = "corrected"
     """corrected: validation images held out of training; as_published: the test images."""
-    init: Annotated[str, one_of("init", INITS)] = "published"
-    """published: N(0, 0.02^2) everywhere; variance: every layer's output starts with variance 1."""
-
-    @property
-    def names(self) -> dict[str, tuple[str, ...]]:
-        """Kind of part -> the names that the study uses."""
-        return {"activation": tuple(networks()[arm].activation for arm in self.arms)}
 
 
 @dataclass(frozen=True)
@@ -77,7 +70,6 @@ class MnistArm(Specified):
     seeds: tuple[int, ...]
     dataset: str
     protocol: str
-    init: str
     epochs: int
     parts: Parts = ()
     """The hash of the activation, where it is a user's own."""
@@ -94,7 +86,7 @@ class MnistArm(Specified):
     @property
     def config(self) -> dict[str, Any]:
         """What the arm's hash covers, as plain values."""
-        values = self.known_by | {"seeds": list(self.seeds), "optimizer": "adam"}
+        values = self.known_by | {"seeds": list(self.seeds), "optimizer": "adam", "init": "published"}
         return {key: value for key, value in values.items() if key != "study"}
 
     @property
@@ -116,7 +108,6 @@ class Program:
     learning_rates: tuple[float, ...]
     dataset: str
     protocol: str
-    init: str
     epochs: int
     parts: Parts = ()
     """Hashes of the activations that are a user's own: (activation, sha256)."""
@@ -142,7 +133,6 @@ def arms_of(params: MnistParams) -> list[MnistArm]:
             seeds,
             params.dataset,
             params.protocol,
-            params.init,
             epochs,
             parts[network],
         )
@@ -154,7 +144,7 @@ def programs_of(params: MnistParams) -> list[Program]:
     """The programs that train a sweep, the longest (most epochs, smallest batches) first."""
     cells = tuple((network, hidden) for hidden in params.hidden for network in params.arms)
     seeds = range(params.seed, params.seed + params.trials)
-    used = sorted(set(params.names["activation"]))
+    used = sorted({networks()[arm].activation for arm in params.arms})
     parts = tuple((name, found) for name in used for _, found in parts_of(activation=name))
     longest_first = product(sorted(params.epochs, reverse=True), sorted(params.batch_sizes), seeds)
     return [

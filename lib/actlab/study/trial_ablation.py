@@ -21,10 +21,9 @@ from actlab.optimizers import build_optimizer
 from actlab.records import store
 from actlab.study import ablation
 from actlab.study.ablation import AblationArm, AblationParams, AblationTrial
-from actlab.study.measure import Results, mean
+from actlab.study.measure import Results, batch_losses, mean
 from actlab.study.own_parts import check_parts
 from actlab.study.pool import Report
-from actlab.study.probes import analyse
 from actlab.study.trial_repro import dataset_of, results_of, weights
 from actlab.trainers.distributed import ALONE, Group
 from actlab.trainers.loop import train_tokens
@@ -131,7 +130,7 @@ def train_trial(
     optimizer = build_optimizer(trial.optimizer, parameters, random, **trial.optimizer_settings)
     stream = TokenStream(
         shards_of(trial).train,
-        model.settings.block_size,
+        model.config.block_size,
         trial.batch_size,
         lambda epoch: generator(trial.seed, f"order/{epoch}"),
         (group.rank, group.world),
@@ -149,8 +148,7 @@ def train_trial(
     )
     return {
         **results_of(trial, model, done),
-        "tokens_per_second": done.tokens_per_second,
-        "analyses": analyse(model, validation_tokens(trial), trial.recipe) if done.status == "done" else {},
+        "analyses": batch_losses(model, validation_tokens(trial), trial.recipe) if done.status == "done" else {},
     }, weights(model)
 
 

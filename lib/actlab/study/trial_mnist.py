@@ -66,7 +66,7 @@ def network_of(program: Program, activation: str, width: int) -> FFN:
     """A freshly initialised network of the program."""
     images = load_images(program.dataset, program.protocol)
     net = FFN(images.features, width, CLASSES, find_activation(activation))
-    net.initialise(init_streams(program.seed), program.init, images.pixel_power)
+    net.initialise(init_streams(program.seed))
     return net
 
 
@@ -136,5 +136,5 @@ def trial_of(record: store.Record, label: str) -> Program:
     config = record["config"]
     cells, rates = ((config["network"], config["hidden"]),), (config["learning_rate"],)
     own = tuple((record["activation"], found) for found in config.get("parts", {}).values())
-    values = {name: config[name] for name in ("batch_size", "dataset", "protocol", "init", "epochs")}
+    values = {name: config[name] for name in ("batch_size", "dataset", "protocol", "epochs")}
     return Program(seed=int(label), parts=own, cells=cells, learning_rates=rates, **values)

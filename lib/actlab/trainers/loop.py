@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -33,8 +33,19 @@ from actlab.trainers.recipes import BaseRecipe, Recipe, TokenRecipe
 from actlab.trainers.streams import derive, generator
 from actlab.trainers.windows import Windows, batch_starts
 
-OnProgress = Callable[[int, float], None]
-"""Called with (iteration, last training loss) about ten times a second."""
+
+class Options(TypedDict, total=False):
+    """What both kinds of training take beside what they train."""
+
+    saved_at: Path | None
+    """Checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit that of an
+    uninterrupted run."""
+    on_progress: Callable[[int, float], None] | None
+    """Called with (iteration, last training loss) about ten times a second."""
+    also: tuple[int, ...]
+    """Further iterations at which to evaluate."""
+    on_evaluation: Callable[[int, nn.Module], None]
+    """Called with (iteration, model) at every evaluation; it may read the model, and must draw no random number."""
 
 
 @dataclass
@@ -73,12 +84,6 @@ class Trial:
         """The evaluation with the lowest validation loss (the first of them; NaN is never lowest)."""
         return min(self.progress.history, key=lambda e: math.inf if math.isnan(e["val_loss"]) else e["val_loss"])
 
-    @property
-    def tokens_per_second(self) -> float:
-        """Of a trial on tokens: trained on, without evaluations."""
-        seconds = self.progress.seconds["training"]
-        return self.final["tokens"] / seconds if seconds else math.nan
-
 
 def train(
     model: nn.Module,
@@ -89,10 +94,7 @@ def train(
     seed: int,
     *,
     dropout_seed: int | None = None,
-    also: tuple[int, ...] = (),
-    saved_at: Path | None = None,
-    on_progress: OnProgress | None = None,
-    on_evaluation: Callable[[int, nn.Module], None] | None = None,
+    **options: Unpack[Options],
 ) -> Trial:
     """Train ``model`` on random windows of ``text`` and measure it on fixed ones.
 
@@ -104,12 +106,7 @@ def train(
         recipe: iterations, batch size, optimizer settings, device.
         seed: makes the streams ``order`` and ``dropout`` (``init`` made the model).
         dropout_seed: makes ``dropout`` instead, where one stream is to vary without the other.
-        also: further iterations at which to evaluate.
-        saved_at: checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit
-            that of an uninterrupted run.
-        on_progress: called with (iteration, last training loss) about ten times a second.
-        on_evaluation: called with (iteration, model) at every evaluation; it may read the model, and must draw no
-            random number.
+        options: see ``Options``.
     """
     block_size, device = validation.inputs.shape[1], recipe.device
     starts = batch_starts(len(text), block_size, recipe.batch_size, recipe.iterations, generator(seed, "order"))
@@ -134,10 +131,7 @@ def train(
         seed if dropout_seed is None else dropout_seed,
         frozen=frozen,
         average=_average_of(model, recipe.average) if recipe.average else None,
-        also=also,
-        saved_at=saved_at,
-        on_progress=on_progress,
-        on_evaluation=on_evaluation,
+        **options,
     )
 
 
@@ -148,10 +142,8 @@ def train_tokens(
     validation: Windows,
     recipe: TokenRecipe,
     seed: int,
-    *,
-    saved_at: Path | None = None,
-    on_progress: OnProgress | None = None,
     group: Group = ALONE,
+    **options: Unpack[Options],
 ) -> Trial:
     """Train ``model`` on the batches of ``stream`` and measure it on fixed windows.
 
@@ -162,10 +154,9 @@ def train_tokens(
         validation: all of the validation shard (``cover``), or a large fixed part of it (``spread``).
         recipe: iterations, accumulation, schedule, device.
         seed: of the stream ``dropout``; model, optimizer and stream bring their own randomness.
-        saved_at: as of ``train``.
-        on_progress: as of ``train``.
         group: the processes that train this trial together, each with its part of the stream's batches: up to rounding
             the losses of one process. Dropout must be off, for a checkpoint keeps one process's random stream.
+        options: as of ``train``.
 
     Raises:
         BadInput: a parameter that the optimizer does not have, or dropout on several processes.
@@ -183,7 +174,7 @@ def train_tokens(
         return {"tokens": tokens, **measure(forward, validation, recipe, model.config.vocab_size)}
 
     return _train(
-        model, optimizer, batches, measured, recipe, seed, saved_at=saved_at, on_progress=on_progress, group=group
+        model, optimizer, batches, measured, recipe, seed, group=group, **options
     )
 
 
@@ -199,7 +190,7 @@ def _train(
     average: AveragedModel | None = None,
     also: tuple[int, ...] = (),
     saved_at: Path | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: Callable[[int, float], None] | None = None,
     on_evaluation: Callable[[int, nn.Module], None] | None = None,
     group: Group = ALONE,
 ) -> Trial:

@@ -16,7 +16,7 @@ widest network, rounded up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -233,7 +233,6 @@ def train(
     batch_size: int,
     epochs: int,
     generator: torch.Generator,
-    on_step: Callable[[int], None] | None = None,
 ) -> Tensor:
     """Train every network of the stack on the same batches.
 
@@ -244,7 +243,6 @@ def train(
         batch_size: images in a batch.
         epochs: passes over the images.
         generator: the order of the images.
-        on_step: called with the number of steps done, after each hundredth.
 
     Returns:
         (R, S) float64: the mean loss over all steps, before each step's update; not finite where training diverged.
@@ -254,8 +252,6 @@ def train(
         for places in batches(len(images), batch_size, epochs, generator):
             total = total + stack.step(images.index_select(0, places), labels[places])
             steps += 1
-            if on_step is not None and steps % 100 == 0:
-                on_step(steps)
     return total / steps
 
 
