@@ -104,20 +104,9 @@ def flow(spec: TrialSpec, beta: float | None = None, windows: int = 8) -> Flow:
 
 
 def measures(cases: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, dict[str, float]]:
-    """Name of a case -> measure -> its value for two probability vectors (V,) at one position.
-
-    Raises:
-        BadInput: a vector that does not add up to 1, or two of different lengths.
-    """
-    found = {}
-    for name, case in cases.items():
-        if len({len(one) for one in case}) > 1 or any(abs(sum(one) - 1) > 1e-6 for one in case):
-            raise BadInput(
-                f"{name}: expected two probability vectors of one length that add up to 1, got {case[0]} and {case[1]}"
-            )
-        p, q = (torch.tensor([one], dtype=torch.float64) for one in case)
-        found[name] = {words: measure(p, q) for words, measure in MEASURES.items()}
-    return found
+    """Name of a case -> measure -> its value for two probability vectors (V,) at one position."""
+    pairs = {name: [torch.tensor([vector], dtype=torch.float64) for vector in case] for name, case in cases.items()}
+    return {name: {words: measure(*pair) for words, measure in MEASURES.items()} for name, pair in pairs.items()}
 
 
 @torch.no_grad()

@@ -14,7 +14,7 @@ from actlab.records.settings import differing, kind_of
 from actlab.study.startup import start_fork_server
 
 if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
-    from actlab.study.params import Params, StudyParams
+    from actlab.study.params import StudyParams
 
 WHERE = "the notebook's parameters"
 HEADING = "# Parameters"
@@ -105,23 +105,8 @@ def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
     return names
 
 
-def settings_in_words(params: Params) -> str:
-    """The settings of a study of language models in one sentence."""
-    from actlab.data.text import load_text, own_sha256
-    from actlab.models import SCALES
-
-    scales = [f"{name} (width {SCALES[name].n_embd}, context {SCALES[name].block_size})" for name in params.sizes]
-    text = load_text(params.dataset).in_words if own_sha256(params.dataset) else params.dataset
-    share = "" if params.train_fraction == 1 else f" ({100 * params.train_fraction:g}% of the training text)"
-    seeds = f"{params.trials} trials of each arm (seeds {params.seed} to {params.seed + params.trials - 1})"
-    switches = params.protocol if isinstance(params.protocol, dict) else {}
-    protocol = " + ".join(f"{name}: {value}" for name, value in switches.items()) or params.protocol
-    streams = " or ".join("every stream" if name == "all" else f"{name} alone" for name in params.varies)
-    return (
-        f"The settings of this page: {', '.join(params.model)} under {', '.join(params.activations)}, "
-        f"at scale {', '.join(scales)}, on the text {text}{share}; "
-        f"{f'seed {params.seed}' if params.trials == 1 else seeds}; "
-        f"each of {params.iterations:,} iterations of {params.batch_size} windows; AdamW at a constant rate of "
-        f"{params.learning_rate:g} with weight decay {params.weight_decay:g}; {params.device}, {params.dtype}; "
-        f"protocol {protocol}, gated width {params.gated_width}, the trials' seeds feed {streams}"
-    )
+def settings_in_words(params: StudyParams) -> str:
+    """What a study sets, in one sentence."""
+    values = params.model_dump(mode="json", exclude_unset=True, exclude={"study", "plugins", "plan"})
+    told = {name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in values.items()}
+    return f"The settings of this page: {'; '.join(f'{name} {value}' for name, value in told.items())}"

@@ -230,7 +230,8 @@ def check_parts(planned: Parts, **named: str) -> None:
         was = dict(planned).get(kind, "")
         if was and kind != "dataset" and name not in TABLES[kind]:
             raise BadInput(
-                f"the {kind} {name!r} is not known here: load its plug-in file (--plugin; actlab.load_plugins)"
+                f"the {kind} {name!r} is not known here: load its plug-in file (--plugin; actlab.load_plugins), or "
+                "use workers=1 where it is a part of your session"
             )
         if was != (found := hash_of(kind, name)):
             before, here = (f"hash {each[:10]}" if each else "built in" for each in (was, found))
@@ -242,11 +243,6 @@ def own_metrics(files: Iterable[str]) -> Parts:
     wanted = {None, *(Path(file).expanduser().resolve() for file in files)}
     names = [n for (kind, n), p in PARTS.items() if kind == "metric" and (p.file and p.file.place) in wanted]
     return tuple(sorted((name, hash_of("metric", name)) for name in names))
-
-
-def of_session(kind: str, names: Iterable[str]) -> list[str]:
-    """Those of the names that only this session knows, so that no other process can make them."""
-    return [name for name in names if (part := PARTS.get((kind, name))) and part.file is None]
 
 
 def said_of(metrics: Parts) -> dict[str, Any]:

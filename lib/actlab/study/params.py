@@ -96,11 +96,6 @@ class StudyParams(Checked):
     seed: Seed = 42
     """Of the first trial; the others follow it."""
 
-    @property
-    def names(self) -> dict[str, tuple[str, ...]]:
-        """Kind of part -> the names that the study uses, of which some may be a user's own."""
-        raise NotImplementedError
-
     @classmethod
     def parse(cls, values: Mapping[str, Any], where: str = "the parameters") -> Self:
         """Checked parameters from plain values (a list may stand for a tuple).
@@ -232,11 +227,6 @@ class Params(LanguageParams):
     """Settings of single models or arms: {tinylstm: {...}, charlm/gelu: {...}}."""
     order: Literal["model", "activation"] = "model"
     """What is completed first."""
-
-    @property
-    def names(self) -> dict[str, tuple[str, ...]]:
-        """Kind of part -> the names that the study uses."""
-        return {"activation": self.activations, "model": self.model, "dataset": (self.dataset,)}
 
     @property
     def sizes(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from filelock import FileLock
 
@@ -18,18 +18,7 @@ from actlab.records.settings import config_of, without_trials
 Trial = dict[str, Any]
 
 
-class Named(Protocol):
-    """An arm of any kind of study."""
-
-    @property
-    def study(self) -> str: ...  # noqa: D102
-    @property
-    def id(self) -> str: ...  # noqa: D102
-    @property
-    def config(self) -> dict[str, Any]: ...  # noqa: D102
-
-
-def recorded(arm: Named) -> store.Record | None:
+def recorded(arm: Any) -> store.Record | None:
     """The arm's record, if it has one."""
     path = store.path_of(arm.study, arm.id)
     return store.load(path) if path.exists() else None
@@ -49,7 +38,7 @@ def differing(trial: Trial, other: Trial) -> list[str]:
     return sorted(name for name, value in bits if store.canonical(other.get(name)) != store.canonical(value))
 
 
-def earlier(arm: Named) -> dict[str, Trial]:
+def earlier(arm: Any) -> dict[str, Trial]:
     """Label -> trial of the smaller records of an arm: its settings, fewer trials.
 
     An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
@@ -66,7 +55,7 @@ def earlier(arm: Named) -> dict[str, Trial]:
     return found
 
 
-def check_growth(arm: Named, trial: Trial, before: dict[str, Trial]) -> None:
+def check_growth(arm: Any, trial: Trial, before: dict[str, Trial]) -> None:
     """``RecordError`` where a trial of the arm has other bits than in ``earlier(arm)``."""
     known = before.get(str(trial.get("label")))
     if known is None or "failed" in (trial["status"], known["status"]):
@@ -80,14 +69,14 @@ def check_growth(arm: Named, trial: Trial, before: dict[str, Trial]) -> None:
         )
 
 
-def failure_of(arm: Named) -> Path:
+def failure_of(arm: Any) -> Path:
     """Where an arm's failed trials leave their tracebacks: ``results/<study>/failed/<arm>-<hash>.json``, which no
     reader takes for a record."""
     path = store.path_of(arm.study, arm.id)
     return path.parent / "failed" / path.name
 
 
-def finish(arm: Named, record: store.Record) -> store.Record:
+def finish(arm: Any, record: store.Record) -> store.Record:
     """Write an arm's record and return it as it reads back; where another run of the study has written it meanwhile,
     that one.
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import math
 import random
-import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,12 @@ from actlab import paths
 from actlab.errors import ActlabError, RecordError, UnknownName
 from actlab.records import store
 from actlab.study import provenance
-from actlab.study.arms import NUDGE
 from actlab.study.pool import Report, run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import bits_of, differing
-from actlab.study.trial import KINDS, kind_of, specification, train_again
+from actlab.study.trial import KINDS, check_data, far_apart, kind_of, recorded_trial, specification, train_afresh
 
 CODE = "the code that trains"
-APART = ("floor", "perturbed")
-"""Kinds of records whose trials share seeds."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +85,9 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
 
 def _task(path: Path, record: store.Record, label: str) -> Task:
     trial = specification(record, label)
-    spent = _trial(record, label).get("seconds", 0.0)
+    spent = recorded_trial(record, label).get("seconds", 0.0)
     seconds = sum(spent.values()) if isinstance(spent, dict) else spent
     return Task(path.resolve(), record["arm"], record["study"], label, seconds, trial)
-
-
-def _trial(record: store.Record, label: str) -> store.Record:
-    return next(trial for trial in record["trials"] if trial["label"] == label)
 
 
 def sample(tasks: Sequence[Task], size: int | None = None, seed: int = 0, minutes: float = math.inf) -> list[Task]:
@@ -145,20 +137,25 @@ def replay(task: Task, report: Report | None = None) -> Replay:
 
     The same bits are promised on the same kind of machine with the same versions and the same code; the sentence says
     what differs otherwise, and how far the outcome is from the recorded one: in loss, and in total variation where the
-    recorded trial's predictions are still in the cache, each beside what a 1-ULP perturbation (where the arm's noise
-    floor is recorded) and another seed do.
+    recorded trial's predictions are still in the cache.
 
     Raises:
-        ActlabError: its data is not here or is other data, or it needs a device that is not here.
+        ActlabError: its data is not here or is other data, it needs a device that is not here, or several processes
+            trained it together.
     """
     record = store.load(task.path)
     device = str(record["config"].get("recipe", {}).get("device", "cpu"))
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise RecordError(f"{task.id} was trained on {device}, which is not here")
+    if (processes := record["provenance"].get("processes", 1)) > 1:
+        raise RecordError(f"{task.id} was trained by {processes} processes together: one process has other bits")
+    check_data(task.trial, record)
     since = time.perf_counter()
-    again = train_again(task.trial, record, report)
+    after, tensors = train_afresh(task.trial, report)
     seconds = time.perf_counter() - since
-    before, after = _trial(record, task.label), again.results
+    if "trials" in after:
+        (after,) = after["trials"].values()
+    before = recorded_trial(record, task.label)
     differs, changed = differing(before, after), _changed(record)
     failed = after["status"] == "failed"
     found: store.Record = {
@@ -171,14 +168,13 @@ def replay(task: Task, report: Report | None = None) -> Replay:
         "compared": sorted(bits_of(before)),
         "differs": differs,
         "changed": changed,
-        "floor": _floor(record, task.path.parent) if differs else None,
         "seconds": seconds,
         "provenance": provenance.of_record(record["provenance"]["threads"], record["provenance"]["path"], {}),
     }
     if not failed:
         found["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}
-        found["total_variation"] = again.distance() if differs else 0.0
-    said = f"FAILED: {after['traceback'].strip().splitlines()[-1]}" if failed else _verdict(found, record)
+        found["total_variation"] = far_apart(task.trial, record, tensors) if differs else 0.0
+    said = f"FAILED: {after['traceback'].strip().splitlines()[-1]}" if failed else _verdict(found)
     sentence = f"{record['arm']} trial {task.label}: {said}"
     return Replay(task, sentence, found, wrong=failed or bool(differs and not changed))
 
@@ -206,54 +202,17 @@ def _changed(record: store.Record) -> list[str]:
     return changed if was["trial_code_sha256"] == here["trial_code_sha256"] else [*changed, CODE]
 
 
-def _floor(record: store.Record, folder: Path) -> dict[str, float] | None:
-    """What a 1-ULP perturbation does to the arm's trials: the mean over those that had it, where a record of its noise
-    floor has any."""
-
-    def settings(one: store.Record) -> dict[str, Any]:
-        apart = ("kind", "trials", "protocol", "ensembles", "snapshots")
-        return {name: value for name, value in one["config"].items() if name not in apart}
-
-    for path in sorted(folder.glob("*.json")):
-        other = store.load(path)
-        if other.get("kind") in APART and settings(other) == settings(record):
-            pairs = [pair for pair in other["reproducibility_metrics"] if pair["between"][1].endswith(f"-{NUDGE}")]
-            if pairs:
-                losses = [[_loss(_trial(other, label)) for label in pair["between"]] for pair in pairs]
-                return {
-                    "total_variation": statistics.fmean(pair["total_variation"] for pair in pairs),
-                    "val_loss": statistics.fmean(abs(a - b) for a, b in losses),
-                    "n": float(len(pairs)),
-                }
-    return None
-
-
-def _seeds(record: store.Record) -> dict[str, float | None]:
-    """What another seed does: the mean over pairs of the arm's trials, where these differ by their seeds alone."""
-    losses = [_loss(trial) for trial in record["trials"] if trial["status"] == "done"]
-    if record["kind"] in APART or len(losses) < 2:
-        return {}
-    apart = statistics.fmean(abs(a - b) for a, b in combinations(losses, 2))
-    return {"val_loss": apart, "total_variation": record.get("avg_total_variation")}
-
-
-def _verdict(found: store.Record, record: store.Record) -> str:
+def _verdict(found: store.Record) -> str:
     changed = ", ".join(found["changed"])
     before, after = found["val_loss"]["recorded"], found["val_loss"]["now"]
     if found["equal"]:
         although = f", although this changed since: {changed}" if changed else ""
         return f"equal bit for bit (validation loss {after:.6f}){although}"
-    others = {"one unit in the last place of one weight": found["floor"] or {}, "another seed": _seeds(record)}
-
-    def beside(name: str) -> str:
-        known = {what: values.get(name) for what, values in others.items()}
-        return "".join(f"; {what}: {value:.1e}" for what, value in known.items() if value is not None)
-
     far = "total variation not known, since the recorded predictions are not in the cache"
     if (apart := found["total_variation"]) is not None:
-        far = f"total variation {apart:.1e} from the recorded predictions{beside('total_variation')}"
+        far = f"total variation {apart:.1e} from the recorded predictions"
+    why = f"what differs: {changed}" if changed else "processor, versions and code are the recorded ones"
     return (
         f"NOT equal in {', '.join(found['differs'])}: validation loss {before:.6f} recorded, {after:.6f} now "
-        f"({abs(after - before):.1e} apart{beside('val_loss')}); {far}; "
-        + (f"what differs: {changed}" if changed else "processor, versions and code are the recorded ones")
+        f"({abs(after - before):.1e} apart); {far}; {why}"
     )

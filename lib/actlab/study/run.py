@@ -4,9 +4,10 @@ rest is trained."""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,10 @@ from actlab.records import store
 from actlab.study import arms, baselines, provenance
 from actlab.study.measure import Results
 from actlab.study.mnist import Program
-from actlab.study.own_parts import of_session
 from actlab.study.params import Params, StudyParams, read_yaml
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
-from actlab.study.source_hash import WAY_OUT
 from actlab.study.trial import KINDS, kind_of, record_of, run_trial
 from actlab.study.trial_mnist import key
 from actlab.study.trial_repro import fresh_model
@@ -99,7 +98,7 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
     tell = watch or (lambda event: None)
     together = kind_of(params).NAME == "ablation"
     if missing := load(params).missing:
-        _check(params, workers, scheduler, together)
+        _check(params, scheduler, together)
         if isinstance(params, Params):
             _check_bfloat16(missing, tell)
     group = joined_group() if together else ALONE
@@ -121,16 +120,18 @@ def _train_missing(
     params: StudyParams, outcome: Outcome, workers: int, tell: Watch, scheduler: str, group: Group
 ) -> Outcome:
     kind, missing = kind_of(params), outcome.missing
-    for arm, record in zip(outcome.arms, outcome.records, strict=True):
+    before = {arm: earlier(arm) for arm in missing}
+    needs = {arm: kind.tasks_of(params, arm) for arm in missing}
+    tasks = sorted(dict.fromkeys(chain(*needs.values())), key=_duration, reverse=True)
+    owner = {task: arm for arm in reversed(missing) for task in needs[arm]}
+    records = dict(zip(outcome.arms, outcome.records, strict=True))
+    for arm, record in records.items():
         if record is not None:
             tell(Event("arm", arm, record=record))
-    before = {arm.id: earlier(arm) for arm in missing}
-    needs = {arm.id: list(kind.tasks_of(params, arm)) for arm in missing}
-    tasks = sorted(dict.fromkeys(task for own in needs.values() for task in own), key=_duration, reverse=True)
-    owner = {task: arm for arm in reversed(missing) for task in needs[arm.id]}
     if tasks:
         tell(Event("start", missing[0], total=sum(map(_size, tasks))))
-    running = run_tasks(
+    ended: dict[Any, Results] = {}
+    for place, result in run_tasks(
         partial(run_trial, group=group) if group.world > 1 else run_trial,
         tasks,
         workers if group.world == 1 else 1,
@@ -138,23 +139,18 @@ def _train_missing(
         scheduler=scheduler,
         gpu=getattr(params, "device", "cpu") != "cpu",
         say=lambda note: tell(Event("note", missing[0], note=note)),
-    )
-    ended: dict[Any, Any] = {}
-    fresh: dict[str, store.Record] = {}
-    for place, result in running:
-        ended[tasks[place]] = result
-        for _ in range(_size(tasks[place])):
-            tell(Event("trial", owner[tasks[place]], tasks[place]))
-        for arm in [arm for arm in missing if tasks[place] in needs[arm.id]]:
-            check_growth(arm, _share(arm, result), before[arm.id])
-            if ended.keys() >= set(needs[arm.id]):
-                results = [_share(arm, ended[task]) for task in needs[arm.id]]
-                fresh[arm.id] = group.agree(partial(_finished, arm, results, group.world))
-                tell(Event("arm", arm, record=fresh[arm.id]))
-    records: list[store.Record | None] = [
-        record or fresh[arm.id] for arm, record in zip(outcome.arms, outcome.records, strict=True)
-    ]
-    return Outcome(outcome.arms, records, outcome.baseline)
+    ):
+        task = tasks[place]
+        ended[task] = result
+        for _ in range(_size(task)):
+            tell(Event("trial", owner[task], task))
+        for arm in [arm for arm in missing if task in needs[arm]]:
+            check_growth(arm, _share(arm, result), before[arm])
+            if ended.keys() >= set(needs[arm]):
+                results = [_share(arm, ended[each]) for each in needs[arm]]
+                records[arm] = group.agree(partial(_finished, arm, results, group.world))
+                tell(Event("arm", arm, record=records[arm]))
+    return Outcome(outcome.arms, list(records.values()), outcome.baseline)
 
 
 def _finished(arm: Any, results: list[Results], processes: int = 1) -> store.Record:
@@ -171,10 +167,10 @@ def _duration(task: Any) -> float:
     return task.epochs / task.batch_size if isinstance(task, Program) else 0
 
 
-def _share(arm: Any, result: Mapping[str, Any]) -> Results:
+def _share(arm: Any, result: Results) -> Results:
     """The arm's own trial in what a task left: a program's are those of many arms."""
     trials = result.get("trials")
-    return trials[key(arm.network, arm.hidden, arm.learning_rate)] if trials else dict(result)
+    return trials[key(arm.network, arm.hidden, arm.learning_rate)] if trials else result
 
 
 def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> Outcome:
@@ -204,9 +200,9 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     return _finished(one, [run_trial(spec) for spec in one.trials])
 
 
-def _check(params: StudyParams, workers: int = 1, scheduler: str = "", together: bool = False) -> None:
-    """``BadInput`` with one sentence where a study cannot be trained as asked: a device that is not here, parts that
-    workers cannot see, torchrun on other studies than an ablation (``together``)."""
+def _check(params: StudyParams, scheduler: str = "", together: bool = False) -> None:
+    """``BadInput`` with one sentence where a study cannot be trained as asked: a device that is not here, torchrun on
+    other studies than an ablation (``together``)."""
     processes, device = int(os.environ.get("WORLD_SIZE", "1")), str(getattr(params, "device", "cpu"))
     if processes > 1 and not together:
         raise BadInput(
@@ -219,13 +215,6 @@ def _check(params: StudyParams, workers: int = 1, scheduler: str = "", together:
             f"device={device}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a "
             "machine that has it"
         )
-    who = "the workers of the scheduler" if scheduler else f"{workers} worker processes"
-    for part, names in params.names.items() if workers > 1 or scheduler else ():
-        for name in of_session(part, names):
-            raise BadInput(
-                f"the {part} {name!r} is known to this session only, which {who} cannot see: {WAY_OUT}, or use "
-                "workers=1"
-            )
 
 
 def _check_bfloat16(missing: Sequence[arms.Arm], tell: Watch) -> None:

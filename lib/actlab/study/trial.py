@@ -6,9 +6,8 @@ A task is what trains at once: a trial, or a program of the image sweep, which h
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +15,7 @@ from typing import Any
 
 import torch
 from filelock import FileLock
-from torch import Tensor, nn
+from torch import Tensor
 
 from actlab import metrics, paths
 from actlab.errors import ActlabError, BadInput, RecordError
@@ -30,8 +29,7 @@ from actlab.study.pool import Report
 from actlab.trainers import checkpoint, process
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.distributed import ALONE, Group
-from actlab.trainers.evaluation import logits_of
-from actlab.trainers.recipes import BaseRecipe
+from actlab.trainers.evaluation import predict
 from actlab.trainers.windows import Windows
 
 HASHES = ("sha256", "evaluation_sha256", "validation_sha256", "train", "validation", "test")
@@ -121,6 +119,11 @@ def tensors_of(task: Any) -> dict[str, Tensor]:
     return checkpoint.read_tensors(cached(task))[0]
 
 
+def recorded_trial(record: store.Record, label: str) -> Results:
+    """What a record says of its trial of that label."""
+    return next(trial for trial in record["trials"] if trial["label"] == label)
+
+
 def trained_model(task: Any, iteration: int | None = None, origin: Mapping[str, Any] | None = None) -> LanguageModel:
     """The model of a finished trial, in evaluation mode; ``iteration``: as it was at one of its ``snapshots``;
     ``origin``: as for ``cached``."""
@@ -160,52 +163,20 @@ def record_of(arm: Any, results: list[Results], processes: int = 1) -> store.Rec
     }
 
 
-@dataclass(frozen=True)
-class Again:
-    """What a recorded trial left when it was trained again."""
-
-    results: Results
-    distance: Callable[[], float | None]
-    """Mean total variation between the recorded trial's predictions and the new ones, on the inputs on which the study
-    compares trials. Records hold no predictions: ``None`` where the recorded trial itself is not in the cache any
-    more."""
-
-
-def train_again(task: Any, record: store.Record, report: Report | None = None) -> Again:
-    """Train a recorded trial again from nothing.
-
-    Raises:
-        RecordError: the record was made on other data, or by several processes together.
-    """
-    if (processes := record["provenance"].get("processes", 1)) > 1:
-        raise RecordError(f"{record['arm']} was trained by {processes} processes together: one process has other bits")
-    check_data(task, record)
-    results, tensors = train_afresh(task, report)
-    if "trials" in results:
-        (results,) = results["trials"].values()
-
-    def distance() -> float | None:
-        path = cached(task, record["provenance"])
-        if not tensors or not path.exists():
-            return None
-        kept, ended = checkpoint.read_tensors(path)
-        (recorded,) = (trial for trial in record["trials"] if trial["label"] == task.label)
-        if ended["weights_sha256"] != recorded["weights_sha256"]:
-            return None
-        models = [_with_weights(task, found).to(task.recipe.device) for found in (kept, tensors)]
-        return _total_variation(models, kind_of(task).compared_on(task), task.recipe)
-
-    return Again(results, distance)
-
-
-def _total_variation(models: Sequence[nn.Module], windows: Windows, recipe: BaseRecipe) -> float:
-    """Mean total variation of two models over every position; a few windows at a time, for a large vocabulary's
-    sake."""
-    rows = []
+def far_apart(task: Any, record: store.Record, tensors: Mapping[str, Tensor]) -> float | None:
+    """Mean total variation between a recorded trial's predictions and those of its weights trained again, on the inputs
+    on which the study compares trials. Records hold no predictions: ``None`` where the recorded trial itself is not in
+    the cache any more."""
+    path = cached(task, record["provenance"])
+    if not tensors or not path.exists():
+        return None
+    kept, ended = checkpoint.read_tensors(path)
+    if ended["weights_sha256"] != recorded_trial(record, task.label)["weights_sha256"]:
+        return None
+    models = [_with_weights(task, found).to(task.recipe.device) for found in (kept, tensors)]
+    windows, rows = kind_of(task).compared_on(task).to(task.recipe.device), []
     for some in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
-        part = Windows(*some).to(recipe.device)
-        p, q = (torch.cat([logits.softmax(1) for logits, _ in logits_of(net, part, recipe)]) for net in models)
-        rows.append(metrics.ROWS["total_variation"](p, q))
+        rows.append(metrics.total_variation_rows(*(predict(net, Windows(*some), task.recipe) for net in models)))
     return torch.cat(rows).double().mean().item()
 
 
@@ -238,7 +209,7 @@ def load_model(record: Path | str | store.Record, seed: int | None = None) -> La
         raise BadInput(f"{found['arm']}: a record of kind {found['kind']!r} keeps no weights")
     label = found["trials"][0]["label"] if seed is None else str(seed)
     task = specification(found, label)
-    recorded = next(one for one in found["trials"] if one["label"] == label)
+    recorded = recorded_trial(found, label)
     if recorded["status"] != "done":
         raise BadInput(f"{found['arm']} trial {label} is {recorded['status']}: it left no model")
     check_data(task, found)

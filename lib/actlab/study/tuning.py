@@ -12,16 +12,15 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import Field
 
 from actlab import paths
 from actlab.errors import BadInput
 from actlab.study.plan import Checked
-from actlab.study.record import Named, recorded
+from actlab.study.record import recorded
 
-A = TypeVar("A", bound=Named)
 Losses = Mapping[tuple[float, int], float]
 """(rate, seed) -> the loss at the end, in nats; lower is better."""
 
@@ -66,12 +65,12 @@ def _beyond(rate: float, rates: list[float], rule: Tuning) -> float | None:
     return further if rule.least <= further <= rule.most else None
 
 
-def tuned(rule: Tuning, arm_of: Callable[[float, int], A]) -> tuple[list[A], float | None]:
+def tuned(rule: Tuning, arm_of: Callable[[float, int], Any]) -> tuple[list[Any], float | None]:
     """(the arms of one choice that are recorded or wanted next; the chosen rate, once none is wanted).
 
     ``arm_of(rate, seed)`` makes an arm of one trial.
     """
-    arms: list[A] = []
+    arms: list[Any] = []
     losses: dict[tuple[float, int], float] = {}
     while True:
         wanted, rate = step(losses, rule)
@@ -87,7 +86,7 @@ def _loss(trial: Mapping[str, Any]) -> float:
     return float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
 
 
-def chosen(study: str, load: Callable[..., Any], choice: Callable[[Any], tuple[list[A], float | None]]) -> float:
+def chosen(study: str, load: Callable[..., Any], choice: Callable[[Any], tuple[list[Any], float | None]]) -> float:
     """The rate that a cell of the study ``params/<study>.yaml`` chose; ``BadInput`` as long as it has not.
 
     ``load(path)`` gives the study's parameters, ``choice`` of them what ``tuned`` says of the cell.
