@@ -39,7 +39,7 @@ MAY = {
 }
 """DESIGN's arrows. What has no row (command line, book, widgets) stands at the end: it may import anything, and nothing
 here may import it."""
-NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "find_model", "ACTIVATIONS", "MODELS"}
+NAMES_TO_OBJECTS = {"get_activation", "find_activation", "build_model", "ACTIVATIONS", "MODELS"}
 
 
 def imports(source, package):
@@ -118,7 +118,7 @@ def test_names_become_objects_in_the_study_only():
         assert not found & NAMES_TO_OBJECTS, file.name
 
 
-MOST_ENTRIES, LONGEST, TOKENS = 20, 300, 138_000
+MOST_ENTRIES, LONGEST, TOKENS = 20, 300, 134_000
 """Of the package: entries at its root, lines of a file, tokens without comments, docstrings and layout. The last is
 what is reached: lower it with every smaller house, never raise it without saying why."""
 LAYOUT = {

@@ -7,7 +7,7 @@ from actlab.data.catalogue import DATASETS
 from actlab.data.images import IMAGES, load_images
 from actlab.data.text import TEXTS, load_text
 from actlab.errors import UnknownName
-from actlab.models import MODELS, build_model, find_model
+from actlab.models import MODELS, build_model
 from actlab.models.layers import ModelConfig
 from actlab.optimizers import OPTIMIZERS, build_optimizer
 
@@ -15,7 +15,7 @@ CONFIG = ModelConfig(11, 1, 2, 1, 2, 0.0)
 REGISTRIES = [
     (find_activation, ACTIVATIONS, "rleu", "relu"),
     (lambda name: build_model("charlm", CONFIG, name), ACTIVATIONS, "swigluu", "swiglu"),
-    (find_model, MODELS, "convml", "convlm"),
+    (MODELS.find, MODELS, "convml", "convlm"),
     (lambda name: build_optimizer(name, [], None), OPTIMIZERS, "adam", "adamw"),
     (load_text, TEXTS, "shakespear", "shakespeare"),
     (load_images, IMAGES, "mnits", "mnist"),

@@ -74,12 +74,6 @@ def test_every_text_goes_through_and_back():
     assert len(tokenizer.encode(TEXT).ids) < len(TEXT.encode()) / 2
 
 
-@pytest.mark.parametrize("size", [256, 65537])
-def test_refuses_a_vocabulary_that_cannot_be(size):
-    with pytest.raises(BadInput, match=rf"257\.\.65536, got {size}"):
-        train_bpe([TEXT], size)
-
-
 @pytest.fixture
 def tiny_text(monkeypatch):
     monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: TEXT)

@@ -21,7 +21,7 @@ BESIDE = {
     "study/ablation.py": "the same",
     "study/mnist.py": "the same",
     "study/own_parts.py": "refuses a user's part that has changed",
-    "study/probes.py": "measures the trained model",
+    "study/measure.py": "measures the trained model",
     "study/trial.py": "cache, lock, failures",
 }
 """What may run in a trial without a place in its hash, and why."""

@@ -22,9 +22,9 @@ TOLERANCE = 1e-5
 0.1)."""
 
 
-def network(activation, width, seed=0, features=K, init="published"):
+def network(activation, width, seed=0, features=K):
     net = FFN(features, width, C, ACTIVATIONS[activation])
-    net.initialise(init_streams(seed), init)
+    net.initialise(init_streams(seed))
     return net
 
 

@@ -74,7 +74,6 @@ def test_every_optimizer_learns(shard, name):
     assert trial.status == "done"
     assert trial.final["val_loss"] < trial.progress.history[0]["val_loss"] - 0.005
     assert trial.final["tokens"] == 40 * 4 * 8
-    assert trial.tokens_per_second > 0
 
 
 class InterruptedTrialError(Exception):
