@@ -1,4 +1,4 @@
-"""The Sphinx extension of the book (see ``_config.yml``): executes what is stale, lets pages follow what they quote."""
+"""The Sphinx extension of the book (see ``_config.yml``): executes what is stale, writes downloads and redirects."""
 
 from __future__ import annotations
 
@@ -28,17 +28,6 @@ def execute_pages(app: Any) -> None:
         execute_stale(say=logging.getLogger(__name__).info, root=Path(app.srcdir).parent)
     except ActlabError as error:
         raise ExtensionError(str(error)) from None
-
-
-def note_quotations(app: Any, doctree: Any) -> None:
-    """A page that quotes a notebook's numbers is written anew when that notebook changes; myst-nb itself leaves the old
-    numbers there."""
-    from myst_nb.ext.glue.utils import PendingGlueReference
-
-    quoted = sorted({node.refdoc for node in doctree.findall(PendingGlueReference)})
-    for name in quoted:
-        app.env.note_dependency(app.env.doc2path(name))
-    app.env.metadata[app.env.docname][footer.QUOTED] = quoted
 
 
 def follow_contents(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
@@ -129,7 +118,6 @@ def setup(app: Any) -> dict[str, Any]:
     """Sphinx calls this."""
     mathml.setup(app)
     app.connect("builder-inited", execute_pages, priority=100)
-    app.connect("doctree-read", note_quotations)
     app.connect("env-get-outdated", follow_contents)
     app.connect("html-page-context", footer.add)
     app.connect("html-page-context", plain_citations)

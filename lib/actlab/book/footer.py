@@ -18,8 +18,6 @@ import yaml
 from actlab import __version__, paths
 from actlab.book.pages import Page, load_pages
 
-QUOTED = "actlab_quoted"
-"""Key of a page's metadata: the executed pages whose numbers it quotes."""
 DESCRIBE = ("git", "describe", "--always", "--abbrev=10", "--dirty= and changes since")
 
 
@@ -96,9 +94,7 @@ def card(app: Any, context: dict[str, Any], doctree: Any) -> str:
 
 
 def add(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Sphinx calls this for every page: an executed page names its own records, any other page those of the pages that
-    it quotes."""
-    quoted = app.env.metadata[name].get(QUOTED, [])
-    pages = [page for page in load_pages(Path(app.srcdir).parent) if page.name in (name, *quoted)]
+    """Sphinx calls this for every page: an executed page names its own records."""
+    pages = [page for page in load_pages(Path(app.srcdir).parent) if page.name == name]
     context["theme_extra_footer"] = f'<p class="provenance">{escape(text(pages))}</p>{citation()}'
     context["metatags"] = context.get("metatags", "") + card(app, context, doctree)

@@ -24,11 +24,10 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    page: str = Field(pattern=rf"^{FOLDER}/[a-z0-9_{{}}-]+$")
+    page: str = Field(pattern=rf"^{FOLDER}/[a-z0-9_-]+$")
     notebook: str = Field(pattern=r"^[a-z0-9_-]+$")
     file: str | None = None
     params: dict[str, Any] = {}
-    each: list[dict[str, Any]] = Field([{}], min_length=1)
     reads: list[str] = []
 
 
@@ -79,7 +78,7 @@ def load_pages(root: Path = paths.ROOT) -> list[Page]:
     """
     source = root / "book" / "pages.yaml"
     entries = _read(source, list) if source.exists() else []
-    pages = [page for i, entry in enumerate(entries, 1) for page in _pages(entry, f"book/pages.yaml, entry {i}", root)]
+    pages = [_page(entry, f"book/pages.yaml, entry {i}", root) for i, entry in enumerate(entries, 1)]
     if twice := sorted(name for name, times in Counter(page.name for page in pages).items() if times > 1):
         raise BadInput(f"book/pages.yaml names a page twice: {', '.join(twice)}")
     return pages
@@ -95,7 +94,7 @@ def _read(path: Path, shape: type) -> Any:
     return values
 
 
-def _pages(values: object, where: str, root: Path) -> Iterator[Page]:
+def _page(values: object, where: str, root: Path) -> Page:
     try:
         entry = Entry.model_validate(values)
     except ValidationError as error:
@@ -106,13 +105,8 @@ def _pages(values: object, where: str, root: Path) -> Iterator[Page]:
         if Path(name).parts[0] != "results" and not (root / name).exists():
             raise BadInput(f"{where}: there is no {name}")
     from_file = _read(root / entry.file, dict) if entry.file else {}
-    shared = from_file | entry.params
-    for one in entry.each:
-        params = {key: value for key, value in (shared | one).items() if key != "kind"}
-        name = replaced(entry.page, params, where)
-        if not re.fullmatch(rf"{FOLDER}/[a-z0-9_-]+", name):
-            raise BadInput(f"{where}: {name!r} cannot be a page's name: use a-z, 0-9, _ and -")
-        yield Page(name, root / needed[0], params, tuple(entry.reads), root, frozenset(from_file))
+    params = {key: value for key, value in (from_file | entry.params).items() if key != "kind"}
+    return Page(entry.page, root / needed[0], params, tuple(entry.reads), root, frozenset(from_file))
 
 
 def replaced(text: str, words: dict[str, Any], where: str) -> str:
