@@ -14,7 +14,7 @@ MAY = {
     # room: (rooms of the package, packages from outside; None: any)
     "errors": (set(), set()),
     "paths": (set(), set()),
-    "files": ({"errors"}, set()),
+    "files": ({"errors"}, {"yaml"}),
     "activations": ({"errors"}, {"torch"}),
     "metrics": ({"errors"}, {"torch"}),
     "models": ({"activations", "errors"}, {"torch"}),
@@ -29,12 +29,12 @@ MAY = {
         None,
     ),
     "statistics": ({"errors"}, {"numpy", "scipy"}),
-    "records": ({"statistics", "errors", "paths", "files"}, {"numpy", "pandas", "pydantic", "yaml", "IPython"}),
-    "figures": ({"records", "statistics", "errors"}, {"numpy", "matplotlib", "mpl_toolkits", "IPython"}),
-    "claims": ({"records", "statistics", "errors"}, {"numpy", "pandas", "pydantic", "scipy", "yaml"}),
+    "records": ({"statistics", "errors", "paths", "files"}, {"numpy", "pandas", "pydantic", "IPython"}),
+    "figures": ({"records", "statistics", "errors", "files"}, {"numpy", "matplotlib", "mpl_toolkits", "IPython"}),
+    "claims": ({"records", "statistics", "errors", "files"}, {"numpy", "pandas", "pydantic", "scipy"}),
     "chapters": (
         {"records", "claims", "figures", "statistics", "errors", "paths", "files"},
-        {"numpy", "pandas", "yaml", "scipy", "matplotlib", "IPython"},
+        {"numpy", "pandas", "scipy", "matplotlib", "IPython"},
     ),
 }
 """DESIGN's arrows. What has no row (command line, book, widgets) stands at the end: it may import anything, and nothing

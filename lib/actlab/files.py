@@ -1,4 +1,4 @@
-"""Atomic writes of files, and damaged files set aside. Knows no format."""
+"""Atomic writes of files, damaged files set aside, and our own data files read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import yaml
 
 from actlab.errors import DamagedFile, DiskError
 
@@ -65,6 +67,11 @@ def write_text(path: Path, text: str) -> Path:
     with replacing(path, len(content)) as work:
         work.write_bytes(content)
     return path
+
+
+def read_yaml(path: Path) -> Any:
+    """The values of a YAML file of ours."""
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
 
 
 def set_aside(path: Path) -> Path:

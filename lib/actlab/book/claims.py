@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
-
 from actlab import paths
 from actlab.claims import ledger
 from actlab.claims.verdicts import VERDICTS
+from actlab.files import read_yaml
 from actlab.records.defects import in_words
 
 SCRIPT, STYLE = (Path(__file__).with_name(name) for name in ("claims.js", "claims.css"))
@@ -88,6 +87,6 @@ def _link(page: str, words: str) -> str:
 @cache
 def _titles() -> dict[str, str]:
     """Page -> its title in the table of contents, where it has one of its own there."""
-    contents = yaml.safe_load((paths.ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    contents = read_yaml(paths.ROOT / "_toc.yml")
     entries = [entry for part in contents["parts"] for entry in part["chapters"]]
     return {entry["file"]: entry["title"] for entry in entries if "title" in entry}

@@ -8,15 +8,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from actlab import paths
 from actlab.book import dataset, footer, mathml, paper
 from actlab.book.execute import execute_stale
 from actlab.chapters import intro
 from actlab.errors import ActlabError
 from actlab.figures import answer as figures
-from actlab.files import write_text
+from actlab.files import read_yaml, write_text
 
 
 def execute_pages(app: Any) -> None:
@@ -64,7 +62,7 @@ def write_redirects(app: Any, error: Exception | None) -> None:
     moved = Path(app.srcdir) / "redirects.yaml"
     if error or app.builder.name != "html" or not moved.exists():
         return
-    for old, new in yaml.safe_load(moved.read_text(encoding="utf-8")).items():
+    for old, new in read_yaml(moved).items():
         page, mark, section = new.partition("#")
         text = MOVED.format(page=app.builder.get_relative_uri(old, page), section=mark + section)
         write_text(Path(app.outdir) / f"{old}.html", text)

@@ -13,10 +13,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from actlab import __version__, paths
 from actlab.book.pages import Page, load_pages
+from actlab.files import read_yaml
 
 DESCRIBE = ("git", "describe", "--always", "--abbrev=10", "--dirty= and changes since")
 
@@ -70,7 +69,7 @@ CARD = "_static/card.png"
 @cache
 def citation() -> str:
     """How to cite the book, folded: from CITATION.cff and the commit; with its licence."""
-    about = yaml.safe_load((paths.ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    about = read_yaml(paths.ROOT / "CITATION.cff")
     entry = CITE.format(**about, author=about["authors"][0]["name"], commit=commit())
     said = (
         f"Version {about['version']} of {about['date-released']}; text, code and records: {about['license']} licence."

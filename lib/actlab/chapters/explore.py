@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,6 +14,7 @@ from scipy import stats
 
 from actlab import paths
 from actlab.figures.style import look
+from actlab.files import read_yaml
 from actlab.records import schema, store
 from actlab.records import settings as recorded
 from actlab.records.labels import METRICS, PAIR_METRICS, Metric, of_trials
@@ -21,51 +23,14 @@ from actlab.records.settings import in_order
 from actlab.records.store import Record
 from actlab.records.tables import factors, load_records
 
-TITLES = {
-    "repro-lite": "Between seeds, tiny Shakespeare",
-    "answer": "At equal loss and tuned rates (registered)",
-    "sources": "Where seed variance comes from, tiny Shakespeare",
-    "sources-small": "Where seed variance comes from, smallest size",
-    "extreme": "Extreme activations, tiny Shakespeare",
-    "extreme-small": "Extreme activations, smallest size",
-    "scale": "Four sizes of charlm",
-    "repro-quick": "Between seeds, the quick run",
-    "repro-partial-cpu": "Between seeds, partial scale",
-    "mnist": "MNIST, one epoch",
-    "mnist-epochs": "MNIST, several epochs",
-    "ablation-tuned": "Optimizers and symmetry, tuned rates",
-    "ablation-novels": "Optimizers and symmetry, published rates",
-    "ablation-novels-rates": "Optimizers and symmetry, other rates",
-    "ablation-tuning": "Tuning of the optimizers' rates",
-    "answer-tuning": "Tuning of the registered study's rates",
-    "tinylstm-long": "tinylstm, trained for longer",
-    "autopsy": "Published defect: the activation is ignored",
-    "autopsy-tinylstm": "Published defect: tinylstm ignores it",
-    "autopsy-convlm": "Published defects in convlm",
-    "autopsy-swiglu": "Published measures of SwiGLU",
-    "autopsy-models": "Published measures of two more models",
-    "autopsy-overfit": "The last or the best checkpoint",
-}
-"""Folder below results/ -> the study in words, in the menu's order; a folder that is not here goes by its own name."""
-KINDS = {
-    "trials": ("character", METRICS),
-    "mnist": ("image", ("val_accuracy", "test_accuracy", "val_loss")),
-    "ablation": ("token", ("val_loss", "val_accuracy")),
-}
-"""Kind of record -> what a loss is of, metrics."""
-LABELS = {"varies": "random stream", "hidden": "hidden units"}
-"""What a factor is called where its name does not say it."""
+_FILE = read_yaml(Path(__file__).with_name("explore.yaml"))
+TITLES: dict[str, str] = _FILE["titles"]
+KINDS: dict[str, tuple[str, list[str]]] = _FILE["kinds"]
 TEST = Metric(
     "test_accuracy", "test accuracy (%)", "share of the test images that get the right class; higher is better"
 )
 THROUGH = ("total_variation", "churn")
 """The metrics of pairs that can be followed through training."""
-PRESETS = (
-    ("Show the kink effect", {"study": "extreme", "view": "ulp"}),
-    ("At equal loss", {"study": "answer", "view": "loss"}),
-    ("At equal loss", {"study": "sources", "view": "loss"}),
-)
-"""Words of a button -> the state that it opens; of several with the same words, the first that has records."""
 
 
 def link(study: str, **state: object) -> str:
@@ -106,7 +71,7 @@ def of_records(folders: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     most = max((len(arm["labels"]) for study in shown.values() for arm in study["arms"]), default=0)
     styles = {level: dict(zip(("colour", "marker", "dashes"), look(level), strict=True)) for level in in_order(levels)}
     t = stats.t.ppf(0.975, np.arange(most + 1))  # of 95% intervals, by degrees of freedom
-    return dict(_plain({"studies": shown, "styles": styles, "presets": PRESETS, "t": t}))
+    return dict(_plain({"studies": shown, "styles": styles, "presets": _FILE["presets"], "t": t}))
 
 
 def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
@@ -115,6 +80,7 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
         return {"arms": []}
     unit, names = KINDS[kind]
     apart = recorded.differing(records)
+    names = names or list(METRICS)
     arms = [_arm(record, names, apart, records) for record in records if record["kind"] == kind]
     levels = {factor: in_order({arm["at"][factor] for arm in arms}) for factor in arms[0]["at"]}
     metrics = {name: METRICS.get(name, TEST) for name in names}
@@ -124,7 +90,7 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
         "series": factors(kind)[1],
         "cells": recorded.CELLS[kind],
         "factors": {
-            factor: {"label": LABELS.get(factor, factor.replace("_", " ")), "levels": found}
+            factor: {"label": _FILE["labels"].get(factor, factor.replace("_", " ")), "levels": found}
             for factor, found in levels.items()
         },
         "metrics": {

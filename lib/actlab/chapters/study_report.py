@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib import rcParams
 from matplotlib.figure import Figure
 
 from actlab import files
@@ -18,7 +19,7 @@ from actlab.chapters.arms import figure_floors
 from actlab.chapters.template import MISSING
 from actlab.errors import BadInput, UnknownName
 from actlab.figures.primitives import Line, lines, points, scatter
-from actlab.figures.style import RC, styled
+from actlab.figures.style import styled
 from actlab.records import mnist, repro, settings, summary
 from actlab.records import tables as tidy
 from actlab.records.labels import METRICS, PAIR_METRICS, of_trials
@@ -115,7 +116,7 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
         for ending in formats:
             path = out / f"{name}.{ending}"
             with styled():
-                drawn.savefig(path, metadata={"Date": None} if ending == "svg" else None, dpi=RC["savefig.dpi"])
+                drawn.savefig(path, metadata={"Date": None} if ending == "svg" else None, dpi=rcParams["savefig.dpi"])
             yield path
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
-import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from actlab.claims import dates
@@ -19,6 +18,7 @@ from actlab.claims.evidence import gather, since
 from actlab.claims.special import ablation, mnist
 from actlab.claims.verdicts import MEANINGS, VERDICTS, Finding, absent
 from actlab.errors import BadInput
+from actlab.files import read_yaml
 from actlab.records import ablation as ablation_records
 from actlab.records import mnist as mnist_records
 from actlab.records import store
@@ -97,7 +97,7 @@ WHOLE: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 @cache
 def _file() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.load(FILE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    found: dict[str, Any] = read_yaml(FILE)
     return found
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
-import yaml
+from actlab.files import read_yaml
 
-numbers = SimpleNamespace(**yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")))
+numbers = SimpleNamespace(**read_yaml(Path(__file__).with_suffix(".yaml")))
 
 
 def parameters(model: str, scale: str) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -16,49 +17,14 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from actlab.figures.data import kept
+from actlab.files import read_yaml
 
-LOOK: dict[str, tuple[str, str, tuple[int, ...]]] = {
-    "relu": ("#000000", "o", (1, 0)),
-    "gelu": ("#0072B2", "s", (5, 2)),
-    "swish": ("#009E73", "^", (1, 1)),
-    "swiglu": ("#D55E00", "D", (6, 2, 1, 2)),
-    "smelu_05": ("#CC79A7", "v", (3, 1)),
-    "smelu_1": ("#E69F00", "P", (2, 2)),
-    "geglu": ("#D55E00", "D", (1, 0)),
-    "prelu": ("#56B4E9", "X", (1, 0)),
-    "random_prelu": ("#56B4E9", "X", (1, 0)),
-    "identity": ("#737373", ">", (9, 1)),
-    "squared_relu": ("#8C510A", "p", (8, 2, 2, 2)),
-    "sine": ("#01665E", "<", (3, 3)),  # leaves a tip of the mark below it to be seen, and the gaps of the line
-    "step": ("#7B3294", "d", (1, 2)),
-    "geglu_equal_width": ("#D55E00", "D", (1, 0)),
-    "geglu_equal_parameters": ("#E69F00", "s", (1, 0)),
-    "another_seed": ("#000000", "o", (1, 0)),
-    "one_weight_moved_by_one_ulp": ("#E69F00", "d", (1, 1)),
-    "as_published": ("#B2182B", "o", (1, 0)),
-    "corrected": ("#0072B2", "D", (1, 0)),
-}
-"""Name -> colour, marker, dashes. Okabe & Ito's eight colours for all kinds of colour vision, then darker ones."""
+HOUSE, LOOKS = (Path(__file__).with_name(name) for name in ("house.mplstyle", "look.yaml"))
+LOOK: dict[str, tuple[str, str, list[int]]] = read_yaml(LOOKS)
+"""Name -> colour, marker, dashes."""
 SPARE = ("#8C510A", "#01665E", "#7B3294", "#5E4FA2", "#737373", "#B2182B", "#4D9221")
 GREY = "#666666"
 NO_RECORD = "no record yet"
-
-RC: Any = {
-    "figure.constrained_layout.use": True,
-    "figure.dpi": 110,
-    "savefig.dpi": 160,
-    "svg.hashsalt": "actlab",  # the same figure gives the same bytes
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "lines.linewidth": 1.6,
-    "lines.markersize": 5,
-    "errorbar.capsize": 2.5,
-}
 
 
 def known(name: str) -> str:
@@ -67,9 +33,9 @@ def known(name: str) -> str:
     return next((key for key in (whole, first) if key in LOOK), "")
 
 
-def look(name: str) -> tuple[str, str, tuple[int, ...]]:
+def look(name: str) -> tuple[str, str, list[int]]:
     """Colour, marker and dashes of a name: fixed for the studies' own, else chosen by the name."""
-    return LOOK[key] if (key := known(name)) else (SPARE[sum(map(ord, name)) % len(SPARE)], "o", (1, 0))
+    return LOOK[key] if (key := known(name)) else (SPARE[sum(map(ord, name)) % len(SPARE)], "o", [1, 0])
 
 
 def colour(name: str) -> str:
@@ -82,7 +48,7 @@ def marker(name: str) -> str:
     return look(name)[1]
 
 
-def dashes(name: str) -> tuple[int, ...]:
+def dashes(name: str) -> list[int]:
     """The line pattern that goes with ``colour``."""
     return look(name)[2]
 
@@ -90,7 +56,7 @@ def dashes(name: str) -> tuple[int, ...]:
 @contextmanager
 def styled() -> Iterator[None]:
     """Everything drawn inside has the house style."""
-    with mpl.rc_context(RC):
+    with mpl.rc_context(fname=HOUSE):
         yield
 
 
@@ -118,11 +84,11 @@ def legend(figure: Figure, panels: list[Axes], columns: int = 4) -> None:
         )
 
 
-def words_alone(text: str = NO_RECORD) -> Figure:
+def words_alone() -> Figure:
     """In place of a figure for which there are no records."""
     with styled():
         figure, (axes,) = canvas(width=5.0, height=1.0)
-        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center")
+        axes.text(0.5, 0.5, NO_RECORD, transform=axes.transAxes, ha="center", va="center")
         axes.set_axis_off()
     return figure
 

@@ -14,9 +14,8 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-import yaml
-
 from actlab import paths
+from actlab.files import read_yaml
 from actlab.records.families import recorded_before, trials_of
 from actlab.records.store import Record
 from actlab.records.wording import moment
@@ -55,7 +54,7 @@ class Registration:
 def params_of(study: str) -> dict[str, Any]:
     """``params/<study>.yaml`` as it stands now, as plain values; empty where there is none."""
     file = paths.ROOT / "params" / f"{study}.yaml"
-    return dict(yaml.safe_load(file.read_text(encoding="utf-8"))) if file.exists() else {}
+    return dict(read_yaml(file)) if file.exists() else {}
 
 
 def plan_of(study: str) -> dict[str, Any]:

@@ -12,70 +12,13 @@ import pandas as pd
 
 from actlab import paths
 from actlab.errors import BadInput
+from actlab.files import read_yaml
 from actlab.records import schema, store
 from actlab.records.defects import IGNORED
 from actlab.records.settings import CELLS, cell_of, differing, kind_of, named, settings_of
 from actlab.records.store import Record
 
-COLUMNS: dict[str, tuple[str, str]] = {
-    "study": ("name", "folder below results/"),
-    "record": ("name", "the arm's file without .json: its factors and the hash of its settings"),
-    "kind": (
-        "name",
-        "trials: language models; floor, perturbed: their changed repetitions; mnist: image sweep; ablation: "
-        "optimizers",
-    ),
-    "setting": (
-        "text",
-        "what tells the arm from others of the same factors, such as iterations=6; empty where nothing does",
-    ),
-    "model": ("name", "architecture"),
-    "network": ("name", "image sweep: activation and width rule"),
-    "optimizer": ("name", "optimizer"),
-    "symmetry": ("name", "ablation: random vectors in attention"),
-    "activation": ("name", "activation that was asked for"),
-    "activation_used": (
-        "name",
-        "activation that the network had: relu where the published defect ignored the one asked for",
-    ),
-    "hidden": ("units", "image sweep: hidden units of the plain network"),
-    "learning_rate": ("1", "of the optimizer"),
-    "rate_factor": ("1", "ablation: multiple of the optimizer's published learning rate"),
-    "batch_size": ("windows, sequences or images", "in one optimizer step"),
-    "scale": ("name", "size of the model"),
-    "dataset": ("name", "data set"),
-    "iterations": ("steps", "optimizer steps of a trial"),
-    "epochs": ("1", "image sweep: passes over the training images"),
-    "gated_width": ("name", "matched: gated arms have the plain arms' parameter count; doubled: as published"),
-    "protocol": ("text", "corrected, or the published defects that were on"),
-    "varies": ("name", "random streams that the seed feeds"),
-    "seed": ("1", "of the trial"),
-    "trial": ("name", "label within the arm: the seed, with a variant where it is a changed repetition"),
-    "status": ("name", "done, diverged or failed; what a trial that is not done would have measured is empty"),
-    "train_loss": ("nats", "at the end; lower is better"),
-    "val_loss": ("nats", "per character, token or image of the whole validation split at the end; lower is better"),
-    "best_val_loss": ("nats", "lowest evaluation during training; lower is better"),
-    "val_accuracy": ("%", "at the end; higher is better"),
-    "test_loss": ("nats", "image sweep; lower is better"),
-    "test_accuracy": ("%", "image sweep; higher is better"),
-    "collapsed": ("true or false", "image sweep: one class for every validation image"),
-    "parameters": ("1", "trainable parameters"),
-    "seconds": ("s", "training and evaluation; of the image sweep the trial's share of its program"),
-    "weights_sha256": ("hash", "of the trained weights"),
-    "first": ("name", "pair: the first trial"),
-    "second": ("name", "pair: the second trial"),
-    "total_variation": (
-        "0 to 1",
-        "half the L1 distance of two predictions on the same inputs, mean over positions; lower is more reproducible",
-    ),
-    "relative_pd": ("0 to 2", "mean of 2|p - q| / (p + q) over all characters; lower is more reproducible"),
-    "churn": ("share of positions", "where the most probable character differs; lower is more reproducible"),
-    "jensen_shannon": ("bits", "Jensen-Shannon divergence, 0 to 1; lower is more reproducible"),
-    "label_pd": ("0 to 2", "2|p - q| / (p + q) at the character that came; lower is more reproducible"),
-    "churn_win": ("share of positions", "where only the second is right"),
-    "churn_loss": ("share of positions", "where only the first is right"),
-    "churn_neutral": ("share of positions", "where both are wrong and differ"),
-}
+COLUMNS: dict[str, tuple[str, str]] = read_yaml(Path(__file__).with_name("columns.yaml"))
 """Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``, by their
 names."""
 SERIES = {"mnist": "network"}

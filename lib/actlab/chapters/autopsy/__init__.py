@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from actlab.chapters.autopsy import trained
 from actlab.chapters.template import frame
 from actlab.claims.published import numbers
 from actlab.figures.style import NO_RECORD
+from actlab.files import read_yaml
 from actlab.records.autopsy import Autopsy
 from actlab.records.wording import measured
 
@@ -34,7 +34,7 @@ class Anomaly:
 
 def anomalies(evidence: Autopsy) -> dict[str, Anomaly]:
     """Name -> anomaly, in the order of the page."""
-    told = yaml.safe_load(Path(__file__).with_name("anomalies.yaml").read_text(encoding="utf-8"))
+    told = read_yaml(Path(__file__).with_name("anomalies.yaml"))
     found = {}
     for name, texts in told.items():
         sides = {side: _or_waiting(f"{name}_{side}", evidence) for side in ("on", "off")}
