@@ -119,7 +119,7 @@ def test_every_known_name_looks_different():
     six = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
     assert len({colour(name) for name in six}) == 6
     names = (*six, "identity", "squared_relu", "sine", "step")
-    assert len({marker(name) for name in names}) == len({dashes(name) for name in names}) == len(names)
+    assert len({marker(name) for name in names}) == len({tuple(dashes(name)) for name in names}) == len(names)
     assert look("random PReLU, bQ+bV") == LOOK["random_prelu"]
     assert look("GeGLU, equal width") == LOOK["geglu_equal_width"]
     assert look("mish") == look("mish")

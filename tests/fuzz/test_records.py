@@ -62,8 +62,6 @@ def use(results):
         arm.curve("val_loss")
         arm.floor_of("churn", "nudge")
         _ = arm.n_parameters, arm.not_done
-    for model in results.models:
-        results.sensitivity(model, "val_loss")
 
 
 def places(value, at=()):

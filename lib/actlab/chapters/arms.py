@@ -108,7 +108,7 @@ def table_model(grid: Grid, model: str, compared: Compared) -> pd.DataFrame:
         for metric, found in compared.items():
             e, p = found.get((model, activation), (None, 1.0))
             text = "" if activation == REFERENCE else MISSING
-            title = f"{METRICS[metric].label.partition(' (')[0]} minus {REFERENCE}"
+            title = f"{METRICS[metric].short} minus {REFERENCE}"
             named[title] = f"{signed(e, 4)}{' *' * (p < ALPHA)}" if e else text
         rows[activation] = named
     return frame(rows).T
@@ -119,7 +119,7 @@ def _heading(grid: Grid, model: str, compared: Compared) -> str:
     relu, said = grid.arms.get((model, REFERENCE)), []
     for metric, found in compared.items():
         own = [p for (m, _), (_, p) in found.items() if m == model]
-        label = METRICS[metric].label.partition(" (")[0]
+        label = METRICS[metric].short
         said.append(f"{label} differs in {sum(p < ALPHA for p in own)} of {len(own)}")
     return f"{model} ({relu.n_parameters:,} parameters, n = {len(relu.done)}): {', '.join(said)}" if relu else model
 

@@ -17,7 +17,7 @@ from actlab.figures.style import look
 from actlab.files import read_yaml
 from actlab.records import schema, store
 from actlab.records import settings as recorded
-from actlab.records.labels import METRICS, PAIR_METRICS, Metric, of_trials
+from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
 from actlab.records.repro import ArmResults
 from actlab.records.settings import in_order
 from actlab.records.store import Record
@@ -26,9 +26,6 @@ from actlab.records.tables import factors, load_records
 _FILE = read_yaml(Path(__file__).with_name("explore.yaml"))
 TITLES: dict[str, str] = _FILE["titles"]
 KINDS: dict[str, tuple[str, list[str]]] = _FILE["kinds"]
-TEST = Metric(
-    "test_accuracy", "test accuracy (%)", "share of the test images that get the right class; higher is better"
-)
 THROUGH = ("total_variation", "churn")
 """The metrics of pairs that can be followed through training."""
 
@@ -83,7 +80,7 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
     names = names or list(METRICS)
     arms = [_arm(record, names, apart, records) for record in records if record["kind"] == kind]
     levels = {factor: in_order({arm["at"][factor] for arm in arms}) for factor in arms[0]["at"]}
-    metrics = {name: METRICS.get(name, TEST) for name in names}
+    metrics = {name: EVERY[name] for name in names}
     return {
         "title": TITLES.get(name, name),
         "kind": kind,

@@ -10,8 +10,8 @@ from actlab.chapters.template import frame
 from actlab.figures.primitives import line, lines, points
 from actlab.figures.style import NO_RECORD
 from actlab.records.estimates import ALPHA, adjusted
+from actlab.records.labels import METRICS
 from actlab.records.mnist import (
-    LABELS,
     PUBLISHED_BATCH,
     PUBLISHED_HIDDEN,
     PUBLISHED_RATE,
@@ -48,7 +48,7 @@ def figure_differences(sweep: Sweep) -> Figure:
 def figure_epochs(sweep: Sweep) -> Figure:
     """Accuracy against the number of epochs."""
     found = {("", words(network)): line(by_epochs) for network, by_epochs in over_epochs(sweep).items() if by_epochs}
-    return lines(found, "epochs", LABELS["val_accuracy"], bars=True, log="x", height=2.8)
+    return lines(found, "epochs", METRICS["val_accuracy"].label, bars=True, log="x", height=2.8)
 
 
 def _gated(sweep: Sweep) -> list[str]:

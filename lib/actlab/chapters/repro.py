@@ -61,7 +61,7 @@ def compared(grid: Grid, metric: str) -> str:
     again = [arm.activation for arm, *_, elsewhere in tests if elsewhere]
     known = learned(grid)
     aside = [f"{arm.activation} in {arm.model}" for arm, *_ in tests if known and arm.model not in known]
-    said = significance(own, METRICS[metric].label.partition(" (")[0], family_size(grid), aside)
+    said = significance(own, METRICS[metric].short, family_size(grid), aside)
     if not again or not grid.primary:
         return said
     return f"{said}. The runs of {listing(again)} repeat those of {grid.primary.study}, where their test is counted"

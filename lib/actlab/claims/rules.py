@@ -50,7 +50,7 @@ IDENTICAL = 5e-5
 
 def label(metric: str) -> str:
     """A metric's name for people, without its unit."""
-    return METRICS[metric].label.split(" (")[0]
+    return METRICS[metric].short
 
 
 def of_records(

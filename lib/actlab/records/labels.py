@@ -1,8 +1,12 @@
-"""How each metric of a record is read: axis label with unit and range, meaning, which direction is better, decimals."""
+"""How each metric of a record is read (``metrics.yaml``): axis label with unit and range, meaning, which direction is
+better, decimals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from actlab.files import read_yaml
 
 
 @dataclass(frozen=True)
@@ -20,56 +24,21 @@ class Metric:
         """Decimals in a table."""
         return 2 if "(%)" in self.label else 4
 
+    @property
+    def short(self) -> str:
+        """Its name for people, without unit and range."""
+        return self.label.partition(" (")[0]
 
-PAIR_METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric(
-            "total_variation",
-            "total variation (0 to 1)",
-            "half the L1 distance of two predictions; lower is more reproducible",
-        ),
-        Metric(
-            "relative_pd",
-            "relative PD (0 to 2)",
-            "mean of 2|p - q| / (p + q) over all characters, likely or not; lower is more reproducible",
-        ),
-        Metric(
-            "churn",
-            "churn (share of positions)",
-            "how often the most probable character differs; lower is more reproducible",
-        ),
-        Metric("jensen_shannon", "Jensen-Shannon divergence (bits)", "0 to 1; lower is more reproducible"),
-        Metric(
-            "label_pd",
-            "relative PD of the true character (0 to 2)",
-            "2|p - q| / (p + q) at the character that came; lower is more reproducible",
-        ),
-    )
-}
-TRIAL_METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric(
-            "val_loss",
-            "validation loss (nats per character)",
-            "cross-entropy on the whole validation split at the end; lower is better",
-        ),
-        Metric(
-            "val_accuracy",
-            "validation accuracy (%)",
-            "share of positions whose most probable character came; higher is better",
-        ),
-        Metric(
-            "best_val_loss",
-            "best validation loss (nats per character)",
-            "the lowest of the evaluations during training; lower is better",
-        ),
-    )
-}
+
+PAIR_METRICS, TRIAL_METRICS, IMAGE_METRICS = (
+    {name: Metric(name, *texts) for name, texts in part.items()}
+    for part in read_yaml(Path(__file__).with_name("metrics.yaml")).values()
+)
 METRICS = PAIR_METRICS | TRIAL_METRICS
+"""Of language models."""
+EVERY = METRICS | IMAGE_METRICS
 
 
 def of_trials(metric: str) -> bool:
     """Whether a metric is one of trials; all others, a user's own ones too, are of pairs."""
-    return metric in TRIAL_METRICS or metric == "test_accuracy"
+    return metric in TRIAL_METRICS | IMAGE_METRICS

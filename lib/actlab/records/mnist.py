@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.records import settings
-from actlab.records.schema import SCORES
 from actlab.records.store import Record
 from actlab.records.tables import of_records
 from actlab.statistics.estimate import Estimate
@@ -22,10 +21,10 @@ PUBLISHED_RATE, PUBLISHED_BATCH, PUBLISHED_HIDDEN = 1e-3, 64, 8
 """What the first reference study fixed: rate and batch in its width sweep, the width in its random search."""
 ACCURACY = "val_accuracy"
 WORDS = {"relu": "ReLU", "geglu_equal_width": "GeGLU, equal width", "geglu_equal_parameters": "GeGLU, equal parameters"}
-LABELS = {"val_accuracy": "validation accuracy (%)", "test_accuracy": "test accuracy (%)"}
 COLUMNS = {"learning_rate": "rate", "batch_size": "batch", "parameters": "n_parameters"}
 """Column of the tidy table -> its short name here."""
 FACTORS = ("network", "hidden", "rate", "batch", "epochs", "seed", "status", "collapsed", "n_parameters", "optimizer")
+SHOWN = (*FACTORS, "val_accuracy", "test_accuracy", "val_loss", "dataset")
 
 
 def words(network: str) -> str:
@@ -97,7 +96,7 @@ def read(records: Iterable[Record], longer: Iterable[Record] = ()) -> Sweep:
 def table(records: Iterable[Record]) -> pd.DataFrame:
     """Every trial of the records as a row, by the tidy table of trials."""
     trials, _ = of_records(record for record in records if record.get("kind") == "mnist")
-    return trials.rename(columns=COLUMNS).reindex(columns=[*FACTORS, *SCORES, "dataset"])
+    return trials.rename(columns=COLUMNS).reindex(columns=list(SHOWN))
 
 
 def differences(sweep: Sweep, network: str, reference: str = "relu") -> dict[tuple[int, float, int], Estimate]:

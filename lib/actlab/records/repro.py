@@ -17,7 +17,6 @@ from actlab.records.wording import FEW_DIFFER, above_zero
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import (
-    coefficient_of_variation,
     few_differ,
     jackknifed,
     leave_one_out,
@@ -182,18 +181,6 @@ class Grid:
     def of_model(self, model: str) -> list[ArmResults]:
         """The recorded arms of a model."""
         return [self.arms[model, a] for a in self.activations if (model, a) in self.arms]
-
-    def sensitivity(self, model: str, metric: str) -> Estimate:
-        """The published sensitivity: CV% of the arms' means (standard deviation over activations / mean, ddof = 0),
-        here with an interval.
-
-        The interval leaves one seed at a time out of all arms.  The CV mixes the activations' effect with trial noise,
-        which inflates it.
-        """
-        arms = self.of_model(model)
-        return combined(
-            arms if len(arms) > 1 else (), metric, coefficient_of_variation, "CV% of the means, jackknife over seeds"
-        )
 
 
 def combined(

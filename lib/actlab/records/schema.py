@@ -12,10 +12,6 @@ from pydantic import Field, TypeAdapter, ValidationError
 from actlab.errors import RecordError
 from actlab.records.kinds import Kinds
 
-PAIR_METRICS = ("total_variation", "relative_pd", "churn", "jensen_shannon", "label_pd")
-"""Of every pair of trials of language models."""
-SCORES = ("val_accuracy", "test_accuracy", "val_loss")
-
 
 @cache
 def kinds() -> TypeAdapter[Any]:

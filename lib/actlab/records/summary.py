@@ -11,17 +11,14 @@ import numpy as np
 import pandas as pd
 
 from actlab.errors import BadInput
-from actlab.records.labels import of_trials
+from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, of_trials
 from actlab.records.repro import ArmResults
-from actlab.records.schema import check_record
 from actlab.records.settings import MAIN, ORDER, cell_of, differing, kind_of, named, natural
 from actlab.records.store import Record
-from actlab.records.tables import COLUMNS, factors, used
+from actlab.records.tables import COLUMNS, factors, of_records, used
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import holm, welch
 
-REPORTED_PAIRS = ("relative_pd", "total_variation", "churn", "jensen_shannon", "label_pd")
-REPORTED_TRIALS = ("val_loss", "best_val_loss", "val_accuracy", "test_accuracy")
 SHORT = {"hidden": "h", "learning_rate": "lr", "batch_size": "b", "rate_factor": "x"}
 
 
@@ -45,32 +42,15 @@ class Arm(ArmResults):
         return welch(self.values(metric), other.values(metric))
 
 
-def measured(found: Sequence[Arm]) -> list[str]:
-    """The metrics of some arms, in their order."""
-    return list(dict.fromkeys(metric for arm in found for metric in arm.metrics))
-
-
 def arms(records: Iterable[Record]) -> list[Arm]:
     """The arms of a study's records, noise floors and perturbed trials left out."""
     known = [record for record in records if kind_of(record)]
-    for record in known:
-        check_record(record)
-    names, pairs, finals = differing(known), _keys(known, "pairs"), _keys(known, "finals")
-    found = []
-    for record in (record for record in known if record["kind"] in MAIN):
-        own = [name for name in _keys([record], "pairs") if name not in COLUMNS and name not in ("between", "blocks")]
-        metrics = [n for n in REPORTED_PAIRS if n in pairs] + own + [n for n in REPORTED_TRIALS if n in finals]
-        found.append(_arm(record, named(record, names), tuple(metrics)))
+    trials, pairs = of_records(known)
+    own = [name for name in pairs if name not in COLUMNS]
+    metrics = [m for m in (*PAIR_METRICS, *own, *TRIAL_METRICS, *IMAGE_METRICS) if m in trials or m in pairs]
+    names = differing(known)
+    found = [_arm(record, named(record, names), tuple(metrics)) for record in known if record["kind"] in MAIN]
     return sorted(found, key=lambda arm: [_place(arm.group), _place(arm.level)])
-
-
-def _keys(records: Iterable[Record], what: str) -> dict[str, None]:
-    """The names of what was measured of pairs, or of trials that ended well."""
-    if what == "pairs":
-        return dict.fromkeys(name for r in records for pair in r.get("reproducibility_metrics", []) for name in pair)
-    done = [trial for record in records for trial in record["trials"] if trial["status"] == "done"]
-    finals = dict.fromkeys(name for trial in done for name in trial.get("final", trial))
-    return finals | dict.fromkeys("best_val_loss" for trial in done if "best" in trial)
 
 
 def _place(name: str) -> tuple[int, Any]:
@@ -84,12 +64,8 @@ def _arm(record: Record, setting: str, metrics: tuple[str, ...]) -> Arm:
     cell, real = cell_of(record), used(record)
     group = [f"{SHORT[name]}{cell[name]:g}" if name in SHORT else str(cell[name]) for name in others]
     ignored = f" (ignored: {real})" if real != record["activation"] else ""
-    return Arm(
-        record,
-        group=", ".join([*group, *([setting] if setting else [])]),
-        level=f"{cell[series]}{ignored}",
-        metrics=metrics,
-    )
+    where = ", ".join([*group, *([setting] if setting else [])])
+    return Arm(record, group=where, level=f"{cell[series]}{ignored}", metrics=metrics)
 
 
 def estimates(found: Sequence[Arm]) -> pd.DataFrame:
@@ -139,18 +115,14 @@ def compare(first: Sequence[Arm], second: Sequence[Arm]) -> pd.DataFrame:
 
 
 def _tested(couples: Sequence[tuple[Arm, Arm, str, str]]) -> pd.DataFrame:
-    tables = [
-        pd.DataFrame(rows)
-        for metric in measured([arm for arm, *_ in couples])
-        if (rows := list(_rows(couples, metric)))
-    ]
-    for table in tables:
-        table["p_holm"] = holm(table["p"].to_numpy(float))
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    found = pd.DataFrame([row for couple in couples for row in _rows(*couple)])
+    if len(found):
+        found["p_holm"] = found.groupby("metric")["p"].transform(lambda p: holm(p.to_numpy(float)))
+    return found
 
 
-def _rows(couples: Sequence[tuple[Arm, Arm, str, str]], metric: str) -> Iterator[dict[str, object]]:
-    for arm, other, group, difference in couples:
-        if metric in arm.metrics and metric in other.metrics:
+def _rows(arm: Arm, other: Arm, group: str, difference: str) -> Iterator[dict[str, object]]:
+    for metric in arm.metrics:
+        if metric in other.metrics:
             found, p = arm.tested(other, metric)
             yield {"group": group, "difference": difference, "metric": metric, **_numbers(found), "p": p}
