@@ -68,8 +68,8 @@ def test_the_interaction_is_judged_by_the_plan(extra, noise, word):
 def test_the_tuned_numbers_are_the_means_over_seeds():
     """Plain paired means, recomputed here; the ranking; how much tuning changed."""
     f = tuned(-0.05, -0.01)
-    prelu, gelu = ([effect(f, o, a) for o in LEVEL] for a in ("random_prelu", "gelu"))
-    assert interaction(f).value == pytest.approx(np.mean(prelu) - np.mean(gelu))
+    prelu, gelu = (np.mean([effect(f)[o, a] for o in LEVEL]) for a in ("random_prelu", "gelu"))
+    assert interaction(f).value == pytest.approx(prelu - gelu)
     said = ablation.tuned_sentences(f, [record("ecd", "symmetric", "gelu", x) for x in (1.0, 3.0)])
     assert said["tuned_symmetry"].endswith("that it helps is supported")
     assert "SOAP, AdamW, SGDM, ECD" in said["tuned_ranking"]

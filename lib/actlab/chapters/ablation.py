@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -70,8 +69,8 @@ def ranking(f: Factorial) -> dict[tuple[str, str], tuple[Estimate, float]]:
     """(one optimizer, another) -> the first's mean loss over its four arms minus the second's, paired by seed; p-value
     by Holm over the six."""
     optimizers = f.levels("optimizer")
-    means = {o: np.mean([f.values(*cell) for cell in CELLS if cell[0] == o], axis=0) for o in optimizers}
-    ordered = sorted(means, key=lambda o: float(np.nanmean(means[o])))
+    means = {o: f.losses(cell for cell in CELLS if cell[0] == o).mean(axis=1, skipna=False) for o in optimizers}
+    ordered = sorted(means, key=lambda o: float(means[o].mean()))
     return adjusted({(a, b): mean_interval(means[a] - means[b]) for a, b in combinations(ordered, 2)})
 
 
@@ -120,7 +119,7 @@ def sentences(f: Factorial) -> dict[str, str]:
     tokens = one["iterations"] * one["batch_size"] * one["context"]
     return {
         "ablation_extent": f"{len(CELLS) - len(f.missing)} of {len(CELLS)} configurations have records; models have "
-        f"up to {t['n_parameters'].max():,} parameters and see {tokens:,} tokens",
+        f"up to {t['parameters'].max():,} parameters and see {tokens:,} tokens",
         "ablation_effect": f"At the published rates {told}"
         if found
         else "No configuration and its bQ+bV partner are recorded",

@@ -59,7 +59,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "floors": front.floors,
         "repeats": [arm.floor_of(METRIC, "repeat") for g in (lite, extreme) for arm in g.arms.values() if arm.floor],
         "amplification": [amplification(streams["sources-small"], "charlm", a) for a in SMOOTH],
-        "twins": [{**vars(twin), "apart": twin.apart} for twin in twins],
+        "twins": twins.drop(columns=["settings", "versions"]).to_dict("records"),
         "streams": {
             model: {stream: streams["sources"].arms[model, "relu", stream].shown(METRIC) for stream in STREAMS}
             for model in streams["sources"].models
@@ -78,7 +78,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "gpt": {
             "symmetry": symmetry(losses),
             "interaction": interaction(losses),
-            "parameters": int(losses.trials["n_parameters"].max()),
+            "parameters": int(losses.trials["parameters"].max()),
             "ranking": [*ablation.ranking(losses)],
         },
         "params": {study: params_of(study) for study in STUDIES},

@@ -7,7 +7,6 @@ versions and data are the same.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import combinations
 from math import nan
 from typing import Any
@@ -16,10 +15,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from actlab.chapters.template import frame
 from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.estimates import REFERENCE
+from actlab.records.families import trials_of
 from actlab.records.store import Record
 from actlab.records.wording import listing, small
 from actlab.statistics.estimate import Estimate
@@ -33,153 +34,99 @@ NOWHERE = 1e-10
 """Where a difference of 0 is drawn, on an axis that has no place for it."""
 
 
-@dataclass(frozen=True)
-class Twin:
-    """One trial trained on two kinds of processor."""
-
-    model: str
-    activation: str
-    scale: str
-    label: str
-    processors: tuple[str, str]
-    losses: tuple[float, float]
-    """Final validation loss on each, in nats."""
-    between_seeds: float
-    """Mean absolute difference of loss between two seeds of the trial's arm, in nats."""
-
-    @property
-    def apart(self) -> float:
-        """How far the two losses lie apart, in nats."""
-        return abs(self.losses[0] - self.losses[1])
+TRIAL = ["settings", "label", "model", "activation", "scale"]
+ARM = ["model", "activation"]
 
 
-Run = tuple[dict[str, Any], float]
-"""The machine that a trial was trained on, and its final validation loss."""
-
-
-def read(studies: Iterable[str]) -> list[Twin]:
-    """The twins among the trials of some studies and their replays, in the order of models and activations."""
+def read(studies: Iterable[str]) -> pd.DataFrame:
+    """The twins among the trials of some studies and their replays (``twins``)."""
     names = list(studies)
     records = [r for study in names for r in store.load_study(study) if r["kind"] == "trials"]
     return twins(records, [replay for study in names for replay in store.load_replays(study)])
 
 
-def twins(records: Iterable[Record], replays: Iterable[Record]) -> list[Twin]:
-    """Trials that were trained on two kinds of processor with the same versions, once in a record and once in another
-    record or in a replay."""
-    arms = list(records)
-    runs: dict[tuple[str, str], list[Run]] = {}
-    about: dict[tuple[str, str], Record] = {}
-    for record in arms:
-        for trial in record["trials"]:
-            if trial["status"] == "done":
-                key = (_settings(record), trial["label"])
-                runs.setdefault(key, []).append((record["provenance"]["machine"], trial["final"]["val_loss"]))
-                about.setdefault(key, record)
-    known = {(record["study"], record["arm"]): record for record in arms}
-    for replay in replays:
-        replayed = known.get((replay["study"], replay["arm"]))
-        if replayed and "val_loss" in replay:
-            run = (replay["provenance"]["machine"], replay["val_loss"]["now"])
-            runs[_settings(replayed), replay["trial"]].append(run)
-    found = [twin for key, run in runs.items() for twin in _twins(about[key], key[1], run)]
-    return sorted(
-        found, key=lambda twin: (twin.model, twin.activation != REFERENCE, twin.activation, twin.scale, twin.label)
-    )
-
-
-def _settings(record: Record) -> str:
-    return store.canonical({key: value for key, value in record["config"].items() if key not in APART})
-
-
-def _twins(record: Record, label: str, runs: list[Run]) -> list[Twin]:
-    """One a pair of processors: the first run on each."""
-    first: dict[str, Run] = {}
-    for machine, loss in runs:
-        first.setdefault(str(machine["processor"]), (machine, loss))
-    losses = [t["final"]["val_loss"] for t in record["trials"] if t["status"] == "done"]
-    seeds = float(np.mean([abs(a - b) for a, b in combinations(losses, 2)])) if len(losses) > 1 else nan
-    who = (record["model_name"], record["activation"], record["config"]["scale"], label)
-    return [
-        Twin(*who, (a, b), (first[a][1], first[b][1]), seeds)
-        for a, b in combinations(sorted(first), 2)
-        if _versions(first[a][0]) == _versions(first[b][0])
+def twins(records: list[Record], replays: Iterable[Record]) -> pd.DataFrame:
+    """A row a trial that was trained on two kinds of processor with the same versions, once in a record and once in
+    another record or in a replay, in the order of models and activations: ``processors``, how far the two final
+    validation losses lie ``apart``, and ``between_seeds`` the mean distance of two seeds of its arm (nats)."""
+    arms = {(record["study"], record["arm"]): record for record in records}
+    runs = [_run(r, r["provenance"], t["label"], t["final"]["val_loss"]) for r, t in trials_of(records)]
+    runs += [
+        _run(arm, replay["provenance"], replay["trial"], replay["val_loss"]["now"])
+        for replay in replays
+        if (arm := arms.get((replay["study"], replay["arm"]))) and "val_loss" in replay
     ]
+    found = pd.DataFrame(runs, columns=[*TRIAL, "processor", "versions", "loss", "between_seeds"])
+    found = found.drop_duplicates([*TRIAL, "processor"])  # the first run on each
+    found["between_seeds"] = found.groupby(TRIAL)["between_seeds"].transform("first")
+    both = found.merge(found, on=[*TRIAL, "versions", "between_seeds"], suffixes=("", "_other"))
+    both = both[both["processor"] < both["processor_other"]]
+    both["processors"] = list(zip(both["processor"], both["processor_other"], strict=True))
+    both["apart"], both["other"] = (both["loss"] - both["loss_other"]).abs(), both["activation"] != REFERENCE
+    return both.sort_values(["model", "other", "activation", "scale", "label"], ignore_index=True)
 
 
-def _versions(machine: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in machine.items() if key not in PROCESSOR}
+def _run(record: Record, origin: Record, label: str, loss: float) -> tuple[Any, ...]:
+    """A row of ``runs``: the trial, where it was trained, its final loss, and its arm's distance of seeds."""
+    settings = store.canonical({key: value for key, value in record["config"].items() if key not in APART})
+    versions = store.canonical({key: value for key, value in origin["machine"].items() if key not in PROCESSOR})
+    losses = [trial["final"]["val_loss"] for _, trial in trials_of([record])]
+    seeds = float(np.mean([abs(a - b) for a, b in combinations(losses, 2)])) if len(losses) > 1 else nan
+    who = (settings, label, record["model_name"], record["activation"], record["config"]["scale"])
+    return *who, str(origin["machine"]["processor"]), versions, loss, seeds
 
 
-Cells = dict[tuple[str, str], list[Twin]]
-
-
-def by_arm(found: Iterable[Twin]) -> Cells:
-    """(model, activation) -> its twins."""
-    cells: Cells = {}
-    for twin in found:
-        cells.setdefault((twin.model, twin.activation), []).append(twin)
-    return cells
-
-
-def figure(found: list[Twin]) -> Figure:
+def figure(found: pd.DataFrame) -> Figure:
     """A panel a model, on a logarithmic axis: how far every trial's losses lie apart between two processors (small
     marks), and those of two seeds."""
-    singles = {(m, a, a): [max(twin.apart, NOWHERE) for twin in cell] for (m, a), cell in by_arm(found).items()}
+    arms = {(m, a, a): arm for (m, a), arm in found.groupby(ARM, sort=False)}
+    singles = {key: arm["apart"].clip(lower=NOWHERE) for key, arm in arms.items()}
     seeds = {
-        (m, a, a): Estimate(cell[0].between_seeds, nan, nan, len(cell), 0.95, "mean over pairs of seeds")
-        for (m, a), cell in by_arm(found).items()
+        key: Estimate(arm["between_seeds"].iloc[0], nan, nan, len(arm), 0.95, "mean over pairs of seeds")
+        for key, arm in arms.items()
     }
     return points(seeds, "losses apart (nats); 1e-10 stands for 0", singles=singles, log=True)
 
 
-def table(found: list[Twin]) -> pd.DataFrame:
+def table(found: pd.DataFrame) -> pd.DataFrame:
     """One row an arm, the largest effect of the processor first within a model: how far the losses lie apart, and how
     far those of two seeds."""
     rows = {
         cell: {
-            "trials on two processors": len(trials),
-            "losses apart, median (nats)": small(_middle(trials)),
-            "smallest to largest (nats)": span(trials),
-            "two seeds apart, mean (nats)": small(trials[0].between_seeds),
+            "trials on two processors": len(arm),
+            "losses apart, median (nats)": small(arm["apart"].median()),
+            "smallest to largest (nats)": span(arm),
+            "two seeds apart, mean (nats)": small(arm["between_seeds"].iloc[0]),
         }
-        for cell, trials in sorted(by_arm(found).items(), key=lambda item: (item[0][0], -_middle(item[1])))
+        for cell, arm in sorted(found.groupby(ARM), key=lambda item: (item[0][0], -item[1]["apart"].median()))
     }
-    if not rows:
-        return pd.DataFrame({"": {NOT_YET: ""}})
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["model", "activation"])
+    return frame(rows, ("model", "activation")) if rows else pd.DataFrame({"": {NOT_YET: ""}})
 
 
-def _middle(cell: list[Twin]) -> float:
-    return float(np.median([twin.apart for twin in cell]))
-
-
-def span(cell: list[Twin]) -> str:
+def span(arm: pd.DataFrame) -> str:
     """Smallest and largest difference of loss."""
-    low, high = (small(pick(twin.apart for twin in cell)) for pick in (min, max))
-    return low if len(cell) == 1 else f"{low} to {high}"
+    return " to ".join(small(arm["apart"].agg(pick)) for pick in (("min", "max") if len(arm) > 1 else ("min",)))
 
 
-def extent(found: list[Twin]) -> str:
+def extent(found: pd.DataFrame) -> str:
     """How many trials were trained on which kinds of processor."""
-    kinds = sorted({name for twin in found for name in twin.processors})
+    kinds = sorted({name for both in found["processors"] for name in both})
     return (
-        f"{len(found)} runs of {len(by_arm(found))} configurations were trained from the same seed, with the same "
-        f"versions of Python, NumPy and PyTorch, on {listing(kinds)}"
-        if found
+        f"{len(found)} runs of {found.groupby(ARM).ngroups} configurations were trained from the same seed, with the "
+        f"same versions of Python, NumPy and PyTorch, on {listing(kinds)}"
+        if len(found)
         else NOT_YET
     )
 
 
-def summary(found: list[Twin]) -> str:
+def summary(found: pd.DataFrame) -> str:
     """relu against all others."""
-    relu = [twin for twin in found if twin.activation == REFERENCE]
-    others = [twin for twin in found if twin.activation != REFERENCE]
-    if not relu or not others:
+    relu, others = found[~found["other"]], found[found["other"]]
+    if not len(relu) or not len(others):
         return NOT_YET
-    last = max(others, key=lambda twin: twin.apart)
+    last = others.loc[others["apart"].idxmax()]
     return (
-        f"another kind of processor moves relu's validation loss by {small(_middle(relu))} nats in the median, that of "
-        f"the other activations by {small(_middle(others))} and at most by {small(last.apart)} ({last.activation} in "
-        f"{last.model})"
+        f"another kind of processor moves relu's validation loss by {small(relu['apart'].median())} nats in the "
+        f"median, that of the other activations by {small(others['apart'].median())} and at most by "
+        f"{small(last['apart'])} ({last['activation']} in {last['model']})"
     )

@@ -4,8 +4,9 @@ of bQ+bV with intervals over seeds. An effect is a loss with bQ+bV minus the los
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.errors import BadInput
-from actlab.records import schema
 from actlab.records.store import Record
+from actlab.records.tables import of_records
 from actlab.statistics.best_of_k import without_replacement
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
@@ -47,10 +48,10 @@ WORDS = {
 ORDER = list(WORDS)
 LOSS = "val_loss"
 LOSS_LABEL = "validation loss (nats per token)"
-MEASURED = (LOSS, "val_standard_error", "val_accuracy", "tokens")
 ARM = ("optimizer", "symmetry", "activation")
 SETTING = ("dataset", "vocab_size", "scale", "batch_size", "context", "iterations")
 """What every arm of one reading shares."""
+SHOWN = (*ARM, *SETTING, "rate_factor", "parameters", "seed", "status", LOSS)
 ACTIVATIONS = ("gelu", "random_prelu")
 CELLS = [(o, s, a) for o in PUBLISHED for s in (BASE, BROKEN) for a in ACTIVATIONS]
 """Of the published factorial."""
@@ -65,24 +66,23 @@ def words(name: str) -> str:
 
 @dataclass(frozen=True)
 class Factorial:
-    """Every trial as a row of ``trials`` (factors, settings, seed, status, what it measured), and the records behind
-    them, one an arm."""
+    """The tidy table of trials of one setting, and the records behind it, one an arm."""
 
     trials: pd.DataFrame
     records: tuple[Record, ...]
 
     def levels(self, factor: str) -> list[Any]:
         """The values of a factor that are recorded, in the study's order (numbers rising)."""
-        found = self.trials[factor].unique().tolist()
-        return sorted(found, key=lambda v: (_place(v), v if isinstance(v, int | float) else str(v)))
+        return sorted(self.trials[factor].unique().tolist(), key=lambda level: (_place(level), level))
 
-    def values(self, *cell: str, metric: str = LOSS) -> Values:
-        """(seeds,) a metric of (optimizer, symmetry, activation) in the order of the reading's seeds; NaN for a trial
-        that diverged or is not recorded."""
-        rows = self.trials
-        for factor, level in zip(ARM, cell, strict=True):
-            rows = rows[rows[factor] == level]
-        return rows.set_index("seed")[metric].reindex(self.levels("seed")).to_numpy(float)
+    def losses(self, cells: Iterable[Cell]) -> pd.DataFrame:
+        """A column a cell, a row a seed: the final loss; NaN for a trial that diverged or is not recorded."""
+        wide = self.trials.pivot(index="seed", columns=list(ARM), values=LOSS)
+        return wide.reindex(columns=pd.MultiIndex.from_tuples(cells, names=ARM)).astype(float)
+
+    def values(self, *cell: str) -> Values:
+        """(seeds,) the final loss of (optimizer, symmetry, activation) in the order of the reading's seeds."""
+        return self.losses([cell]).to_numpy()[:, 0]  # type: ignore[list-item]
 
     def record(self, *cell: str) -> Record | None:
         """One arm's record; ``None`` where there is none."""
@@ -104,6 +104,16 @@ def _place(level: object) -> int:
     return ORDER.index(level) if level in ORDER else len(ORDER)
 
 
+def table(records: Iterable[Record]) -> pd.DataFrame:
+    """The tidy table of trials with each arm's context and vocabulary."""
+    chosen = [record for record in records if record.get("kind") == "ablation"]
+    trials, _ = of_records(chosen)
+    about = {r["arm"]: (r["config"]["model_size"]["block_size"], r["provenance"]["data"]["vocab_size"]) for r in chosen}
+    if chosen:
+        trials[["context", "vocab_size"]] = trials["record"].map(about).tolist()
+    return trials.reindex(columns=SHOWN)
+
+
 def read(records: Iterable[Record]) -> Factorial:
     """A factorial from the records of its arms; an empty one from none. Where an optimizer ran at several rates, its
     arms are those of the rate that most of them have, of two such rates that nearest to the published one.
@@ -112,69 +122,49 @@ def read(records: Iterable[Record]) -> Factorial:
         BadInput: the records differ in data, model size, batch or length, so that their losses cannot be compared.
         RecordError: a record of another shape.
     """
-    chosen = [record for record in records if record.get("kind") == "ablation"]
-    for record in chosen:
-        schema.check_record(record)
-    at: dict[str, list[float]] = {}
-    for record in chosen:
-        at.setdefault(record["optimizer"], []).append(record["rate_factor"])
-    rate = {o: max(factors, key=lambda x, f=factors: (f.count(x), -abs(math.log(x)))) for o, factors in at.items()}  # type: ignore[misc]
-    chosen = [record for record in chosen if record["rate_factor"] == rate[record["optimizer"]]]
-    columns = [*ARM, *SETTING, "rate_factor", "n_parameters", "seed", "status", *MEASURED]
-    trials = pd.DataFrame([row for record in chosen for row in _rows(record)], columns=columns)
+    trials = table(records := list(records))
+    arms = trials.drop_duplicates([*ARM, "rate_factor"]).groupby("optimizer")["rate_factor"]
+    rate = {o: max(at, key=lambda x, at=at: ((at == x).sum(), -abs(math.log(x)))) for o, at in arms}  # type: ignore[misc]
+    trials = trials[trials["rate_factor"] == trials["optimizer"].map(rate)]
     settings = trials[list(SETTING)].drop_duplicates()
     if len(settings) > 1:
         said = "; ".join(", ".join(f"{k}={v}" for k, v in row.items()) for row in settings.to_dict("records"))
         raise BadInput(f"records of different settings cannot be read together: {said}")
+    chosen = [r for r in records if r.get("kind") == "ablation" and r["rate_factor"] == rate[r["optimizer"]]]
     return Factorial(trials, tuple(chosen))
 
 
-def _rows(record: Record) -> Iterator[dict[str, object]]:
-    config = record["config"]
-    shared = {factor: record[factor] for factor in (*ARM, "rate_factor", "n_parameters")}
-    shared |= {name: config[name] for name in ("dataset", "scale", "batch_size")}
-    shared |= {"context": config["model_size"]["block_size"], "iterations": config["recipe"]["iterations"]}
-    shared["vocab_size"] = record["provenance"]["data"]["vocab_size"]
-    for trial in record["trials"]:
-        final = trial["final"] if trial["status"] == "done" else dict.fromkeys(MEASURED, math.nan) | {"tokens": 0}
-        yield shared | {name: final[name] for name in MEASURED} | {"seed": trial["seed"], "status": trial["status"]}
-
-
-def effect(f: Factorial, optimizer: str, activation: str) -> Values:
-    """(seeds,) loss with bQ+bV minus that without (nats), seed by seed: the arms share start and batches."""
-    return f.values(optimizer, BROKEN, activation) - f.values(optimizer, BASE, activation)
+def effect(f: Factorial) -> pd.DataFrame:
+    """A column an (optimizer, activation), a row a seed: loss with bQ+bV minus that without (nats), seed by seed: the
+    arms share start and batches."""
+    cells = list(product(f.levels("optimizer"), f.levels("activation")))
+    broken, base = (f.losses([(o, s, a) for o, a in cells]).droplevel("symmetry", axis=1) for s in (BROKEN, BASE))
+    return broken - base
 
 
 def effects(f: Factorial) -> dict[tuple[str, str], Estimate]:
     """(optimizer, activation) -> effect of bQ+bV (nats)."""
-    return {(o, a): mean_interval(effect(f, o, a)) for o in f.levels("optimizer") for a in f.levels("activation")}
+    return {cell: mean_interval(values) for cell, values in effect(f).items()}
 
 
 def symmetry(f: Factorial) -> Estimate:
     """The effect of bQ+bV averaged over optimizers and activations; a seed that misses a cell has no average."""
-    return _average(effect(f, o, a) for o in f.levels("optimizer") for a in f.levels("activation"))
+    return mean_interval(effect(f).mean(axis=1, skipna=False))
 
 
 def interaction(f: Factorial) -> Estimate:
     """The effect of bQ+bV under random PReLU minus that under GELU, averaged over optimizers: below 0 is in favour of
     PReLU."""
-    return _average(effect(f, o, "random_prelu") - effect(f, o, "gelu") for o in f.levels("optimizer"))
-
-
-def _average(values: Iterable[Values]) -> Estimate:
-    found = list(values)
-    return mean_interval(np.mean(found, axis=0) if found else [])
+    prelu, gelu = (effect(f).xs(name, level="activation", axis=1) for name in ("random_prelu", "gelu"))
+    return mean_interval((prelu - gelu).mean(axis=1, skipna=False))
 
 
 def rates(records: Iterable[Record]) -> dict[str, dict[float, Estimate]]:
     """Optimizer -> multiple of its published learning rate -> loss, over all seeds that were run at it."""
-    found: dict[str, dict[float, list[float]]] = {}
-    for record in records:
-        by_rate = found.setdefault(record["optimizer"], {}).setdefault(record["rate_factor"], [])
-        by_rate += [t["final"][LOSS] if t["status"] == "done" else math.nan for t in record["trials"]]
-    return {
-        o: {rate: mean_interval(values) for rate, values in sorted(found[o].items())} for o in sorted(found, key=_place)
-    }
+    found: dict[str, dict[float, Estimate]] = {}
+    for (optimizer, rate), losses in table(records).groupby(["optimizer", "rate_factor"])[LOSS]:
+        found.setdefault(optimizer, {})[rate] = mean_interval(losses)
+    return dict(sorted(found.items(), key=lambda item: _place(item[0])))
 
 
 @dataclass(frozen=True)
