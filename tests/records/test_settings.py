@@ -73,10 +73,10 @@ def test_published_claims_are_judged_at_the_settings_that_most_arms_share():
 
 
 def test_a_page_says_what_else_its_folder_holds():
-    """A page shows the arms of its own settings, and names those of others and what has grown."""
+    """A page shows the arms of its own settings, and counts those of others and what has grown."""
     small, large, other = of(), of(losses=SIX), of(iterations=6)
     save(small, large, other, of(iterations=6, activation="gelu"))
     shown = repro.read([small | {"study": "grown-quick"}])
     (said,) = arms.elsewhere(shown)
-    assert "results/grown-quick also holds 1 with iterations=4, more trials; 2 with iterations=6" in said
+    assert "results/grown-quick also holds 3 configurations of other settings or with more trials" in said
     assert arms.elsewhere(repro.read(store.load_study("grown-quick"))) == []

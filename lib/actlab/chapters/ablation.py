@@ -30,7 +30,7 @@ from actlab.records.preregistration import plan_of
 from actlab.records.wording import signed, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
-from actlab.statistics.significance import equivalence_p
+from actlab.statistics.significance import Test, equivalence_p
 
 TUNING, TUNED = "ablation-tuning", "ablation-tuned"
 EFFECT = "loss with bQ+bV minus loss without (nats; below 0 it helps)"
@@ -65,7 +65,7 @@ def figure_rates(records: Iterable[store.Record]) -> Figure:
     return lines(found, "learning rate over the published one", LOSS_LABEL, bars=True, log="x", height=2.8)
 
 
-def ranking(f: Factorial) -> dict[tuple[str, str], tuple[Estimate, float]]:
+def ranking(f: Factorial) -> dict[tuple[str, str], Test]:
     """(one optimizer, another) -> the first's mean loss over its four arms minus the second's, paired by seed; p-value
     by Holm over the six."""
     optimizers = f.levels("optimizer")

@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy import stats
 
 from actlab.chapters.template import folded
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
-from actlab.records.answer import Answer
+from actlab.records.answer import METRIC, Answer, Cells
 from actlab.records.estimates import adjusted
 from actlab.records.preregistration import params_of, registrations
 from actlab.records.repro import Grid
+from actlab.records.tables import of_records
 from actlab.records.wording import listing, moment, signed, significance
-from actlab.statistics.estimate import Estimate
+from actlab.statistics.significance import Test
 
 STUDY, TUNING, COMMON = "answer", "answer-tuning", "repro-lite"
 """The confirmatory study, the one that chose its rates, and the same arms at one untuned rate, after 500 steps."""
@@ -63,7 +63,7 @@ def sentences(answer: Answer) -> dict[str, str]:
     }
 
 
-def _named(cells: Mapping[tuple[str, str], tuple[Estimate, float]]) -> dict[str, tuple[Estimate, float]]:
+def _named(cells: Cells) -> dict[str, Test]:
     return {f"{activation} in {model}": found for (model, activation), found in cells.items()}
 
 
@@ -92,12 +92,12 @@ def _ranking(answer: Answer, common: Grid) -> str:
     )
 
 
-def primary(answer: Answer) -> dict[tuple[str, str], tuple[Estimate, float]]:
+def primary(answer: Answer, metric: str = METRIC, earlier: float = 0.0) -> Cells:
     """(model, activation) -> its difference from the reference at equal loss, and its adjusted p-value."""
-    return {cell: (d.difference, d.adjusted) for cell, d in answer.comparisons().items()}
+    return {cell: (d.difference, d.adjusted) for cell, d in answer.comparisons(metric, earlier).items()}
 
 
-def pooled(answer: Answer) -> dict[tuple[str, str], tuple[Estimate, float]]:
+def pooled(answer: Answer) -> Cells:
     """The primary comparisons' means over architectures, with the Holm-adjusted p-values of the plan's hypotheses;
     nothing below two architectures."""
     if len(answer.arms()) < 2:
@@ -164,40 +164,33 @@ def hypothesis_table(answer: Answer) -> pd.DataFrame:
 
 def sensitivity_table(answer: Answer) -> pd.DataFrame:
     """A row a comparison: its difference at every outcome of the plan about pairs, an asterisk where significant."""
-    columns: dict[str, dict[tuple[str, str], tuple[Estimate, float]]] = {}
+    columns: dict[str, Cells] = {}
     for outcome in answer.plan["outcomes"]:
+        name, metric = outcome["name"], outcome["metric"]
         if outcome["at"] == "end":
-            columns[outcome["name"]] = answer.at_the_end(outcome["metric"])
+            columns[name] = answer.at_the_end(metric)
             continue
         for share in outcome.get("levels") or [0.0]:
-            name = outcome["name"] if not share else f"{outcome['name']}: {share:.0%} of the way up"
-            decided = answer.comparisons(outcome["metric"], share)
-            columns[name] = {cell: (d.difference, d.adjusted) for cell, d in decided.items()}
+            columns[f"{name}: {share:.0%} of the way up" if share else name] = primary(answer, metric, share)
     rows: dict[str, dict[str, Any]] = {}
     for name, cells in columns.items():
-        for (model, activation), (found, p) in cells.items():
-            mark = "*" if p < answer.alpha else ""
-            rows.setdefault(f"{model}, {activation}", {})[name] = f"{found.value:+.4f}{mark}"
+        for cell, (found, p) in cells.items():
+            rows.setdefault(", ".join(cell), {})[name] = f"{found.value:+.4f}{'*' * (p < answer.alpha)}"
     return _frame(rows)
 
 
 def rate_table(answer: Answer) -> pd.DataFrame:
     """A row a model and activation: the learning rate that tuning chose, and the mean loss of each rate that it
     tried."""
-    tried: dict[str, dict[float, list[float]]] = {}
-    for record in store.load_study(TUNING):
-        if record.get("kind") == "trials":
-            by_rate = tried.setdefault(f"{record['model_name']}, {record['activation']}", {})
-            losses = by_rate.setdefault(float(record["config"]["recipe"]["learning_rate"]), [])
-            losses += [float(t["final"]["val_loss"]) for t in record["trials"] if t["status"] == "done"]
-    chosen = {f"{m}, {a}": arm.record["config"]["recipe"]["learning_rate"] for (m, a), arm in answer.grid.arms.items()}
-    rates = sorted({rate for by_rate in tried.values() for rate in by_rate})
-    rows = {
-        name: {"chosen": f"{chosen[name]:g}" if name in chosen else "not yet"}
-        | {f"{r:g}": f"{np.mean(by_rate[r]):.4f} (n = {len(by_rate[r])})" for r in rates if by_rate.get(r)}
-        for name, by_rate in tried.items()
-    }
-    return _frame(rows)
+    tuning, _ = of_records(store.load_study(TUNING))
+    if tuning.empty:
+        return _frame({})
+    chosen = {cell: f"{arm.record['config']['recipe']['learning_rate']:g}" for cell, arm in answer.grid.arms.items()}
+    rows: dict[str, dict[str, Any]] = {}
+    for (rate, *cell), tried in tuning.groupby(["learning_rate", "model", "activation"])["val_loss"]:
+        row = rows.setdefault(", ".join(cell), {"chosen": chosen.get(tuple(cell), "not yet")})
+        row[f"{rate:g}"] = f"{tried.mean():.4f} (n = {tried.count()})"
+    return _frame({name: rows[name] for name in sorted(rows)})
 
 
 def _frame(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:

@@ -13,27 +13,28 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters.template import MISSING, folded, frame
+from actlab.figures import answer
 from actlab.figures.primitives import Line, line, lines, points, scatter
 from actlab.records import store
 from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import tested
 from actlab.records.labels import METRICS, PAIR_METRICS
 from actlab.records.repro import ArmResults, Grid
-from actlab.records.settings import differing, in_order, kind_of, named
+from actlab.records.settings import in_order, kind_of
 from actlab.records.wording import signed, small, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import paired_difference
+from actlab.statistics.significance import Test
 
-STARRED = ("val_loss", "total_variation")
+TV = "total_variation"
+STARRED = ("val_loss", TV)
 """Metrics that are compared with relu."""
 
 
 def figure_differences(grid: Grid, metric: str = "total_variation", margin: float = 0.0) -> Figure:
     """Every activation minus relu, paired by seed: a panel a model; hollow where not significant in its family."""
-    found = {(arm.model, arm.activation, arm.activation): (e, p) for arm, e, p, _ in tested(grid, metric)}
-    hollow = [key for key, (_, p) in found.items() if not p < ALPHA]
     label = f"{grid.metrics[metric].label}, minus {REFERENCE} (filled: significant)"
-    return points({key: e for key, (e, _) in found.items()}, label, hollow=hollow, zero=True, margin=margin)
+    return answer.differences(cells(grid, metric), label, margin)
 
 
 def figure_training(grid: Grid) -> Figure:
@@ -64,34 +65,34 @@ def _beside_relu(grid: Grid) -> Iterator[tuple[ArmResults, ArmResults]]:
             yield arm, grid.arms[model, REFERENCE]
 
 
-def figure_floors(grid: Grid, metric: str = "total_variation") -> Figure:
+def figure_floors(grid: Grid) -> Figure:
     """Another seed, and the same seed with one weight moved by one ULP, on a logarithmic axis; an exact 0 has no place
     there."""
     found = {}
     for arm in grid.arms.values():
         if arm.floor:
             place = f"{arm.model}, {arm.activation}"
-            found["", place, "another seed"] = arm.shown(metric)
-            moved = arm.floor_of(metric, "nudge")
+            found["", place, "another seed"] = arm.shown(TV)
+            moved = arm.floor_of(TV, "nudge")
             if moved > 0:
                 alone = Estimate(moved, math.nan, math.nan, 1, 0.95, "one pair")
                 found["", place, "one weight moved by one ULP"] = alone
-    return points(found, grid.metrics[metric].label, log=True)
+    return points(found, METRICS[TV].label, log=True)
 
 
 def models(grid: Grid) -> Any:
     """A selector of models, one table at a time: a column an activation, with every metric and its 95% interval."""
-    compared = differences(grid)
+    compared = {metric: cells(grid, metric) for metric in STARRED}
     return folded({_heading(grid, m, compared): table_model(grid, m, compared) for m in grid.models}, "models")
 
 
-Compared = Mapping[str, Mapping[tuple[str, str], tuple[Estimate, float]]]
-"""Metric -> (model, activation) -> difference from relu, adjusted p-value."""
+Compared = Mapping[str, Mapping[tuple[str, str], Test]]
+"""Metric -> (model, activation) -> difference from relu."""
 
 
-def differences(grid: Grid) -> Compared:
-    """Of the metrics that are compared with relu."""
-    return {m: {(a.model, a.activation): (e, p) for a, e, p, _ in tested(grid, m)} for m in STARRED}
+def cells(grid: Grid, metric: str) -> dict[tuple[str, str], Test]:
+    """(model, activation) -> difference from relu, with its p-value in the family that decides."""
+    return {(arm.model, arm.activation): (e, p) for arm, e, p, _ in tested(grid, metric)}
 
 
 def table_model(grid: Grid, model: str, compared: Compared) -> pd.DataFrame:
@@ -156,26 +157,14 @@ def tables(grid: Grid, noise_floor: bool = False) -> Any:
 
 
 def elsewhere(grid: Grid) -> list[str]:
-    """What else the study's folder holds, in a sentence: arms of other settings, and arms that have grown beyond those
-    shown."""
-    records = [record for record in store.load_study(grid.study) if kind_of(record) == "trials"] if grid.study else []
+    """How many other configurations the study's folder holds, in a sentence: of other settings, or with more trials."""
     shown = {arm.record["arm"] for arm in grid.arms.values()}
-    names = differing([*records, *(arm.record for arm in grid.arms.values())])
-    names = [name for name in names if name != "arm"]  # the smaller record of an arm that has grown
-    own = {named(arm.record, names) for arm in grid.arms.values()}
-    found = [
-        ", ".join(word for word in (what, "more trials" if what in own else "") if word)
-        for record in records
-        if record["arm"] not in shown
-        for what in [named(record, names)]
-    ]
-    if not found:
-        return []
-    others = "; ".join(f"{count} with {what}" for what, count in sorted(Counter(found).items()))
+    records = store.load_study(grid.study) if grid.study else ()
+    others = sum(kind_of(record) == "trials" and record["arm"] not in shown for record in records)
     return [
-        f"results/{grid.study} also holds {others}: the explorer and `actlab report {grid.study}` show them side by "
-        "side"
-    ]
+        f"results/{grid.study} also holds {others} configurations of other settings or with more trials: the explorer "
+        f"and `actlab report {grid.study}` show them side by side"
+    ] * (others > 0)
 
 
 def provenance(grid: Grid) -> pd.DataFrame:

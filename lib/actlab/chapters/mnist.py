@@ -23,13 +23,13 @@ from actlab.records.mnist import (
     words,
 )
 from actlab.records.wording import signed
-from actlab.statistics.estimate import Estimate
+from actlab.statistics.significance import Test
 
 CAPTION = (
     "Validation accuracy minus ReLU's, paired by seed, with 95% intervals: at small learning rates GeGLU is better at "
     "equal width, and mostly worse at equal parameters"
 )
-Tested = dict[tuple[int, float, int], tuple[Estimate, float]]
+Tested = dict[tuple[int, float, int], Test]
 """(hidden, rate, batch) -> accuracy minus ReLU's, and its p-value after Holm over all cells of the network."""
 
 

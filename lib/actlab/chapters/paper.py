@@ -21,7 +21,7 @@ from actlab.records.estimates import adjusted
 from actlab.records.preregistration import params_of
 from actlab.records.settings import MAIN, kind_of
 from actlab.records.sources import METRIC, SMOOTH, STREAMS, amplification, ensemble_gain, ensembles
-from actlab.statistics.estimate import Estimate
+from actlab.statistics.significance import Test
 
 STUDIES = ("repro-lite", "answer", "sources", "sources-small", "extreme", "scale", "mnist", "ablation-tuned")
 """That the paper counts, in the order of its first table."""
@@ -42,10 +42,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             for arm in lite.arms.values()
         ],
         "baseline": {name: table["val_loss"] for name, table in lite.baseline.items() if name in ("unigram", "bigram")},
-        "steps": {
-            metric: _cells({(arm.model, arm.activation): (e, p) for arm, e, p, _ in families.tested(lite, metric)})
-            for metric in (METRIC, "val_loss")
-        },
+        "steps": {metric: _cells(arms.cells(lite, metric)) for metric in (METRIC, "val_loss")},
         "equal": {
             "study": answer.grid.study,
             "registered": answer.grid.study != EXPLORATORY,
@@ -108,7 +105,7 @@ def _quoting(study: str) -> Any:
     return store.load_study(study), families.primary(study)
 
 
-def _cells(found: Mapping[tuple[str, str], tuple[Estimate, float]]) -> list[Values]:
+def _cells(found: Mapping[tuple[str, str], Test]) -> list[Values]:
     """Comparisons as rows."""
     return [{"model": m, "activation": a, **vars(e), "p": p} for (m, a), (e, p) in found.items()]
 

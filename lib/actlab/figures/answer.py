@@ -10,18 +10,19 @@ from matplotlib.figure import Figure
 
 from actlab.figures.primitives import Line, lines, points
 from actlab.figures.style import GREY, canvas, colour, dashes, marker, outlined, styled
+from actlab.records.estimates import ALPHA
 from actlab.statistics.equal_loss import Curves, EqualLoss
-from actlab.statistics.estimate import Estimate
+from actlab.statistics.significance import Test
 
-Cells = Mapping[tuple[str, str], tuple[Estimate, float]]
+Cells = Mapping[tuple[str, str], Test]
 """(model, activation) -> its difference from the reference, and its adjusted p-value."""
 
 
-def differences(cells: Cells, label: str, margin: float = 0.0, alpha: float = 0.05) -> Figure:
+def differences(cells: Cells, label: str, margin: float = 0.0) -> Figure:
     """A panel a model, a row an activation: a filled mark is significant after the family's correction; the band is the
     margin of equivalence."""
     found = {(model, a, a): e for (model, a), (e, _) in cells.items()}
-    hollow = [(model, a, a) for (model, a), (_, p) in cells.items() if not p < alpha]
+    hollow = [(model, a, a) for (model, a), (_, p) in cells.items() if not p < ALPHA]
     return points(found, label, hollow=hollow, zero=True, margin=margin)
 
 

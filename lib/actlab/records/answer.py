@@ -22,11 +22,13 @@ from actlab.records.repro import ArmResults, Grid
 from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import jackknifed
-from actlab.statistics.significance import equivalence_p
+from actlab.statistics.significance import Test, equivalence_p
 
 Word = Literal["supported", "contradicted", "undecided"]
 Plan = Mapping[str, Any]
 """The ``plan`` of a params file, as plain values."""
+Cells = dict[tuple[str, str], Test]
+"""(model, activation) -> its difference from the reference."""
 Seeds = NDArray[np.intp]
 METRIC = "total_variation"
 METHOD = "jackknife over seeds"
@@ -95,7 +97,7 @@ class Answer:
         }
         return dict(zip(cells, decide(list(cells.values()), self.margin, self.alpha, self.planned), strict=True))
 
-    def at_the_end(self, metric: str) -> dict[tuple[str, str], tuple[Estimate, float]]:
+    def at_the_end(self, metric: str) -> Cells:
         """(model, activation) -> its difference from the reference after all steps, and its p-value adjusted over all
         of them."""
         found = comparisons(self.grid, metric, self.reference, self.planned)

@@ -13,6 +13,7 @@ from actlab.records.estimates import REFERENCE, against
 from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.store import Record, canonical
 from actlab.statistics.estimate import Estimate
+from actlab.statistics.significance import Test
 
 PRIMARY = "repro-lite"
 """The study whose families decide wherever another study has the same trials."""
@@ -79,7 +80,7 @@ def comparisons(
     return [(arm, *found) for arm, found in zip(arms, tested, strict=True)]
 
 
-def quoted(arms: Sequence[ArmResults], grid: Grid | None, metric: str) -> list[tuple[Estimate, float] | None]:
+def quoted(arms: Sequence[ArmResults], grid: Grid | None, metric: str) -> list[Test | None]:
     """What the primary family says of each arm whose trials are also there; None where they are not."""
     decided = {(arm.model, arm.activation): (e, p) for arm, e, p in comparisons(grid, metric)} if grid else {}
     cells = [(arm.record["model_name"], arm.activation) for arm in arms]
@@ -113,7 +114,7 @@ def family_size(grid: Grid) -> int:
     return len(comparisons(whole, "val_loss"))
 
 
-def told(found: dict[str, tuple[Estimate, float]], grid: Grid | None) -> str:
+def told(found: dict[str, Test], grid: Grid | None) -> str:
     """A sentence's part on what is quoted: whose family decides, and what it says; nothing without anything."""
     if not found or grid is None:
         return ""

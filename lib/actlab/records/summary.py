@@ -17,7 +17,7 @@ from actlab.records.settings import MAIN, ORDER, cell_of, differing, kind_of, na
 from actlab.records.store import Record
 from actlab.records.tables import COLUMNS, factors, of_records, used
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.significance import holm, welch
+from actlab.statistics.significance import Test, holm, welch
 
 SHORT = {"hidden": "h", "learning_rate": "lr", "batch_size": "b", "rate_factor": "x"}
 
@@ -33,7 +33,7 @@ class Arm(ArmResults):
     metrics: tuple[str, ...] = ()
     """What the study measured: of pairs, a user's own ones among them, then of trials."""
 
-    def tested(self, other: Arm, metric: str) -> tuple[Estimate, float]:
+    def tested(self, other: Arm, metric: str) -> Test:
         """Difference from another arm and p-value: paired over shared seeds; without two of them, by Welch's test of
         the trials; NaN where neither can be made."""
         found = self.minus(other, metric)

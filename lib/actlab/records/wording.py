@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.significance import sign_flip_floor
+from actlab.statistics.significance import Test, sign_flip_floor
 
 FEW_DIFFER = "too few trials differ for an interval"
 """Method of an estimate over pairs whose trials are nearly all alike."""
@@ -62,9 +62,7 @@ def with_interval(estimate: Estimate, digits: int = 4) -> str:
     return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
-def significance(
-    found: Mapping[str, tuple[Estimate, float]], what: str, planned: int = 0, aside: Collection[str] = ()
-) -> str:
+def significance(found: Mapping[str, Test], what: str, planned: int = 0, aside: Collection[str] = ()) -> str:
     """Which differences from relu are significant: each where there are one or two, else how many, and the largest.
 
     Args:

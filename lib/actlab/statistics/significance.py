@@ -19,6 +19,8 @@ from actlab.errors import BadInput
 from actlab.statistics.estimate import LEVEL, Array, Estimate, trials
 
 Arms = Mapping[str, ArrayLike]
+Test = tuple[Estimate, float]
+"""A difference, and its p-value adjusted over its family."""
 
 
 def present(arms: Arms) -> dict[str, Array]:
