@@ -73,6 +73,7 @@ def test_the_figure_has_a_mark_a_trial():
 
 def test_without_records_the_page_says_so():
     """No number is invented."""
-    assert processors.extent(none := processors.twins([], [])) == processors.summary(none) == processors.NOT_YET
+    none = processors.twins([], [])
+    assert processors.extent(none) == processors.summary(none) == processors.NOT_YET
     assert processors.NOT_YET in processors.table(none).index
     processors.figure(none).canvas.draw()
