@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from actlab.figures.data import kept
 from actlab.figures.primitives import Line, line, lines, points, scatter
-from actlab.figures.style import LOOK, NO_RECORD, as_html, colour, dashes, look, marker, svg
+from actlab.figures.style import LOOK, NO_RECORD, as_html, look, svg
 from actlab.statistics.estimate import Estimate
 
 
@@ -117,9 +117,10 @@ def test_what_is_drawn_is_kept_as_rows():
 def test_every_known_name_looks_different():
     """The grids' activations are told apart by colour, marker and dashes; a label means its name; others are fixed."""
     six = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
-    assert len({colour(name) for name in six}) == 6
+    assert len({look(name)[0] for name in six}) == 6
     names = (*six, "identity", "squared_relu", "sine", "step")
-    assert len({marker(name) for name in names}) == len({tuple(dashes(name)) for name in names}) == len(names)
+    for kind in (1, 2):
+        assert len({str(look(name)[kind]) for name in names}) == len(names)
     assert look("random PReLU, bQ+bV") == LOOK["random_prelu"]
     assert look("GeGLU, equal width") == LOOK["geglu_equal_width"]
     assert look("mish") == look("mish")

@@ -138,4 +138,4 @@ def test_without_records():
     assert set(chapter.rule_table({"none": empty})["none"]) == {"no record yet"}
     assert chapter.answer({"none": empty}) == chapter.ensemble({"none": empty}) == "no record yet"
     for table in (chapter.by_stream, chapter.floors, chapter.by_ensemble, chapter.differences):
-        assert "not run" in str(table(empty).reset_index().to_numpy())
+        assert "no record yet" in str(table(empty).reset_index().to_numpy())

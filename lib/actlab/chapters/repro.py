@@ -12,10 +12,10 @@ from actlab.figures.style import NO_RECORD
 from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import family_size, tested
 from actlab.records.labels import METRICS
-from actlab.records.repro import ArmResults, Grid, seed_means
+from actlab.records.repro import ArmResults, Grid, means, shared
 from actlab.records.wording import listing, signed, significance, small
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import jackknifed, rank_correlation
+from actlab.statistics.means import Chosen, jackknife, rank_correlation
 
 FEWEST_PAIRS = 10
 """Below so many differences a rank correlation says nothing worth a sentence."""
@@ -133,26 +133,23 @@ def baselines(grid: Grid) -> str:
     return f"the 95% interval of the loss lies {', '.join(said)}{left * bool(stuck)}"
 
 
-def association(
-    arms: Sequence[tuple[ArmResults, ArmResults]], metrics: tuple[str, str] = ("total_variation", "val_loss")
-) -> Estimate:
-    """Rank correlation (Spearman) over pairs of arms of their differences in two metrics, with a jackknife that leaves
-    one seed at a time out of all.
+def association(arms: Sequence[tuple[ArmResults, ArmResults]]) -> Estimate:
+    """Rank correlation (Spearman) over pairs of arms of their differences in total variation and in validation loss,
+    with a jackknife that leaves one seed at a time out of all.
 
     The interval speaks of other seeds of these arms, not of other arms. ``n`` counts seeds; NaN below three of them or
     below three pairs of arms.
     """
-    method = "Spearman, jackknife over seeds"
-    found = [seed_means([arm for pair in arms for arm in pair], metric) for metric in metrics]
-    size = found[0][1].shape[1] if arms else 0
-    if len(arms) < 3 or size < 3:
-        return jackknifed(math.nan, np.full(size, math.nan), method=method)
-    value, left_out = (
-        rank_correlation(np.stack([(table[::2] - table[1::2]).T for table in tables]))
-        for tables in zip(*found, strict=True)
-    )
-    wide = jackknifed(value[0], left_out, method=method)
-    return replace(wide, low=max(wide.low, -1.0), high=min(wide.high, 1.0))
+    every = [arm for pair in arms for arm in pair]
+
+    def statistic(seeds: Chosen) -> float:
+        tables = [means(every, metric, seeds) for metric in ("total_variation", "val_loss")]
+        return float(rank_correlation(np.stack([(table[::2] - table[1::2]).T for table in tables]))[0])
+
+    seeds = shared(every)
+    enough = len(arms) > 2 and len(seeds) > 2
+    wide = jackknife(statistic if enough else lambda _: math.nan, seeds)
+    return replace(wide, low=max(wide.low, -1.0), high=min(wide.high, 1.0)) if enough else wide
 
 
 def progress(grid: Grid) -> str:

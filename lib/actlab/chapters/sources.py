@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from actlab.chapters.template import MISSING, folded
+from actlab.chapters.template import MISSING, folded, frame
 from actlab.figures.primitives import line, lines, points
 from actlab.figures.style import NO_RECORD
 from actlab.records import families, store
@@ -98,7 +98,7 @@ def by_stream(sources: Sources) -> pd.DataFrame:
         for m in sources.models
         for a in sources.activations
     }
-    return pd.DataFrame.from_dict(rows or {"all": dict.fromkeys(STREAMS.values(), MISSING)}, orient="index")
+    return frame(rows)
 
 
 def differences(sources: Sources) -> pd.DataFrame:
@@ -116,7 +116,7 @@ def differences(sources: Sources) -> pd.DataFrame:
         for model in sources.models
         for c in against_relu(sources, model)
     ]
-    return pd.DataFrame(rows or [{"model": MISSING}]).set_index("model")
+    return pd.DataFrame(rows or [{"model": NO_RECORD}]).set_index("model")
 
 
 def floors(sources: Sources) -> pd.DataFrame:
@@ -126,7 +126,7 @@ def floors(sources: Sources) -> pd.DataFrame:
         f"{m}, {a}": {words: _spread(sources.perturbation(m, a, v)) for v, words in sources.perturbations.items()}
         for m, a in sources.perturbed
     }
-    return pd.DataFrame.from_dict(rows or {"all": {"perturbed trials": MISSING}}, orient="index")
+    return frame(rows)
 
 
 def _spread(values: NDArray[np.float64]) -> str:
@@ -150,7 +150,7 @@ def by_ensemble(sources: Sources) -> pd.DataFrame:
         for (m, a, s), arm in sources.arms.items()
         if s == "all"
     }
-    return pd.DataFrame.from_dict(rows or {"all": {"1 trial": MISSING}}, orient="index")
+    return frame(rows)
 
 
 # --- the decision rule of params/sources.yaml ------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def rule_table(found: Studies) -> pd.DataFrame:
     rows = {
         part: {name: say(one) if one.arms else NO_RECORD for name, one in found.items()} for part, say in parts.items()
     }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return frame(rows)
 
 
 def _streams(sources: Sources) -> str:

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from actlab.figures.style import canvas, colour, styled
+from actlab.figures.style import canvas, look, styled
 
 Array = NDArray[np.float64]
 Curve = tuple[Array, Array, Array]
@@ -20,7 +20,7 @@ def activation_at_work(name: str, curve: Curve, inputs: Array, gradients: Array)
     with styled():
         figure, (top_left, top_right, bottom_left, bottom_right) = canvas(2, 2, width=8.0, height=5.2)
         for axes, heights, label in ((top_left, value, "f(x)"), (top_right, slope, "slope f'(x)")):
-            axes.plot(x, heights, color=colour(name))
+            axes.plot(x, heights, color=look(name)[0])
             axes.set(xlabel="input x", ylabel=label)
         _histogram(bottom_left, inputs, name, "pre-activation x")
         nonzero = gradients[gradients != 0]
@@ -30,5 +30,5 @@ def activation_at_work(name: str, curve: Curve, inputs: Array, gradients: Array)
 
 def _histogram(axes: Axes, values: Array, name: str, label: str) -> None:
     if len(values):
-        axes.hist(values, bins=80, density=True, color=colour(name), alpha=0.75)
+        axes.hist(values, bins=80, density=True, color=look(name)[0], alpha=0.75)
     axes.set(xlabel=label, ylabel="density")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from actlab.figures.primitives import Line, lines, points
-from actlab.figures.style import GREY, canvas, colour, dashes, marker, outlined, styled
+from actlab.figures.style import GREY, canvas, look, outlined, styled
 from actlab.records.estimates import ALPHA
 from actlab.statistics.equal_loss import Curves, EqualLoss
 from actlab.statistics.significance import Test
@@ -48,8 +47,9 @@ def lead(model: str, curves: Mapping[str, Curves], level: float, floors: Mapping
         left.set_xlabel("validation loss (nats); training goes to the right")
         left.set_ylabel("total variation (lower: more reproducible)")
         for x, (activation, (floor, seeds)) in enumerate(floors.items()):
-            right.plot(x, floor, marker(activation), color=colour(activation), markersize=7)
-            right.hlines(seeds, x - 0.3, x + 0.3, color=colour(activation), linestyle="--", linewidth=1.2)
+            shade, mark, _ = look(activation)
+            right.plot(x, floor, mark, color=shade, markersize=7)
+            right.hlines(seeds, x - 0.3, x + 0.3, color=shade, linestyle="--", linewidth=1.2)
             if not x:
                 outlined(right, "another seed", (-0.3, seeds * 0.45), fontsize=7)
         right.set_yscale("log")
@@ -62,12 +62,12 @@ def _panel(axes: Axes, arms: Mapping[str, Curves]) -> None:
     ends: list[tuple[float, str]] = []
     for activation, curves in arms.items():
         losses, values = curves.means()
-        mark: Any = {"color": colour(activation), "marker": marker(activation)}
-        axes.plot(losses, values, markersize=3, dashes=dashes(activation), **mark)
+        shade, mark, dashes = look(activation)
+        axes.plot(losses, values, markersize=3, dashes=dashes, color=shade, marker=mark)
         ends.append((float(values[-1]), activation))
     axes.invert_xaxis()
     axes.set_ylim(bottom=0)
     gap, place = 0.06 * axes.get_ylim()[1], 0.0
     for value, activation in sorted(ends):  # names one above another, beside the ends of the lines
         place = max(value, place + gap)
-        axes.text(1.01, place, activation, transform=axes.get_yaxis_transform(), color=colour(activation), fontsize=8)
+        axes.text(1.01, place, activation, transform=axes.get_yaxis_transform(), color=look(activation)[0], fontsize=8)

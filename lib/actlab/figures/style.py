@@ -38,21 +38,6 @@ def look(name: str) -> tuple[str, str, list[int]]:
     return LOOK[key] if (key := known(name)) else (SPARE[sum(map(ord, name)) % len(SPARE)], "o", [1, 0])
 
 
-def colour(name: str) -> str:
-    """The colour of an activation, model or arm."""
-    return look(name)[0]
-
-
-def marker(name: str) -> str:
-    """The marker that goes with ``colour``."""
-    return look(name)[1]
-
-
-def dashes(name: str) -> list[int]:
-    """The line pattern that goes with ``colour``."""
-    return look(name)[2]
-
-
 @contextmanager
 def styled() -> Iterator[None]:
     """Everything drawn inside has the house style."""

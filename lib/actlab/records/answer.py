@@ -21,7 +21,7 @@ from actlab.records.families import comparisons
 from actlab.records.repro import ArmResults, Grid
 from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import jackknifed
+from actlab.statistics.means import jackknife
 from actlab.statistics.significance import Test, equivalence_p
 
 Word = Literal["supported", "contradicted", "undecided"]
@@ -31,7 +31,6 @@ Cells = dict[tuple[str, str], Test]
 """(model, activation) -> its difference from the reference."""
 Seeds = NDArray[np.intp]
 METRIC = "total_variation"
-METHOD = "jackknife over seeds"
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class Answer:
     def pooled(self, activation: str) -> Estimate:
         """The mean over architectures of an activation's difference from the reference at equal loss."""
         arms = {model: found for model, found in self.arms().items() if activation in found}
-        return over_seeds(
+        return jackknife(
             lambda seeds: _mean(_differences(found, self.reference, seeds)[activation] for found in arms.values()),
             _seeds(arms),
         )
@@ -114,13 +113,6 @@ class Answer:
     def hypotheses(self) -> list[Hypothesis]:
         """Every hypothesis of the plan that has a rule here, judged."""
         return [judge(self, entry) for entry in self.plan["hypotheses"] if (judge := RULES.get(entry["name"]))]
-
-
-def over_seeds(statistic: Callable[[Seeds], float], seeds: Seeds) -> Estimate:
-    """A statistic of the trials of the given seeds, with a jackknife that leaves one of them at a time out."""
-    n = len(seeds)
-    left_out = [statistic(np.delete(seeds, i)) for i in range(n)] if n > 2 else [math.nan] * n
-    return jackknifed(statistic(seeds) if n > 1 else math.nan, np.array(left_out), method=METHOD)
 
 
 def _seeds(arms: Mapping[str, Mapping[str, Curves]]) -> Seeds:
@@ -177,8 +169,8 @@ def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
         one, two = (_mean(p[METRIC] for p in size["pairs"] if kept.issuperset(_flat(p["between"]))) for size in sizes)
         return one - two - max(map(abs, _differences(arms[model], answer.reference, seeds).values()))
 
-    each = {model: over_seeds(partial(gain, model), _seeds({model: arms[model]})) for model in arms}
-    mean = over_seeds(lambda seeds: _mean(gain(model, seeds) for model in arms), _seeds(arms))
+    each = {model: jackknife(partial(gain, model), _seeds({model: arms[model]})) for model in arms}
+    mean = jackknife(lambda seeds: _mean(gain(model, seeds) for model in arms), _seeds(arms))
     above = all(e.value > 0 for e in each.values()) and mean.low > 0
     word: Word = "supported" if each and above else "contradicted" if mean.high < 0 else "undecided"
     return Hypothesis(entry["name"], word, mean, "; ".join(f"{model} {_signed(e)}" for model, e in each.items()))
@@ -217,7 +209,7 @@ def _architectures(answer: Answer, entry: Plan) -> Hypothesis:
         within = math.sqrt(np.mean([np.var(row, ddof=1) for row in values]))
         return math.log(between / within)
 
-    found = over_seeds(log_ratio, _seeds(arms) if len(arms) > 1 else np.arange(0))
+    found = jackknife(log_ratio, _seeds(arms) if len(arms) > 1 else np.arange(0))
     word: Word = "supported" if found.low > 0 else "contradicted" if found.high < 0 else "undecided"
     return Hypothesis(
         entry["name"],

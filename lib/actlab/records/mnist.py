@@ -102,10 +102,12 @@ def table(records: Iterable[Record]) -> pd.DataFrame:
 def differences(sweep: Sweep, network: str, reference: str = "relu") -> dict[tuple[int, float, int], Estimate]:
     """(hidden, rate, batch) -> validation accuracy minus the reference's (percentage points), paired by seed: same
     batches in the same order."""
-    levels = {name: sweep.levels(name) for name in ("batch", "rate", "hidden")}
-    cells = [(int(h), float(r), int(b)) for b in levels["batch"] for r in levels["rate"] for h in levels["hidden"]]
-    found = {cell: (sweep.scores(network, *cell), sweep.scores(reference, *cell)) for cell in cells}
-    return {cell: paired_difference(a, b) for cell, (a, b) in found.items() if len(a) == len(b) > 0}
+    wide = sweep.trials.pivot(index="seed", columns=["network", "hidden", "rate", "batch"], values=ACCURACY)
+    if not {network, reference} <= {own for own, *_ in wide}:
+        return {}
+    mine, theirs = wide[network], wide[reference]
+    both = sorted({*mine} & {*theirs}, key=lambda cell: cell[::-1])
+    return {cell: paired_difference(mine[cell], theirs[cell]) for cell in both}
 
 
 def over_epochs(sweep: Sweep) -> dict[str, dict[int, Estimate]]:

@@ -3,7 +3,6 @@ nothing, trains nothing."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,9 +16,9 @@ from actlab.records.wording import FEW_DIFFER, above_zero
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import (
+    Chosen,
     few_differ,
-    jackknifed,
-    leave_one_out,
+    jackknife,
     mean_interval,
     pair_average,
     pair_mean,
@@ -106,6 +105,13 @@ class ArmResults:
         steps = [*(int(entry["iteration"]) for entry in entries), int(self.record["config"]["recipe"]["iterations"])]
         return steps, Curves(np.array([*ordered, self.values("val_loss")]), np.array([*pairs, self.matrix(metric)]))
 
+    def mean(self, metric: str, seeds: Chosen) -> float:
+        """Of some trials, or over their pairs."""
+        places = [self.labels.index(seed) for seed in seeds]
+        if of_trials(metric):
+            return float(self.values(metric)[places].mean())
+        return pair_average(pair_values(self.matrix(metric)[np.ix_(places, places)]))
+
     def estimate(self, metric: str) -> Estimate:
         """Mean with a 95% interval over trials (t for trial metrics, jackknife over trials for pair metrics)."""
         return mean_interval(self.values(metric)) if of_trials(metric) else pair_mean(self.matrix(metric))
@@ -183,40 +189,20 @@ class Grid:
         return [self.arms[model, a] for a in self.activations if (model, a) in self.arms]
 
 
-def combined(
-    arms: Sequence[ArmResults], metric: str, combine: Callable[[Matrix], Matrix], method: str = "jackknife over seeds"
-) -> Estimate:
-    """A function of the means of several arms that share seeds, with a jackknife that leaves one seed at a time out of
-    all of them.
-
-    Args:
-        arms: whose trials share seeds; a seed counts where every arm has it done. NaN below two of them.
-        metric: a key of ``METRICS``; a pair metric's mean is over pairs.
-        combine: (A, K) means of the arms -> (K,) values.
-        method: named in the estimate.
-    """
-    means, left_out = seed_means(arms, metric)
-    if not means.size:
-        return jackknifed(math.nan, np.full(left_out.shape[1], math.nan), method=method)
-    return jackknifed(combine(means)[0], combine(left_out), method=method)
+def shared(arms: Sequence[ArmResults]) -> Chosen:
+    """The seeds that every one of the arms has done."""
+    return np.array([label for label in arms[0].labels if all(label in arm.done for arm in arms)] if arms else [])
 
 
-def seed_means(arms: Sequence[ArmResults], metric: str) -> tuple[Matrix, Matrix]:
-    """((A, 1) means of arms that share seeds, (A, K) the same without each of the K seeds that every arm has done).
+def means(arms: Sequence[ArmResults], metric: str, seeds: Chosen) -> Matrix:
+    """(A, 1) means of arms over the same seeds; a pair metric's over their pairs."""
+    return np.array([[arm.mean(metric, seeds)] for arm in arms])
 
-    The first is empty below two such seeds; the second is NaN below three where it takes pairs.
-    """
-    seeds = [label for label in arms[0].labels if all(label in arm.done for arm in arms)] if arms else []
-    size = len(seeds)
-    if size < 2:
-        return np.empty((0, 1)), np.empty((len(arms), size))
-    chosen = [np.array([arm.labels.index(label) for label in seeds]) for arm in arms]
-    if not of_trials(metric):
-        matrices = [pair_values(arm.matrix(metric)[np.ix_(keep, keep)]) for arm, keep in zip(arms, chosen, strict=True)]
-        left_out = [leave_one_out(m) for m in matrices] if size > 2 else np.full((len(arms), size), np.nan)
-        return np.array([[pair_average(m)] for m in matrices]), np.array(left_out)
-    values = [arm.values(metric)[keep] for arm, keep in zip(arms, chosen, strict=True)]
-    return np.array([[v.mean()] for v in values]), np.array([(v.sum() - v) / (size - 1) for v in values])
+
+def combined(arms: Sequence[ArmResults], metric: str, combine: Callable[[Matrix], Matrix]) -> Estimate:
+    """A function of the means of several arms that share seeds, (A, 1) -> (1,), with a jackknife that leaves one seed
+    at a time out of all of them; NaN below two seeds that every arm has done."""
+    return jackknife(lambda seeds: float(combine(means(arms, metric, seeds))[0]), shared(arms))
 
 
 def read(

@@ -16,7 +16,7 @@ from actlab.records.repro import ArmResults, Grid
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import jackknifed, paired_difference
+from actlab.statistics.means import Chosen, jackknife, jackknifed, paired_difference
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
 PERTURBATIONS = {
@@ -144,12 +144,12 @@ def _jackknife(labels: list[str], *terms: list[Split]) -> Estimate:
     """Mean of the first term minus that of the second if there is one, each with a trial left out at a time (variance
     as in ``pair_mean``)."""
 
-    def total(without: str) -> float:
-        kept = [[value for trials, value in splits if without not in trials] for splits in terms]
-        means = [float(np.mean(values)) if values else math.nan for values in kept]
+    def total(kept: Chosen) -> float:
+        chosen = [[value for trials, value in splits if trials.issubset(kept)] for splits in terms]
+        means = [float(np.mean(values)) if values else math.nan for values in chosen]
         return means[0] - sum(means[1:])
 
-    return jackknifed(total(""), np.array([total(label) for label in labels]))
+    return jackknife(total, np.array(labels))
 
 
 def amplification(sources: Sources, model: str, activation: str) -> Estimate:

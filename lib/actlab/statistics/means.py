@@ -9,14 +9,18 @@ finished).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from actlab.errors import BadInput
 from actlab.statistics.estimate import Array, Estimate, finite, t_interval, trials, vector
+
+Chosen = NDArray[Any]
 
 
 def mean_interval(values: ArrayLike) -> Estimate:
@@ -177,6 +181,14 @@ def jackknifed(value: float, left_out: Array, method: str = "jackknife over tria
     n = len(left_out)
     error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 2 else math.nan
     return t_interval(float(value), error, n, method)
+
+
+def jackknife(statistic: Callable[[Chosen], float], chosen: Chosen) -> Estimate:
+    """A statistic of some trials (their places or names), with an interval that leaves one of them at a time out of
+    whatever the statistic reads; no value below two trials, no interval below three."""
+    n = len(chosen)
+    left_out = [statistic(np.delete(chosen, i)) for i in range(n)] if n > 2 else [math.nan] * n
+    return jackknifed(statistic(chosen) if n > 1 else math.nan, np.array(left_out), method="jackknife over seeds")
 
 
 def rank_correlation(points: Array) -> Array:
