@@ -64,11 +64,13 @@ def test_trade_off_has_one_point_an_arm_and_iteration():
     evidence = autopsies.evidence()
     arms = (("charlm", "relu"), ("charlm", "swiglu"), ("nanotransformer", "gelu"), ("tinylstm", "gelu"))
     points = trained.points(evidence)
-    assert {(p["model"], p["activation"], p["iteration"]) for p in points} == {
+    assert {*points.set_index(["model", "activation", "iteration"]).index} == {
         (*arm, i) for arm in arms for i in (5, 10)
     }
-    loss, between = ([float(p[name]) for p in points] for name in ("train_loss", "between"))
-    assert f"two seeds {stats.spearmanr(loss, between).statistic:+.2f}" in anomalies(evidence)["trade_off"].on
+    assert (
+        f"two seeds {stats.spearmanr(points['train_loss'], points['between']).statistic:+.2f}"
+        in anomalies(evidence)["trade_off"].on
+    )
 
 
 def overfit(best):

@@ -1,7 +1,7 @@
 """Reliability: every number is the record's, and a missing record shows; replays are counted."""
 
 from actlab import paths
-from actlab.chapters import reliability
+from actlab.chapters import performance, reliability
 from actlab.records import store
 
 
@@ -48,12 +48,12 @@ def test_tables():
 
 
 def test_the_newest_is_shown_and_a_missing_one_says_so():
-    assert reliability.newest() is None
+    assert performance.newest(None, reliability.STUDY) is None
     for said in (reliability.sentence, reliability.faults, reliability.doors):
         assert "no record yet" in str(said(None))
     for number, date in enumerate(("2026-01-03", "2026-01-01")):
         store.save(store.path_of(reliability.STUDY, f"tests-{number}"), record(date))
-    newest = reliability.newest()
+    newest = performance.newest(None, reliability.STUDY)
     assert newest
     assert newest["provenance"]["date"] == "2026-01-03"
 

@@ -12,7 +12,7 @@ from actlab.records import store
 def test_title_and_caption_are_what_the_records_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """No fault lost a result; where the same bits are promised they came; most intervals beside the peers include 0."""
     monkeypatch.delenv("ACTLAB_RESULTS")
-    record = reliability.newest()
+    record = performance.newest(None, reliability.STUDY)
     assert record is not None
     assert sum(row["lost"] for row in record["faults"]) == 0
     replays = [r for r in reliability.replays() if not reliability.on_another_processor(r)]

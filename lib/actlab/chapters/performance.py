@@ -39,10 +39,10 @@ A_RUN = 30.0
 Measured = dict[str, Any]
 
 
-def newest(name: str) -> store.Record | None:
+def newest(name: str | None, study: str = STUDY) -> store.Record | None:
     """The last record of that name; ``None`` where nothing was measured."""
-    found = [record for record in store.load_study(STUDY) if record["name"] == name]
-    return max(found, key=lambda record: str(record["provenance"]["date"])) if found else None
+    found = (record for record in store.load_study(study) if record.get("name") == name)
+    return max(found, key=lambda record: str(record["provenance"]["date"]), default=None)
 
 
 def origin(record: store.Record) -> dict[str, str]:
@@ -89,10 +89,9 @@ def commands(measured: Measured) -> pd.DataFrame:
     """One row a model: wall-clock seconds of the reference's command and of ours, and their ratio."""
     rows = {}
     for model, ways in measured["models"].items():
-        times = {way: median(values) for way, values in ways.items()}
-        theirs = times.pop("reference")
+        theirs = median(ways["reference"])
         rows[model] = {"reference, s": f"{theirs:.0f}"}
-        for way, seconds in times.items():
+        for way, seconds in ((way, median(values)) for way, values in ways.items() if way != "reference"):
             rows[model] |= {f"ours in {way}, s": f"{seconds:.0f}", f"times faster in {way}": f"{theirs / seconds:.1f}"}
     return frame(rows)
 

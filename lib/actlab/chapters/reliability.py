@@ -19,11 +19,6 @@ PROCESSOR = "processor "
 """How the name of a change of the processor begins."""
 
 
-def newest() -> Record | None:
-    """The last record of the tests; ``None`` where there is none."""
-    return max(store.load_study(STUDY), key=lambda record: str(record["provenance"]["date"]), default=None)
-
-
 def sentence(record: Record | None) -> str:
     """What faults and bad input did; says so where there is no record."""
     if record is None:

@@ -18,7 +18,7 @@ def answer() -> Any:
     return bullets(
         [
             performance.sentence(),
-            reliability.sentence(reliability.newest()),
+            reliability.sentence(performance.newest(None, reliability.STUDY)),
             reliability.replayed(reliability.replays()),
         ]
     )
@@ -50,6 +50,6 @@ def extent(study: str) -> Any:
 
 def tables() -> Any:
     """Every table, folded."""
-    record = reliability.newest()
+    record = performance.newest(None, reliability.STUDY)
     trust = {"Faults": reliability.faults(record), "Bad and odd input": reliability.doors(record)}
     return folded(performance.tables(faults=record) | trust)

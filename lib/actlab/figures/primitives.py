@@ -274,7 +274,6 @@ def scatter(
     hollow: Collection[tuple[str, str]] = (),
     zero: bool = False,
     columns: int = 3,
-    share: bool = False,
 ) -> Figure:
     """A panel a first name, marks of one kind a second one, with both intervals; ``zero``: lines at 0 of both axes."""
 
@@ -294,4 +293,4 @@ def scatter(
             axes.axvline(0, color=GREY, linewidth=0.8)
         axes.locator_params(nbins=4)
 
-    return keep(panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, 2.3, share), of_scatter(found))
+    return keep(panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, 2.3, False), of_scatter(found))

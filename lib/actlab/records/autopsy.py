@@ -63,9 +63,9 @@ class Reading:
         """One model against itself on different inputs, with a t interval over trials."""
         return mean_interval([pair[metric] for pair in self._at(iteration)["as_published"]["itself"]])
 
-    def paired(self, metric: str = "total_variation", iteration: int | None = None) -> Estimate:
-        """Two seeds on the same inputs, with a jackknife over trials."""
-        return _pairs(self._at(iteration)["pairs"], metric)
+    def paired(self, iteration: int | None = None) -> Estimate:
+        """Total variation of two seeds on the same inputs, with a jackknife over trials."""
+        return _pairs(self._at(iteration)["pairs"], "total_variation")
 
     def value(self, name: str, iteration: int | None = None) -> Estimate:
         """``train_loss``, ``val_loss`` or ``val_accuracy`` on all positions, with a t interval over trials."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -84,14 +86,10 @@ def figure_leak(evidence: Autopsy) -> Figure:
 def figure_trade_off(evidence: Autopsy) -> Figure:
     """Prediction difference against training loss, a mark an arm and snapshot: on different inputs (hollow: one model),
     and on the same inputs."""
-    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for point in snapshots(evidence):
-        model, loss = str(point["model"]), float(point["train_loss"])
-        for panel, series, value in (
-            ("different inputs", model, "between"),
-            ("different inputs", f"{model}, one model against itself", "itself"),
-            ("same inputs", model, "paired"),
-        ):
-            found.setdefault((panel, series), []).append((loss, float(point[value])))
+    found: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for p in snapshots(evidence).itertuples():
+        found["different inputs", p.model].append((p.train_loss, p.between))
+        found["different inputs", f"{p.model}, one model against itself"].append((p.train_loss, p.itself))
+        found["same inputs", p.model].append((p.train_loss, p.paired))
     hollow = [key for key in found if key[1].endswith("itself")]
     return scatter(found, "training loss (nats)", "mean total variation (0 to 1)", hollow=hollow, columns=2)

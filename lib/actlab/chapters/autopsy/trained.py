@@ -6,13 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from actlab.claims.published import numbers
 from actlab.records.autopsy import Autopsy, at
 from actlab.records.defects import IGNORED
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.wording import listing, measured, signed
-from actlab.statistics.means import mean_interval, rank_correlation
+from actlab.statistics.means import mean_interval
 
 LEAKY, UNIGRAM = "convlm", "tinylstm"
 CHARLM = ("charlm", "relu")
@@ -86,34 +87,25 @@ def itself_off(evidence: Autopsy) -> str:
     return f"two seeds {measured(evidence.on[CHARLM].paired())}; one model 0"
 
 
-Point = dict[str, float | str | int]
+COLUMNS = ("model", "activation", "iteration", "train_loss", "between", "itself", "paired")
 
 
-def points(evidence: Autopsy) -> list[Point]:
-    """One point an arm and snapshot: training loss, two seeds and one model as published, two seeds on the same inputs.
+def points(evidence: Autopsy) -> pd.DataFrame:
+    """One row an arm and snapshot: training loss, two seeds and one model as published, two seeds on the same inputs.
     Not convlm, which leaks."""
-    return [
-        {
-            "model": model,
-            "activation": activation,
-            "iteration": step,
-            "train_loss": reading.value("train_loss", step).value,
-            "between": reading.between(iteration=step).value,
-            "itself": reading.itself(iteration=step).value,
-            "paired": reading.paired(iteration=step).value,
-        }
-        for (model, activation), reading in evidence.on.items()
-        if model != LEAKY
-        for step in reading.iterations
-    ]
+    rows = []
+    for cell, r in evidence.on.items():
+        for step in r.iterations if cell[0] != LEAKY else ():
+            read = (r.value("train_loss", step), *(way(iteration=step) for way in (r.between, r.itself, r.paired)))
+            rows.append((*cell, step, *(found.value for found in read)))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def correlation(found: list[Point], name: str) -> float:
+def correlation(found: pd.DataFrame, name: str) -> float:
     """Spearman's correlation of a reading with the training loss."""
     if len(found) < 3:
         raise KeyError("too few points")
-    table = np.array([[float(point[key]) for point in found] for key in ("train_loss", name)])
-    return float(rank_correlation(table[:, None])[0])
+    return float(found["train_loss"].corr(found[name], method="spearman"))
 
 
 def trade_off_on(evidence: Autopsy) -> str:
@@ -124,8 +116,8 @@ def trade_off_on(evidence: Autopsy) -> str:
 
 def trade_off_off(evidence: Autopsy) -> str:
     """On the same inputs."""
-    learned = [point for point in points(evidence) if point["model"] != UNIGRAM]
-    whole, part = (correlation(found, "paired") for found in (points(evidence), learned))
+    found = points(evidence)
+    whole, part = (correlation(some, "paired") for some in (found, found[found["model"] != UNIGRAM]))
     return f"two seeds on the same inputs {whole:+.2f}, without {UNIGRAM} {part:+.2f}"
 
 
