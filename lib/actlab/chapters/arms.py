@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from actlab.chapters.template import MISSING, folded, frame
 from actlab.figures import answer
-from actlab.figures.primitives import Line, line, lines, points, scatter
+from actlab.figures.primitives import line, lines, points, scatter
 from actlab.records import store
 from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import tested
@@ -23,7 +23,6 @@ from actlab.records.repro import ArmResults, Grid
 from actlab.records.settings import in_order, kind_of
 from actlab.records.wording import signed, small, with_interval
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import paired_difference
 from actlab.statistics.significance import Test
 
 TV = "total_variation"
@@ -39,12 +38,10 @@ def figure_differences(grid: Grid, metric: str = "total_variation", margin: floa
 
 def figure_training(grid: Grid) -> Figure:
     """Validation loss minus relu's through training, paired by seed: a panel a model, a line an activation."""
-    found: dict[tuple[str, str], Line] = {}
-    for arm, relu in _beside_relu(grid):
-        (steps, own), (_, other) = arm.curve("val_loss"), relu.curve("val_loss")
-        if own.shape == other.shape:
-            at = {step: paired_difference(own[:, i], other[:, i]) for i, step in enumerate(steps) if i}
-            found[arm.model, arm.activation] = line(at)
+    found = {
+        (arm.model, arm.activation): line({at: e for at, e in arm.minus_through(relu, "val_loss").items() if at})
+        for arm, relu in _beside_relu(grid)
+    }
     return lines(found, "iteration", f"validation loss minus {REFERENCE}'s (nats)", zero=True, share=False)
 
 

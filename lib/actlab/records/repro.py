@@ -149,6 +149,13 @@ class ArmResults:
         ]
         return np.array(steps, float), np.array(values, float)
 
+    def minus_through(self, other: ArmResults, name: str) -> dict[float, Estimate]:
+        """Iteration -> this arm's history column minus another's, at the evaluations and seeds of both."""
+        (steps, mine), (others, theirs) = self.curve(name), other.curve(name)
+        both, i, j = np.intersect1d(steps, others, return_indices=True)
+        _, a, b = np.intersect1d(self.labels, other.labels, return_indices=True)
+        return {s: paired_difference(mine[a, k], theirs[b, m]) for s, k, m in zip(both, i, j, strict=True)}
+
 
 @dataclass(frozen=True)
 class Grid:

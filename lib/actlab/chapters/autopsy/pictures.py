@@ -13,7 +13,6 @@ from actlab.figures.primitives import Line, line, lines, points, scatter
 from actlab.records.autopsy import Autopsy
 from actlab.records.repro import ArmResults
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import paired_difference
 
 LOSS = "validation loss (nats)"
 CAPTIONS = {
@@ -53,20 +52,11 @@ def figure_identical(evidence: Autopsy) -> Figure:
         relu, corrected = (evidence.off.arms.get((arm.model, a)) for a in ("relu", arm.activation))
         for name, one in ((f"{arm.activation}, as published", arm), (f"{arm.activation}, corrected", corrected)):
             if relu and one:
-                found[arm.model, name] = _minus(one, relu)
+                found[arm.model, name] = line(one.minus_through(relu, "val_loss"))
         marks.add((arm.model, f"{arm.activation}, as published"))
     return lines(
         found, "iteration", "validation loss minus corrected relu's (nats)", marks=marks, zero=True, share=False
     )
-
-
-def _minus(arm: ArmResults, other: ArmResults) -> Line:
-    """The difference of two arms at the evaluations that both have, paired by the seeds that both have."""
-    (steps, mine), (others, theirs) = arm.curve("val_loss"), other.curve("val_loss")
-    _, i, j = np.intersect1d(steps, others, return_indices=True)
-    _, a, b = np.intersect1d(arm.labels, other.labels, return_indices=True)
-    both = {steps[k]: paired_difference(mine[a, k], theirs[b, at]) for k, at in zip(i, j, strict=True)}
-    return line(both)
 
 
 def figure_leak(evidence: Autopsy) -> Figure:
