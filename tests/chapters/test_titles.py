@@ -112,7 +112,7 @@ def test_ablation() -> None:
     AdamW and SOAP."""
     assert title("ablation").startswith("In a GPT of 170 thousand parameters, breaking attention's symmetry does not")
     published, tuned = ablation_records.read(store.load_study("ablation-novels")), ablation.tuned()
-    assert round(published.trials["n_parameters"].max(), -4) == 170_000
+    assert round(published.trials["parameters"].max(), -4) == 170_000
     assert ablation_records.symmetry(tuned).low > 0
     for f in (published, tuned):
         assert all(e.value > 0 or p > ALPHA for e, p in adjusted(ablation_records.effects(f)).values())

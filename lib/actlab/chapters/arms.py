@@ -79,12 +79,17 @@ def figure_floors(grid: Grid) -> Figure:
 
 def models(grid: Grid) -> Any:
     """A selector of models, one table at a time: a column an activation, with every metric and its 95% interval."""
-    compared = {metric: cells(grid, metric) for metric in STARRED}
+    compared = differences(grid)
     return folded({_heading(grid, m, compared): table_model(grid, m, compared) for m in grid.models}, "models")
 
 
 Compared = Mapping[str, Mapping[tuple[str, str], Test]]
 """Metric -> (model, activation) -> difference from relu."""
+
+
+def differences(grid: Grid) -> Compared:
+    """Of the metrics that are compared with relu."""
+    return {metric: cells(grid, metric) for metric in STARRED}
 
 
 def cells(grid: Grid, metric: str) -> dict[tuple[str, str], Test]:

@@ -155,6 +155,8 @@ def symmetry(f: Factorial) -> Estimate:
 def interaction(f: Factorial) -> Estimate:
     """The effect of bQ+bV under random PReLU minus that under GELU, averaged over optimizers: below 0 is in favour of
     PReLU."""
+    if not {*ACTIVATIONS} <= {*f.levels("activation")}:
+        return mean_interval([])
     prelu, gelu = (effect(f).xs(name, level="activation", axis=1) for name in ("random_prelu", "gelu"))
     return mean_interval((prelu - gelu).mean(axis=1, skipna=False))
 
