@@ -153,6 +153,6 @@ def test_autopsy() -> None:
     for cell in (cell for cell in evidence.on if cell[0] != trained.UNIGRAM):
         reading = evidence.on[cell]
         assert reading.itself().value > 0.95 * reading.between().value > 4 * reading.paired().value
-    points = [point for point in trained.points(evidence) if point["model"] != trained.UNIGRAM]
+    points = trained.points(evidence).query("model != @trained.UNIGRAM")
     assert trained.correlation(points, "itself") < -0.8 < -0.2 < trained.correlation(points, "paired")
     assert trained.order(evidence.overfit, "val_loss") != trained.order(evidence.overfit, "best_val_loss")
