@@ -18,9 +18,11 @@ def test_the_front_page_says_what_the_records_say() -> None:
         answer(records({"gelu": 0.0, "swiglu": 0.03})), FLOORS, "relu moves", {"replicated": 3, "artefact": 4}
     )
     told = intro.sentences(front)
-    assert "swiglu in" in told["between"]
-    assert "relu runs end 0.0078 apart in total variation, two gelu runs 1.6e-07" in told["perturbed"]
-    assert told["elsewhere"].startswith("3 of 7 published")
+    assert told["between"].startswith("**Between seeds, little.**")
+    assert "significantly more: swiglu in" in told["between"]
+    assert "less: none" in told["between"]
+    assert "relu networks end 0.0078 apart in total variation, two gelu networks 1.6e-07" in told["perturbed"]
+    assert told["elsewhere"].startswith("of 7 published claims")
     assert told["repeating"] == "relu moves"
     one, two = (float(word) for word in told["agreement"].rsplit("from ", 1)[1].split(" to "))
     assert two < 0.6 * one

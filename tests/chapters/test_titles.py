@@ -33,17 +33,19 @@ def minus_relu(study: str, metric: str) -> dict[tuple[str, str], tuple[float, fl
 
 
 def test_repro() -> None:
-    """Significant differences of loss are more than those of total variation; where a model learned, signs are
-    opposite."""
-    assert title("repro") == "Between seeds, an effect on the loss is detected more often than one on the agreement"
+    """More than half of the differences of loss are significant, and less than a quarter of those between seeds."""
+    assert (
+        title("repro") == "After equal steps the activation often changes the loss, and seldom how far two seeds differ"
+    )
     loss, agreement = (minus_relu("repro-lite", metric) for metric in ("val_loss", "total_variation"))
-    assert sum(p < 0.05 for _, p in loss.values()) > 2 * sum(p < 0.05 for _, p in agreement.values())
+    assert sum(p < 0.05 for _, p in loss.values()) > len(loss) / 2
+    assert sum(p < 0.05 for _, p in agreement.values()) < len(loss) / 4
 
 
 def test_answer() -> None:
     """Every recorded comparison: two are less reproducible, none is more."""
     assert title("answer").startswith("At equal loss and tuned rates swish and swiglu are less reproducible than relu")
-    assert title("answer").endswith("and none is more, on one of six architectures")
+    assert title("answer").endswith("than relu in convlm, the first of six architectures")
     found = answer.read()
     outcomes = {cell: decision.outcome for cell, decision in found.comparisons().items()}
     less = {cell for cell, outcome in outcomes.items() if outcome == "less reproducible"}
@@ -89,10 +91,7 @@ def test_extreme() -> None:
 
 def test_report() -> None:
     """Every loss moves further from relu's with size; of the full scale there is no record."""
-    assert title("report").startswith(
-        "At equal steps losses lie further from relu's at 1 million parameters than at 34"
-    )
-    assert title("report").endswith("the planned test is undecided")
+    assert title("report").startswith("Losses lie further from relu's at 1 million parameters than at 34 thousand")
     sizes = report.read(store.load_study("scale"))
     assert [f"{size:,}" for size in report.sizes(sizes).values()][::3] == ["33,728", "1,017,200"]
     assert all(e.low > 0 for e in report.growth(sizes).values())
@@ -103,7 +102,7 @@ def test_report() -> None:
 def test_claims() -> None:
     """The ledger's title is the sentence that the front page quotes; most decided outcomes are artefacts."""
     counts = ledger.outcomes(ledger.judge())
-    assert title("claims") == ledger.replicated(counts)
+    assert title("claims").lower() == ledger.replicated(counts)
     assert (counts["artefact"], sum(counts.values()) - counts["not yet tested"] - counts["not testable"]) == (16, 21)
 
 

@@ -143,11 +143,11 @@ def tuned_sentences(f: Factorial, tuning: Iterable[store.Record] = ()) -> dict[s
     drops = {o: by[1.0].value - min(e.value for e in by.values()) for o, by in rates(tuning).items() if 1.0 in by}
     most = max(drops, key=lambda o: drops[o], default="")
     return {
-        "tuned_symmetry": f"At tuned rates bQ+bV changes the final loss by {signed(gain)} nats (n = {gain.n} seeds, "
-        f"committed beforehand): that it helps is {verdict(gain, margin, alpha)}",
-        "tuned_interaction": f"The effect under random PReLU minus that under GELU is {signed(both)} nats: by the "
-        f"plan's rule a lower effect is {verdict(both, margin, alpha)}"
-        + ("" if gain.value < 0 else "; a contribution to a benefit cannot be tested, as there is none"),
+        "tuned_symmetry": f"At tuned rates bQ+bV changes the final loss by {signed(gain)} nats, a mean over four "
+        f"optimizers and two activations (n = {gain.n}, planned): that it helps is {verdict(gain, margin, alpha)}",
+        "tuned_interaction": f"Its effect under random PReLU minus that under GELU is {signed(both)} nats: by the "
+        f"plan's rule PReLU's contribution is {verdict(both, margin, alpha)}"
+        + ("" if gain.value < 0 else ", but to a smaller cost, not to a benefit"),
         "tuned_ranking": f"At tuned rates the means over four configurations rank {', '.join(order)}; "
         + (f"undecided: {'; '.join(undecided)}" if undecided else "all differences are significant (Holm-adjusted)"),
         "tuned_rates": f"Tuning the rate lowers the loss by up to {drops[most]:.2f} nats ({words(most)})"

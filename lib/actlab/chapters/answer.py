@@ -3,7 +3,7 @@ comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -49,7 +49,7 @@ def sentences(answer: Answer) -> dict[str, str]:
     if not found:
         return dict.fromkeys(("answer", "outcomes", "loss", "ranking"), NOT_YET)
     words = {word: [cell for cell, d in found.items() if d.outcome == word] for word in OUTCOMES}
-    told = [f"{word}: {_cells(cells)}" for word, cells in words.items() if cells and word != OUTCOMES[-1]]
+    told = [f"{word}: {cells_in_words(cells)}" for word, cells in words.items() if cells and word != OUTCOMES[-1]]
     left = f"{len(words[OUTCOMES[-1]])} of {len(found)} recorded comparisons are undecided"
     return {
         "answer": significance(
@@ -67,12 +67,16 @@ def _named(cells: Cells) -> dict[str, Test]:
     return {f"{activation} in {model}": found for (model, activation), found in cells.items()}
 
 
-def _cells(cells: list[tuple[str, str]]) -> str:
-    """Comparisons in words, by activation: ``swiglu in charlm and convlm, smelu_1 in convlm``."""
-    models: dict[str, list[str]] = {}
+def cells_in_words(cells: Iterable[tuple[str, str]]) -> str:
+    """Comparisons in words, grouped as is shorter: ``swish and swiglu in convlm``; ``none`` of none."""
+    by_model: dict[str, list[str]] = {}
+    by_activation: dict[str, list[str]] = {}
     for model, activation in cells:
-        models.setdefault(activation, []).append(model)
-    return ", ".join(f"{activation} in {listing(found)}" for activation, found in models.items())
+        by_model.setdefault(model, []).append(activation)
+        by_activation.setdefault(activation, []).append(model)
+    told = [f"{listing(found)} in {model}" for model, found in by_model.items()]
+    turned = [f"{activation} in {listing(found)}" for activation, found in by_activation.items()]
+    return min(", ".join(turned), ", ".join(told), key=len) or "none"
 
 
 def _ranking(answer: Answer, common: Grid) -> str:

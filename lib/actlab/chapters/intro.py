@@ -14,7 +14,7 @@ from actlab.claims import ledger
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, ensemble_sizes
 from actlab.records.repro import Grid
-from actlab.records.wording import capital, listing, small
+from actlab.records.wording import listing, signed, small
 from actlab.statistics.equal_loss import Curves
 
 TWINS = ("repro-lite", "scale", "extreme", "sources")
@@ -24,6 +24,7 @@ PERTURBED = "extreme"
 KINKED, SMOOTH = "relu", "gelu"
 LINES = """\
 {between}.
+
 {perturbed}.
 
 {figure}
@@ -67,10 +68,8 @@ class Front:
 
 def read() -> Front:
     """From all records."""
-    found = chapter.read()
-    answer = found if found.arms() else chapter.exploratory()
     return Front(
-        answer,
+        chapter.read(),
         floors(repro.read(store.load_study(PERTURBED))),
         processors.summary(processors.read(TWINS)),
         ledger.outcomes(ledger.judge()),
@@ -95,29 +94,43 @@ def sentences(front: Front) -> dict[str, str]:
     else:
         base = next(iter(answer.levels().values())).values[answer.reference]
         told = {
-            "between": capital(chapter.sentences(answer)["answer"]),
-            "extent": f"{_standing(answer)}: {len(answer.grid.arms)} configurations of {len(answer.arms())} "
-            f"architecture{'s' * (len(answer.arms()) > 1)}, {base.n} seeds each",
+            "between": _between(answer),
+            "extent": f"By a plan registered before the runs, each learning rate tuned: {len(answer.grid.activations)} "
+            f"activations in {listing(answer.arms())}, {base.n} seeds each; significant at 5% after Holm's correction "
+            f"over {answer.planned} planned comparisons",
             "limits": _sizes(answer),
             "choosing": _choosing(answer),
             "agreement": _agreement(answer),
         }
     if {KINKED, SMOOTH} <= set(front.floors):
-        high, low = (small(front.floors[name][0]) for name in (KINKED, SMOOTH))
+        high, low = (front.floors[name][0] for name in (KINKED, SMOOTH))
         told["perturbed"] = (
-            f"From the same seed, with one weight moved by one unit in the last place, two {KINKED} runs end {high} "
-            f"apart in total variation, two {SMOOTH} runs {low} (one pair each)"
+            f"**After a rounding error, {'much' if high > 1e3 * low else 'little'}.** From the same seed, with one "
+            f"weight moved by one unit in the last place, two {KINKED} networks end {small(high)} apart in total "
+            f"variation, two {SMOOTH} networks {small(low)} (one pair each)"
         )
     told["elsewhere"] = ledger.replicated(front.verdicts)
     told["repeating"] = front.repeating
     return {"perturbed": "No perturbed run has a record yet", **told}
 
 
-def _standing(answer: Answer) -> str:
-    """Whether these are the registered comparisons, and at which learning rates."""
-    if answer.grid.study == chapter.EXPLORATORY:
-        return "Exploratory, at one learning rate for all, while the registered study runs"
-    return "By a plan registered before the runs, each learning rate tuned"
+def _between(answer: Answer) -> str:
+    """How far two networks of the reference differ, which activations differ significantly more or less, and the
+    largest difference; *little* where that is below what averaging two networks takes away."""
+    base = {model: level.values[answer.reference].value for model, level in answer.levels().items()}
+    kept = {cell: e for cell, (e, p) in chapter.primary(answer).items() if p < answer.alpha}
+    sides = [chapter.cells_in_words(cell for cell, e in kept.items() if sign * e.value > 0) for sign in (1, -1)]
+    ends = dict.fromkeys(pick(base, key=lambda model: base[model]) for pick in (min, max))
+    one, two = _ensembles(answer)
+    much = any(abs(e.value) > one - two for e in kept.values())
+    largest = max(kept, key=lambda cell: abs(kept[cell].value), default=None)
+    return (
+        f"**Between seeds, {'much' if much else 'little'}.** At equal validation loss two {answer.reference} networks "
+        f"from different seeds differ by {' to '.join(f'{small(base[model])} ({model})' for model in ends)} in total "
+        f"variation, the share of probability that they place differently; significantly more: {sides[0]}; less: "
+        f"{sides[1]}"
+        + (f". The largest difference is that of {largest[1]}, {signed(kept[largest])}" if largest else "")
+    )
 
 
 def _sizes(answer: Answer) -> str:
@@ -130,20 +143,26 @@ def _sizes(answer: Answer) -> str:
 def _choosing(answer: Answer) -> str:
     """Which activations end with a significantly lower loss than the reference, in how many comparisons."""
     found = answer.at_the_end("val_loss")
-    lower = [
-        f"{activation} in {model}" for (model, activation), (e, p) in found.items() if p < answer.alpha and e.value < 0
-    ]
+    lower = {cell: e for cell, (e, p) in found.items() if p < answer.alpha and e.value < 0}
     if not lower:
         return f"none ends with a significantly lower loss than {answer.reference}"
-    rate = "at one untuned rate " * (answer.grid.study == chapter.EXPLORATORY)
-    return f"{rate}{listing(lower)} {'ends' if len(lower) == 1 else 'end'} with a significantly lower loss than relu"
+    return (
+        f"{chapter.cells_in_words(lower)} {'ends' if len(lower) == 1 else 'end'} with a significantly lower loss "
+        f"than {answer.reference}, at most {signed(min(lower.values(), key=lambda e: e.value))} nats"
+    )
 
 
 def _agreement(answer: Answer) -> str:
     """What an ensemble of two does at equal training compute, under the reference activation."""
     equal = all(arm.record.get("equal_compute") for arm in answer.grid.arms.values())
-    one, two = np.mean([ensemble_sizes(answer, model) for model in answer.arms()], axis=0)
+    one, two = _ensembles(answer)
     return (
         f"averaging two networks{' of half the training each' * equal} takes {answer.reference}'s total variation from "
-        f"{small(float(one))} to {small(float(two))}"
+        f"{small(one)} to {small(two)}"
     )
+
+
+def _ensembles(answer: Answer) -> tuple[float, float]:
+    """The reference's total variation between single networks and between averages of two, mean over architectures."""
+    one, two = np.mean([ensemble_sizes(answer, model) for model in answer.arms()], axis=0)
+    return float(one), float(two)

@@ -125,8 +125,10 @@ def summary(found: pd.DataFrame) -> str:
     if not len(relu) or not len(others):
         return NOT_YET
     last = others.loc[others["apart"].idxmax()]
+    there = relu.loc[relu["model"] == last["model"], "apart"].max()
+    beside = f", where relu moves less, {small(there)}" if there < last["apart"] else ""
     return (
         f"another kind of processor moves relu's validation loss by {small(relu['apart'].median())} nats in the "
-        f"median, that of the other activations by {small(others['apart'].median())} and at most by "
-        f"{small(last['apart'])} ({last['activation']} in {last['model']})"
+        f"median, that of the other activations by {small(others['apart'].median())}. The most among these is "
+        f"{small(last['apart'])} ({last['activation']} in {last['model']}{beside})"
     )

@@ -31,8 +31,8 @@ from actlab.statistics.variance import block_share
 LOSS, SHARE = "loss minus relu's (nats)", "share of the loss's variance between activations"
 CAPTION = (
     "The losses move away from relu's as the model grows (left: validation loss minus relu's after equal steps, paired "
-    "by seed; below 0 predicts better), while the share of the loss's variance between activations (right) is open. "
-    "Bars: 95% intervals"
+    "by seed; below 0 predicts better); whether the activation's share of the loss's variance (right) changes is "
+    "undecided. Bars: 95% intervals"
 )
 
 
@@ -156,7 +156,7 @@ def sentences(grid: Grid) -> dict[str, str]:
     again = {arm.activation: (e, p) for arm, e, p, quoted in every if quoted}
     said = {
         "scale_growth": _growth(grid),
-        "scale_rule": f'That the activation\'s share of the variance falls with size: "{verdict(grid)}"',
+        "scale_rule": f"That the activation's share of the variance falls with size is {verdict(grid)}",
         "scale_significant": f"{sum(p < ALPHA for _, _, p, _ in own)} of {len(own)} differences of loss from relu are "
         "significant (Holm-adjusted)" + (f"; at lite size the arms {told(again, grid.primary)}" if again else ""),
         "scale_tails": normal_tails(max((e.n for _, e, _, _ in own), default=0)),
@@ -178,10 +178,11 @@ def _growth(grid: Grid) -> str:
         return "Fewer than two sizes are complete"
     further = [a for a, e in moved.items() if e.low > 0]
     name, most = max(moved.items(), key=lambda item: item[1].value)
+    none = "No sign of that: from" if len(further) == len(moved) else "From"
     return (
-        f"From the smallest to the largest size the loss of {len(further)} of {len(moved)} activations moves further "
-        f"from relu's, most that of {name}, by {most.value:.3f} [{most.low:.3f}, {most.high:.3f}] nats (n = {most.n} "
-        "seeds, exploratory)"
+        f"{none} the smallest to the largest size the losses of {len(further)} of {len(moved)} activations "
+        f"move further from relu's, most that of {name}, by {most.value:.3f} [{most.low:.3f}, {most.high:.3f}] nats "
+        f"(n = {most.n}, exploratory)"
     )
 
 

@@ -45,10 +45,19 @@ def answer(grid: Grid) -> str:
         return "no record compares an activation with relu yet"
     loss, tv = (sum(p < ALPHA for _, _, p, _ in found) for found in tests)
     return (
-        "after the same number of steps the activation changes the validation loss significantly in "
-        f"{loss} of {len(tests[0])} comparisons with relu, and how far two seeds differ, which is measured less "
-        f"precisely, in {tv} (Holm-adjusted, 5%)"
+        f"{spread(grid)}After the same number of steps another activation than relu changes the validation loss "
+        f"significantly in {loss} of {len(tests[0])} comparisons and the difference between seeds in {tv} "
+        "(Holm-adjusted, 5%), which is measured less precisely"
     )
+
+
+def spread(grid: Grid) -> str:
+    """How far two seeds of relu differ, over the models that have learned something; nothing where none has."""
+    means = [grid.arms[model, REFERENCE].estimate("total_variation").value for model in learned(grid)]
+    if not means:
+        return ""
+    ends = " to ".join(dict.fromkeys(f"{pick(means):.2f}" for pick in (min, max)))
+    return f"two seeds of a {REFERENCE} network differ by {ends} in total variation. "
 
 
 def compared(grid: Grid, metric: str) -> str:
@@ -64,7 +73,7 @@ def compared(grid: Grid, metric: str) -> str:
     said = significance(own, METRICS[metric].short, family_size(grid), aside)
     if not again or not grid.primary:
         return said
-    return f"{said}. The runs of {listing(again)} repeat those of {grid.primary.study}, where their test is counted"
+    return f"{said}. The runs of {listing(again)} are those of the page between seeds, where their test is counted"
 
 
 def mattering(grid: Grid, margin: float) -> str:
@@ -80,11 +89,11 @@ def mattering(grid: Grid, margin: float) -> str:
         within = -margin < estimate.low and estimate.high < margin
         found[list(found)[0 if p < ALPHA else 1 if within else 2]].append(arm.activation)
     rule = (
-        f"by the rule of the params file (a significant difference of loss matters; one whose 95% interval lies within "
-        f"{margin:g} nats of relu does not)"
+        f"the planned rule: a significant difference of loss matters, one whose 95% interval lies within {margin:g} "
+        "nats of relu (grey) does not"
     )
     told = [f"{listing(names)} {word}" for word, names in found.items() if names]
-    return f"{rule}, {'; '.join(told)}" if told else "the rule waits for records"
+    return f"{'; '.join(told)} ({rule})" if told else "the rule waits for records"
 
 
 def learned(grid: Grid) -> list[str]:

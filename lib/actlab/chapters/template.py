@@ -13,10 +13,13 @@ from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.families import FAMILIES, PRIMARY, extent
 from actlab.records.preregistration import of_rule
-from actlab.records.wording import bullets, capital
+from actlab.records.repro import ArmResults
+from actlab.records.wording import bullets, capital, listing, paragraph
 
 pd.set_option("display.max_colwidth", None)  # a page shows the whole text of a cell
 MISSING = "not run"
+TEXTS = {"shakespeare": "tiny Shakespeare", "pydoc": "Python's help texts"}
+"""A built-in text's name in sentences."""
 
 
 def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) -> pd.DataFrame:
@@ -44,6 +47,33 @@ def _inside(part: pd.DataFrame | Iterable[str]) -> str:
     if isinstance(part, pd.DataFrame):
         return part.to_html(border=0, escape=True)
     return f"<ul>{''.join(f'<li>{escape(capital(text))}.</li>' for text in part if text)}</ul>"
+
+
+def setup(*studies: Iterable[ArmResults]) -> Any:
+    """What was trained, a line for each study: architectures, sizes, text, steps, learning rates, seeds."""
+    return paragraph("Setup", *(_setup(list(arms)) for arms in studies))
+
+
+def _setup(arms: list[ArmResults]) -> str:
+    if not arms:
+        return NO_RECORD
+    models = list(dict.fromkeys(arm.record["model_name"] for arm in arms))
+    recipes = [arm.record["config"]["recipe"] for arm in arms]
+    text = arms[0].record["config"]["dataset"]
+    rates = {recipe["learning_rate"] for recipe in recipes}
+    named = listing(models) if len(models) < 4 else f"{len(models)} architectures"
+    return (
+        f"networks ({named}) of {_span(arm.n_parameters / 1000 for arm in arms)} thousand parameters; "
+        f"{TEXTS.get(text, text)}; {_span(recipe['iterations'] for recipe in recipes)} steps at "
+        f"{'one learning rate' if len(rates) == 1 else 'tuned learning rates'} of {_span(rates, 'g')}; "
+        f"{_span(len(arm.done) for arm in arms)} seeds a configuration"
+    )
+
+
+def _span(values: Iterable[float], form: str = ".0f") -> str:
+    """``3`` or ``3 to 5``."""
+    found = list(values)
+    return " to ".join(dict.fromkeys(f"{pick(found):{form}}" for pick in (min, max)))
 
 
 def standing(study: str) -> list[str]:

@@ -175,11 +175,14 @@ def outcomes(judged: pd.DataFrame) -> dict[str, int]:
 
 
 def replicated(counts: Mapping[str, int]) -> str:
-    """The number that every page quotes: how many of the claims about outcomes are replicated, and how many wait."""
-    number = counts.get("replicated", 0)
+    """The sentence that every page quotes: of the claims about outcomes that are decided, how many are artefacts and
+    how many are replicated."""
+    decided = sum(counts.values()) - counts.get("not yet tested", 0) - counts.get("not testable", 0)
+    artefacts, held = counts.get("artefact", 0), counts.get("replicated", 0)
     return (
-        f"{number} of {sum(counts.values())} published claims about outcomes {'is' if number == 1 else 'are'} "
-        f"replicated, {counts.get('not yet tested', 0)} wait for records"
+        f"of {decided} published claims about outcomes that could be tested so far {artefacts} "
+        f"{'is an artefact' if artefacts == 1 else 'are artefacts'} and {held} {'is' if held == 1 else 'are'} "
+        "replicated"
     )
 
 
@@ -188,15 +191,17 @@ def sentences(judged: pd.DataFrame) -> dict[str, str]:
     artefacts = (judged["verdict"] == "artefact") & (judged["kind"] == "outcome")
     defects = judged.loc[artefacts, "defect"].value_counts()
     after, before = (int(judged["changed"].str.contains(f" {word} its ").sum()) for word in ("after", "before"))
-    unknown = int(judged["changed"].str.endswith("unknown").sum())
+    counts, unknown = outcomes(judged), int(judged["changed"].str.endswith("unknown").sum())
     flaw = in_words(str(defects.index[0])) if len(defects) else ""
     day = changed().get(dates.SHARED, "")[:10]
     return {
-        "claims_outcomes": replicated(outcomes(judged)),
+        "claims_outcomes": replicated(counts),
         "claims_defects": f"{defects.iloc[0]} of {defects.sum()} artefacts come out as published only with {flaw}"
         if flaw
         else "No artefact has been reproduced yet",
-        "claims_rules": f"{after} rules were last changed after the first of their records was made, {before} before it"
-        + (f", {unknown} at an unknown time" if unknown else ""),
+        "claims_waiting": f"Of all {sum(counts.values())} such claims {counts.get('not yet tested', 0)} wait for runs "
+        "at the scale that they name",
+        "claims_rules": f"The rules were not registered beforehand: {after} of {after + before} were last edited when "
+        "some of their records were there, as each row says" + (f"; {unknown} at an unknown time" if unknown else ""),
         "claims_shared": f"What all rules share last changed {f'on {day}' if day else 'at an unknown time'}",
     }

@@ -69,7 +69,7 @@ def significance(found: Mapping[str, Test], what: str, planned: int = 0, aside: 
         found: name -> (difference, p-value adjusted by Holm).
         what: the outcome that is compared.
         planned: comparisons of the whole family, said where it is larger than what was ``found``.
-        aside: names that are counted and not named as the largest.
+        aside: names that are counted and not named as the largest, since relu has learned nothing there.
     """
     kept = {name: e for name, (e, p) in found.items() if p < 0.05}
     named = sorted((name for name in kept if name not in aside), key=lambda name: -abs(kept[name].value))
@@ -79,7 +79,8 @@ def significance(found: Mapping[str, Test], what: str, planned: int = 0, aside: 
         are = "this is" if len(kept) == 1 else "these are"
         return f"of {len(found)} differences from relu in {what} {are} significant ({correction}): {listing(told)}"
     said = f"{len(kept)} of {len(found)} differences from relu in {what} are significant ({correction})"
-    return f"{said}; the largest is that of {told[0]}" if told else said
+    without = " where relu has learned something" * (len(named) < len(kept))
+    return f"{said}; the largest{without} is that of {told[0]}" if told else said
 
 
 def listing(names: Iterable[str]) -> str:
