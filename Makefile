@@ -44,11 +44,12 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "actlab needs Python 3.11 or later, and $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -c constraints.txt $(TORCH) -e '.[test]'
+	$(PIP) -c constraints.txt $(TORCH) uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode -c constraints.txt -e '.[test]' || \
+	  $(PIP) -c constraints.txt -e '.[test]'  # where only pip is configured for the package index
 	@touch $@
 
 constraints: $(INSTALLED)  ## resolve the versions of constraints.txt anew
-	$(PIP) uv
 	{ sed '/^[^#]/,$$d' constraints.txt; \
 	  printf '%s\njupyter-book==1.0.4.post1\n' '$(TORCH)' | $(BIN)/uv pip compile pyproject.toml - --quiet --no-config --universal \
 	  --python-version 3.11 --extra test --extra bench --extra lab --extra track --no-annotate --no-header; } > constraints.tmp
