@@ -4,6 +4,7 @@
 PYTHON ?= python3
 WORKERS ?= 2
 TORCH := torch==2.13.0
+UV := uv==0.13.9
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -44,7 +45,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "actlab needs Python 3.11 or later, and $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -c constraints.txt $(TORCH) uv
+	$(PIP) -c constraints.txt $(TORCH) $(UV)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode -c constraints.txt -e '.[test]' || \
 	  $(PIP) -c constraints.txt -e '.[test]'  # where only pip is configured for the package index
 	@touch $@
