@@ -36,7 +36,7 @@ def test_what_each_anomaly_says(name, part):
 
 def test_the_answer_and_the_table_hold_them():
     evidence = autopsies.evidence()
-    assert "two seeds by 0.601; on the same inputs two seeds differ by 0.120 only" in answer(evidence)
+    assert "two seeds by 0.601. On the same inputs two seeds differ by 0.120 only" in answer(evidence)
     shown, found = table(anomalies(evidence)), anomalies(evidence)
     assert list(shown["ours, defect on"]) == [anomaly.on for anomaly in found.values()]
     assert len(shown) <= 8

@@ -58,7 +58,7 @@ def test_sentences_and_table_order_activations_by_effect():
     found = processors.twins([*gelu, *relu], [])
     assert processors.extent(found).startswith("4 runs of 2 configurations were trained from the same seed")
     assert processors.extent(found).endswith("on a and b")
-    assert "loss by 0.0020 nats in the median, that of the other activations by 0 and" in processors.summary(found)
+    assert "loss by 0.0020 nats in the median, that of the other activations by 0." in processors.summary(found)
     assert list(processors.table(found).index) == [("charlm", "relu"), ("charlm", "gelu")]
 
 

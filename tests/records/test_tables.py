@@ -1,7 +1,6 @@
 """The tidy tables: one row a trial, one a pair, the records' own numbers, every column documented; read without
 torch."""
 
-
 import pytest
 from tests.support import grids
 

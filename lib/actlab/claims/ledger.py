@@ -187,18 +187,12 @@ def replicated(counts: Mapping[str, int]) -> str:
 
 
 def sentences(judged: pd.DataFrame) -> dict[str, str]:
-    """Name -> sentence: the outcomes, the flaw behind most artefacts, and the dates of the rules."""
-    artefacts = (judged["verdict"] == "artefact") & (judged["kind"] == "outcome")
-    defects = judged.loc[artefacts, "defect"].value_counts()
+    """Name -> sentence: the outcomes, and the dates of the rules."""
     after, before = (int(judged["changed"].str.contains(f" {word} its ").sum()) for word in ("after", "before"))
     counts, unknown = outcomes(judged), int(judged["changed"].str.endswith("unknown").sum())
-    flaw = in_words(str(defects.index[0])) if len(defects) else ""
     day = changed().get(dates.SHARED, "")[:10]
     return {
         "claims_outcomes": replicated(counts),
-        "claims_defects": f"{defects.iloc[0]} of {defects.sum()} artefacts come out as published only with {flaw}"
-        if flaw
-        else "No artefact has been reproduced yet",
         "claims_waiting": f"Of all {sum(counts.values())} such claims {counts.get('not yet tested', 0)} wait for runs "
         "at the scale that they name",
         "claims_rules": f"The rules were not registered beforehand: {after} of {after + before} were last edited when "

@@ -173,9 +173,7 @@ def train_tokens(
         tokens = iteration * each * stream.batch_size * stream.block_size
         return {"tokens": tokens, **measure(forward, validation, recipe, model.config.vocab_size)}
 
-    return _train(
-        model, optimizer, batches, measured, recipe, seed, group=group, **options
-    )
+    return _train(model, optimizer, batches, measured, recipe, seed, group=group, **options)
 
 
 def _train(
