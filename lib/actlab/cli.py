@@ -174,18 +174,24 @@ def compare(
 @app.command()
 def sample(
     record: Annotated[Path, Argument(help="A record of a language model, results/STUDY/ARM.json.")],
-    seed: Annotated[int | None, Option(min=0, help="Of the trial; the first one unless given.")] = None,
+    seed: Annotated[list[int] | None, Option(min=0, help="Of a trial, may be repeated; else the first.")] = None,
     prompt: Annotated[str, Option(help="Text to go on from.")] = "ROMEO:",
     length: Annotated[int, Option(min=1, max=100_000, help="Characters.")] = 200,
     draw: Annotated[int, Option(min=0, help="Seed of the draws: with one, only the models differ.")] = 0,
+    keep: Annotated[bool, Option(help="Record the texts, in the study's folder `texts`.")] = False,
     plugin: Plugins = None,
 ) -> None:
     """Let a recorded trial's model write. Its weights come from the cache, else it is trained again and checked against
     the record."""
+    from actlab.records import store
     from actlab.study import explore, plugins
 
     plugins.load(plugin or ())
-    console.print(explore.written(record, seed, prompt, length, draw))
+    found = explore.written(record, seed or [None], prompt, length, draw)
+    for label, text in found["texts"].items():
+        console.print(f"seed {label}:\n{prompt}{text}\n", markup=False, highlight=False)
+    if keep:
+        console.print(str(store.save(store.folder_of(found["study"]) / "texts" / record.name, found)))
 
 
 @app.command()

@@ -4,9 +4,11 @@ comparisons."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from html import escape
 from typing import Any
 
 import pandas as pd
+from IPython.display import HTML
 from scipy import stats
 
 from actlab.chapters.template import folded
@@ -110,6 +112,21 @@ def pooled(answer: Answer) -> Cells:
     families = [adjusted({name: answer.pooled(name) for name in names}) for names in planned]
     found = [(name, *tested) for family in families for name, tested in family.items()]
     return {("mean over architectures", name): (e, p) for name, e, p in found if e.n}
+
+
+def written(study: str = STUDY) -> Any:
+    """What two seeds of an activation write from the same prompt with the same random draws, side by side; what they
+    write alike at the beginning is marked."""
+    shown = []
+    for record in store.load_texts(study):
+        letters = enumerate(zip(*record["texts"].values(), strict=False))
+        alike = next((place for place, drawn in letters if len(set(drawn)) > 1), None)
+        shown += [
+            f"<div><b>{escape(record['activation'])}, seed {seed}</b><pre>{escape(record['prompt'])}"
+            f"<mark>{escape(text[:alike])}</mark>{escape(text[alike:])}</pre></div>"
+            for seed, text in record["texts"].items()
+        ]
+    return HTML(f'<div class="texts">{"".join(shown)}</div>' if shown else NO_RECORD)
 
 
 def registration_table(study: str = STUDY) -> pd.DataFrame:

@@ -208,6 +208,21 @@ class Replay(Record):
     """Of training and evaluation."""
 
 
+class Text(Record):
+    """What the models of an arm's trials write."""
+
+    kind: Literal["text"]
+    """What it is a record of; tells the kinds of records apart."""
+    arm: str
+    """Whose models write."""
+    prompt: str
+    """What they go on from."""
+    draw: Integer
+    """Seed of the draws, which all models share."""
+    texts: dict[str, str]
+    """Label of a trial -> the characters that its model drew."""
+
+
 class Measurement(Record):
     """Speed, memory or faults of the package itself, as the pages of performance and reliability show them."""
 
@@ -226,4 +241,4 @@ class Measurement(Record):
 
 
 Trained = TextArm | ImageArm | GptArm
-Kinds = Trained | Baseline | Replay | Measurement
+Kinds = Trained | Baseline | Replay | Text | Measurement

@@ -107,6 +107,11 @@ def load_replays(study: str) -> list[Record]:
     return [load(path) for path in sorted((folder_of(study) / "replays").glob("*/*.json"))]
 
 
+def load_texts(study: str) -> list[Record]:
+    """What models of a study wrote (`actlab sample --keep`), in the order of the file names."""
+    return [load(path) for path in sorted((folder_of(study) / "texts").glob("*.json"))]
+
+
 def load_study(study: str) -> list[Record]:
     """The records of a study, in the order of the file names; none for a study without results.
 

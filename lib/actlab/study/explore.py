@@ -19,6 +19,7 @@ from actlab.data.text import Corpus, load_text
 from actlab.errors import BadInput
 from actlab.models import LanguageModel
 from actlab.records import store
+from actlab.study import provenance
 from actlab.study.arms import TrialSpec
 from actlab.study.trial import kind_of, load_model
 from actlab.study.trial_repro import dataset_of, fresh_model, windows_of
@@ -131,8 +132,9 @@ def reading(model: LanguageModel, corpus: Corpus, window: Tensor) -> str:
     return corpus.decode(model.eval()(window[None])[0].argmax(-1))
 
 
-def written(record: Path, seed: int | None, prompt: str, length: int = 200, draw: int = 0) -> str:
-    """The prompt and ``length`` characters that a recorded language model draws after it; ``draw`` seeds the draws."""
+def written(record: Path, seeds: Sequence[int | None], prompt: str, length: int = 200, draw: int = 0) -> store.Record:
+    """The ``length`` characters that the models of a record's trials draw after a prompt, as a record of their own;
+    ``draw`` seeds the draws, which all models share; seed ``None`` stands for the first trial."""
     found = store.load(record)
     if kind_of(found).NAME != "repro":
         raise BadInput(f"{found['arm']}: only character models write; this is a record of kind {found['kind']!r}")
@@ -140,4 +142,8 @@ def written(record: Path, seed: int | None, prompt: str, length: int = 200, draw
     if not prompt:
         raise BadInput("--prompt: the model needs at least one character to go on from")
     corpus.encode(prompt)  # a character that the text does not have is refused before anything is trained
-    return prompt + sample(load_model(found, seed), corpus, prompt, length, draw)
+    labels = {found["trials"][0]["label"] if seed is None else str(seed): seed for seed in seeds}
+    texts = {label: sample(load_model(found, seed), corpus, prompt, length, draw) for label, seed in labels.items()}
+    kept = {name: found[name] for name in ("study", "arm", "model_name", "activation")}
+    made = provenance.of_record(1, "explore.written", {})
+    return {"kind": "text", **kept, "prompt": prompt, "draw": draw, "texts": texts, "provenance": made}
