@@ -48,12 +48,12 @@ def test_run_report_replay(params, tmp_path, capsys):
     assert said.count("equal bit for bit") == 2
     assert "2 of 2 trials trained again; 0 contradict what replay promises" in said
     assert len(store.load_replays("tiny-quick")) == 3
-    assert run("sample", record, "--seed", 43, "--seed", 42, "--length", 20, "--keep") == 0
+    assert run("sample", record, "--seed", 43, "--seed", 42, "--length", 20, "--prompt", "the ", "--keep") == 0
     (texts,) = store.load_texts("tiny-quick")
-    assert f"seed 43:\nROMEO:{texts['texts']['43']}" in capsys.readouterr().out
+    assert f"seed 43:\nthe {texts['texts']['43']}" in capsys.readouterr().out
     assert [len(text) for text in texts["texts"].values()] == [20, 20]
     shown = answer.written("tiny-quick").data
-    assert shown.count("<pre>ROMEO:<mark>") == 2
+    assert shown.count("<pre>the <mark>") == 2
 
 
 def test_a_replay_that_breaks_its_promise_exits_1(params, capsys):

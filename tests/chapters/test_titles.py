@@ -52,6 +52,7 @@ def test_answer() -> None:
     assert less == {("convlm", "swish"), ("convlm", "swiglu")}
     assert len(found.arms()) == 1
     assert "more reproducible" not in outcomes.values()
+    assert 0.19 < found.levels()["convlm"].values["relu"].value < 0.22, "one draw in five"
 
 
 def test_processors() -> None:
