@@ -127,9 +127,9 @@ def _between(answer: Answer) -> str:
     return (
         f"**Between seeds, {'much' if much else 'little'}.** At equal validation loss two {answer.reference} networks "
         f"from different seeds differ by {' to '.join(f'{small(base[model])} ({model})' for model in ends)} in total "
-        f"variation, the share of probability that they place differently; significantly more: {sides[0]}; less: "
-        f"{sides[1]}"
-        + (f". The largest difference is that of {largest[1]}, {signed(kept[largest])}" if largest else "")
+        f"variation, the share of probability that they place differently. Significantly more differ: {sides[0]}; "
+        f"less: {sides[1]}"
+        + (f". The largest difference is {largest[1]}'s, {signed(kept[largest])}" if largest else "")
     )
 
 

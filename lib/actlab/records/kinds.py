@@ -215,6 +215,10 @@ class Text(Record):
     """What it is a record of; tells the kinds of records apart."""
     arm: str
     """Whose models write."""
+    model_name: str
+    """Its architecture."""
+    activation: str
+    """Its activation."""
     prompt: str
     """What they go on from."""
     draw: Integer
