@@ -181,9 +181,7 @@ def sample(
     keep: Annotated[bool, Option(help="Record the texts, in the study's folder `texts`.")] = False,
     plugin: Plugins = None,
 ) -> None:
-    """Let a recorded trial's model write. Its weights come from the cache, else it is trained again and checked against
-    the record."""
-    from actlab.records import store
+    """Let a recorded trial's model write, with weights from the cache or, checked against the record, trained again."""
     from actlab.study import explore, plugins
 
     plugins.load(plugin or ())
@@ -191,7 +189,7 @@ def sample(
     for label, text in found["texts"].items():
         console.print(f"seed {label}:\n{prompt}{text}\n", markup=False, highlight=False)
     if keep:
-        console.print(str(store.save(store.folder_of(found["study"]) / "texts" / record.name, found)))
+        console.print(str(explore.keep(found)))
 
 
 @app.command()

@@ -76,7 +76,7 @@ def test_one_question_has_one_family(lite):
     assert "of 12 differences" in report.sentences(sizes)["scale_significant"]
     extremes = replace(read(committed("extreme")), primary=lite)
     assert "of 4 differences" in repro.compared(extremes, "val_loss")
-    assert repro.compared(extremes, "val_loss").endswith("repeat those of repro-lite, where their test is counted")
+    assert repro.compared(extremes, "val_loss").endswith("those of the page between seeds, where their test is counted")
 
 
 def dated(date, activation="relu"):

@@ -147,3 +147,8 @@ def written(record: Path, seeds: Sequence[int | None], prompt: str, length: int 
     kept = {name: found[name] for name in ("study", "arm", "model_name", "activation")}
     made = provenance.of_record(1, "explore.written", {})
     return {"kind": "text", **kept, "prompt": prompt, "draw": draw, "texts": texts, "provenance": made}
+
+
+def keep(texts: store.Record) -> Path:
+    """Save what ``written`` returns beside the records of its study, in ``texts/``; a path that is taken is refused."""
+    return store.save(store.folder_of(texts["study"]) / "texts" / f"{texts['arm']}.json", texts)
