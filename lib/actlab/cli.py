@@ -100,8 +100,7 @@ def run(
 
 @app.command("check-plugin")
 def check_plugin(file: Annotated[str, Argument(help="A Python file with parts of your own.")]) -> None:
-    """Run the contracts of the built-in parts on your own: reach, causality, gradient, count, identity. Exit code 1 if
-    one is broken."""
+    """Check your own parts by the contracts of ours (reach, causality, gradient, count); exit code 1 if one breaks."""
     from actlab.study import contracts
 
     table = Table("part", "contract", "outcome", "found", box=None, pad_edge=False)
@@ -186,8 +185,8 @@ def sample(
 
     plugins.load(plugin or ())
     found = explore.written(record, seed or [None], prompt, length, draw)
-    for label, text in found["texts"].items():
-        console.print(f"seed {label}:\n{prompt}{text}\n", markup=False, highlight=False)
+    told = [f"seed {label}:\n{prompt}{text}\n" for label, text in found["texts"].items()]
+    console.print(*told, sep="\n", markup=False, highlight=False)
     if keep:
         console.print(str(explore.keep(found)))
 
