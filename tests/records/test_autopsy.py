@@ -1,11 +1,9 @@
 """Readings: the same trials as published and as corrected, at the end and along the way."""
 
-import numpy as np
 import pytest
 from tests.support import autopsies
 
 from actlab.records import autopsy, store
-from actlab.records.autopsy import at
 
 
 def test_both_readings_of_one_arm():
@@ -37,14 +35,6 @@ def test_defects_are_those_of_the_record():
 def test_only_arms_with_the_published_block_are_read():
     """A corrected record is no reading."""
     assert autopsy.readings([autopsies.corrected("charlm", "relu")]) == {}
-
-
-def test_history_at_an_iteration():
-    """One value a trial; an iteration without an evaluation is a KeyError, not a guess."""
-    arm = autopsies.evidence().off.arms["convlm", "relu"]
-    np.testing.assert_allclose(at(arm, "val_loss", 10), [2.0, 2.1, 2.2])
-    with pytest.raises(KeyError):
-        at(arm, "val_loss", 7)
 
 
 def test_gather_reads_the_results_folder():

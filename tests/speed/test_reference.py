@@ -7,7 +7,6 @@ from tests.support import tiny
 
 from actlab.chapters import performance
 from actlab.models import MODELS, build_model
-from actlab.records import store
 
 
 def test_naive_models_compute_the_same_function(subtests):
@@ -37,15 +36,3 @@ def test_records_keep_the_newest():
     tables = performance.tables()
     assert tables["Machines"].loc["commands", "float32 products on one thread"] == "1 GFLOP/s"
     assert all("no record yet" in str(table) for title, table in tables.items() if title != "Machines")
-
-
-def test_gpu_rows_are_computed_from_records():
-    """None says so; one shows the median of its trials."""
-    assert "no record yet" in str(performance.on_gpu())
-    trials = [{"status": "done", "seconds": {"training": t, "evaluation": 1.0}} for t in (9.0, 19.0, 29.0)]
-    machine = {"machine": {"gpu": "a GPU"}}
-    store.save(
-        store.path_of("one", "arm"),
-        {"arm": "arm", "config": {"recipe": {"device": "cuda"}}, "trials": trials, "provenance": machine},
-    )
-    assert performance.on_gpu().loc["one, arm"].tolist() == ["a GPU", "20"]

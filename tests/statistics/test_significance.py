@@ -15,7 +15,6 @@ from actlab.statistics.significance import (
     equivalence_p,
     holm,
     sign_flip_floor,
-    tukey,
     welch,
 )
 
@@ -33,13 +32,6 @@ def test_sign_flips_of_n_pairs_have_a_floor():
     for n, floor in ((3, 0.25), (5, 0.0625)):
         exact = stats.permutation_test((np.arange(n) + 1.0,), np.mean, permutation_type="samples", n_resamples=np.inf)
         assert sign_flip_floor(n) == floor == pytest.approx(exact.pvalue)
-
-
-def test_tukey_of_the_reference_losses():
-    """The report says .019, .031, .923."""
-    found = tukey(CHARLM)
-    p_values = [found[frozenset(pair)] for pair in (("relu", "swish"), ("swish", "gelu"), ("relu", "gelu"))]
-    assert p_values == pytest.approx([0.0269, 0.0301, 0.9951], abs=1e-4)
 
 
 def test_welch_is_the_one_of_scipy():
@@ -91,7 +83,5 @@ def test_arms_that_never_vary_or_are_missing():
 
 
 def test_bad_input_says_what_was_given():
-    with pytest.raises(BadInput, match="at least two arms, got a"):
-        tukey({"a": [1.0, 2.0]})
     with pytest.raises(BadInput, match=r"\[0, 1\]"):
         holm([0.5, 1.5])

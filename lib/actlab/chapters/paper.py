@@ -54,7 +54,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "hypotheses": answer.hypotheses() if answer.arms() else [],
         },
         "floors": front.floors,
-        "repeats": [arm.floor_of(METRIC, "repeat") for g in (lite, extreme) for arm in g.arms.values() if arm.floor],
+        "repeats": [value for grid in (lite, extreme) for value in grid.floors("repeat").values()],
         "amplification": [amplification(streams["sources-small"], "charlm", a) for a in SMOOTH],
         "twins": twins.drop(columns=["settings", "versions"]).to_dict("records"),
         "streams": {

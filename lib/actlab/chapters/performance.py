@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab import paths
 from actlab.chapters.template import frame
 from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
@@ -145,20 +144,6 @@ def updates(measured: Measured) -> pd.DataFrame:
     )
 
 
-def on_gpu() -> pd.DataFrame:
-    """One row a recorded arm that was trained on a GPU: its median seconds a run; says so where there is none."""
-    rows = {}
-    for folder in sorted(path.name for path in paths.results().glob("*") if path.is_dir()):
-        for record in store.load_study(folder):
-            if str(record.get("config", {}).get("recipe", {}).get("device", "cpu")).startswith("cuda"):
-                seconds = [sum(trial["seconds"].values()) for trial in record["trials"] if trial["status"] == "done"]
-                rows[f"{folder}, {record['arm']}"] = {
-                    "GPU": record["provenance"]["machine"]["gpu"],
-                    "seconds a run": f"{median(seconds):.0f}" if seconds else "none done",
-                }
-    return frame(rows)
-
-
 TABLES: dict[str, tuple[str, Callable[[Measured], pd.DataFrame]]] = {
     "CPU time at equal protocol, every way": ("peers", equal_protocol),
     "Whole commands: two runs from the shell, wall clock, each side with its own protocol": ("commands", commands),
@@ -174,7 +159,6 @@ def tables(**others: store.Record | None) -> dict[str, pd.DataFrame]:
     records = {name: newest(name) for name, _ in TABLES.values()}
     made = {t: table(r["measured"]) if (r := records[name]) else frame({}) for t, (name, table) in TABLES.items()}
     return made | {
-        "On a GPU": on_gpu(),
         "Machines": frame({n: origin(r) for n, r in {**records, **others}.items() if r}),
     }
 

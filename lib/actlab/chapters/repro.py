@@ -183,7 +183,7 @@ def progress(grid: Grid) -> str:
 
 def gap(grid: Grid) -> str:
     """Which activations carry a 1-ULP perturbation far, and how near the others stay; nothing without floors."""
-    moved = {arm.activation: arm.floor_of("total_variation", "nudge") for arm in grid.arms.values() if arm.floor}
+    moved = {activation: value for (_, activation), value in grid.floors().items()}
     far = {name: value for name, value in moved.items() if value > FAR}
     if not far or len(far) == len(moved):
         return f"the noise floor has {NO_RECORD}"
@@ -196,8 +196,7 @@ def gap(grid: Grid) -> str:
 
 def floor(grid: Grid) -> str:
     """The noise floor in one sentence."""
-    moved = {key: arm.floor_of("total_variation", "nudge") for key, arm in grid.arms.items() if arm.floor}
-    repeats = [arm.floor_of("total_variation", "repeat") for arm in grid.arms.values() if arm.floor]
+    moved, repeats = grid.floors(), list(grid.floors("repeat").values())
     if not moved:
         return f"the noise floor has {NO_RECORD}"
     ends = [choose(moved, key=lambda key: moved[key]) for choose in (min, max)]

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from actlab.claims.published import numbers
 from actlab.claims.published import parameters as parameters_of
 from actlab.claims.verdicts import FILES, TEXT, Between, Finding, Verdict, decided
 from actlab.statistics.means import rank_correlation
-from actlab.statistics.significance import f_p_value, tukey
 
 Statement = Between | frozenset[str]
 """Of a text: a number as precisely as it was given, or words."""
@@ -28,6 +28,12 @@ def total(terms: Sequence[Sequence[Any]], over: float = 1) -> Between:
     return Between(*ends)
 
 
+def _tukey(*pair: str) -> float:
+    """p-value of two of charlm's activations by Tukey's honestly significant difference."""
+    places = tuple(map(list(numbers.charlm_trials).index, pair))
+    return float(stats.tukey_hsd(*numbers.charlm_trials.values()).pvalue[places])
+
+
 def _exactly(value: float) -> Between:
     return Between(value, value)
 
@@ -38,8 +44,8 @@ DERIVED: dict[str, Callable[..., Statement]] = {
     "correlation": lambda first, second: _exactly(float(rank_correlation(np.array([[first], [second]], float))[0])),
     "largest": lambda **values: frozenset({max(values, key=values.__getitem__)}),
     "smallest": lambda **values: frozenset({min(values, key=values.__getitem__)}),
-    "p_of_f": lambda statistic, degrees: Between(*(f_p_value(value, *degrees) for value in statistic)),
-    "tukey_p": lambda first, second: _exactly(tukey(numbers.charlm_trials)[frozenset((first, second))]),
+    "p_of_f": lambda statistic, degrees: Between(*map(float, stats.f.sf(statistic, *degrees))),
+    "tukey_p": lambda first, second: _exactly(_tukey(first, second)),
 }
 """What follows from numbers of a text, by name."""
 

@@ -7,9 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from actlab.records import store
 from actlab.records.repro import ArmResults, Grid, matrix, read
 from actlab.records.settings import usual
@@ -106,11 +103,3 @@ def readings(records: Iterable[Record]) -> dict[tuple[str, str], Reading]:
     """The arms that carry the published reading."""
     chosen = (record for record in records if record["kind"] == "trials" and "as_published" in record)
     return {(record["model_name"], record["activation"]): Reading(ArmResults(record)) for record in chosen}
-
-
-def at(arm: ArmResults, name: str, iteration: int) -> NDArray[np.float64]:
-    """(M,) a history column of every trial of a corrected arm at one of its evaluations; ``KeyError`` where it has none
-    there."""
-    steps, values = arm.curve(name)
-    found: dict[int, NDArray[np.float64]] = dict(zip(steps.tolist(), values.T, strict=True))
-    return found[iteration]

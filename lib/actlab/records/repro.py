@@ -191,6 +191,10 @@ class Grid:
         """The recorded arms that have no noise floor."""
         return [arm for arm in self.arms.values() if not arm.floor]
 
+    def floors(self, variant: str = "nudge") -> dict[tuple[str, str], float]:
+        """(model, activation) -> total variation of one seed's run and its changed repetition, where it was run."""
+        return {key: arm.floor_of("total_variation", variant) for key, arm in self.arms.items() if arm.floor}
+
     def of_model(self, model: str) -> list[ArmResults]:
         """The recorded arms of a model."""
         return [self.arms[model, a] for a in self.activations if (model, a) in self.arms]

@@ -1,15 +1,9 @@
-"""Tests of differences between arms: the F of an ANOVA, Tukey, Welch, Holm's correction, two
-one-sided tests.
-
-Arms are a mapping, name -> (n,) one value per trial; NaN marks a missing trial and is left out.
-"""
+"""Tests of differences between arms: Welch, Holm's correction, two one-sided tests, the exact sign-flip test."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,30 +12,8 @@ from scipy import special, stats
 from actlab.errors import BadInput
 from actlab.statistics.estimate import LEVEL, Array, Estimate, trials
 
-Arms = Mapping[str, ArrayLike]
 Test = tuple[Estimate, float]
 """A difference, and its p-value adjusted over its family."""
-
-
-def present(arms: Arms) -> dict[str, Array]:
-    """The values that are there of each arm that has any."""
-    if len(arms) < 2:
-        raise BadInput(f"expected at least two arms, got {', '.join(arms) or 'none'}")
-    found = {name: trials(values) for name, values in arms.items()}
-    return {name: values for name, values in found.items() if len(values)}
-
-
-def f_p_value(statistic: float, between: int, within: int) -> float:
-    """The p-value of an F statistic with these degrees of freedom."""
-    return float(special.fdtrc(between, within, statistic))
-
-
-def tukey(arms: Arms) -> dict[frozenset[str], float]:
-    """The p-value of each two arms, all adjusted together: Tukey's honestly significant difference (Tukey-Kramer where
-    sizes differ)."""
-    groups = present(arms)
-    p_values = stats.tukey_hsd(*groups.values()).pvalue
-    return {frozenset((a, b)): float(p_values[i, j]) for (i, a), (j, b) in combinations(enumerate(groups), 2)}
 
 
 def welch(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from actlab.claims.published import numbers
-from actlab.records.autopsy import Autopsy, at
+from actlab.records.autopsy import Autopsy
 from actlab.records.defects import IGNORED
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.wording import listing, measured, signed
@@ -72,7 +72,8 @@ def leak_on(evidence: Autopsy) -> str:
 def leak_off(evidence: Autopsy) -> str:
     """The causal model after as many iterations."""
     arm, step = evidence.off.arms[LEAKY, "relu"], evidence.on[LEAKY, "relu"].end
-    loss, accuracy = (mean_interval(at(arm, name, step)).value for name in ("val_loss", "val_accuracy"))
+    curves = map(arm.curve, ("val_loss", "val_accuracy"))
+    loss, accuracy = (mean_interval(dict(zip(s, v.T, strict=True))[step]).value for s, v in curves)
     return f"{loss:.3f} nats, {accuracy:.1f}% right at all positions"
 
 
