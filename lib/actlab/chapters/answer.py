@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 from IPython.display import HTML
-from scipy import stats
 
 from actlab.chapters.template import folded
 from actlab.figures.style import NO_RECORD
@@ -20,6 +19,7 @@ from actlab.records.preregistration import params_of, registrations
 from actlab.records.repro import Grid
 from actlab.records.tables import of_records
 from actlab.records.wording import listing, moment, signed, significance
+from actlab.statistics.means import spearman
 from actlab.statistics.significance import Test
 
 STUDY, TUNING, COMMON = "answer", "answer-tuning", "repro-lite"
@@ -88,7 +88,7 @@ def _ranking(answer: Answer, common: Grid) -> str:
         shared = [cell for cell in answer.grid.arms if cell[0] == model and cell in common.arms]
         if len(shared) > 2:
             ranks = [[grid.arms[c].estimate("val_loss").value for c in shared] for grid in (answer.grid, common)]
-            found[model] = float(stats.spearmanr(*ranks).statistic)
+            found[model] = spearman(*ranks)
     if not found:
         return ""
     ends = dict.fromkeys(pick(found, key=lambda model: found[model]) for pick in (min, max))

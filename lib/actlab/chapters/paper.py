@@ -32,7 +32,10 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
     """Numbers by section, and figures and tables by name, in the order of the paper."""
     front, lite = intro.read(), families.quoting(repro.read(store.load_study("repro-lite")))
     extreme, twins = repro.read(store.load_study("extreme")), processors.read(["repro-lite"])
-    streams, sizes = sources.read(["sources", "sources-small"]), report.read(*_quoting("scale"))
+    streams, sizes = (
+        sources.read(["sources", "sources-small"]),
+        report.read(store.load_study("scale"), families.primary("scale")),
+    )
     images, evidence = mnist.read(store.load_study("mnist")), defects.gather()
     answer, losses, judged = front.answer, ablation.tuned(), ledger.judge()
     values = {
@@ -99,10 +102,6 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "ledger": judged,
     }
     return values, figures, tables
-
-
-def _quoting(study: str) -> Any:
-    return store.load_study(study), families.primary(study)
 
 
 def _cells(found: Mapping[tuple[str, str], Test]) -> list[Values]:

@@ -24,7 +24,7 @@ from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.records.wording import normal_tails, signed, with_interval
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import paired_difference, rank_correlation
+from actlab.statistics.means import paired_difference, spearman
 from actlab.statistics.power import detectable_paired
 from actlab.statistics.variance import block_share
 
@@ -70,8 +70,7 @@ def trend(grid: Grid) -> float:
     rows = complete(grid)
     if len(rows) < 3:
         return float("nan")
-    points = np.array([[float(sizes(grid)[row]) for row in rows], [share(grid, row).value for row in rows]])
-    return float(rank_correlation(points[:, None])[0])
+    return spearman([sizes(grid)[row] for row in rows], [share(grid, row).value for row in rows])
 
 
 def verdict(grid: Grid) -> str:

@@ -84,7 +84,7 @@ def standing(study: str) -> list[str]:
     path = paths.ROOT / "params" / f"{study}.yaml"
     ruled = path.exists() and "ecision rule" in path.read_text(encoding="utf-8")
     rule = of_rule(f"params/{study}.yaml", records, others) if ruled else ""
-    asked = [f"{family.question} (Holm over {family.over})" for family in FAMILIES if family.study == study]
+    asked = [f"{question} (Holm over {over})" for question, over in FAMILIES.get(study, {}).items()]
     primary = f"The primary family of comparisons with relu is this study's for: {' '.join(asked)}" if asked else ""
     return [extent(records, others), rule, primary]
 

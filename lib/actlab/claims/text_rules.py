@@ -13,7 +13,7 @@ from scipy import stats
 from actlab.claims.published import numbers
 from actlab.claims.published import parameters as parameters_of
 from actlab.claims.verdicts import FILES, TEXT, Between, Finding, Verdict, decided
-from actlab.statistics.means import rank_correlation
+from actlab.statistics.means import spearman
 
 Statement = Between | frozenset[str]
 """Of a text: a number as precisely as it was given, or words."""
@@ -41,7 +41,7 @@ def _exactly(value: float) -> Between:
 DERIVED: dict[str, Callable[..., Statement]] = {
     "total": total,
     "deviation": lambda values: _exactly(float(np.std(values))),
-    "correlation": lambda first, second: _exactly(float(rank_correlation(np.array([[first], [second]], float))[0])),
+    "correlation": lambda first, second: _exactly(spearman(first, second)),
     "largest": lambda **values: frozenset({max(values, key=values.__getitem__)}),
     "smallest": lambda **values: frozenset({min(values, key=values.__getitem__)}),
     "p_of_f": lambda statistic, degrees: Between(*map(float, stats.f.sf(statistic, *degrees))),

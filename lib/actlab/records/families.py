@@ -4,10 +4,12 @@ p-values are quoted."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from actlab import paths
+from actlab.files import read_yaml
 from actlab.records import store
 from actlab.records.estimates import REFERENCE, against
 from actlab.records.repro import ArmResults, Grid, read
@@ -19,42 +21,8 @@ PRIMARY = "repro-lite"
 """The study whose families decide wherever another study has the same trials."""
 
 
-@dataclass(frozen=True)
-class Family:
-    """The comparisons that answer a question together: significance is adjusted by Holm over them, at 5%."""
-
-    question: str
-    study: str
-    over: str
-
-
-FAMILIES = (
-    Family(
-        "Does the activation change how far two seeds differ after the same steps, at lite scale?",
-        PRIMARY,
-        "every other activation in every architecture",
-    ),
-    Family(
-        "Does the activation change the validation loss after the same steps, at lite scale?",
-        PRIMARY,
-        "every other activation in every architecture",
-    ),
-    Family(
-        "Which random stream does an activation amplify?",
-        "sources",
-        "every other activation under every stream, one family an architecture; all streams together are quoted",
-    ),
-    Family(
-        "Does an extreme activation matter to charlm?",
-        "extreme",
-        "every other activation; what the primary study has is quoted",
-    ),
-    Family(
-        "Do differences of loss change with the number of parameters?",
-        "scale",
-        "every other activation at every size; what the primary study has is quoted",
-    ),
-)
+FAMILIES: dict[str, dict[str, str]] = read_yaml(Path(__file__).with_name("families.yaml"))
+"""Study -> question that its comparisons answer together -> over what they are adjusted by Holm, at 5%."""
 
 
 def primary(study: str) -> Grid | None:

@@ -199,6 +199,11 @@ def rank_correlation(points: Array) -> Array:
     return np.divide((x * y).sum(axis=-1), scale, out=np.full(scale.shape, math.nan), where=scale > 0)
 
 
+def spearman(x: ArrayLike, y: ArrayLike) -> float:
+    """Rank correlation of (n,) values with others; NaN where one side is constant."""
+    return float(rank_correlation(np.array([[x], [y]], dtype=float))[0])
+
+
 def coefficient_of_variation(means: ArrayLike, ddof: int = 0) -> Array:
     """(...) standard deviation over mean, in percent, of (A, ...) numbers with a true zero; NaN where the mean is 0.
 

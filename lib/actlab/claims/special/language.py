@@ -17,7 +17,7 @@ from actlab.claims.verdicts import FILES, Answer, Finding, decided, explained, s
 from actlab.records.autopsy import Reading
 from actlab.records.defects import BOTH, FINAL, UNPAIRED
 from actlab.records.wording import measured
-from actlab.statistics.means import pair_mean_difference, rank_correlation
+from actlab.statistics.means import pair_mean_difference, rank_correlation, spearman
 from actlab.statistics.power import detectable_two_sample, power_two_sample
 
 MIXED = "two metrics in one table"
@@ -95,7 +95,7 @@ def trade_off(evidence: Evidence, first: str, second: str, **arguments: Any) -> 
         return correct
     accuracy = [r.value(second, step).value for r, step in points]
     two, one = (
-        float(rank_correlation(np.array([[accuracy], [values]]))[0])
+        spearman(accuracy, values)
         for values in (
             [r.between(iteration=s).value for r, s in points],
             [r.itself(iteration=s).value for r, s in points],
