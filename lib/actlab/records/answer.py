@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from actlab.records.estimates import adjusted
 from actlab.records.families import comparisons
 from actlab.records.repro import ArmResults, Grid
-from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at, shared_seeds
+from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import jackknife
 from actlab.statistics.significance import Test, equivalence_p
@@ -117,8 +117,8 @@ class Answer:
 
 def _seeds(arms: Mapping[str, Mapping[str, Curves]]) -> Seeds:
     """The seeds that every one of these arms has done."""
-    every = {f"{model} {name}": curves for model, found in arms.items() for name, curves in found.items()}
-    return shared_seeds(every) if every else np.arange(0)
+    complete = [curves.complete for found in arms.values() for curves in found.values()]
+    return np.flatnonzero(np.all(complete, axis=0)) if complete else np.arange(0)
 
 
 def _values(arms: Mapping[str, Curves], seeds: Seeds) -> dict[str, float]:
