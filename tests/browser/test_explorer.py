@@ -3,7 +3,6 @@
 import re
 from html import unescape
 from io import StringIO
-from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -99,26 +98,26 @@ def flat(found):
 
 
 @pytest.mark.parametrize(
-    ("study", "state", "columns"),
+    ("state", "columns"),
     [
-        ("repro-lite", {"metric": "val_loss", "minus": "none"}, ["value"]),
-        ("sources", {"along": "varies", "model": "convlm", "metric": "churn"}, ["value"]),
-        ("sources", {"metric": "val_accuracy", "varies": "order", "activation": "swiglu"}, ["value"]),
-        ("sources", {"view": "through", "x": "churn", "model": "convlm"}, ["churn", "total_variation"]),
-        ("sources", {"view": "through", "metric": "val_loss", "x": "iteration"}, ["val_loss"]),
-        ("sources", {"view": "through", "x": "iteration", "minus": "none"}, ["total_variation"]),
-        ("sources", {"view": "loss", "level": 25, "minus": "gelu"}, ["loss", "value"]),
-        ("extreme", {"view": "ulp"}, ["after one ULP", "another seed: value"]),
-        ("sources", {"view": "two", "a": "charlm/relu/all", "b": "convlm/gelu/init"}, ["A: value", "B: value"]),
+        ("study=repro-lite&metric=val_loss&minus=none", ["value"]),
+        ("study=sources&along=varies&model=convlm&metric=churn", ["value"]),
+        ("study=sources&metric=val_accuracy&varies=order&activation=swiglu", ["value"]),
+        ("study=sources&view=through&x=churn&model=convlm", ["churn", "total_variation"]),
+        ("study=sources&view=through&metric=val_loss&x=iteration", ["val_loss"]),
+        ("study=sources&view=through&x=iteration&minus=none", ["total_variation"]),
+        ("study=sources&view=loss&level=25&minus=gelu", ["loss", "value"]),
+        ("study=extreme&view=ulp", ["after one ULP", "another seed: value"]),
+        ("study=sources&view=two&a=charlm/relu/all&b=convlm/gelu/init", ["A: value", "B: value"]),
     ],
 )
-def test_copied_python_gives_the_shown_numbers(visit, tmp_path, study, state, columns):
+def test_copied_python_gives_the_shown_numbers(visit, tmp_path, state, columns):
     """Executed on the same records, it prints every number of the table."""
     for record in folders()["repro-lite"]:
         store.save(store.path_of("repro-lite", f"{record.get('arm', '')}-{record['kind']}"), record)
     for name in COMMITTED:
         (tmp_path / "results" / name).symlink_to(paths.ROOT / "results" / name)
-    page, printed = opened(visit, study, **state), list[Any]()
+    page, printed = opened(visit, **dict(parse_qsl(state))), []
     page.get_by_role("button", name="Copy as Python").click()
     code = page.locator(".actlab-explorer pre").inner_text()
     assert len(code.splitlines()) <= 7

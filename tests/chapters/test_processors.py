@@ -62,15 +62,6 @@ def test_sentences_and_table_order_activations_by_effect():
     assert list(processors.table(found).index) == [("charlm", "relu"), ("charlm", "gelu")]
 
 
-def test_the_figure_has_a_mark_a_trial():
-    """Differences of 0 lie at a place of their own; a large mark is that of two seeds."""
-    records = [arm("one", "a", (2.0, 2.1)), arm("two", "b", (2.001, 2.1))]
-    (axes,) = processors.figure(processors.twins(records, [])).axes
-    marks = [line.get_xdata() for line in axes.lines if line.get_marker() == "."]
-    assert sorted(marks[0]) == [processors.NOWHERE, pytest.approx(0.001)]
-    assert axes.containers[0].lines[0].get_xdata() == pytest.approx([0.1])
-
-
 def test_without_records_the_page_says_so():
     """No number is invented."""
     none = processors.twins([], [])

@@ -99,14 +99,6 @@ def test_without_records_the_page_says_so():
     assert "no configurations at partial scale, none at full scale (up to 10,795,776" in report.waiting(Evidence({}))
 
 
-def test_the_figure_shows_every_size():
-    """Three ticks a panel, one line an activation beside relu."""
-    left, right = report.figure(report.read(study(FALLING))).axes
-    ticks = [[label.get_text() for label in axes.get_xticklabels()] for axes in (left, right)]
-    assert ticks == [["33k", "116k", "437k"]] * 2
-    assert len(left.containers) == len(right.containers) == 1
-
-
 def lite(*activations):
     """charlm and minigpt at lite scale: relu at loss 2 and PD 0.1; others with the loss and PD given."""
     noise = np.random.default_rng(0).normal(0, 0.01, (2, 1 + len(activations), 5))

@@ -1,12 +1,11 @@
 """When a rule was last changed, from a made-up history of its row and its function."""
 
-import os
-import subprocess
 import sys
 import time
 from importlib import import_module
 
 import pytest
+from tests.support.history import commit, git
 
 from actlab.claims import dates, ledger
 
@@ -19,13 +18,6 @@ DAYS = [f"2026-01-0{day}T12:00:00+00:00" for day in range(1, 8)]
 RECORDED = {"2025-12-31T12:00:00+00:00": ["T01", "T02", dates.SHARED]}
 
 
-def git(folder, *arguments, date=DAYS[0]):
-    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
-    environment = {**os.environ, **who, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
-    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "init.defaultBranch=main", *arguments]
-    subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
-
-
 class Repository:
     """A repository whose rules are rewritten day by day."""
 
@@ -34,17 +26,17 @@ class Repository:
         git(folder, "init")
         self.days = iter(DAYS)
 
-    def write(self, reported=1, limit=1, near=1):
+    def files(self, reported=1, limit=1, near=1):
         """The rows, and a module that has two rules and something that all share."""
-        (self.folder / "claims.yaml").write_text(ROWS.format(reported=reported), encoding="utf-8")
-        (self.folder / "made_up_rules.py").write_text(RULES.format(limit=limit, near=near), encoding="utf-8")
+        return {
+            "claims.yaml": ROWS.format(reported=reported),
+            "made_up_rules.py": RULES.format(limit=limit, near=near),
+        }
 
     def commit(self, message="x", **parts):
-        """What ``write`` writes; its day."""
-        self.write(**parts)
+        """The files; their day."""
         day = next(self.days)
-        git(self.folder, "add", "-A")
-        git(self.folder, "commit", "-m", message, date=day)
+        commit(self.folder, message, day, self.files(**parts))
         return day
 
 
@@ -79,7 +71,8 @@ def test_a_rule_is_dated_by_the_last_change_of_its_lines(repository):
     assert (changed()["T01"], changed()["T02"]) == (third, day)
     repository.commit("Move\n\nRules: unchanged\n", reported=4, near=2)
     assert changed()["T01"] == third
-    repository.write(reported=4, near=2, limit=2)
+    for name, text in repository.files(reported=4, near=2, limit=2).items():
+        (repository.folder / name).write_text(text)
     assert changed() == {"T01": third, "T02": day}, "what is not committed is not known"
     fifth = repository.commit(reported=4, near=2, limit=2)
     assert changed() == {"T01": third, "T02": day, dates.SHARED: fifth}

@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from faulty import PARAMS, SCRIPT, Study, cluster, kill_group, launch, until_gone
+from faulty import PARAMS, PATH, Study, cluster, kill_group, launch, until_gone
 
 pytestmark = pytest.mark.slow
 
@@ -61,9 +61,7 @@ def test_at_every_step_of_writing(server, undisturbed, tmp_path, faults):
                 break
             assert code == -signal.SIGKILL, said
             assert set(study.records()) <= set(expected), "what is there is whole"
-            assert server.run(study)[0] == 0
-            row.same(study.records(), expected)
-            assert study.strays() == []
+            server.mend(study, row, expected)
         row.times = step - 1
         assert step > 15, "two trials of two checkpoints, their results, two records, three steps each"
 
@@ -93,8 +91,7 @@ def test_a_worker_in_mid_trial(undisturbed, tmp_path, faults):
 def test_the_scheduler(server, undisturbed, tmp_path, faults):
     """One sentence, an exit code that is not 0, and the next start goes on."""
     study = Study(tmp_path)
-    path = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
-    preload = {"PYTHONPATH": path, "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]'}
+    preload = {"PYTHONPATH": PATH, "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]'}
     with (
         faults.survived("kill -9 of the Dask scheduler", "one sentence and exit code 2; the next start goes on") as row,
         cluster(tmp_path, study.settings(TINY_PAUSE="0.5", **preload), "--no-nanny") as (address, scheduler),
@@ -108,8 +105,7 @@ def test_the_scheduler(server, undisturbed, tmp_path, faults):
         assert run.returncode == 2, said
         assert "the scheduler went away" in said
         assert "Traceback" not in said, said
-        assert server.run(study)[0] == 0
-        row.same(study.records(), undisturbed)
+        server.mend(study, row, undisturbed)
         assert all(count <= 2 for count in study.trained().values())
         row.note = f"noticed after {noticed:.1f} s"
 
@@ -129,5 +125,4 @@ def test_the_starting_process_alone(server, undisturbed, tmp_path, faults):
         since = time.perf_counter()
         assert until_gone(workers, 60) == set()
         row.note = f"the workers ended after {time.perf_counter() - since:.1f} s"
-        assert server.run(study)[0] == 0
-        row.same(study.records(), undisturbed)
+        server.mend(study, row, undisturbed)

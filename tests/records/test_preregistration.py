@@ -1,9 +1,9 @@
 """A plan counts as registered where the history shows that it was committed before the training."""
 
 import hashlib
-import subprocess
 
 import pytest
+from tests.support.history import commit, git
 
 from actlab import paths
 from actlab.records import store
@@ -16,17 +16,11 @@ def record(content, started):
 
 
 @pytest.fixture
-def repository(tmp_path, monkeypatch):
+def repository(tmp_path):
     """One with two versions of params/toy.yaml, committed in 2025 and in 2026."""
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    (tmp_path / "params").mkdir()
-    for content, date in (("old", "2025-01-01T00:00:00+00:00"), ("new", "2026-01-01T00:00:00+00:00")):
-        (tmp_path / "params" / "toy.yaml").write_text(content)
-        subprocess.run(["git", "add", "-A"], cwd=tmp_path, check=True)
-        monkeypatch.setenv("GIT_COMMITTER_DATE", date)
-        subprocess.run([*git, "commit", "-qm", content], cwd=tmp_path, check=True)
+    git(tmp_path, "init")
+    for content, year in (("old", 2025), ("new", 2026)):
+        commit(tmp_path, content, f"{year}-01-01T00:00:00+00:00", {"params/toy.yaml": content})
     return str(tmp_path)
 
 

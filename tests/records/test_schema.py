@@ -1,28 +1,13 @@
 """Records against the models of their kinds: the first entry that is not as asked is named with its place."""
 
-import copy
-
 import pytest
 from tests.support import ablations, grids
+from tests.support.damage import DROP, changed
 
 from actlab.errors import RecordError
 from actlab.records.schema import check_record, kind_in, name_of
 
-DROP = object()
 FINAL = ("trials", 0, "final", "val_loss")
-
-
-def changed(place, put):
-    """A record of trials with one entry replaced or dropped."""
-    record = copy.deepcopy(grids.record())
-    inside = record
-    for key in place[:-1]:
-        inside = inside[key]
-    if put is DROP:
-        del inside[place[-1]]
-    else:
-        inside[place[-1]] = put
-    return record
 
 
 def test_what_fits():
@@ -35,7 +20,7 @@ def test_what_fits():
         (FINAL, 2),
         (("reproducibility_metrics",), []),
     ):
-        check_record(changed(place, put))
+        check_record(changed(grids.record(), place, put))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +42,7 @@ def test_what_fits():
 )
 def test_what_does_not(place, put, message):
     with pytest.raises(RecordError, match=message):
-        check_record(changed(place, put))
+        check_record(changed(grids.record(), place, put))
 
 
 def test_a_record_is_named_by_its_arm_or_kind():

@@ -60,7 +60,7 @@ def test_published_settings_of_the_124m_file():
 
 def test_all_four_optimizers_run_as_a_notebook_asks_for_them():
     """Loaded only, nothing is trained; trained, each arm is recorded, not run again, and its model comes back."""
-    study, seen = params(activations="random_prelu", symmetry="bQbV"), list[str]()
+    study, seen = params(activations="random_prelu", symmetry="bQbV"), []
     assert len(bring(study, train_missing=False).missing) == 4
     records = bring(study, train_missing=True, workers=1).present
     assert [r["optimizer"] for r in records] == ["ecd", "adamw", "sgdm", "soap"]

@@ -2,6 +2,7 @@
 finished."""
 
 import os
+from unittest.mock import Mock
 
 import pytest
 from faulty import SCRIPT, cluster
@@ -91,21 +92,8 @@ def test_a_task_that_ends_every_worker_is_a_sentence():
     """Dask gives a task up that took several workers with it: what to try is said, without a traceback."""
     from distributed import KilledWorker
 
-    class Done:
-        status = "error"
-
-        def add_done_callback(self, call):
-            call(self)
-
-        def result(self):
-            raise KilledWorker("task", "worker", 3)
-
-    class Client:
-        def subscribe_topic(self, topic, call):
-            pass
-
-        def submit(self, *args, **kwargs):
-            return Done()
-
+    done = Mock(status="error", result=Mock(side_effect=KilledWorker("task", "worker", 3)))
+    done.add_done_callback = lambda call: call(done)
+    client = Mock(submit=Mock(return_value=done))
     with pytest.raises(EngineError, match=r"task 1 of 1 ended its worker again and again .*fewer workers"):
-        list(pool._on_dask(Client(), square, [1], lambda *report: None, None))
+        list(pool._on_dask(client, square, [1], lambda *report: None, None))

@@ -1,5 +1,8 @@
 """Damage to a file's bytes, drawn at random: a flipped bit, a missing end, something after it. Not a test."""
 
+import copy
+import functools
+import operator
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -22,3 +25,16 @@ class Damage:
 
 cuts = st.just(0) | st.integers(0, 10**5)
 DAMAGE = st.builds(Damage, st.integers(0, 10**6), st.integers(0, 7), cuts, st.just(b"") | st.binary(max_size=9))
+DROP = object()
+
+
+def changed(record, place, put):
+    """A copy with the entry at a place (keys and indices) replaced, or removed where ``put`` is ``DROP``."""
+    found = copy.deepcopy(record)
+    *way, last = place
+    inside = functools.reduce(operator.getitem, way, found)
+    if put is DROP:
+        del inside[last]
+    else:
+        inside[last] = put
+    return found
