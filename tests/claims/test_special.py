@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 import yaml
 from tests.support import grids
 from tests.support.ablations import made_up, record, records
@@ -14,10 +13,8 @@ from tests.support.sweeps import made_up as swept
 
 from actlab.claims import ledger
 from actlab.claims.evidence import Evidence
-from actlab.claims.special import ablation, language
+from actlab.claims.special import language
 from actlab.claims.verdicts import decided
-from actlab.models import count_parameters
-from actlab.models.gpt2 import GPT2, GPT2_SCALES, find_activation
 from actlab.records import ablation as ablation_records
 from actlab.records import mnist as mnist_records
 from actlab.records.ablation import PUBLISHED
@@ -116,15 +113,6 @@ EXPECTED = yaml.safe_load(Path(__file__).with_name("made_up.yaml").read_text(enc
 def test_image_networks_and_ablation(reads, world):
     expected = {id: verdict for verdict, ids in EXPECTED[reads][world].items() for id in ids.split()}
     assert verdicts(reads, WORLDS[reads][world](), *expected) == expected
-
-
-def test_the_formula_counts_the_models_parameters():
-    """124,082,688, and the small model of the records."""
-    with torch.device("meta"):
-        big = GPT2(GPT2_SCALES["124m"], find_activation("gelu"))
-        small = GPT2(GPT2_SCALES["quick"], find_activation("gelu"))
-    assert ablation.gpt2_parameters(ablation.PUBLISHED_VOCABULARY) == count_parameters(big) == 124_082_688
-    assert ablation.gpt2_parameters(512, 2, 64, 64) == count_parameters(small)
 
 
 def reading(activation, two, one, accuracy=30.0, model="charlm"):

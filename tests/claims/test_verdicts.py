@@ -70,8 +70,8 @@ def test_several_answers():
 
 def test_signs_are_adjusted_together():
     """A difference that is significant alone (p = 0.03) is not among five; a large one is, and keeps its sign."""
-    generator = np.random.default_rng(1)
-    noise = [mean_interval(generator.normal(size=5)) for _ in range(4)]
-    large = mean_interval(-10 + generator.normal(size=5))
-    assert signs([*noise, large]) == [0, 0, 0, 0, -1]
+    generator, values = np.random.default_rng(1), np.arange(-2.0, 3.0)
+    *noise, large = (mean_interval(shift + generator.normal(size=5)) for shift in (0, 0, 0, -10))
+    alone = mean_interval(values + 3.3 * values.std(ddof=1) / 5**0.5)
+    assert (signs([alone]), signs([*noise, alone, large])) == ([1], [0, 0, 0, 0, -1])
     assert [by_signs([large], -1), by_signs([large], 1), by_signs([large, noise[0]], -1)] == [True, False, None]

@@ -1,6 +1,5 @@
 """The sweep of image classifiers: arms and programs, their trials' results, records, and known answers."""
 
-
 import pytest
 import torch
 from torch.nn import functional as F

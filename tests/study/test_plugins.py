@@ -1,7 +1,6 @@
 """Plug-in files: loaded in every worker, known by their text, refused with a way out; and what else is refused before
 any training."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -259,22 +258,17 @@ def test_an_own_text_is_what_its_characters_are(toy, mine):
     """Its vocabulary, split and hash are told; its folder is in no id, its content is; a byte-order mark and line ends
     are no content."""
     name, text = text_file(mine), (mine.parent / "my_text.txt").read_text()
-    (mine.parent / "sub").mkdir()
-    elsewhere = Path("sub") / name
-
-    def planned(dataset):
-        return load(toy.replace(dataset=dataset)).arms[0].id
-
-    first = planned(name)
-    elsewhere.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert planned(str(elsewhere)) == first
-    elsewhere.write_text(text + "more")
-    assert planned(str(elsewhere)) != first
+    elsewhere = mine.parent / "sub" / name
+    elsewhere.parent.mkdir()
+    ids = []
+    for content in (b"\xef\xbb\xbf" + text.encode(), (text + "more").encode()):
+        elsewhere.write_bytes(content)
+        ids += [load(toy.replace(dataset=dataset)).arms[0].id for dataset in (name, str(elsewhere))]
+    assert ids[0] == ids[1] == ids[2] != ids[3]
     assert load_text(name).in_words.startswith("my_text.txt (1,350 characters, 28 of them distinct; the first 1,215 ")
-    (record,) = [r for r in run(toy.replace(dataset=name, activations=("relu",))).present if r["kind"] == "trials"]
-    assert record["provenance"]["data"]["vocab_size"] == 28
-    assert record["config"]["parts"] == {"dataset": load_text(name).sha256}
-    assert json.loads(json.dumps(record["config"]))["dataset"] == "my_text.txt"
+    (record,) = run(toy.replace(dataset=name, activations=("relu",))).records
+    about = record["config"]["parts"], record["config"]["dataset"], record["provenance"]["data"]["vocab_size"]
+    assert about == ({"dataset": load_text(name).sha256}, "my_text.txt", 28)
     assert list((mine.parent / "results" / "toy").glob("baseline-my_text.txt-*.json"))
 
 
