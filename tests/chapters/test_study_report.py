@@ -140,23 +140,16 @@ def test_differences_are_tested_where_both_arms_are_recorded(study):
 def test_two_studies_are_compared_arm_by_arm():
     """Shared seeds are paired, disjoint ones tested by Welch's test as SciPy has it; Holm runs over the arms; no shared
     arm is an error."""
-    losses = {"x": (2.0, 2.1, 2.2), "y": (2.3, 2.2, 2.6)}
-    for name, values in losses.items():
-        store.save(store.path_of(name, "charlm-relu"), grids.record(losses=values) | {"study": name})
-    _, found = summary_chapters.compare("x", "y")
-    row = found[found["metric"] == "val_loss"].iloc[0]
-    expected = stats.ttest_rel(losses["y"], losses["x"])
-    assert (row["value"], row["p"], row["n"]) == (pytest.approx(4 / 15), pytest.approx(expected.pvalue), 3)
-    later = grids.record(losses=losses["y"]) | {"study": "z"}
-    for i, trial in enumerate(later["trials"]):
-        trial |= {"label": str(90 + i), "seed": 90 + i}
-    later["reproducibility_metrics"] = []
-    later["config"] = later["config"] | {"trials": ["90", "91", "92"], "iterations": 7}
-    store.save(store.path_of("z", "charlm-relu"), later)
-    differs, found = summary_chapters.compare("x", "z")
-    assert "iterations:  -> 7" in differs
-    row = found[found["metric"] == "val_loss"].iloc[0]
-    assert row["p"] == pytest.approx(stats.ttest_ind(losses["y"], losses["x"], equal_var=False).pvalue)
-    store.save(store.path_of("other", "convlm-relu"), grids.record(model="convlm") | {"study": "other"})
+    x, y = (2.0, 2.1, 2.2), (2.3, 2.2, 2.6)
+    made = {"x": grids.record(losses=x), "y": grids.record(losses=y), "z": grids.record(losses=y, first=90)}
+    made["z"]["config"]["iterations"] = 7
+    for name, record in (made | {"other": grids.record(model="convlm")}).items():
+        store.save(store.path_of(name, record["arm"]), record | {"study": name})
+    tests = {"y": stats.ttest_rel(y, x), "z": stats.ttest_ind(y, x, equal_var=False)}
+    for other, expected in tests.items():
+        differs, found = summary_chapters.compare("x", other)
+        row = found.set_index("metric").loc["val_loss"]
+        assert (row["value"], row["p"]) == (pytest.approx(4 / 15), pytest.approx(expected.pvalue))
+        assert ("iterations:  -> 7" in differs) == (other == "z")
     with pytest.raises(BadInput, match="share no arm: one has charlm relu; the other convlm relu"):
         summary_chapters.compare("x", "other")

@@ -18,10 +18,10 @@ def template(kind):
     return copy.deepcopy(TEMPLATES[kind])
 
 
-def record(model="charlm", activation="relu", losses=(2.0, 2.1, 2.2), pd=0.1, status=None):
-    """A main record: seeds 42, 43, ...; trial i has ``losses[i]``; pair (i, j) has PD ``pd`` + 0.01 (i + j), or where
-    ``pd`` is a matrix its (i, j)."""
-    labels = [str(42 + i) for i in range(len(losses))]
+def record(model="charlm", activation="relu", losses=(2.0, 2.1, 2.2), pd=0.1, status=None, first=42):
+    """A main record: seeds ``first``, ...; trial i has ``losses[i]``; pair (i, j) has PD ``pd`` + 0.01 (i + j), or
+    where ``pd`` is a matrix its (i, j)."""
+    labels = [str(first + i) for i in range(len(losses))]
     apart = pd if isinstance(pd, np.ndarray) else pd + 0.01 * np.add.outer(range(len(losses)), range(len(losses)))
     ended = [(status or {}).get(i, "done") for i in range(len(losses))]
     trials = []
