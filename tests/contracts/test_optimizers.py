@@ -8,6 +8,7 @@ from torch import nn
 
 from actlab.errors import BadInput
 from actlab.optimizers import OPTIMIZERS, build_optimizer, check_complete
+from actlab.optimizers.steps import step
 
 NAMES = tuple(OPTIMIZERS)
 TAME = {
@@ -33,15 +34,10 @@ def build(name, params, seed=1, **settings):
     return build_optimizer(name, params, torch.Generator().manual_seed(seed), **{**TAME[name], **settings})
 
 
-def batch(index):
-    generator = torch.Generator().manual_seed(index)
-    return torch.randn(16, 6, generator=generator), torch.randn(16, 3, generator=generator)
-
-
-def train(model, optimizer, steps, scheduler=None):
-    losses = []
+def train(model, optimizer, steps, take=step):
     for index in steps:
-        inputs, targets = batch(index)
+        generator = torch.Generator().manual_seed(index)
+        inputs, targets = (torch.randn(16, size, generator=generator) for size in (6, 3))
 
         def closure(inputs=inputs, targets=targets):
             optimizer.zero_grad()
@@ -49,10 +45,7 @@ def train(model, optimizer, steps, scheduler=None):
             loss.backward()
             return loss
 
-        losses.append(optimizer.step(closure).item())
-        if scheduler is not None:
-            scheduler.step()
-    return losses
+        take(optimizer, closure)
 
 
 def weights(model):
@@ -100,6 +93,15 @@ def test_the_seed_decides_the_bits(name):
         runs.append(weights(model))
     assert runs[0].equal(runs[1])
     assert runs[0].equal(runs[2]) == (name in ("adamw", "soap"))
+
+
+def test_a_step_without_the_compiler_has_the_bits_of_the_optimizers_own(name):
+    runs = []
+    for take in (step, lambda optimizer, closure: optimizer.step(closure)):
+        model = net()
+        train(model, build(name, model.parameters()), range(3), take)
+        runs.append(weights(model))
+    assert runs[0].equal(runs[1])
 
 
 @pytest.mark.parametrize("stop", [1, 7, 13])

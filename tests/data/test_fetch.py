@@ -1,6 +1,7 @@
 """Data files: verified on every use, downloaded only where missing, and errors that say the ways out."""
 
 import hashlib
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,3 +111,14 @@ def test_folders_follow_the_environment(tmp_path, monkeypatch):
             assert folder() == paths.ROOT / default
     monkeypatch.setenv("ACTLAB_DATA", "~/somewhere")
     assert paths.data() == Path.home() / "somewhere"
+
+
+def test_downloads_are_https_with_a_checksum():
+    """And no other address is asked for anywhere in the package (ruff's rules S and TID251 in pyproject.toml refuse the
+    rest of what is dangerous)."""
+    listed = [source for row in DATASETS.values() for source in row.files()]
+    assert len(listed) > 100
+    assert all(source.url.startswith("https://") and re.fullmatch("[0-9a-f]{64}", source.sha256) for source in listed)
+    text = "".join(file.read_text(encoding="utf-8") for file in (paths.ROOT / "lib" / "actlab").rglob("*.py"))
+    names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}
+    assert set(re.findall(r"\bhttp://[^\s\"'`)]+", text)) <= names

@@ -3,20 +3,14 @@
 from dataclasses import replace
 
 import pytest
+import tiny
 import torch
 
 from actlab.activations import find_activation
 from actlab.errors import UnknownName
 from actlab.models import count_parameters
-from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config, SymmetryBreakingAttention, build_gpt2
+from actlab.models.gpt2 import GPT2, GPT2_SCALES, SymmetryBreakingAttention
 from actlab.models.symmetry import MODES, distributions
-from actlab.trainers.streams import init_streams
-
-TINY = GPT2Config(vocab_size=11, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.0)
-
-
-def model(seed=42, activation="gelu", **changes):
-    return build_gpt2(replace(TINY, **changes), activation, generator_for=init_streams(seed))
 
 
 def lively(net):
@@ -28,12 +22,8 @@ def lively(net):
     return net
 
 
-def tokens(batch=2, time=8):
-    return torch.randint(11, (batch, time), generator=torch.Generator().manual_seed(1))
-
-
 def attention(**changes):
-    layer = SymmetryBreakingAttention(replace(TINY, **changes)).double()
+    layer = SymmetryBreakingAttention(replace(tiny.GPT2, **changes)).double()
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for p in layer.parameters():
@@ -61,8 +51,8 @@ def test_no_position_sees_the_future(subtests):
     for mode in list(MODES):
         for evaluation in ["last", "mean"]:
             with subtests.test(evaluation=evaluation, mode=mode):
-                net = lively(model(symmetry=mode, evaluation=evaluation)).eval()
-                one, two = tokens(), tokens()
+                net = lively(tiny.gpt2(symmetry=mode, evaluation=evaluation)).eval()
+                one, two = tiny.tokens(), tiny.tokens()
                 two[:, 5:] = (two[:, 5:] + 3) % 11
                 assert net(one)[:, :5].equal(net(two)[:, :5])
                 assert not net(one)[:, 5:].equal(net(two)[:, 5:])
@@ -108,7 +98,7 @@ def test_scores_are_invariant_under_any_linear_map_unless_the_symmetry_is_broken
 
 
 def test_draws_follow_the_published_distributions():
-    net = model(symmetry="bQbKbV")
+    net = tiny.gpt2(symmetry="bQbKbV")
     layer = net.blocks[0].attention.symmetry
     draws = {role: [] for role in MODES["bQbKbV"]}
     for _ in range(1500):
@@ -124,49 +114,49 @@ def test_draws_follow_the_published_distributions():
 
 
 def test_every_training_forward_draws_anew_and_layers_draw_apart():
-    net = model(symmetry="bQbV").train()
+    net = tiny.gpt2(symmetry="bQbV").train()
     seen = []
     for _ in range(2):
-        net(tokens())
+        net(tiny.tokens())
         seen += [layer.vectors()["query"].clone() for _, layer in net.symmetry_layers()]
     assert len({tuple(vector.tolist()) for vector in seen}) == 4
 
 
 def test_state_carries_the_streams():
     """Resumed from its state, a model draws what it would have drawn."""
-    net = model(symmetry="bQbV").train()
-    net(tokens())
+    net = tiny.gpt2(symmetry="bQbV").train()
+    net(tiny.tokens())
     saved = {name: t.clone() for name, t in net.state_dict().items()}
-    expected = [net(tokens()) for _ in range(3)]
-    other = model(seed=7, symmetry="bQbV").train()
+    expected = [net(tiny.tokens()) for _ in range(3)]
+    other = tiny.gpt2(seed=7, symmetry="bQbV").train()
     other.load_state_dict(saved)
-    assert all(other(tokens()).equal(logits) for logits in expected)
+    assert all(other(tiny.tokens()).equal(logits) for logits in expected)
 
 
 def test_evaluation_policies():
-    net = lively(model(symmetry="bQbV", evaluation="last")).train()
-    last = net(tokens())
-    assert net.eval()(tokens()).equal(last)
+    net = lively(tiny.gpt2(symmetry="bQbV", evaluation="last")).train()
+    last = net(tiny.tokens())
+    assert net.eval()(tiny.tokens()).equal(last)
     states = {}
     for policy in ("last", "mean"):
-        other = model(symmetry="bQbV", evaluation=policy)
+        other = tiny.gpt2(symmetry="bQbV", evaluation=policy)
         other.load_state_dict(net.state_dict())
-        states[policy] = torch.log_softmax(other.eval()(tokens()), -1)
+        states[policy] = torch.log_softmax(other.eval()(tiny.tokens()), -1)
     for _, layer in net.symmetry_layers():
         layer.set(layer.means())
-    torch.testing.assert_close(states["mean"], torch.log_softmax(net(tokens()), -1))
+    torch.testing.assert_close(states["mean"], torch.log_softmax(net(tiny.tokens()), -1))
     assert not torch.equal(states["mean"], states["last"])
 
 
 @pytest.mark.slow
 def test_compiled_agrees():
-    net = lively(model(symmetry="bQbV")).train()
-    other = lively(model(symmetry="bQbV")).train()
+    net = lively(tiny.gpt2(symmetry="bQbV")).train()
+    other = lively(tiny.gpt2(symmetry="bQbV")).train()
     compiled = torch.compile(other, backend="eager")
     for _ in range(2):
-        torch.testing.assert_close(compiled(tokens()), net(tokens()))
+        torch.testing.assert_close(compiled(tiny.tokens()), net(tiny.tokens()))
     net.eval(), other.eval()
-    torch.testing.assert_close(compiled(tokens()), net(tokens()))
+    torch.testing.assert_close(compiled(tiny.tokens()), net(tiny.tokens()))
 
 
 @pytest.mark.parametrize(
@@ -178,4 +168,4 @@ def test_compiled_agrees():
 )
 def test_refuses_what_it_does_not_know(changes, message):
     with pytest.raises(UnknownName, match=message):
-        model(**changes)
+        tiny.gpt2(**changes)

@@ -5,16 +5,22 @@ import math
 from math import comb
 
 import pytest
+import tiny
 import torch
+from torch.nn import functional as F
 
 import actlab
 from actlab import metrics
 from actlab.data.text import corpus_of, load_text
-from actlab.study import baselines, trial
+from actlab.errors import BadInput
+from actlab.study import baselines, measure, trial
 from actlab.study.arms import arm, arms_of
 from actlab.study.measure import disjoint, ensembles
 from actlab.study.run import run
 from actlab.trainers.determinism import weights_sha256
+from actlab.trainers.recipes import TokenRecipe
+
+RECIPE = TokenRecipe(iterations=1, evaluate_every=1)
 
 
 def test_trajectory_compares_the_trials_along_the_way(toy):
@@ -122,3 +128,27 @@ def test_the_record_of_baselines_is_written_once():
     for table in ("unigram", "bigram"):
         assert whole[table]["val_loss"] < part[table]["val_loss"] < math.inf
     assert baselines.recorded("whole", "shakespeare") is None
+
+
+def test_batch_losses_are_those_of_contiguous_spans(monkeypatch):
+    """Each batch is one span of the text; a fresh loss of the first and the last agrees."""
+    monkeypatch.setattr(measure, "BATCH_TOKENS", 32)
+    monkeypatch.setattr(measure, "BATCHES", 5)
+    net, tokens = tiny.gpt2(dropout=0.1, symmetry="bQbV").train(), tiny.text(400).int()
+    found = measure.batch_losses(net, tokens, RECIPE)
+    assert net.training
+    assert found["batch_tokens"] == 32
+    assert len(found["batch_losses"]) == 5
+    net.eval()
+    for batch, start in ((0, 0), (-1, (399 // 32 - 1) * 32)):
+        span = tokens[start : start + 33].long()
+        slow = F.cross_entropy(net(span[:-1].view(4, 8)).flatten(0, 1), span[1:])
+        assert found["batch_losses"][batch] == pytest.approx(slow.item(), abs=2e-6)
+
+
+def test_a_short_split_is_one_smaller_batch():
+    """Forty tokens hold four windows of eight; seven hold none."""
+    found = measure.batch_losses(tiny.gpt2(), tiny.text(40).int(), RECIPE)
+    assert (found["batch_tokens"], len(found["batch_losses"])) == (32, 1)
+    with pytest.raises(BadInput, match="needs at least 9"):
+        measure.batch_losses(tiny.gpt2(), tiny.text(7).int(), RECIPE)

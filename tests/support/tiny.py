@@ -1,16 +1,19 @@
 """Sizes at which a test trains in milliseconds. Not a test."""
 
 import json
+from dataclasses import replace
 
 import torch
 
 from actlab.models import ModelConfig, build_model
+from actlab.models.gpt2 import GPT2Config, build_gpt2
 from actlab.trainers.loop import train
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import init_streams
 from actlab.trainers.windows import cover, spread
 
 CONFIG = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.2)
+GPT2 = GPT2Config(vocab_size=11, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.0)
 RECIPE = Recipe(iterations=9, evaluate_every=3, batch_size=4)
 STUDY = {
     "trials": 2,
@@ -36,6 +39,11 @@ def model(
 ):
     """A freshly initialised tiny model."""
     return build_model(name, config, activation, gated_width=gated_width, generator_for=init_streams(seed))
+
+
+def gpt2(seed=42, activation="gelu", **changes):
+    """A freshly initialised GPT-2."""
+    return build_gpt2(replace(GPT2, **changes), activation, generator_for=init_streams(seed))
 
 
 def text(length=400, seed=0):

@@ -8,22 +8,19 @@ from itertools import count
 
 import numpy as np
 import pytest
+import tiny
 import torch
 from torch import nn
 
 from actlab.data.tokens import TokenStream, write_shard
-from actlab.models.gpt2 import GPT2Config, build_gpt2
 from actlab.optimizers import OPTIMIZERS, build_optimizer
 from actlab.trainers import loop
 from actlab.trainers.evaluation import evaluate, measure
 from actlab.trainers.loop import train_tokens
 from actlab.trainers.recipes import TokenRecipe
-from actlab.trainers.streams import generator, init_streams
+from actlab.trainers.streams import generator
 from actlab.trainers.windows import cover
 
-CONFIG = GPT2Config(
-    vocab_size=29, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.1, symmetry="bQbV", evaluation="mean"
-)
 RECIPE = TokenRecipe(iterations=12, evaluate_every=4)
 TOKENS = (np.arange(3000) * 7 + np.arange(3000) // 11 * 3) % 29
 """A text with structure: half of it follows from the token before."""
@@ -35,11 +32,12 @@ def shard(tmp_path_factory):
 
 
 def windows():
-    return cover(torch.from_numpy(TOKENS[:333]), CONFIG.block_size)
+    return cover(torch.from_numpy(TOKENS[:333]), 8)
 
 
-def model(seed=1, activation="random_prelu", **changes):
-    return build_gpt2(replace(CONFIG, **changes), activation, generator_for=init_streams(seed))
+def model(seed=1, **changes):
+    changes = {"vocab_size": 29, "dropout": 0.1, "symmetry": "bQbV", "evaluation": "mean"} | changes
+    return tiny.gpt2(seed, "random_prelu", **changes)
 
 
 def run(
@@ -54,7 +52,7 @@ def run(
     net = net or model(seed)
     settings = more.pop("settings", {"nu": 0.3, "F0": 0.0} if name == "ecd" else {})
     optimizer = build_optimizer(name, net.parameters(), generator(seed, "optimizer"), **settings)
-    stream = TokenStream([shard], CONFIG.block_size, batch, lambda epoch: generator(seed, f"order/{epoch}"))
+    stream = TokenStream([shard], 8, batch, lambda epoch: generator(seed, f"order/{epoch}"))
     return train_tokens(net, optimizer, stream, windows(), recipe, seed, **more)
 
 
@@ -127,7 +125,7 @@ def test_rates_rise_then_fall():
 
 def test_measure_agrees_with_the_other_loop_and_a_slow_standard_error():
     net, fixed = model().eval(), windows()
-    got = measure(net, fixed, RECIPE, CONFIG.vocab_size)
+    got = measure(net, fixed, RECIPE, 29)
     loss, accuracy = evaluate(net, fixed, RECIPE)
     assert got["val_loss"] == pytest.approx(loss, rel=1e-6)
     assert got["val_accuracy"] == accuracy
