@@ -8,6 +8,7 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import answer as chapter
+from actlab.figures import answer as figures
 from actlab.records import repro
 from actlab.records.answer import RULES, Answer
 
@@ -124,7 +125,7 @@ def test_false_alarms_of_the_whole_family():
 
 
 def test_the_page_says_what_the_comparisons_say():
-    """Sentences and tables name the planted differences; without a record both say so."""
+    """Sentences and tables name the planted differences; each arm is drawn; without a record both say so."""
     found = answer(records({"gelu": 0.0, "smelu_1": -0.02, "swiglu": 0.02}))
     told = chapter.sentences(found)
     assert told["answer"].startswith("6 of 9 differences from relu")
@@ -140,6 +141,7 @@ def test_the_page_says_what_the_comparisons_say():
         ("smelu_1", True),
         ("swiglu", True),
     ]
+    assert len(figures.against_loss(found.arms(), found.levels()).axes[0].lines) == 5  # four arms and the level
     nothing = answer([])
     assert set(chapter.sentences(nothing).values()) == {chapter.NOT_YET}
     assert chapter.comparison_table(nothing).index.tolist() == [chapter.NOT_YET]
