@@ -88,8 +88,8 @@ MISTAKES = {
     "run PARAMS --model convlm": "unknown model 'convlm' in",  # a filter only takes away
     "run PARAMS --model nanotransformer,convlm": "known are nanotransformer",
     "run PARAMS --activation relu,gleu": "did you mean 'gelu'? known are gelu, relu",
-    "run PARAMS --optimizer soap": "is a study without it",
-    f"run {ABLATION} --optimizer adam": "known are adamw, ecd, sgdm, soap",
+    f"run {ABLATION} --model charlm": "is a study without it",
+    f"run {ABLATION} --set optimizers=adam": "known are adamw, ecd, sgdm, soap",
     "run PARAMS --set iteration=3": "unknown parameter 'iteration'",
     "run PARAMS --set iterations=many": "iterations='many'",
     "run PARAMS --set iterations": "expected name=value",
@@ -141,6 +141,7 @@ def test_part_of_an_ablation(tmp_path):
     """Optimizers and symmetry modes are chosen on the command line."""
     file = tmp_path / "ablation-quick.yaml"
     file.write_text(yaml.safe_dump({**tiny.ABLATION, "kind": "ablation", "study": "part", "vocab_size": 257}))
-    assert run("run", file, "--workers", 1, "--optimizer", "sgdm", "--symmetry", "bQbV", "--activation", "gelu") == 0
+    chosen = ["--set", "optimizers=sgdm", "--set", "symmetry=bQbV", "--activation", "gelu"]
+    assert run("run", file, "--workers", 1, *chosen) == 0
     (path,) = (paths.results() / "part").glob("*.json")
     assert path.name.startswith("sgdm-bQbV-gelu-")

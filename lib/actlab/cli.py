@@ -35,8 +35,6 @@ ParamsFile = Annotated[Path, Argument(help="A params file, such as params/repro-
 StudyName = Annotated[str, Argument(help="A folder below results/.")]
 Models = Annotated[Words, Option("--model", help=f"Only this model{MANY}")]
 Activations = Annotated[Words, Option("--activation", help=f"Only this activation or network{MANY}")]
-Optimizers = Annotated[Words, Option("--optimizer", help=f"Only this optimizer of an ablation{MANY}")]
-Modes = Annotated[Words, Option("--symmetry", help=f"Only this symmetry mode of an ablation{MANY}")]
 Sets = Annotated[Words, Option("--set", metavar="NAME=VALUE", help="Set any field of the file; may be repeated.")]
 Trials = Annotated[int | None, Option(min=1, help="Seeds of each arm; more than recorded: the study grows.")]
 Workers = Annotated[int, Option(min=1, help="Single-threaded processes.")]
@@ -49,8 +47,6 @@ def run(
     params: ParamsFile,
     model: Models = None,
     activation: Activations = None,
-    optimizer: Optimizers = None,
-    symmetry: Modes = None,
     trials: Trials = None,
     max_iters: Annotated[int | None, Option("--max-iters", min=1, help="Optimizer steps of a trial.")] = None,
     device: Annotated[str | None, Option(help="cpu or cuda.")] = None,
@@ -74,7 +70,7 @@ def run(
         from actlab.study.progress import StudyDisplay, tracked
         from actlab.study.record import failure_of
 
-    filters = {"model": model, "activation": activation, "optimizer": optimizer, "symmetry": symmetry}
+    filters = {"model": model, "activation": activation}
     changes = {"trials": trials, "iterations": max_iters, "device": device}
     file = study.read_params(params, plugin or ())
     settings = overrides.overridden(file, str(params), filters, set_ or (), **changes)
@@ -118,15 +114,13 @@ def status(
     params: ParamsFile,
     model: Models = None,
     activation: Activations = None,
-    optimizer: Optimizers = None,
-    symmetry: Modes = None,
     trials: Trials = None,
     set_: Sets = None,
     workers: Workers = CORES,
     plugin: Plugins = None,
 ) -> None:
     """Trials of each arm that are done, running and missing, and the time that is left by recorded seconds."""
-    run(params, model, activation, optimizer, symmetry, trials, set_=set_, workers=workers, dry_run=True, plugin=plugin)
+    run(params, model, activation, trials, set_=set_, workers=workers, dry_run=True, plugin=plugin)
 
 
 def _print_table(frame: Any) -> None:
@@ -267,15 +261,11 @@ def data_tokenize(
 @app.command()
 def book(
     workers: Annotated[int, Option(min=1, help="Notebooks executed at once.")] = CORES,
-    execute_only: Annotated[bool, Option(help="Execute the notebooks, build no pages.")] = False,
 ) -> None:
     """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
-    from actlab.book import build, execute
+    from actlab.book import build
 
-    if execute_only:
-        execute.execute_stale(workers, build.say)
-    else:
-        console.print(f"open {build.build_book(workers)}")
+    console.print(f"open {build.build_book(workers)}")
 
 
 @app.command()

@@ -80,14 +80,9 @@ ROWS: Table[Callable[[Tensor, Tensor], Tensor]] = Table(
 """Metric name -> its value on each row, (N, V) x (N, V) -> (N,); ``actlab.register_metric`` adds a user's own."""
 
 
-def every_row(p: Tensor, q: Tensor, own: Iterable[str] = ()) -> dict[str, Tensor]:
-    """Every built-in metric and those of a user's ``own`` on each row: name -> (N,)."""
-    return {name: ROWS[name](*_pair(p, q)) for name in (*ROWS.built_in, *own)}
-
-
 def row_means(p: Tensor, q: Tensor, own: Iterable[str] = ()) -> dict[str, float]:
-    """The same, averaged over the inputs."""
-    return {name: rows.double().mean().item() for name, rows in every_row(p, q, own).items()}
+    """Every built-in metric and those of a user's ``own``, averaged over the inputs."""
+    return {name: _mean(ROWS[name], p, q) for name in (*ROWS.built_in, *own)}
 
 
 def _mean(rows: Callable[[Tensor, Tensor], Tensor], p: Tensor, q: Tensor) -> float:

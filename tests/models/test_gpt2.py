@@ -7,7 +7,6 @@ import tiny
 import torch
 
 from actlab.activations import find_activation
-from actlab.errors import UnknownName
 from actlab.models import count_parameters
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, SymmetryBreakingAttention
 from actlab.models.symmetry import MODES, distributions
@@ -157,15 +156,3 @@ def test_compiled_agrees():
         torch.testing.assert_close(compiled(tiny.tokens()), net(tiny.tokens()))
     net.eval(), other.eval()
     torch.testing.assert_close(compiled(tiny.tokens()), net(tiny.tokens()))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"symmetry": "bqbv"}, "unknown symmetry mode 'bqbv'.*known are bQ, bQbKbV, bQbV, symmetric"),
-        ({"evaluation": "average"}, "known are last, mean"),
-    ],
-)
-def test_refuses_what_it_does_not_know(changes, message):
-    with pytest.raises(UnknownName, match=message):
-        tiny.gpt2(**changes)

@@ -10,7 +10,6 @@ import torch
 import actlab
 from actlab.activations import ACTIVATIONS
 from actlab.models import MODELS
-from actlab.models.published import build_published
 from actlab.records import store
 from actlab.study import defects
 from actlab.study.arms import arm
@@ -18,7 +17,8 @@ from actlab.study.params import Params
 from actlab.study.record import finish
 from actlab.study.replay import replay, task_of
 from actlab.study.trial import record_of, run_trial, specification
-from actlab.trainers.streams import generator, init_streams
+from actlab.study.trial_repro import fresh_model
+from actlab.trainers.streams import generator
 
 MEASURED = {"pairing": "unpaired", "accuracy": "last_1000", "selection": "final", "evaluation": "200 random batches"}
 
@@ -30,9 +30,9 @@ def few(monkeypatch):
     monkeypatch.setattr(defects, "DRAWN_BATCHES", 3)
 
 
-def built(activation, **defects):
-    init = init_streams(42)
-    return tiny.enlarge(build_published("convlm", tiny.CONFIG, activation, generator_for=init, **defects).eval())
+def built(name, **protocol):
+    """A fresh convlm with these defects."""
+    return tiny.enlarge(fresh_model(arm(Params(protocol=protocol or "corrected"), "convlm", name).trials[0]).eval())
 
 
 def test_as_published_is_all_that_apply():
@@ -70,9 +70,9 @@ def test_ignored_activation_and_padding():
     token move with it. The parameters are the same."""
     tokens, other = tiny.tokens(), tiny.tokens().clone()
     other[:, -1] = (other[:, -1] + 1) % tiny.CONFIG.vocab_size
-    relu, swiglu = (built(name, activation_ignored=True) for name in ("relu", "swiglu"))
+    relu, swiglu = (built(name, activation="ignored") for name in ("relu", "swiglu"))
     assert torch.equal(relu(tokens), swiglu(tokens))
-    leaky, causal = built("relu", padded_both=True), built("relu")
+    leaky, causal = built("relu", padding="both"), built("relu")
     assert torch.equal(relu(tokens), causal(tokens))
     assert not torch.equal(leaky(tokens)[:, :-1], leaky(other)[:, :-1])
     assert torch.equal(causal(tokens)[:, :-1], causal(other)[:, :-1])

@@ -7,9 +7,8 @@ from torch.nn import functional as F
 from actlab import paths
 from actlab.data.images import load_images
 from actlab.records import store
-from actlab.study.mnist import MnistParams, arms_of, networks, programs_of
+from actlab.study.mnist import MnistParams, arms_of, network_of, networks, programs_of, train_trial
 from actlab.study.run import read_params, run
-from actlab.study.trial_mnist import network_of, train_trial
 from actlab.trainers.stacked import batches
 from actlab.trainers.streams import generator
 

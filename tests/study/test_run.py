@@ -14,8 +14,8 @@ import actlab
 from actlab import paths
 from actlab.errors import BadInput, DataError, RecordError, UnknownName
 from actlab.records import store
+from actlab.study import mnist, status, trial_ablation, trial_repro
 from actlab.study import run as study
-from actlab.study import status, trial_ablation, trial_mnist, trial_repro
 from actlab.study.ablation import AblationParams
 from actlab.study.arms import arms_of
 from actlab.study.mnist import MnistParams
@@ -80,13 +80,13 @@ def test_a_failed_trial_does_not_stop_the_others(toy, monkeypatch):
 def test_a_program_that_raises_fails_its_trials_only(monkeypatch):
     """Image classifiers: the seed's trials have failed in every arm, and the next run mends it."""
     params = MnistParams.parse({"study": "tiny", **tiny.SWEEP, "hidden": [2, 4]})
-    real = trial_mnist.train_trial
+    real = mnist.train_trial
 
     def train(program, *args):
         return real(program, *args) if program.seed != 43 else 1 / 0
 
     with monkeypatch.context() as patch:
-        patch.setattr(trial_mnist, "train_trial", train)
+        patch.setattr(mnist, "train_trial", train)
         outcome = run(params)
     assert [(arm.hidden, trial["label"]) for arm, trial in outcome.failed] == [(2, "b64-s43-e1"), (4, "b64-s43-e1")]
     assert store.load_study("tiny") == []

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from torch import nn
 
 from actlab.activations import ACTIVATIONS
-from actlab.errors import BadInput
 from actlab.models.ffn import FFN
 from actlab.trainers.stacked import Stack, batches, evaluate, train
 from actlab.trainers.streams import generator, init_streams
@@ -118,12 +117,3 @@ def test_evaluation_counts_every_image_once():
         )
         assert measured["accuracy"][rate, shape].item() == 100 * (predicted == labels).sum().item() / len(labels)
         assert measured["largest_class_share"][rate, shape].item() == predicted.bincount().max().item() / len(labels)
-
-
-def test_what_cannot_be_stacked_is_said():
-    with pytest.raises(BadInput, match="at least one network"):
-        Stack([], [1e-3])
-    with pytest.raises(BadInput, match="'prelu' learns parameters"):
-        Stack([network("prelu", 2)], [1e-3])
-    with pytest.raises(BadInput, match="sizes of input and output"):
-        Stack([network("relu", 2), network("relu", 2, features=9)], [1e-3])

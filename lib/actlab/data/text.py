@@ -14,7 +14,7 @@ from torch import Tensor
 
 from actlab.data import novels
 from actlab.data.fetch import SHAKESPEARE, fetch
-from actlab.errors import BadInput, Table, UnknownName
+from actlab.errors import BadInput, Table
 
 TRAIN_SHARE = 0.9
 SHORTEST = 100
@@ -39,26 +39,13 @@ class Corpus:
         """How many distinct characters the whole text has."""
         return len(self.vocabulary)
 
-    @property
-    def in_words(self) -> str:
-        """Length, vocabulary, split and hash in one sentence."""
-        train, validation = len(self.train), len(self.validation)
-        split = f"the first {train:,} train, the last {validation:,} validate"
-        size = f"{train + validation:,} characters, {self.vocab_size} of them distinct"
-        return f"{self.name} ({size}; {split}; sha256 {self.sha256[:10]}...)"
-
     def limited(self, fraction: float) -> Self:
         """The same with the last ``fraction`` of its training text alone; vocabulary and validation text stay."""
         return replace(self, train=self.train[len(self.train) - round(fraction * len(self.train)) :])
 
     def part(self, name: str) -> Self:
-        """The same with ``all`` of its validation text, or its ``first`` or ``second`` half; ``UnknownName``
-        otherwise."""
-        half = len(self.validation) // 2
-        parts = {"all": self.validation, "first": self.validation[:half], "second": self.validation[half:]}
-        if name not in parts:
-            raise UnknownName("part of the validation text", name, parts)
-        return replace(self, validation=parts[name])
+        """The same with ``all`` of its validation text, or its ``first`` or ``second`` half."""
+        return replace(self, validation=part_of(self.validation, name))
 
     def encode(self, text: str) -> Tensor:
         """(len(text),) int64; a character outside the vocabulary is a ``BadInput``."""
@@ -71,6 +58,12 @@ class Corpus:
     def decode(self, numbers: Tensor) -> str:
         """The text of a 1-D tensor of character numbers."""
         return "".join(self.vocabulary[i] for i in numbers.tolist())
+
+
+def part_of(text: Tensor, name: str) -> Tensor:
+    """``all`` of a text, or its ``first`` or ``second`` half."""
+    half = len(text) // 2
+    return {"all": text, "first": text[:half], "second": text[half:]}[name]
 
 
 def _pydoc() -> str:

@@ -16,9 +16,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from actlab.activations import Activation, find_activation
-from actlab.errors import UnknownName
 from actlab.models.layers import GeneratorFor, ModelConfig, Transformer, from_global_stream
-from actlab.models.symmetry import POLICIES, ROLES, SymmetryBreaking
+from actlab.models.symmetry import ROLES, SymmetryBreaking
 
 _disabled = cache(torch.compiler.disable)
 
@@ -45,15 +44,6 @@ class GPT2Config(ModelConfig):
     evaluation: str = "mean"
     """A key of ``symmetry.POLICIES``. The published code evaluates with the ``last`` draw."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.evaluation not in POLICIES:
-            raise UnknownName("evaluation policy", self.evaluation, POLICIES)
-
-    @property
-    def head_size(self) -> int:
-        return self.n_embd // self.n_head
-
 
 GPT2_SCALES: dict[str, GPT2Config] = {  # vocab_size, n_layer, n_embd, n_head, block_size, dropout
     "quick": GPT2Config(512, 2, 64, 4, 64, 0.0),  # 0.14M parameters
@@ -74,7 +64,7 @@ class SymmetryBreakingAttention(nn.Module):
         self.n_head, self.dropout, self.policy = config.n_head, config.dropout, config.evaluation
         self.qkv = nn.Linear(config.n_embd, 3 * config.n_embd, bias=config.qkv_bias)
         self.out = nn.Linear(config.n_embd, config.n_embd)
-        self.symmetry = SymmetryBreaking(config.symmetry, config.head_size)
+        self.symmetry = SymmetryBreaking(config.symmetry, config.n_embd // config.n_head)
 
     def forward(self, x: Tensor) -> Tensor:
         batch, time, width = x.shape

@@ -10,8 +10,6 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from actlab.errors import UnknownName
-
 ROLES = ("query", "key", "value")
 MODES: dict[str, tuple[str, ...]] = {
     "symmetric": (),
@@ -49,8 +47,6 @@ class SymmetryBreaking(nn.Module):
 
     def __init__(self, mode: str, head_size: int) -> None:
         super().__init__()
-        if mode not in MODES:
-            raise UnknownName("symmetry mode", mode, MODES)
         self.generator = torch.Generator()
         known = distributions(head_size)
         self.known = {role: known[role] for role in MODES[mode]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import product
 from typing import Any, Self, TypeVar
 
 from actlab.data.text import located, short_name
@@ -179,7 +180,7 @@ def arms_of(params: Params) -> list[Arm]:
 
     Those of a study that chooses learning rates, or takes the chosen ones, depend on what is recorded.
     """
-    cells = [(m, a) for m in params.model for a in params.activations]
+    cells = list(product(params.model, params.activations))
     if params.order == "activation":
         cells.sort(key=lambda cell: params.activations.index(cell[1]))
     if params.tuning is not None:
@@ -214,12 +215,8 @@ def candidates(params: Params, model: str, activation: str) -> tuple[list[Arm], 
 
 def arm(params: Params, model: str, activation: str, kind: str = "trials", varies: str = ALL) -> Arm:
     """One arm of a study, at the size ``params.scale``."""
-    seeds = range(params.seed, params.seed + params.trials)
-    labels = {
-        "trials": [(seed, PLAIN) for seed in seeds],
-        "floor": [(params.seed, variant) for variant in (PLAIN, REPEAT, NUDGE)],
-        "perturbed": [(seed, variant) for seed in seeds for variant in (PLAIN, *params.perturbations)],
-    }[kind]
+    seeds = range(params.seed, params.seed + (1 if kind == "floor" else params.trials))
+    changed = {"trials": (), "floor": (REPEAT, NUDGE), "perturbed": params.perturbations}[kind]
     ordinary = kind == "trials"
     protocol = tuple(n for n in defects_of(params.protocol, model, activation) if ordinary or n in OF_TRAINING)
     common = {
@@ -239,7 +236,7 @@ def arm(params: Params, model: str, activation: str, kind: str = "trials", varie
         model,
         activation,
         kind,
-        tuple(taken(TrialSpec, params, seed=seed, variant=variant, **common) for seed, variant in labels),
+        tuple(taken(TrialSpec, params, seed=s, variant=v, **common) for s, v in product(seeds, (PLAIN, *changed))),
         protocol,
         params.ensembles if ordinary else (),
         params.equal_compute if ordinary else (),

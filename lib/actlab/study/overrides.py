@@ -11,7 +11,6 @@ from actlab.errors import BadInput, UnknownName
 from actlab.study.params import NOT_YAML, StudyParams
 
 FIELDS = {"activation": ("activations", "arms"), "model": ("model",)}
-FIELDS |= {"optimizer": ("optimizers",), "symmetry": ("symmetry",)}
 """Option -> the field that it filters, by the first of these names that the kind of study has."""
 
 

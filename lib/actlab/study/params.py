@@ -68,7 +68,7 @@ def _readable(name: str) -> str:
 
 
 Listed = Annotated[tuple[T, ...], BeforeValidator(_listed), AfterValidator(_each_once)]
-Several = Annotated[tuple[T, ...], BeforeValidator(_listed), AfterValidator(_each_once), Field(min_length=1)]
+Several = Annotated[Listed[T], Field(min_length=1)]
 """One value or a list of at least one: several make several arms."""
 Count = Annotated[int, Field(ge=1)]
 CountOrZero = Annotated[int, Field(ge=0)]
@@ -238,8 +238,8 @@ class Params(LanguageParams):
         longest = max(SCALES[scale].block_size for scale in self.sizes)
         if own_sha256(self.dataset) and len((corpus := load_text(self.dataset)).validation) <= longest:
             raise BadInput(
-                f"the text {corpus.in_words} is too short: "
-                f"a context of {longest} needs {longest + 1} validation characters or more"
+                f"the text {corpus.name} is too short with its {len(corpus.validation)} validation characters: "
+                f"a context of {longest} needs {longest + 1} or more"
             )
         for step in self.snapshots:
             if not 0 <= step < self.iterations:

@@ -41,11 +41,11 @@ def run_tasks(
     function: Callable[[Task, Report], Result],
     tasks: Sequence[Task],
     workers: int = 1,
-    on_report: Callable[[int, int, float], None] | None = None,
+    tell: Callable[[int, int, float], None] = lambda place, iteration, loss: None,
     *,
     scheduler: str = "",
     gpu: bool = False,
-    say: Callable[[str], None] | None = None,
+    say: Callable[[str], None] = lambda note: None,
 ) -> Iterator[tuple[int, Result]]:
     """Yield (place in ``tasks``, result) as tasks end; results do not depend on where they ran.
 
@@ -53,7 +53,7 @@ def run_tasks(
         function: importable by name; called with a task and a ``Report``.
         tasks: what can be pickled; earlier ones are started first.
         workers: processes of this machine, one thread each; 1 runs in this process, without Dask.
-        on_report: called in this process with (place, iteration, loss).
+        tell: called in this process with (place, iteration, loss).
         scheduler: address of a Dask scheduler (``tcp://host:8786``), in place of processes here; ``workers`` is then
         ignored. gpu: each task takes one ``GPU`` resource of the scheduler's workers.
         say: told the address of the dashboard, where the scheduler has one.
@@ -62,13 +62,12 @@ def run_tasks(
         EngineError: no scheduler answers at that address, or it went away.
         BadInput: a worker has other code or another kind of machine than this process.
     """
-    tell = on_report or (lambda place, iteration, loss: None)
     if not scheduler and (workers == 1 or len(tasks) < 2):
         for place, task in enumerate(tasks):
             yield place, function(task, lambda iteration, loss, place=place: tell(place, iteration, loss))  # type: ignore[misc]
         return
     with connected(min(workers, len(tasks)), scheduler) as client:
-        if say and scheduler and client.dashboard_link:
+        if scheduler and client.dashboard_link:
             say(f"dashboard: {client.dashboard_link}")
         yield from _on_dask(client, function, tasks, tell, {GPU: 1} if gpu and scheduler else None)
 

@@ -62,18 +62,18 @@ class StudyDisplay:
 
     def watch(self, event: Event) -> None:
         """Show one event."""
+        key = event.arm.id, getattr(event.trial, "label", "")
         if event.kind == "start":
             self.progress.update(self.whole, total=event.total, visible=True)
             if not self.console.is_terminal:
                 self.console.print(f"{event.total} trials to train")
         elif event.kind == "progress":
-            key = (event.arm.id, event.trial.label)
             if key not in self.running:
-                name = f"  {event.arm.id.rpartition('-')[0]} {event.trial.label}"  # without the hash
+                name = f"  {event.arm.id.rpartition('-')[0]} {key[1]}"  # without the hash
                 self.running[key] = self.progress.add_task(name, total=event.trial.recipe.iterations, note="")
             self.progress.update(self.running[key], completed=event.iteration, note=f"loss {event.loss:.3f}")
         elif event.kind == "trial":
-            if (task := self.running.pop((event.arm.id, event.trial.label), None)) is not None:
+            if (task := self.running.pop(key, None)) is not None:
                 self.progress.remove_task(task)
             self.progress.advance(self.whole)
         elif event.kind == "note":

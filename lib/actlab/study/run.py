@@ -17,13 +17,12 @@ from actlab.errors import BadInput, UnknownName
 from actlab.records import store
 from actlab.study import arms, baselines, provenance
 from actlab.study.measure import Results
-from actlab.study.mnist import Program
+from actlab.study.mnist import Program, key
 from actlab.study.params import Params, StudyParams, read_yaml
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
 from actlab.study.trial import KINDS, kind_of, record_of, run_trial
-from actlab.study.trial_mnist import key
 from actlab.study.trial_repro import fresh_model
 from actlab.trainers import process
 from actlab.trainers.distributed import ALONE, Group

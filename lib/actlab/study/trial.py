@@ -22,7 +22,7 @@ from actlab.errors import ActlabError, BadInput, RecordError
 from actlab.files import mending
 from actlab.models import LanguageModel
 from actlab.records import store
-from actlab.study import provenance, trial_ablation, trial_mnist, trial_repro
+from actlab.study import mnist, provenance, trial_ablation, trial_repro
 from actlab.study.measure import Results
 from actlab.study.own_parts import sources
 from actlab.study.pool import Report
@@ -38,7 +38,7 @@ AT_ONCE = 64
 """Windows whose predictions are held at once."""
 
 
-KINDS: dict[str, ModuleType] = {kind.NAME: kind for kind in (trial_repro, trial_mnist, trial_ablation)}
+KINDS: dict[str, ModuleType] = {kind.NAME: kind for kind in (trial_repro, mnist, trial_ablation)}
 """The kinds of study, each a module that gives:
 
 ``NAME``, ``FOLDER`` (of its trials in the cache), ``OWN`` (its classes of parameters, the first, of arms and of tasks,

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from actlab import paths
 from actlab.data.fetch import sha256
-from actlab.data.text import is_file, load_text, short_name, shown
+from actlab.data.text import is_file, load_text, part_of, short_name, shown
 from actlab.data.tokenize import tokenize_dataset
 from actlab.data.tokens import TokenStream, check_range, find_shards, load_tokens
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, build_gpt2
@@ -90,9 +90,7 @@ def _text_shards(dataset: str, vocab_size: int, cache: Path, sha256: str = "") -
 
 def validation_tokens(trial: AblationTrial) -> Tensor:
     """The part of the validation split that the trial is measured on."""
-    tokens = load_tokens(shards_of(trial).validation)
-    half = len(tokens) // 2
-    return {"all": tokens, "first": tokens[:half], "second": tokens[half:]}[trial.validation]
+    return part_of(load_tokens(shards_of(trial).validation), trial.validation)
 
 
 def compared_on(trial: AblationTrial) -> Windows:
@@ -124,7 +122,7 @@ def train_trial(
     trial: AblationTrial, saved_at: Path | None, report: Report | None, group: Group = ALONE
 ) -> tuple[Results, dict[str, Tensor]]:
     """Results; weights."""
-    group.share(trial.batch_size)
+    group.check(trial.batch_size)
     model = fresh_model(trial).to(trial.recipe.device)
     parameters, random = model.parameters(), generator(trial.seed, "optimizer")
     optimizer = build_optimizer(trial.optimizer, parameters, random, **trial.optimizer_settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from actlab.data.text import Corpus, is_file, load_text, located, shown
 from actlab.errors import RecordError
 from actlab.models import SCALES, LanguageModel, build_model, count_parameters
-from actlab.models.published import build_published
+from actlab.models.published import pad_both
 from actlab.records import store
 from actlab.study import arms, defects
 from actlab.study.arms import ALL, BFLOAT16, NUDGE, VARIANTS, Arm, TrialSpec
@@ -89,11 +89,10 @@ def fresh_model(spec: TrialSpec) -> LanguageModel:
     check_parts(spec.parts, model=spec.model, activation=spec.activation)
     config = spec.model_config(load_text(spec.dataset, spec.text_sha256).vocab_size)
     init = init_streams(spec.seed_of("init"))
-    build: Callable[..., LanguageModel] = build_model
-    if spec.defects:
-        ignored, both = (name in spec.defects for name in (defects.IGNORED, defects.BOTH))
-        build = partial(build_published, activation_ignored=ignored, padded_both=both)
-    model = build(spec.model, config, spec.activation, gated_width=spec.gated_width, generator_for=init)
+    used = "relu" if defects.IGNORED in spec.defects else spec.activation
+    model = build_model(spec.model, config, used, gated_width=spec.gated_width, generator_for=init)
+    if defects.BOTH in spec.defects:
+        pad_both(model)
     if spec.variant == NUDGE:
         perturb(model)
     return model

@@ -29,11 +29,10 @@ class Group:
         """Whether this process writes files and reports."""
         return self.rank == 0
 
-    def share(self, batch_size: int) -> int:
-        """Sequences of a batch that fall to each process; ``BadInput`` where they do not divide."""
+    def check(self, batch_size: int) -> None:
+        """``BadInput`` where the sequences of a batch cannot be shared equally by the processes."""
         if batch_size % self.world:
             raise BadInput(f"a batch of {batch_size} sequences cannot be shared equally by {self.world} processes")
-        return batch_size // self.world
 
     def mean(self, value: Tensor) -> Tensor:
         """The mean of a tensor over the processes, on each of them."""

@@ -21,7 +21,6 @@ from torch.optim import Optimizer
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from actlab.data.tokens import TokenStream
-from actlab.errors import BadInput
 from actlab.models.layers import LanguageModel
 from actlab.optimizers import check_complete
 from actlab.optimizers.steps import step
@@ -115,6 +114,9 @@ def train(
     model = model.to(device).train()
     adamw = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
 
+    decay = recipe.average
+    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay)) if decay else None  # type: ignore[no-untyped-call]
+
     def batches(iteration: int) -> list[tuple[Tensor, Tensor]]:
         windows = text[starts[iteration][:, None] + span].long()  # (B, T + 1)
         return [(windows[:, :-1], windows[:, 1:])]
@@ -130,7 +132,7 @@ def train(
         recipe,
         seed if dropout_seed is None else dropout_seed,
         frozen=frozen,
-        average=_average_of(model, recipe.average) if recipe.average else None,
+        average=average,
         **options,
     )
 
@@ -159,11 +161,9 @@ def train_tokens(
         options: as of ``train``.
 
     Raises:
-        BadInput: a parameter that the optimizer does not have, or dropout on several processes.
+        BadInput: a parameter that the optimizer does not have.
     """
     check_complete(optimizer, model)
-    if group.world > 1 and model.config.dropout:
-        raise BadInput(f"a trial on {group.world} processes needs dropout 0, got {model.config.dropout}")
     validation, each = validation.to(recipe.device), recipe.micro_batches
 
     def batches(iteration: int) -> list[tuple[Tensor, Tensor]]:
@@ -273,8 +273,3 @@ def _autocast(recipe: BaseRecipe) -> AbstractContextManager[Any]:
     if recipe.dtype == "float32":
         return nullcontext()
     return torch.autocast(torch.device(recipe.device).type, dtype=torch.bfloat16)
-
-
-def _average_of(model: nn.Module, decay: float) -> AveragedModel:
-    """A copy whose weights follow the model's: average <- decay * average + (1 - decay) * weights after every step."""
-    return AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay))  # type: ignore[no-untyped-call]

@@ -25,7 +25,6 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from actlab.activations import Activation
-from actlab.errors import BadInput
 from actlab.models.ffn import FFN
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
@@ -77,16 +76,12 @@ class Stack:
     """S networks at R learning rates: ``step`` trains all of them on one batch, in place, with Adam and cross-entropy.
 
     Args:
-        networks: freshly initialised; each starts once a learning rate, and is not changed.
+        networks: of the same sizes of input and output, with activations without parameters of their own; freshly
+            initialised; each starts once a learning rate, and is not changed.
         learning_rates: one a copy.
-
-    Raises:
-        BadInput: nothing to train, shapes that differ, or an activation with parameters of its own (train that network
-        alone).
     """
 
     def __init__(self, networks: Sequence[FFN], learning_rates: Sequence[float]) -> None:
-        _check(networks, learning_rates)
         self.learning_rates = tuple(learning_rates)
         self.features, self.classes = networks[0].w_in.shape[0], networks[0].w_out.shape[1]
         self._blocks, self._networks = _laid_out(networks)
@@ -207,16 +202,6 @@ class Stack:
         _, units = self._units(torch.bmm(x.expand(rates, *x.shape), self.first), gradient=False)
         scores = torch.bmm(self.last.view(rates * count, self.classes, height), self._fill(units, len(x)))
         return scores.view(rates, count, self.classes, -1).transpose(2, 3)
-
-
-def _check(networks: Sequence[FFN], learning_rates: Sequence[float]) -> None:
-    if not networks or not learning_rates:
-        raise BadInput("a stack needs at least one network and one learning rate")
-    if len({(n.w_in.shape[0], n.w_out.shape[1]) for n in networks}) > 1:
-        raise BadInput("the networks of a stack must share the sizes of input and output")
-    for name, learns in ((n.activation.name, next(n.act.parameters(), None) is not None) for n in networks):
-        if learns:
-            raise BadInput(f"activation {name!r} learns parameters of its own; a stack cannot train it")
 
 
 def batches(n: int, batch_size: int, epochs: int, generator: torch.Generator) -> Iterator[Tensor]:
