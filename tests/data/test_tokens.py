@@ -131,6 +131,6 @@ def test_long_splits_take_several_shards(tiny_text, tmp_path, monkeypatch):
 @pytest.mark.data("english-novels/corpus")
 def test_validation_novels_are_unseen_books():
     documents = documents_of("novels")
-    assert (len(documents.train), len(documents.validation)) == (90, 10)
-    assert not set(documents.train) & set(documents.validation)
-    assert min(map(len, documents.validation)) > 10_000
+    assert (len(documents["train"]), len(documents["val"])) == (90, 10)
+    assert not set(documents["train"]) & set(documents["val"])
+    assert min(map(len, documents["val"])) > 10_000

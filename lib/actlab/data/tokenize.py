@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,33 +25,16 @@ VALIDATION_EVERY = 10
 that training never sees."""
 
 
-@dataclass(frozen=True)
-class Documents:
-    """A text cut into documents, split for training and validation."""
-
-    train: tuple[str, ...]
-    validation: tuple[str, ...]
-
-    @property
-    def sha256(self) -> str:
-        """Of both splits, documents in order."""
-        digest = hashlib.sha256()
-        for document in (*self.train, "", *self.validation):
-            digest.update(hashlib.sha256(document.encode()).digest())
-        return digest.hexdigest()
-
-
-def documents_of(name: str) -> Documents:
-    """Novels split by book; every other text 90/10 by position, as for the character models."""
+def documents_of(name: str) -> dict[str, list[str]]:
+    """The documents of the splits ``train`` and ``val``: novels by book; every other text 90/10 by position, as for the
+    character models."""
     if name == "novels":
         books = [novels.read(source) for source in novels.sources()]
-        unseen = set(range(VALIDATION_EVERY // 2 - 1, len(books), VALIDATION_EVERY))
-        return Documents(
-            tuple(b for i, b in enumerate(books) if i not in unseen), tuple(books[i] for i in sorted(unseen))
-        )
+        unseen = books[VALIDATION_EVERY // 2 - 1 :: VALIDATION_EVERY]
+        return {"train": [book for book in books if book not in unseen], "val": unseen}
     text = read_text(name)
     cut = int(len(text) * TRAIN_SHARE)
-    return Documents((text[:cut],), (text[cut:],))
+    return {"train": [text[:cut]], "val": [text[cut:]]}
 
 
 def train_bpe(documents: Iterable[str], vocab_size: int) -> Tokenizer:
@@ -98,22 +80,21 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
         The manifest: name, vocab_size (actual), requested, text_sha256, characters, and for each split its files with
         tokens and sha256.
     """
-    documents = documents_of(name)
-    about = {"name": name, "requested": vocab_size, "text_sha256": documents.sha256}
+    documents, digest = documents_of(name), hashlib.sha256()
+    for document in (*documents["train"], "", *documents["val"]):
+        digest.update(hashlib.sha256(document.encode()).digest())
+    about = {"name": name, "requested": vocab_size, "text_sha256": digest.hexdigest()}
     if (existing := _manifest(out, about)) is not None:
         return existing
-    tokenizer = train_bpe(documents.train, vocab_size)
+    tokenizer = train_bpe(documents["train"], vocab_size)
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / "tokenizer.json", tokenizer.to_str())
-    splits = {
-        split: _write_split(out, split, encode(tokenizer, texts))
-        for split, texts in (("train", documents.train), ("val", documents.validation))
-    }
+    splits = {split: _write_split(out, split, encode(tokenizer, texts)) for split, texts in documents.items()}
     manifest = {
         **about,
         "vocab_size": tokenizer.get_vocab_size(),
         "tokenizer_sha256": sha256(out / "tokenizer.json"),
-        "characters": {"train": sum(map(len, documents.train)), "val": sum(map(len, documents.validation))},
+        "characters": {split: sum(map(len, texts)) for split, texts in documents.items()},
         "splits": splits,
     }
     write_text(out / "manifest.json", json.dumps(manifest, indent=1) + "\n")

@@ -95,7 +95,7 @@ def tokens(batch: int = 2) -> Tensor:
 
 @torch.inference_mode()
 def reach(model: str, name: str) -> str:
-    """the logits follow its output"""
+    """it is called, and the logits follow its output"""
     row = ACTIVATIONS[name]
 
     def shifted(**given: Any) -> nn.Module:

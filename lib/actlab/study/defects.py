@@ -9,7 +9,6 @@ Off by default, and loud: an arm lists the ones that are on in ``config.protocol
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -86,17 +85,8 @@ def coded_pd(p: Tensor, q: Tensor) -> float:
     return ((p - q).abs().mean() / (p.mean() + q.mean())).item()
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """Predictions (N, V) at the last positions of freshly drawn windows, and the characters (N,) that came there."""
-
-    probabilities: Tensor
-    targets: Tensor
-
-    @property
-    def accuracy(self) -> float:
-        """In %."""
-        return 100 * (self.probabilities.argmax(dim=1) == self.targets).double().mean().item()
+Drawn = tuple[Tensor, Tensor]
+"""Predictions (N, V) at the last positions of freshly drawn windows, and the characters (N,) that came there."""
 
 
 def _windows(text: Tensor, block_size: int, count: int, random: torch.Generator) -> Windows:
@@ -115,7 +105,7 @@ def draw(model: LanguageModel, text: Tensor, recipe: Recipe, random: torch.Gener
         torch.softmax(logits.view(-1, width, logits.shape[1])[:, -1], dim=1).cpu()
         for logits, _ in logits_of(model, shown, recipe)
     ]
-    return Drawn(torch.cat(last), windows.targets[:, -1])
+    return torch.cat(last), windows.targets[:, -1]
 
 
 def unpaired(draws: Mapping[str, tuple[Drawn, Drawn]]) -> dict[str, list[dict[str, Any]]]:
@@ -123,7 +113,7 @@ def unpaired(draws: Mapping[str, tuple[Drawn, Drawn]]) -> dict[str, list[dict[st
     second draw."""
 
     def compared(a: str, b: str) -> dict[str, Any]:
-        p, q = draws[a][0].probabilities, draws[b][1].probabilities
+        (p, _), (q, _) = draws[a][0], draws[b][1]
         distances = {"relative_pd": metrics.relative_pd(p, q), "churn": metrics.churn(p, q)}
         return {"between": [a, b], "coded_pd": coded_pd(p, q), **distances}
 
@@ -160,7 +150,8 @@ def measured(
             first, second = (draw(net, text, recipe, generator(seed, f"drawn/{i}")) for i in range(2))
             draws[label] = first, second
         if LAST in on:
-            entry["val_accuracy"] = draws[label][0].accuracy
+            p, targets = draws[label][0]
+            entry["val_accuracy"] = 100 * (p.argmax(dim=1) == targets).double().mean().item()
         if BATCHES in on:
             count = DRAWN_BATCHES * recipe.batch_size
             windows = _windows(text, net.config.block_size, count, generator(seed, "drawn/batches"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
@@ -17,28 +17,22 @@ EVALUATION_POSITIONS = {"cpu": 4096, "cuda": 131072}
 EVALUATION_NUMBERS = {"cpu": 2**26, "cuda": 2**30}
 """Logits held at once by ``measure`` (float32: 256 MiB and 4 GiB). Part of the bits of a result, so fixed."""
 
-Forward = Callable[[Tensor], Tensor]
-"""(B, T) int64 tokens -> (B, T, V) logits: a model, compiled or not."""
-
 
 def logits_of(
-    model: Forward, windows: Windows, recipe: BaseRecipe, positions: int | None = None
+    model: nn.Module, windows: Windows, recipe: BaseRecipe, positions: int | None = None
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Float32 logits (n, V) and targets (n,) of successive batches of about ``positions`` positions, in evaluation
     mode, without autocast."""
     rows = max(1, (positions or EVALUATION_POSITIONS[torch.device(recipe.device).type]) // windows.inputs.shape[1])
-    module = model if isinstance(model, nn.Module) else None
-    was_training = module is not None and module.training
-    if module is not None:
-        module.eval()
+    was_training = model.training
+    model.eval()
     with torch.inference_mode():
         for inputs, targets in zip(torch.split(windows.inputs, rows), torch.split(windows.targets, rows), strict=True):
             yield model(inputs).flatten(0, 1), targets.flatten()
-    if module is not None:
-        module.train(was_training)
+    model.train(was_training)
 
 
-def evaluate(model: Forward, windows: Windows, recipe: BaseRecipe) -> tuple[float, float]:
+def evaluate(model: nn.Module, windows: Windows, recipe: BaseRecipe) -> tuple[float, float]:
     """(mean cross-entropy in nats, accuracy in %) over every counted position of ``windows``."""
     loss = torch.zeros((), dtype=torch.float64, device=recipe.device)
     right = torch.zeros((), dtype=torch.int64, device=recipe.device)
@@ -48,7 +42,7 @@ def evaluate(model: Forward, windows: Windows, recipe: BaseRecipe) -> tuple[floa
     return (loss / windows.positions).item(), 100 * right.item() / windows.positions
 
 
-def measure(model: Forward, windows: Windows, recipe: BaseRecipe, vocab_size: int) -> dict[str, float]:
+def measure(model: nn.Module, windows: Windows, recipe: BaseRecipe, vocab_size: int) -> dict[str, float]:
     """The same with a standard error, for large vocabularies: ``val_loss``, ``val_standard_error``, ``val_accuracy``.
 
     The standard error is of the mean, from the spread between windows. Windows of one book resemble each other, so
@@ -73,6 +67,6 @@ def measure(model: Forward, windows: Windows, recipe: BaseRecipe, vocab_size: in
     }
 
 
-def predict(model: Forward, windows: Windows, recipe: BaseRecipe) -> Tensor:
+def predict(model: nn.Module, windows: Windows, recipe: BaseRecipe) -> Tensor:
     """Probabilities at every position of ``windows``: (W * T, V) float32 on the CPU."""
     return torch.cat([torch.softmax(logits, dim=1).cpu() for logits, _ in logits_of(model, windows, recipe)])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -27,10 +27,13 @@ from actlab.optimizers.steps import step
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import reproducible, weights_sha256
 from actlab.trainers.distributed import ALONE, Group, without_exchange
-from actlab.trainers.evaluation import Forward, evaluate, measure, predict
+from actlab.trainers.evaluation import evaluate, measure, predict
 from actlab.trainers.recipes import BaseRecipe, Recipe, TokenRecipe
 from actlab.trainers.streams import derive, generator
 from actlab.trainers.windows import Windows, batch_starts
+
+Batches = list[tuple[Tensor, Tensor]]
+"""(inputs, targets) of the micro-batches of one step, (B, T) int64 each."""
 
 
 class Options(TypedDict, total=False):
@@ -117,11 +120,11 @@ def train(
     decay = recipe.average
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay)) if decay else None  # type: ignore[no-untyped-call]
 
-    def batches(iteration: int) -> list[tuple[Tensor, Tensor]]:
+    def batches(iteration: int) -> Batches:
         windows = text[starts[iteration][:, None] + span].long()  # (B, T + 1)
         return [(windows[:, :-1], windows[:, 1:])]
 
-    def measured(forward: Forward, iteration: int) -> dict[str, float]:
+    def measured(forward: nn.Module, iteration: int) -> dict[str, float]:
         return dict(zip(("val_loss", "val_accuracy"), evaluate(forward, validation, recipe), strict=True))
 
     return _train(
@@ -166,10 +169,10 @@ def train_tokens(
     check_complete(optimizer, model)
     validation, each = validation.to(recipe.device), recipe.micro_batches
 
-    def batches(iteration: int) -> list[tuple[Tensor, Tensor]]:
+    def batches(iteration: int) -> Batches:
         return [stream.batch(iteration * each + number) for number in range(each)]
 
-    def measured(forward: Forward, iteration: int) -> dict[str, float]:
+    def measured(forward: nn.Module, iteration: int) -> dict[str, float]:
         tokens = iteration * each * stream.batch_size * stream.block_size
         return {"tokens": tokens, **measure(forward, validation, recipe, model.config.vocab_size)}
 
@@ -179,8 +182,8 @@ def train_tokens(
 def _train(
     model: nn.Module,
     optimizer: Optimizer,
-    batches: Callable[[int], Sequence[tuple[Tensor, Tensor]]],
-    measured: Callable[[Forward, int], dict[str, float]],
+    batches: Callable[[int], Batches],
+    measured: Callable[[nn.Module, int], dict[str, float]],
     recipe: BaseRecipe,
     dropout_seed: int,
     *,
@@ -245,7 +248,7 @@ def _train(
 def _closure(
     learner: nn.Module,
     optimizer: Optimizer,
-    batches: Sequence[tuple[Tensor, Tensor]],
+    batches: Batches,
     recipe: BaseRecipe,
     group: Group,
 ) -> Callable[[], Tensor]:
