@@ -241,7 +241,7 @@ def test_own_texts_that_are_refused(tmp_path, monkeypatch):
         "one.txt": (b"a" * 2000, r"one\.txt is not a text: its 2,000 characters are all 'a'"),
         "latin.txt": ("é ".encode("latin-1") * 900, r"latin\.txt is not a text in UTF-8: byte 0 is 0xe9"),
         "nul.txt": (b"abc\0" * 900, r"nul\.txt is not a text: character 3 is NUL"),
-        "brief.txt": (b"ab cd " * 50, r"too short: a context of 64 needs 65 validation characters or more"),
+        "brief.txt": (b"ab cd " * 50, r"too short with its 30 validation characters: a context of 64 needs 65 or more"),
     }
     for name, (content, message) in files.items():
         Path(name).write_bytes(content)
