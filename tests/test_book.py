@@ -295,6 +295,15 @@ def test_a_link_elsewhere_shows_description_and_picture(base, image):
     assert "title = {actlab: " in footer.citation()
 
 
+def test_a_page_opens_on_binder_where_its_origin_is_on_github(root):
+    (page, *_) = load_pages(root)
+    for origin in ("https://github.com/a-b/c.d.git", "git@github.com:a-b/c.d"):
+        assert f'href="https://mybinder.org/v2/gh/a-b/c.d/HEAD?labpath=notebooks/{page.notebook}.ipynb"' in footer.live(
+            [page], origin
+        )
+    assert footer.live([page], "/a/folder") == footer.live([], "https://github.com/a/b") == ""
+
+
 def test_footer_names_the_days_of_the_records_that_a_page_reads(root):
     """Commit, versions and days; a file without a date is no record."""
     assert "no record" in footer.text(load_pages(root))

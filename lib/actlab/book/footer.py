@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import subprocess
 from collections.abc import Iterable
 from functools import cache
@@ -18,17 +19,33 @@ from actlab.book.pages import Page, load_pages
 from actlab.files import read_yaml
 
 DESCRIBE = ("git", "describe", "--always", "--abbrev=10", "--dirty= and changes since")
+ORIGIN = ("git", "remote", "get-url", "origin")
 
 
 @cache
+def git(*command: str) -> str:
+    """Output of a git command in the repository; empty where there is none."""
+    try:
+        return subprocess.check_output(command, cwd=paths.ROOT, stderr=subprocess.DEVNULL, text=True).strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
 def commit() -> str:
     """The repository's commit, ``abcdef1234``, and whether tracked files differ from it."""
-    try:
-        return (
-            f"commit {subprocess.check_output(DESCRIBE, cwd=paths.ROOT, stderr=subprocess.DEVNULL, text=True).strip()}"
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return "no commit"
+    return f"commit {git(*DESCRIBE)}" if git(*DESCRIBE) else "no commit"
+
+
+GITHUB = re.compile(r"(?:https://github\.com/|git@github\.com:)([\w.-]+/[\w.-]+?)(?:\.git)?/?")
+
+
+def live(pages: Iterable[Page], origin: str) -> str:
+    """A link that opens a page's notebook with a kernel on Binder, where this clone's origin is a repository of
+    GitHub."""
+    if not (found := GITHUB.fullmatch(origin)):
+        return ""
+    start = f"https://mybinder.org/v2/gh/{found[1]}/HEAD?labpath=notebooks"
+    return "".join(f' <a href="{start}/{page.notebook}.ipynb">Run this notebook on Binder.</a>' for page in pages)
 
 
 @cache
@@ -95,5 +112,5 @@ def card(app: Any, context: dict[str, Any], doctree: Any) -> str:
 def add(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Sphinx calls this for every page: an executed page names its own records."""
     pages = [page for page in load_pages(Path(app.srcdir).parent) if page.name == name]
-    context["theme_extra_footer"] = f'<p class="provenance">{escape(text(pages))}</p>{citation()}'
+    context["theme_extra_footer"] = f'<p class="provenance">{escape(text(pages))}{live(pages, git(*ORIGIN))}</p>{citation()}'
     context["metatags"] = context.get("metatags", "") + card(app, context, doctree)
