@@ -52,7 +52,7 @@ def figure_effects(published: Factorial, tuned: Factorial) -> Figure:
     """The effect of bQ+bV by optimizer and activation, at the published rates and at tuned ones."""
     found = {
         (panel, words(o), words(a)): e
-        for panel, f in (("published rates", published), ("tuned rates", tuned))
+        for panel, f in (("published rates", published), ("tuned rates, fresh seeds", tuned))
         for (o, a), e in effects(f).items()
         if e.n
     }

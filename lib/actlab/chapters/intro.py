@@ -31,10 +31,10 @@ LINES = """\
 
 {extent}.
 
-- Choosing an activation: {choosing} ([at equal loss]({pages}/answer.ipynb)).
-- Repeating a run on another machine: {repeating} ([the same seed]({pages}/processors.ipynb)).
-- Needing agreement: {agreement} ([ensembles]({pages}/sources.ipynb)).
-- Having read it elsewhere: {elsewhere} ([the ledger]({pages}/claims.ipynb)).
+- [Choosing an activation]({pages}/answer.ipynb): {choosing}.
+- [Repeating a run on another machine]({pages}/processors.ipynb): {repeating}.
+- [Needing agreement]({pages}/sources.ipynb): {agreement}.
+- [Having read it elsewhere]({pages}/claims.ipynb): {elsewhere}.
 
 Limits: {limits}, one text, short training.
 """
@@ -42,8 +42,8 @@ ALT = (
     "Activations lie close together between seeds; after the smallest perturbation kinked and smooth ones lie far apart"
 )
 CAPTION = (
-    "Left: total variation between two seeds while they learn. Right: the same seed after one weight was moved by one "
-    "unit in the last place (1 ULP; dashes: another seed). Lower is more reproducible."
+    "Left: between two seeds, while they learn. Right: after one weight was moved by one unit in the last place, 1 ULP "
+    "(dashes: another seed)."
 )
 
 
@@ -95,9 +95,9 @@ def sentences(front: Front) -> dict[str, str]:
         base = next(iter(answer.levels().values())).values[answer.reference]
         told = {
             "between": _between(answer),
-            "extent": f"By a plan registered before the runs, each learning rate tuned: {len(answer.grid.activations)} "
-            f"activations in {listing(answer.arms())}, {base.n} seeds each; significant at 5% after Holm's correction "
-            f"over {answer.planned} planned comparisons",
+            "extent": f"Registered before the runs, rates tuned: {len(answer.grid.activations)} activations in "
+            f"{listing(answer.arms())}, {len(answer.arms())} of {answer.planned // (len(answer.grid.activations) - 1)} "
+            f"planned architectures; {base.n} seeds each; significance is Holm-adjusted, 5%",
             "limits": _sizes(answer),
             "choosing": _choosing(answer),
             "agreement": _agreement(answer),
@@ -107,10 +107,10 @@ def sentences(front: Front) -> dict[str, str]:
         told["perturbed"] = (
             f"**After a rounding error, {'much' if high > 1e3 * low else 'little'}.** From the same seed, with one "
             f"weight moved by one unit in the last place, two {KINKED} networks end {small(high)} apart in total "
-            f"variation, two {SMOOTH} networks {small(low)} (one pair each)"
+            f"variation, two {SMOOTH} networks {small(low)} (charlm, one pair each)"
         )
     told["elsewhere"] = ledger.replicated(front.verdicts)
-    told["repeating"] = front.repeating
+    told["repeating"] = front.repeating.partition(". ")[0]
     return {"perturbed": "No perturbed run has a record yet", **told}
 
 
@@ -119,17 +119,19 @@ def _between(answer: Answer) -> str:
     largest difference; *little* where that is below what averaging two networks takes away."""
     base = {model: level.values[answer.reference].value for model, level in answer.levels().items()}
     kept = {cell: e for cell, (e, p) in chapter.primary(answer).items() if p < answer.alpha}
-    sides = [chapter.cells_in_words(cell for cell, e in kept.items() if sign * e.value > 0) for sign in (1, -1)]
+    sides = []
+    for sign in (1, -1):
+        found = {cell: sign * e.value for cell, e in kept.items() if sign * e.value > 0}
+        most = f", by at most {signed(kept[max(found, key=found.__getitem__)])}" if found else ""
+        sides.append(chapter.cells_in_words(found) + most)
     ends = dict.fromkeys(pick(base, key=lambda model: base[model]) for pick in (min, max))
     one, two = _ensembles(answer)
     much = any(abs(e.value) > one - two for e in kept.values())
-    largest = max(kept, key=lambda cell: abs(kept[cell].value), default=None)
     return (
         f"**Between seeds, {'much' if much else 'little'}.** At equal validation loss two {answer.reference} networks "
         f"from different seeds differ by {' to '.join(f'{small(base[model])} ({model})' for model in ends)} in total "
         f"variation, the share of probability that they place differently. Significantly more differ: {sides[0]}; "
         f"less: {sides[1]}"
-        + (f". The largest difference is {largest[1]}'s, {signed(kept[largest])}" if largest else "")
     )
 
 

@@ -54,7 +54,7 @@ def lead(model: str, curves: Mapping[str, Curves], level: float, floors: Mapping
                 outlined(right, "another seed", (-0.3, seeds * 0.45), fontsize=7)
         right.set_yscale("log")
         right.set_xticks(range(len(floors)), list(floors), rotation=25, fontsize=8)
-        right.annotate("the same seed, one weight moved by 1 ULP", (0, 1.02), xycoords="axes fraction")
+        right.annotate("the same seed, one weight moved by 1 ULP (charlm)", (0, 1.02), xycoords="axes fraction")
     return figure
 
 
