@@ -274,9 +274,12 @@ def test_an_own_text_is_what_its_characters_are(toy, mine):
 
 def test_what_cannot_be_trained_here_is_refused(toy, monkeypatch):
     """One sentence before any training: torchrun, whose processes would each train every arm, is for ablations; a GPU
-    that is not here."""
+    that is not here; a part of the session that workers cannot see."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     events = []
+    actlab.register_activation("typed", torch.nn.Softplus)
+    with pytest.raises(BadInput, match=r"^the activation 'typed' is known to this session only, .*, or use workers=1$"):
+        run(toy.replace(activations=("relu", "typed")), 2, watch=events.append)
     with pytest.raises(BadInput, match=r"^device=cuda:1: PyTorch .* finds no GPU here; use device=cpu"):
         run(toy.replace(device="cuda:1"), watch=events.append)
     with pytest.raises(BadInput, match="device=cuda: PyTorch"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -217,6 +217,12 @@ def hash_of(kind: str, name: str) -> str:
             f"{what}, or something that it refers to, has changed since it was registered: register it again"
         )
     return own.hash
+
+
+def of_session(hashes: Collection[str]) -> list[str]:
+    """The parts with these hashes that only this session knows, so that no other process can make them."""
+    own = [key for key, part in PARTS.items() if part.file is None]
+    return [f"{kind} {name!r}" for kind, name in own if hash_of(kind, name) in hashes]
 
 
 def parts_of(**named: str) -> Parts:

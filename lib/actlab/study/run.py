@@ -18,10 +18,12 @@ from actlab.records import store
 from actlab.study import arms, baselines, provenance
 from actlab.study.measure import Results
 from actlab.study.mnist import Program, key
+from actlab.study.own_parts import of_session
 from actlab.study.params import Params, StudyParams, read_yaml
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
+from actlab.study.source_hash import WAY_OUT
 from actlab.study.trial import KINDS, kind_of, record_of, run_trial
 from actlab.study.trial_repro import fresh_model
 from actlab.trainers import process
@@ -98,6 +100,13 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
     together = kind_of(params).NAME == "ablation"
     if missing := load(params).missing:
         _check(params, scheduler, together)
+        tasks = (task for arm in missing for task in kind_of(params).tasks_of(params, arm))
+        for part in (
+            of_session({found for task in tasks for _, found in task.parts}) if workers > 1 or scheduler else ()
+        ):
+            raise BadInput(
+                f"the {part} is known to this session only, which workers cannot see: {WAY_OUT}, or use workers=1"
+            )
         if isinstance(params, Params):
             _check_bfloat16(missing, tell)
     group = joined_group() if together else ALONE
