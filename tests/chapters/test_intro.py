@@ -21,7 +21,7 @@ def test_the_front_page_says_what_the_records_say() -> None:
     assert told["between"].startswith("**Between seeds, little.**")
     assert "Significantly more differ: swiglu in" in told["between"]
     assert told["between"].endswith("; less: none")
-    assert "relu networks end 0.0078 apart in total variation, two gelu networks 1.6e-07" in told["perturbed"]
+    assert "relu networks end 0.0078 apart, two gelu networks 1.6e-07" in told["perturbed"]
     assert told["elsewhere"].startswith("of 7 published claims")
     assert told["repeating"] == "relu moves"
     one, two = (float(word) for word in told["agreement"].rsplit("from ", 1)[1].split(" to "))

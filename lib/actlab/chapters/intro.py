@@ -41,10 +41,7 @@ Limits: {limits}, one text, short training.
 ALT = (
     "Activations lie close together between seeds; after the smallest perturbation kinked and smooth ones lie far apart"
 )
-CAPTION = (
-    "Left: between two seeds, while they learn. Right: after one weight was moved by one unit in the last place, 1 ULP "
-    "(dashes: another seed)."
-)
+CAPTION = "Left: between two seeds, while they learn. Right: after that rounding error (dashes: another seed)."
 
 
 @dataclass(frozen=True)
@@ -106,8 +103,8 @@ def sentences(front: Front) -> dict[str, str]:
         high, low = (front.floors[name][0] for name in (KINKED, SMOOTH))
         told["perturbed"] = (
             f"**After a rounding error, {'much' if high > 1e3 * low else 'little'}.** From the same seed, with one "
-            f"weight moved by one unit in the last place, two {KINKED} networks end {small(high)} apart in total "
-            f"variation, two {SMOOTH} networks {small(low)} (charlm, one pair each)"
+            f"weight moved by one unit in the last place (1 ULP), two {KINKED} networks end {small(high)} apart, two "
+            f"{SMOOTH} networks {small(low)} (charlm, one pair each)"
         )
     told["elsewhere"] = ledger.replicated(front.verdicts)
     told["repeating"] = front.repeating.partition(". ")[0]
@@ -130,7 +127,7 @@ def _between(answer: Answer) -> str:
     return (
         f"**Between seeds, {'much' if much else 'little'}.** At equal validation loss two {answer.reference} networks "
         f"from different seeds differ by {' to '.join(f'{small(base[model])} ({model})' for model in ends)} in total "
-        f"variation, the share of probability that they place differently. Significantly more differ: {sides[0]}; "
+        f"variation, the share of probability placed differently. Significantly more differ: {sides[0]}; "
         f"less: {sides[1]}"
     )
 
