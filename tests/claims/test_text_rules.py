@@ -7,7 +7,7 @@ from scipy import stats
 from actlab.activations import ACTIVATIONS
 from actlab.claims import ledger
 from actlab.claims import text_rules as texts
-from actlab.claims.published import numbers, parameters
+from actlab.claims.audited_numbers import numbers, parameters
 from actlab.models import MODELS, SCALES, count_parameters
 
 

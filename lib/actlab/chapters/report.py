@@ -12,8 +12,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters.template import frame
+from actlab.claims.audited_numbers import numbers
 from actlab.claims.evidence import Evidence
-from actlab.claims.published import numbers
 from actlab.figures.primitives import Line, line, lines
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro

@@ -1,5 +1,5 @@
-"""Numbers that the reference studies printed (``published.yaml``), and how many parameters our models of their sizes
-have."""
+"""Numbers that the reference studies printed (the YAML file beside this one), and the parameters that our models of
+their sizes have."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from actlab.claims.audited_numbers import numbers
 from actlab.claims.evidence import STUDIES, Arms, Evidence, since
-from actlab.claims.published import numbers
 from actlab.claims.verdicts import (
     Answer,
     Between,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from actlab.claims.published import numbers
-from actlab.claims.published import parameters as parameters_of
+from actlab.claims.audited_numbers import numbers
+from actlab.claims.audited_numbers import parameters as parameters_of
 from actlab.claims.verdicts import FILES, TEXT, Between, Finding, Verdict, decided
 from actlab.statistics.means import spearman
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from actlab.chapters.autopsy import trained
 from actlab.chapters.template import frame
-from actlab.claims.published import numbers
+from actlab.claims.audited_numbers import numbers
 from actlab.figures.style import NO_RECORD
 from actlab.files import read_yaml
 from actlab.records.autopsy import Autopsy

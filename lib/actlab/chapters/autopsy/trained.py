@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from actlab.claims.published import numbers
+from actlab.claims.audited_numbers import numbers
 from actlab.records.autopsy import Autopsy
 from actlab.records.defects import IGNORED
 from actlab.records.repro import ArmResults, Grid

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from actlab.claims.audited_numbers import numbers, parameters
 from actlab.claims.evidence import Arms, Evidence, since
-from actlab.claims.published import numbers, parameters
 from actlab.claims.rules import label, mean, number, of_records
 from actlab.claims.verdicts import FILES, Answer, Finding, decided, explained, signs, unexplained
 from actlab.records.autopsy import Reading
