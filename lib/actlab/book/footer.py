@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import platform
 import re
-import subprocess
 from collections.abc import Iterable
 from functools import cache
 from html import escape
@@ -17,23 +16,14 @@ from typing import Any
 from actlab import __version__, paths
 from actlab.book.pages import Page, load_pages
 from actlab.files import read_yaml
+from actlab.records.preregistration import git
 
-DESCRIBE = ("git", "describe", "--always", "--abbrev=10", "--dirty= and changes since")
-ORIGIN = ("git", "remote", "get-url", "origin")
-
-
-@cache
-def git(*command: str) -> str:
-    """Output of a git command in the repository; empty where there is none."""
-    try:
-        return subprocess.check_output(command, cwd=paths.ROOT, stderr=subprocess.DEVNULL, text=True).strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
+DESCRIBE = ("describe", "--always", "--abbrev=10", "--dirty= and changes since")
 
 
 def commit() -> str:
     """The repository's commit, ``abcdef1234``, and whether tracked files differ from it."""
-    return f"commit {git(*DESCRIBE)}" if git(*DESCRIBE) else "no commit"
+    return f"commit {found.strip()}" if (found := git(*DESCRIBE)) else "no commit"
 
 
 GITHUB = re.compile(r"(?:https://github\.com/|git@github\.com:)([\w.-]+/[\w.-]+?)(?:\.git)?/?")
@@ -112,5 +102,6 @@ def card(app: Any, context: dict[str, Any], doctree: Any) -> str:
 def add(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Sphinx calls this for every page: an executed page names its own records."""
     pages = [page for page in load_pages(Path(app.srcdir).parent) if page.name == name]
-    context["theme_extra_footer"] = f'<p class="provenance">{escape(text(pages))}{live(pages, git(*ORIGIN))}</p>{citation()}'
+    origin = (git("remote", "get-url", "origin") or "").strip()
+    context["theme_extra_footer"] = f'<p class="provenance">{escape(text(pages))}{live(pages, origin)}</p>{citation()}'
     context["metatags"] = context.get("metatags", "") + card(app, context, doctree)

@@ -129,6 +129,11 @@ def written(study: str = STUDY) -> Any:
     return HTML(f'<div class="texts">{"".join(shown)}</div>' if shown else NO_RECORD)
 
 
+def extent(answer: Answer) -> str:
+    """``1 of 6``: how many of the planned architectures are recorded."""
+    return f"{len(answer.arms())} of {len(params_of(STUDY)['model'])}"
+
+
 def registration_table(study: str = STUDY) -> pd.DataFrame:
     """A row a version of the plan under which records were made: its commit and date, and when the first run began."""
     rows = {
@@ -174,12 +179,13 @@ def comparison_table(answer: Answer) -> pd.DataFrame:
 def hypothesis_table(answer: Answer) -> pd.DataFrame:
     """A row a hypothesis of the plan: what it says, its outcome by its rule, on how many of the planned architectures,
     the numbers on which that rests."""
-    planned = len(params_of(STUDY)["model"])
-    on = f"{len(answer.arms())} of {planned}"
     says = {entry["name"]: entry["says"] for entry in answer.plan["hypotheses"]}
     judged = answer.hypotheses() if answer.arms() else []
     return _frame(
-        {h.name: {"says": says[h.name], "outcome": h.outcome, "architectures": on, "detail": h.detail} for h in judged}
+        {
+            h.name: {"says": says[h.name], "outcome": h.outcome, "architectures": extent(answer), "detail": h.detail}
+            for h in judged
+        }
     )
 
 

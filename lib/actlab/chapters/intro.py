@@ -93,8 +93,8 @@ def sentences(front: Front) -> dict[str, str]:
         told = {
             "between": _between(answer),
             "extent": f"Registered before the runs, rates tuned: {len(answer.grid.activations)} activations in "
-            f"{listing(answer.arms())}, {len(answer.arms())} of {answer.planned // (len(answer.grid.activations) - 1)} "
-            f"planned architectures; {base.n} seeds each; significance is Holm-adjusted, 5%",
+            f"{listing(answer.arms())}, {chapter.extent(answer)} planned "
+            f"architectures; {base.n} seeds each; significance is Holm-adjusted, 5%",
             "limits": _sizes(answer),
             "choosing": _choosing(answer),
             "agreement": _agreement(answer),

@@ -65,7 +65,7 @@ def _setup(arms: list[ArmResults]) -> str:
     return (
         f"networks ({named}) of {_span(arm.n_parameters / 1000 for arm in arms)} thousand parameters; "
         f"{TEXTS.get(text, text)}; {_span(recipe['iterations'] for recipe in recipes)} steps at "
-        f"{'one learning rate' if len(rates) == 1 else 'tuned learning rates'} of {_span(rates, 'g')}; "
+        f"{'one learning rate' if len(rates) == 1 else 'learning rates'} of {_span(rates, 'g')}; "
         f"{_span(len(arm.done) for arm in arms)} seeds a configuration"
     )
 

@@ -100,13 +100,8 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
     together = kind_of(params).NAME == "ablation"
     if missing := load(params).missing:
         _check(params, scheduler, together)
-        tasks = (task for arm in missing for task in kind_of(params).tasks_of(params, arm))
-        for part in (
-            of_session({found for task in tasks for _, found in task.parts}) if workers > 1 or scheduler else ()
-        ):
-            raise BadInput(
-                f"the {part} is known to this session only, which workers cannot see: {WAY_OUT}, or use workers=1"
-            )
+        if workers > 1 or scheduler:
+            _check_session(params, missing)
         if isinstance(params, Params):
             _check_bfloat16(missing, tell)
     group = joined_group() if together else ALONE
@@ -222,6 +217,15 @@ def _check(params: StudyParams, scheduler: str = "", together: bool = False) -> 
         raise BadInput(
             f"device={device}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a "
             "machine that has it"
+        )
+
+
+def _check_session(params: StudyParams, missing: Sequence[Any]) -> None:
+    """Refuse what only this session knows, before workers meet it."""
+    tasks = (task for arm in missing for task in kind_of(params).tasks_of(params, arm))
+    for part in of_session({found for task in tasks for _, found in task.parts}):
+        raise BadInput(
+            f"the {part} is known to this session only, which workers cannot see: {WAY_OUT}, or use workers=1"
         )
 
 
