@@ -52,12 +52,17 @@ class Visit:
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.faults.append(f"exception: {error}"))
         self.page.on("request", self._request)
-        self.page.on("requestfailed", lambda request: self.faults.append(f"failed: {request.url}"))
+        self.page.on("requestfailed", self._failed)
         self.page.on("response", self._response)
 
     def _console(self, message):
         if message.type in ("error", "warning") and not message.text.startswith(HARMLESS):
             self.faults.append(f"console: {message.text}")
+
+    def _failed(self, request):
+        """What the next page cut off was still on its way, and is no fault of the page before."""
+        if request.failure != "net::ERR_ABORTED":
+            self.faults.append(f"failed: {request.url}: {request.failure}")
 
     def _request(self, request):
         if not request.url.startswith((self.base, "data:", "blob:")):
