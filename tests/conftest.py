@@ -113,13 +113,11 @@ def cats(monkeypatch):
 def no_own_parts():
     """What a test registers is gone after it."""
     from actlab.study import own_parts as parts
-    from actlab.study import plugins
 
     yield
     for table in parts.TABLES.values():
-        table._own.clear()
+        table.clear()
     parts.PARTS.clear()
-    plugins.FILES.clear()
 
 
 @pytest.fixture(scope="session")

@@ -172,9 +172,10 @@ def sample(
     plugin: Plugins = None,
 ) -> None:
     """Let a recorded trial's model write, with weights from the cache or, checked against the record, trained again."""
-    from actlab.study import explore, plugins
+    from actlab.study import explore
+    from actlab.study.plugins import load_plugins
 
-    plugins.load(plugin or ())
+    load_plugins(plugin or ())
     found = explore.written(record, seed or [None], prompt, length, draw)
     told = [f"seed {label}:\n{prompt}{text}\n" for label, text in found["texts"].items()]
     console.print(*told, sep="\n", markup=False, highlight=False)
@@ -196,11 +197,11 @@ def replay(
 ) -> None:
     """Train recorded trials again, compare them bit for bit, and add the outcome to the history beside the record. Exit
     code 1 if one differs though machine, versions and the code that trains are the recorded ones."""
-    from actlab.study import plugins
     from actlab.study import replay as replays
+    from actlab.study.plugins import load_plugins
     from actlab.study.progress import StudyDisplay
 
-    plugins.load(plugin or ())
+    load_plugins(plugin or ())
     if every == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
     found = [replays.task_of(record, trial)] if record else replays.recorded_trials(study, trial)

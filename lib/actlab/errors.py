@@ -4,9 +4,10 @@ names that raise them."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 Row = TypeVar("Row")
 
@@ -38,26 +39,21 @@ class UnknownName(BadInput):
         return f"unknown {kind} {name!r}{f' in {where}' if where else ''}: {hint}known are {', '.join(known)}"
 
 
-class Table(Mapping[str, Row], Generic[Row]):
+class Table(ChainMap[str, Row]):
     """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/plugins.py`` registers
     them)."""
 
     def __init__(self, kind: str, rows: Iterable[tuple[str, Row]]) -> None:
         listed = list(rows)
-        self.kind = kind
-        self._built_in = dict(listed)
-        self._own: dict[str, Row] = {}
+        self.kind, self._built_in = kind, dict(listed)
         if len(self._built_in) != len(listed):
             raise RuntimeError(f"two rows of the table of each {kind} share one name")
+        super().__init__({}, self._built_in)  # what is assigned and deleted is in the first
 
-    def __getitem__(self, name: str) -> Row:
-        return self._own[name] if name in self._own else self._built_in[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter([*self._built_in, *self._own])
-
-    def __len__(self) -> int:
-        return len(self._built_in) + len(self._own)
+    def __setitem__(self, name: str, row: Row) -> None:
+        if name in self._built_in:
+            raise BadInput(f"the {self.kind} {name!r} is built in and cannot be replaced: choose another name")
+        super().__setitem__(name, row)
 
     @property
     def built_in(self) -> tuple[str, ...]:
@@ -69,16 +65,6 @@ class Table(Mapping[str, Row], Generic[Row]):
         if name not in self:
             raise UnknownName(self.kind, name, self, where)
         return self[name]
-
-    def add(self, name: str, row: Row) -> None:
-        """A user's own row, in place of an own one of that name; ``BadInput`` for a built-in name."""
-        if name in self._built_in:
-            raise BadInput(f"the {self.kind} {name!r} is built in and cannot be replaced: choose another name")
-        self._own[name] = row
-
-    def remove(self, name: str) -> None:
-        """A user's own row is gone."""
-        self._own.pop(name, None)
 
 
 class DataError(ActlabError):

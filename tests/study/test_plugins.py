@@ -19,7 +19,6 @@ from actlab.errors import BadInput
 from actlab.records import repro, store, summary
 from actlab.records import tables as tidy
 from actlab.study import own_parts as parts
-from actlab.study import plugins
 from actlab.study.ablation import AblationParams
 from actlab.study.contracts import check
 from actlab.study.mnist import MnistParams
@@ -97,12 +96,12 @@ def test_files_that_are_refused(mine):
         (MINE.format(formula=WAVE), r"'mine' is already registered by my_parts\.py: choose another name"),
         (MINE.format(formula=WAVE).replace('"mine"', '"relu"'), r"'relu' is built in and cannot be replaced"),
     ):
-        plugins.load(["my_parts.py"])
+        actlab.load_plugins(["my_parts.py"])
         (mine.parent / "wrong.py").write_text(content)
         with pytest.MonkeyPatch.context() as patch:
             patch.syspath_prepend(mine.parent)
             with pytest.raises(BadInput, match=message):
-                plugins.load(["wrong.py"])
+                actlab.load_plugins(["wrong.py"])
 
 
 def test_own_metric_is_read_without_the_plug_in(toy, mine):
@@ -111,7 +110,7 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
     run(toy.replace(activations=("relu",)))
     run(toy.replace(plugins=("my_parts.py",), activations=("relu", "mine")))
     for table in parts.TABLES.values():
-        table._own.clear()
+        table.clear()
     found = repro.read(store.load_study("toy"))
     assert found.models == ("charlm",)
     shown = arms.table_model(found, found.models[0], {})

@@ -1,45 +1,33 @@
-"""A user's own parts: `register_activation`, `_model`, `_text`, `_metric`, and the hashes by which results know them.
+"""A user's own parts and the hashes by which results know them; `plugins.py` registers them.
 
 A part that is not built in enters ids and cache keys by the hash of its source: of the whole plug-in file, or in a
-session of the function or class and all that it refers to (``identity.fingerprint``); a text by that of its characters.
+session of the function or class and all that it refers to (``source_hash.fingerprint``); a text by that of its
+characters.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import nn
-
 from actlab import metrics
-from actlab.activations import ACTIVATIONS, Activation
+from actlab.activations import ACTIVATIONS
 from actlab.data import text as texts
 from actlab.errors import BadInput, Table
-from actlab.models import MODELS, LanguageModel, Model
+from actlab.models import MODELS
 from actlab.study.source_hash import fingerprint
 
 Parts = tuple[tuple[str, str], ...]
 """(kind, sha256) of the parts that are not built in, sorted."""
-NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-RESERVED = {
-    *("between", "blocks", "label_pd", "coded_pd", "val_loss", "val_accuracy", "best_val_loss"),
-    *("relative_pd", "churn_win", "churn_loss", "churn_neutral"),
-}
-"""What pairs and trials of a record call their own numbers."""
 TABLES: dict[str, Table[Any]] = {
     "activation": ACTIVATIONS,
     "model": MODELS,
     "dataset": texts.TEXTS,
     "metric": metrics.ROWS,
 }
-SESSION = "this session"
 
 
 @dataclass(frozen=True)
@@ -67,136 +55,24 @@ class Part:
     about: Mapping[str, str]
     """What a reader is told of it: ``label`` and ``note`` of a metric."""
 
+    @property
+    def origin(self) -> str:
+        """The file, or the session, that registered it."""
+        return self.file.name if self.file else "this session"
+
 
 PARTS: dict[tuple[str, str], Part] = {}
 """By (kind, name)."""
-RUNNING: list[PluginFile] = []
-"""The plug-in file that is being run, if one is (``plugins.execute``)."""
-
-
-def _also_as_decorator(register: Callable[..., None]) -> Callable[..., Any]:
-    """Without a thing, ``register(name)`` gives a decorator that registers what it decorates and returns it."""
-
-    @functools.wraps(register)
-    def either(name: str, thing: Any = None, **about: Any) -> Any:
-        if thing is None:
-            return functools.partial(either, name, **about)
-        register(name, thing, **about)
-        return thing
-
-    return either
-
-
-def _add(kind: str, name: str, thing: Any, row: Any, **about: str) -> None:
-    what = f"the {kind} {name!r}"
-    if not NAME.fullmatch(name):
-        raise BadInput(f"{what}: a name is a small letter and up to 39 small letters, digits and _")
-    file = RUNNING[-1] if RUNNING else None
-    before, origin = PARTS.get((kind, name)), file.name if file else SESSION
-    if before and (other := before.file.name if before.file else SESSION) != origin:
-        raise BadInput(f"{what} is already registered by {other}: choose another name")
-    if file and kind != "metric":  # a metric trains nothing: a change elsewhere in the file is not its own
-        hashed = sha256(file.text.encode()).hexdigest()
-    elif kind == "dataset":
-        hashed = ""  # ``data.text`` hashes its characters
-    else:
-        hashed = fingerprint(thing, what)
-    TABLES[kind].add(name, row)
-    PARTS[kind, name] = Part(kind, name, thing, file, hashed, about)
-
-
-@_also_as_decorator
-def register_activation(
-    name: str, class_or_factory: Any, *, gated: bool = False, formula: str = "", source: str = ""
-) -> None:
-    """Add an activation to the table; also as a decorator, ``@actlab.register_activation("mine")``.
-
-    Args:
-        name: by which params files, notebooks and the command line call it; a built-in name is refused.
-        class_or_factory: without arguments makes an ``nn.Module`` that maps (..., n) to (..., n), a gated one (...,
-            2n), the gate first, to (..., n). If it takes ``features``, it is given n. A module that learns parameters
-            has a method ``initialise(generator)`` that sets their start.
-        gated: whether it multiplies two projections; models then give it both, at the plain arm's parameter count.
-        formula: LaTeX.
-        source: who defined it.
-
-    Raises:
-        BadInput: a name that is taken, a module of another shape, or a source that cannot be read.
-    """
-    takes = callable(class_or_factory) and "features" in inspect.signature(class_or_factory).parameters
-    row = Activation(name, class_or_factory, formula, source, gated, takes)
-    what = f"the activation {name!r}"
-    try:
-        module: object = row.make(features=4)
-    except Exception as error:
-        raise BadInput(f"{what} needs a class or function that makes an nn.Module without arguments: {error}") from None
-    if not isinstance(module, nn.Module):
-        made = type(module).__name__
-        raise BadInput(f"{what} needs a class or function that makes an nn.Module, this one makes {made}")
-    size = 8 if gated else 4
-    with torch.no_grad():
-        shape = module(torch.linspace(-2, 2, 6 * size).view(2, 3, size)).shape
-    if shape != (2, 3, 4):
-        hint = " (one that halves its input needs gated=True)" if shape == (2, 3, 2) else ""
-        raise BadInput(f"{what} must map (2, 3, {size}) to (2, 3, 4), but gives {tuple(shape)}{hint}")
-    learned = ", ".join(key for key, _ in module.named_parameters())
-    if learned and not hasattr(module, "initialise"):
-        raise BadInput(f"{what} learns {learned}: give it a method initialise(generator) that sets their start")
-    _add("activation", name, (class_or_factory, gated), row)
-
-
-@_also_as_decorator
-def register_model(name: str, class_or_factory: Any, *, description: str = "", acts_in: str = "") -> None:
-    """Add a language model to the table; also as a decorator.
-
-    Args:
-        name: as for an activation.
-        class_or_factory: ``(config, activation, gated_width)`` -> ``actlab.models.LanguageModel``; ``activation`` is an
-            entry of the table: ``activation.make(features=n)`` and ``actlab.models.layers.FeedForward`` make modules of
-            it.
-        description: what it is.
-        acts_in: where its activation acts.
-    """
-    if isinstance(class_or_factory, type) and not issubclass(class_or_factory, LanguageModel):
-        given = class_or_factory.__name__
-        raise BadInput(f"the model {name!r} must be an actlab.models.LanguageModel, {given} is not")
-    _add("model", name, class_or_factory, Model(name, class_or_factory, description, acts_in))
-
-
-@_also_as_decorator
-def register_text(name: str, function: Callable[[], str], *, description: str = "") -> None:
-    """Add a character text to the table; also as a decorator. A file of text needs none of this: its path is its name.
-
-    Args:
-        name: as for an activation.
-        function: without arguments gives the text, each time the same; called once in a process.
-        description: what it is.
-    """
-    _add("dataset", name, function, functools.cache(function), note=description)
-
-
-@_also_as_decorator
-def register_metric(name: str, function: Any, *, label: str = "", note: str = "") -> None:
-    """Add a metric, which enters every pair of the records written from now on, and the tables; also as a decorator.
-
-    Args:
-        name: as for an activation.
-        function: of two (N, V) tensors of probabilities of the same N inputs; gives (N,), one value an input.
-        label: with unit and range, as tables and axes have it; the name unless given.
-        note: what it means, and which direction is better.
-    """
-    if name in RESERVED:
-        raise BadInput(f"the metric {name!r} would hide a number that records hold already: choose another name")
-    found = function(*(torch.linspace(-1, end, 3 * 64).sin().view(3, 64).softmax(1) for end in (1, 20)))
-    shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
-    if shape != (3,):
-        raise BadInput(f"the metric {name!r} must give (3,) for two (3, 64) tensors, one value an input, not {shape}")
-    _add("metric", name, function, function, label=label or name, note=note)
 
 
 def parts_in(place: Path) -> list[Part]:
     """The parts that the plug-in file at a place has registered."""
     return [part for part in PARTS.values() if part.file and part.file.place == place]
+
+
+def plugin_files() -> list[PluginFile]:
+    """The plug-in files that are loaded, in their order."""
+    return list(dict.fromkeys(part.file for part in PARTS.values() if part.file))
 
 
 def hash_of(kind: str, name: str) -> str:

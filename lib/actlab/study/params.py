@@ -18,8 +18,9 @@ from actlab.data.text import load_text, own_sha256
 from actlab.errors import BadInput, UnknownName
 from actlab.models import MODELS, SCALES
 from actlab.models.layers import GATED_WIDTHS
-from actlab.study import defects, plugins
+from actlab.study import defects
 from actlab.study.plan import Checked, Plan
+from actlab.study.plugins import load_plugins
 from actlab.study.tuning import Tuning
 from actlab.trainers.recipes import DTYPES
 
@@ -57,7 +58,7 @@ def _each_once(values: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def _loaded(files: tuple[str, ...]) -> tuple[str, ...]:
-    plugins.load(files)  # before any name is looked up: the first field of every study
+    load_plugins(files)  # before any name is looked up: the first field of every study
     return files
 
 

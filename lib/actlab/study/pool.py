@@ -17,7 +17,7 @@ import torch
 
 from actlab.errors import ActlabError, BadInput
 from actlab.study import plugins, provenance, startup
-from actlab.study.own_parts import PluginFile
+from actlab.study.own_parts import PluginFile, plugin_files
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -80,7 +80,7 @@ def _on_dask(
     inbox: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
     topic = f"actlab-{uuid.uuid4()}"
     client.subscribe_topic(topic, lambda event: inbox.put(("report", event[1])))
-    given = provenance.here(), list(plugins.FILES.values())
+    given = provenance.here(), plugin_files()
     places = {}
     for place, task in enumerate(tasks):
         future = client.submit(
