@@ -31,7 +31,7 @@ MAY = {
     "statistics": ({"errors"}, {"numpy", "scipy"}),
     "records": ({"statistics", "errors", "paths", "files"}, {"numpy", "pandas", "pydantic", "IPython"}),
     "figures": ({"records", "statistics", "errors", "files"}, {"numpy", "matplotlib", "mpl_toolkits", "IPython"}),
-    "claims": ({"records", "statistics", "errors", "files"}, {"numpy", "pandas", "pydantic", "scipy"}),
+    "claims": ({"records", "statistics", "errors", "paths", "files"}, {"numpy", "pandas", "pydantic", "scipy"}),
     "chapters": (
         {"records", "claims", "figures", "statistics", "errors", "paths", "files"},
         {"numpy", "pandas", "scipy", "matplotlib", "IPython"},

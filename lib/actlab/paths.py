@@ -1,8 +1,11 @@
-"""Where things lie: the one place that knows the repository's folders. Environment variables move them."""
+"""Where things lie: the one place that knows the repository's folders, which environment variables move, and asks git
+about it."""
 
 from __future__ import annotations
 
+import functools
 import os
+import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,3 +30,13 @@ def results() -> Path:
 def cache() -> Path:
     """Folder of checkpoints and finished trials: ``ACTLAB_CACHE``, else ``.cache/`` in the repository."""
     return _folder("ACTLAB_CACHE", ROOT / ".cache")
+
+
+@functools.cache
+def git(*arguments: str, root: str = str(ROOT)) -> str | None:
+    """Output of a git command in the repository; None where it fails."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout

@@ -45,7 +45,7 @@ def saved(record, change=lambda record: None):
 def test_replay_gives_the_recorded_bits(records, kind, label):
     """Every trial of a record, perturbed or not, can be trained again to the same weights."""
     found = replay(task_of(saved(records[kind]), label))
-    assert found.equal, found.sentence
+    assert found.record["equal"], found.sentence
     assert "equal bit for bit" in found.sentence
 
 
@@ -73,7 +73,7 @@ def test_what_differs_is_told(records):
         (other_code, True, False, "although this changed since: the code that trains"),
     ):
         found = replay(task_of(saved(records["trials"], change)))
-        assert (found.equal, found.wrong) == (equal, wrong)
+        assert (found.record["equal"], found.wrong) == (equal, wrong)
         assert words in found.sentence
 
 
@@ -113,7 +113,7 @@ def test_a_network_of_the_image_sweep_is_replayed_alone():
     more = {"study": "sweep", "arms": ["relu", "geglu_equal_width"], "hidden": [2, 4], "learning_rates": [1e-1, 1e-3]}
     for record in run(MnistParams.parse(tiny.SWEEP | more)).present[::5]:
         found = replay(task_of(store.path_of("sweep", record["arm"]), "43"))
-        assert found.equal, found.sentence
+        assert found.record["equal"], found.sentence
         assert found.record is not None
         assert "test_accuracy" in found.record["compared"]
 
@@ -122,7 +122,7 @@ def test_an_ablation_is_replayed(cats, monkeypatch):
     """Every optimizer gives its bits again; shaken, the total variation to the cached weights is told."""
     for record in run(AblationParams.parse({**tiny.ABLATION, "symmetry": "bQbV", "activations": "gelu"})).present:
         found = replay(task_of(store.path_of(record["study"], record["arm"])))
-        assert found.equal, found.sentence
+        assert found.record["equal"], found.sentence
     first = trial_ablation.train_trial
 
     def shaken(*given):

@@ -16,7 +16,7 @@ from typing import Any
 from actlab import __version__, paths
 from actlab.book.pages import Page, load_pages
 from actlab.files import read_yaml
-from actlab.records.preregistration import git
+from actlab.paths import git
 
 DESCRIBE = ("describe", "--always", "--abbrev=10", "--dirty= and changes since")
 

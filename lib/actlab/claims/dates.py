@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from actlab.records.preregistration import git
+from actlab.paths import git
 
 SHARED = "shared"
 """Key of what all rows share."""

@@ -7,11 +7,9 @@ A record carries the hash of the params file that held its plan, and when each o
 from __future__ import annotations
 
 import hashlib
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
 from actlab import paths
@@ -82,19 +80,9 @@ def _registration(sha256: str, records: list[Record], root: str) -> Registration
     return Registration(study, version, first.name, first.date, min(started, default=""), len(records))
 
 
-@cache
-def git(*arguments: str, root: str = str(paths.ROOT)) -> str | None:
-    """Output of a git command in the repository; None where it fails."""
-    try:
-        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout
-
-
 def commits(path: str, root: str = str(paths.ROOT)) -> list[Commit]:
     """Of a path, the oldest first (a copy or a renamed file begins anew); none without git or history."""
-    lines = (git("log", "--reverse", "--format=%H %cI", "--", path, root=root) or "").splitlines()
+    lines = (paths.git("log", "--reverse", "--format=%H %cI", "--", path, root=root) or "").splitlines()
     return [Commit(name, date) for name, _, date in (line.partition(" ") for line in lines)]
 
 
@@ -102,7 +90,7 @@ def forms(path: str, root: str) -> dict[str, Commit]:
     """sha256 of each form that a file has had -> the first commit that holds it; empty without git or history."""
     found: dict[str, Commit] = {}
     for commit in commits(path, root):
-        content = git("show", f"{commit.name}:{path}", root=root) or ""
+        content = paths.git("show", f"{commit.name}:{path}", root=root) or ""
         found.setdefault(hashlib.sha256(content.encode()).hexdigest(), commit)
     return found
 
@@ -116,7 +104,7 @@ def began(record: Record) -> datetime:
 
 def contains(record: Record, rule: Commit) -> bool:
     """Whether the code that made a record, as the process that trained it found it, had the rule's commit behind it."""
-    return git("merge-base", "--is-ancestor", rule.name, str(record["provenance"]["git_commit"])) is not None
+    return paths.git("merge-base", "--is-ancestor", rule.name, str(record["provenance"]["git_commit"])) is not None
 
 
 def of_rule(path: str, records: list[Record], others: list[Record]) -> str:
@@ -131,7 +119,7 @@ def of_rule(path: str, records: list[Record], others: list[Record]) -> str:
         others: of studies whose trials this one may repeat.
     """
     arms = [record for record in records if record["kind"] == "trials"]
-    cut_off = (git("rev-parse", "--is-shallow-repository") or "").strip() != "false"
+    cut_off = (paths.git("rev-parse", "--is-shallow-repository") or "").strip() != "false"
     found = [] if cut_off else commits(path)
     if not arms:
         return ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import subprocess
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -31,15 +30,6 @@ def code_sha256(*parts: str) -> str:
         digest.update(file.relative_to(package).as_posix().encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-def git(*arguments: str) -> str:
-    """Output of a git command in the repository; empty where there is no git."""
-    try:
-        done = subprocess.run(["git", *arguments], cwd=paths.ROOT, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return done.stdout.strip()
 
 
 def processor() -> str:
@@ -70,8 +60,8 @@ def code() -> dict[str, object]:
     """The commit, whether files differed from it, and the hashes of the code in use. Read once, when a process starts
     to work."""
     return {
-        "git_commit": git("rev-parse", "HEAD") or None,
-        "git_dirty": bool(git("status", "--porcelain", "--", "lib")),
+        "git_commit": (paths.git("rev-parse", "HEAD") or "").strip() or None,
+        "git_dirty": bool(paths.git("status", "--porcelain", "--", "lib")),
         "lib_sha256": code_sha256(),
         "trial_code_sha256": code_sha256(*CODE_OF_A_TRIAL),
     }

@@ -23,8 +23,6 @@ from actlab.study.progress import Event, Watch
 from actlab.study.record import bits_of, differing
 from actlab.study.trial import KINDS, check_data, far_apart, kind_of, recorded_trial, specification, train_afresh
 
-CODE = "the code that trains"
-
 
 @dataclass(frozen=True)
 class Task:
@@ -53,11 +51,6 @@ class Replay:
     """Whether it contradicts what replay promises: it raised, or its bits differ though machine, versions and the code
     that trains are the same."""
 
-    @property
-    def equal(self) -> bool:
-        """Whether all that was compared has the recorded bits."""
-        return self.record is not None and self.record["equal"]
-
 
 def task_of(path: Path, label: str | None = None) -> Task:
     """One trial of a record, the first unless ``label`` names another."""
@@ -72,12 +65,12 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
     known = sorted(folder.name for folder in paths.results().glob("*") if any(folder.glob("*.json")))
     if study and study not in known:
         raise UnknownName("study", study, known, str(paths.results()))
-    files = [path for name in ([study] if study else known) for path in sorted((paths.results() / name).glob("*.json"))]
     every = {sign for kind in KINDS.values() for sign in kind.OWN}
-    records = [(path, record) for path in files if (record := store.load(path)).get("kind") in every]
     return [
         _task(path, record, trial["label"])
-        for path, record in records
+        for name in ([study] if study else known)
+        for path in sorted(store.folder_of(name).glob("*.json"))
+        if (record := store.load(path)).get("kind") in every
         for trial in record["trials"]
         if label in (None, trial["label"])
     ]
@@ -195,11 +188,9 @@ def _loss(trial: Mapping[str, Any]) -> float:
 def _changed(record: store.Record) -> list[str]:
     """What a bit-for-bit comparison has to share and does not."""
     was, here = record["provenance"], provenance.here()
-    machines = was["machine"], here["machine"]
-    changed = [
-        f"{key} {machines[0].get(key)} -> {now}" for key, now in machines[1].items() if machines[0].get(key) != now
-    ]
-    return changed if was["trial_code_sha256"] == here["trial_code_sha256"] else [*changed, CODE]
+    then, now = was["machine"], here["machine"]
+    changed = [f"{key} {then.get(key)} -> {now[key]}" for key in now if then.get(key) != now[key]]
+    return changed if was["trial_code_sha256"] == here["trial_code_sha256"] else [*changed, "the code that trains"]
 
 
 def _verdict(found: store.Record) -> str:

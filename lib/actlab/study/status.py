@@ -23,21 +23,18 @@ def of(params: StudyParams) -> pd.DataFrame:
     ``running``, ``missing``, and ``seconds``: left for running and missing trials on one worker; NaN where nothing of
     its kind is recorded.
     """
-    arms = kind_of(params).arms_of(params)
-    spent = _seconds(params.study)
-    return pd.DataFrame([_row(params, arm, spent) for arm in arms])
-
-
-def _row(params: StudyParams, arm: Any, spent: pd.DataFrame) -> dict[str, Any]:
-    places = [cached(task) for task in kind_of(params).tasks_of(params, arm)]  # in which its trials end
-    states = ["recorded" if recorded(arm) else _state(place) for place in places]
-    counts = {state: states.count(state) for state in STATES}
-    left = counts["running"] + counts["missing"]
-    seconds = left * _each(arm, spent) if left else 0.0
-    return {"arm": arm.id, "trials": len(places), **counts, "seconds": seconds}
+    kind, spent, rows = kind_of(params), _seconds(params.study), []
+    for arm in kind.arms_of(params):
+        states = ["recorded" if recorded(arm) else _state(cached(task)) for task in kind.tasks_of(params, arm)]
+        counts = {state: states.count(state) for state in STATES}
+        left = counts["running"] + counts["missing"]
+        seconds = left * _each(arm, spent) if left else 0.0
+        rows.append({"arm": arm.id, "trials": len(states), **counts, "seconds": seconds})
+    return pd.DataFrame(rows)
 
 
 def _state(place: Path) -> str:
+    """Of the trial that ends in this file."""
     lock = place.with_suffix(".lock")
     if place.exists() or not lock.exists():
         return "ended" if place.exists() else "missing"
@@ -62,19 +59,18 @@ def _each(arm: Any, spent: pd.DataFrame) -> float:
     length = "epochs" if "epochs" in own else "iterations"
     if length not in spent:
         return math.nan
-    spent = spent.assign(a_step=spent["seconds"] / spent[length]).dropna(subset="a_step")
-    for names in ("model activation scale batch_size", "model scale batch_size", "model scale", "scale"):
-        same = spent
-        for name in set(names.split()) & set(own):
-            same = same[same[name] == own[name]] if name in same else same[:0]
-        if len(same):
-            return float(same["a_step"].mean() * own[length])
+    a_step = spent["seconds"] / spent[length]
+    for shared in ("model activation scale batch_size", "model scale batch_size", "model scale", "scale"):
+        names = [name for name in shared.split() if name in own]
+        alike = (spent.reindex(columns=names) == [own[name] for name in names]).all(axis="columns")
+        if len(same := a_step[alike].dropna()):
+            return float(same.mean() * own[length])
     return math.nan
 
 
 def in_words(found: pd.DataFrame, workers: int) -> str:
     """The sum in one sentence."""
-    sums = {name: int(found[name].sum()) for name in ("trials", *STATES)}
+    sums = found[["trials", *STATES]].sum()
     told, time = ", ".join(f"{sums[state]} {state}" for state in STATES), ""
     if sums["running"] + sums["missing"]:
         plural = "" if workers == 1 else "s"
