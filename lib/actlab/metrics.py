@@ -136,3 +136,13 @@ def label_pd(p: Tensor, q: Tensor, targets: Tensor) -> float:
     p, q = _pair(p, q)
     index = _targets(p, targets)[:, None]
     return relative_pd(p.gather(1, index), q.gather(1, index))
+
+
+def compare(p: Tensor, q: Tensor, targets: Tensor, own: Iterable[str] = ()) -> dict[str, float]:
+    """Every metric of a pair of models, those of a user's ``own`` too. ``targets``: (N,) true labels."""
+    split = churn_split(p, q, targets)._asdict()
+    return {
+        **row_means(p, q, own),
+        "label_pd": label_pd(p, q, targets),
+        **{f"churn_{name}": value for name, value in split.items()},
+    }

@@ -137,4 +137,4 @@ def test_a_trial_under_defects_can_be_replayed(toy):
     one = replace(one, protocol=one.protocol[:2])
     record = finish(one, record_of(one, [run_trial(one.trials[0])]))
     assert specification(record, "42") == one.trials[0]
-    assert replay(task_of(store.path_of("toy-quick", record["arm"]))).equal
+    assert replay(task_of(store.path_of("toy-quick", record["arm"]))).record["equal"]

@@ -203,5 +203,5 @@ def test_all_trials_of_all_records(toy):
 def test_processes_replay_the_same_bits():
     """What this process recorded, two others train again."""
     run(Params.parse({"study": "one", "model": "tinylstm", "activations": "gelu", **tiny.STUDY}))
-    assert [outcome.equal for outcome in replay_all(recorded_trials("one"), workers=2)] == [True, True]
+    assert [outcome.record["equal"] for outcome in replay_all(recorded_trials("one"), workers=2)] == [True, True]
     assert len(store.load_replays("one")) == 2

@@ -147,20 +147,21 @@ def arms_of(params: AblationParams) -> list[AblationArm]:
     recorded."""
     cells = list(product(params.optimizers, params.symmetry, params.activations))
     if params.tuning is not None:
-        return [each for cell in cells for each in candidates(params, *cell)[0]]
+        return [each for cell in cells for each in tuned(params, "rate_factors", arm, *cell)[0]]
     if params.rates is None:
-        return [arm(params, *cell, factor) for factor in params.rate_factors for cell in cells]
-    factors = {name: chosen_factor(params.rates.study, name) for name in params.optimizers}
-    return [arm(params, *cell, factors[cell[0]]) for cell in cells]
+        settings = [params.replace(rate_factors=factor) for factor in params.rate_factors]
+        return [arm(own, *cell) for own in settings for cell in cells]
+    chose = {name: params.replace(rate_factors=chosen_factor(params.rates.study, name)) for name in params.optimizers}
+    return [arm(chose[cell[0]], *cell) for cell in cells]
 
 
-def arm(params: AblationParams, optimizer: str, symmetry: str, activation: str, factor: float) -> AblationArm:
-    """One arm of an ablation."""
+def arm(params: AblationParams, optimizer: str, symmetry: str, activation: str) -> AblationArm:
+    """One arm of an ablation, at the first of its rate factors."""
     common: dict[str, Any] = {
         "optimizer": optimizer,
         "symmetry": symmetry,
         "activation": activation,
-        "rate_factor": factor,
+        "rate_factor": params.rate_factors[0],
         "recipe": taken(TokenRecipe, params),
         "dataset": located(params.dataset),
         "parts": parts_of(activation=activation, **({} if params.shards else {"dataset": params.dataset})),
@@ -170,22 +171,10 @@ def arm(params: AblationParams, optimizer: str, symmetry: str, activation: str, 
     return AblationArm(params.study, trials, params.plan.mark if params.plan else None)
 
 
-def candidates(
-    params: AblationParams, optimizer: str, symmetry: str, activation: str
-) -> tuple[list[AblationArm], float | None]:
-    """Of a study that chooses rate factors: one cell's arms that are recorded or wanted next; the chosen factor, once
-    none is wanted."""
-    assert params.tuning is not None
-    return tuned(
-        params.tuning,
-        lambda factor, seed: arm(params.replace(seed=seed, trials=1), optimizer, symmetry, activation, factor),
-    )
-
-
 def chosen_factor(study: str, optimizer: str) -> float:
     """The multiple of an optimizer's published rate that the study ``params/<study>.yaml`` chose."""
     return chosen(
         study,
         AblationParams.load,
-        lambda tuning: candidates(tuning, optimizer, tuning.symmetry[0], tuning.activations[0]),
+        lambda of: tuned(of, "rate_factors", arm, optimizer, of.symmetry[0], of.activations[0]),
     )

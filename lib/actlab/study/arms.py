@@ -14,7 +14,7 @@ from actlab.records import store
 from actlab.study.defects import DOUBLED, OF_TRAINING, defects_of
 from actlab.study.own_parts import Parts, own_metrics, parts_of
 from actlab.study.params import Params, StudyParams
-from actlab.study.tuning import chosen, tuned
+from actlab.study.tuning import Choice, chosen, tuned
 from actlab.trainers.recipes import Recipe
 
 VARIANTS = PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16 = (
@@ -202,15 +202,10 @@ def settings_of(params: Params, model: str, activation: str) -> Params:
     return params.replace(**own) if own else params
 
 
-def candidates(params: Params, model: str, activation: str) -> tuple[list[Arm], float | None]:
+def candidates(params: Params, model: str, activation: str) -> Choice:
     """Of a study that chooses learning rates: one cell's arms that are recorded or wanted next; the chosen rate, once
     none is wanted."""
-    assert params.tuning is not None
-    own = settings_of(params, model, activation)
-    return tuned(
-        params.tuning,
-        lambda rate, seed: arm(own.replace(learning_rate=rate, seed=seed, trials=1), model, activation),
-    )
+    return tuned(settings_of(params, model, activation), "learning_rate", arm, model, activation)
 
 
 def arm(params: Params, model: str, activation: str, kind: str = "trials", varies: str = ALL) -> Arm:

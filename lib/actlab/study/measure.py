@@ -39,16 +39,6 @@ def mean(values: Iterable[float]) -> float:
     return fmean(found) if (found := list(values)) else float("nan")
 
 
-def compare(p: Tensor, q: Tensor, targets: Tensor, own: Iterable[str] = ()) -> dict[str, float]:
-    """Every metric of one pair, those of a user's ``own`` too."""
-    split = metrics.churn_split(p, q, targets)._asdict()
-    return {
-        **metrics.row_means(p, q, own),
-        "label_pd": metrics.label_pd(p, q, targets),
-        **{f"churn_{name}": value for name, value in split.items()},
-    }
-
-
 def row_pairs(predictions: Predictions, own: Iterable[str] = ()) -> list[Results]:
     """The row-wise metrics of every pair of trials."""
     couples = combinations(predictions, 2)
@@ -93,7 +83,7 @@ class Trained:
         predictions, targets, own = self.predictions(), self.frozen.targets.flatten(), dict(self.arm.metrics)
         couples = [c for c in combinations(self.done, 2) if self.arm.kind == "trials" or _one_seed(*c)]
         return [
-            {"between": [a.label, b.label], **compare(predictions[a.label], predictions[b.label], targets, own)}
+            {"between": [a.label, b.label], **metrics.compare(predictions[a.label], predictions[b.label], targets, own)}
             for a, b in couples
         ]
 

@@ -97,32 +97,25 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
     """
     provenance.code()  # before anything can change the files that this process has loaded
     tell = watch or (lambda event: None)
-    together = kind_of(params).NAME == "ablation"
     if missing := load(params).missing:
-        _check(params, scheduler, together)
+        _check(params, scheduler)
         if workers > 1 or scheduler:
             _check_session(params, missing)
         if isinstance(params, Params):
             _check_bfloat16(missing, tell)
-    group = joined_group() if together else ALONE
-    if group.world > 1 and scheduler:
-        raise BadInput("torchrun's processes train one trial together: start them without --scheduler")
+    group = joined_group() if kind_of(params).NAME == "ablation" else ALONE
     if isinstance(params, Params):
         baselines.ensure(params.study, params.dataset, params.train_fraction, params.validation)
     while True:
-        outcome = group.agree(lambda: load(params))
-        outcome = _train_missing(
-            params, outcome, workers, tell if group.leads else lambda event: None, scheduler, group
-        )
+        outcome = _train_missing(params, workers, tell if group.leads else lambda event: None, scheduler, group)
         planned = group.agree(lambda: load(params))
         if outcome.failed or not planned.missing:
             return outcome if outcome.failed else planned
 
 
-def _train_missing(
-    params: StudyParams, outcome: Outcome, workers: int, tell: Watch, scheduler: str, group: Group
-) -> Outcome:
-    kind, missing = kind_of(params), outcome.missing
+def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: str, group: Group) -> Outcome:
+    kind, outcome = kind_of(params), group.agree(lambda: load(params))
+    missing = outcome.missing
     before = {arm: earlier(arm) for arm in missing}
     needs = {arm: kind.tasks_of(params, arm) for arm in missing}
     tasks = sorted(dict.fromkeys(chain(*needs.values())), key=_duration, reverse=True)
@@ -135,7 +128,7 @@ def _train_missing(
         tell(Event("start", missing[0], total=sum(map(_size, tasks))))
     ended: dict[Any, Results] = {}
     for place, result in run_tasks(
-        partial(run_trial, group=group) if group.world > 1 else run_trial,
+        partial(run_trial, group=group),
         tasks,
         workers if group.world == 1 else 1,
         lambda place, iteration, loss: tell(Event("progress", owner[tasks[place]], tasks[place], iteration, loss)),
@@ -203,11 +196,13 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     return _finished(one, [run_trial(spec) for spec in one.trials])
 
 
-def _check(params: StudyParams, scheduler: str = "", together: bool = False) -> None:
+def _check(params: StudyParams, scheduler: str = "") -> None:
     """``BadInput`` with one sentence where a study cannot be trained as asked: a device that is not here, torchrun on
-    other studies than an ablation (``together``)."""
+    other studies than an ablation, or beside a scheduler."""
     processes, device = int(os.environ.get("WORLD_SIZE", "1")), str(getattr(params, "device", "cpu"))
-    if processes > 1 and not together:
+    if processes > 1 and scheduler:
+        raise BadInput("torchrun's processes train one trial together: start them without --scheduler")
+    if processes > 1 and kind_of(params).NAME != "ablation":
         raise BadInput(
             f"torchrun started {processes} processes, which can share a trial of an ablation only: "
             f"train this study without torchrun, with --workers {processes}"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping
+from itertools import product
 from typing import Any
 
 from pydantic import Field
@@ -23,6 +24,8 @@ from actlab.study.record import recorded
 
 Losses = Mapping[tuple[float, int], float]
 """(rate, seed) -> the loss at the end, in nats; lower is better."""
+Choice = tuple[list[Any], float | None]
+"""What ``tuned`` returns."""
 
 
 class Tuning(Checked):
@@ -43,38 +46,36 @@ def step(losses: Losses, rule: Tuning) -> tuple[list[tuple[float, int]], float |
     """
     first, *others = rule.seeds
     rates = sorted({*rule.rates, *(rate for rate, seed in losses if seed == first)})
-    if missing := [(rate, first) for rate in rates if (rate, first) not in losses]:
-        return missing, None
+
+    def untried(rates: list[float], seeds: list[int]) -> list[tuple[float, int]]:
+        return [trial for trial in product(rates, seeds) if trial not in losses]
+
+    def beyond(rate: float) -> list[tuple[float, int]]:
+        """The next rate outside the tried ones, where ``rate`` lies at their edge and the limits allow it."""
+        further = rate * rule.factor if rate == rates[-1] else rate / rule.factor if rate == rates[0] else math.nan
+        return [(further, first)] if rule.least <= further <= rule.most else []
+
+    if wanted := untried(rates, [first]):
+        return wanted, None
     ranked = sorted((r for r in rates if math.isfinite(losses[r, first])), key=lambda rate: losses[rate, first])
     if not ranked:
         return [], None
-    if beyond := _beyond(ranked[0], rates, rule):
-        return [(beyond, first)], None
-    if missing := [(rate, seed) for rate in ranked[: rule.keep] for seed in others if (rate, seed) not in losses]:
-        return missing, None
-    tried = [rate for rate in ranked if all((rate, seed) in losses for seed in others)]
+    if wanted := beyond(ranked[0]) or untried(ranked[: rule.keep], others):
+        return wanted, None
+    tried = [rate for rate in ranked if not untried([rate], others)]
     best = min(tried, key=lambda rate: statistics.fmean(losses[rate, seed] for seed in rule.seeds))
-    if beyond := _beyond(best, rates, rule):
-        return [(beyond, first)], None
-    return [], best
+    wanted = beyond(best)
+    return wanted, None if wanted else best
 
 
-def _beyond(rate: float, rates: list[float], rule: Tuning) -> float | None:
-    """The next rate outside the tried ones, where ``rate`` lies at their edge and the limits allow it."""
-    further = rate * rule.factor if rate == rates[-1] else rate / rule.factor if rate == rates[0] else math.nan
-    return further if rule.least <= further <= rule.most else None
-
-
-def tuned(rule: Tuning, arm_of: Callable[[float, int], Any]) -> tuple[list[Any], float | None]:
-    """(the arms of one choice that are recorded or wanted next; the chosen rate, once none is wanted).
-
-    ``arm_of(rate, seed)`` makes an arm of one trial.
-    """
+def tuned(params: Any, field: str, arm: Callable[..., Any], *cell: str) -> Choice:
+    """Of one cell of a study that chooses ``field``, a learning rate: its arms that are recorded or wanted next; the
+    chosen rate, once none is wanted. ``arm(params, *cell)`` makes an arm."""
     arms: list[Any] = []
     losses: dict[tuple[float, int], float] = {}
     while True:
-        wanted, rate = step(losses, rule)
-        fresh = [arm_of(*trial) for trial in wanted]
+        wanted, rate = step(losses, params.tuning)
+        fresh = [arm(params.replace(**{field: rate, "seed": seed, "trials": 1}), *cell) for rate, seed in wanted]
         arms += fresh
         records = [recorded(arm) for arm in fresh]
         if not wanted or None in records:
@@ -86,7 +87,7 @@ def _loss(trial: Mapping[str, Any]) -> float:
     return float(trial["final"]["val_loss"]) if trial["status"] == "done" else math.inf
 
 
-def chosen(study: str, load: Callable[..., Any], choice: Callable[[Any], tuple[list[Any], float | None]]) -> float:
+def chosen(study: str, load: Callable[..., Any], choice: Callable[[Any], Choice]) -> float:
     """The rate that a cell of the study ``params/<study>.yaml`` chose; ``BadInput`` as long as it has not.
 
     ``load(path)`` gives the study's parameters, ``choice`` of them what ``tuned`` says of the cell.
