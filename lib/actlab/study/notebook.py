@@ -43,26 +43,23 @@ def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Map
     from actlab.study.trial import KINDS
 
     found: type[Any] = cls or Params
-    _check(namespace, extra or {}, {*found.model_fields})
+    given(namespace, [*found.model_fields, "kind"], **extra or {})
     (own,) = [name for name, kind in KINDS.items() if found in kind.OWN]
     if (kind := namespace.get("kind", own)) != own:  # of a params file given whole, ``papermill -f``
         raise BadInput(f"{WHERE}: kind={kind!r}: this notebook is for {own}")
     return found.parse({name: namespace[name] for name in found.model_fields if name in namespace}, WHERE)
 
 
-def given(namespace: Mapping[str, Any], **declared: Allowed) -> None:
+def given(namespace: Mapping[str, Any], others: Collection[str] = (), /, **declared: Allowed) -> None:
     """The same check for a notebook that trains nothing: each of its parameters with its type or its allowed values.
+    ``others``: names that may be injected too.
 
     Raises:
         BadInput: an injected name that is not declared, or a wrong value.
     """
-    _check(namespace, declared)
-
-
-def _check(namespace: Mapping[str, Any], declared: Mapping[str, Allowed], fields: Collection[str] = ()) -> None:
     for name in injected(namespace):
-        if name not in {*declared, *fields, *(["kind"] if fields else [])}:
-            raise UnknownName("parameter", name, {*declared, *fields}, WHERE)
+        if name not in {*declared, *others}:
+            raise UnknownName("parameter", name, {*declared, *others} - {"kind"}, WHERE)
     for name, allowed in declared.items():
         value = namespace.get(name)
         if isinstance(allowed, type):

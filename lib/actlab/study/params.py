@@ -117,7 +117,7 @@ class StudyParams(Checked):
     @classmethod
     def load(cls, path: Path, own: Sequence[str] = ()) -> Self:
         """Checked parameters from a YAML file of this kind; ``own``: plug-in files beside those that it names."""
-        values = {key: value for key, value in read_yaml(path).items() if key != "kind"}
+        values = {key: value for key, value in read_mapping(path).items() if key != "kind"}
         if own:
             values["plugins"] = list(dict.fromkeys([*_listed(values.get("plugins", [])), *own]))  # type: ignore[misc]
         return cls.parse(values, str(path))
@@ -264,7 +264,7 @@ def _explain(item: Any) -> str:
     return f"{place}={given}: {message}" if place else message
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
+def read_mapping(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file; ``BadInput`` names a file that holds none."""
     try:
         with path.open("rb") as file:

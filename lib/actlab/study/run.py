@@ -19,7 +19,7 @@ from actlab.study import arms, baselines, provenance
 from actlab.study.measure import Results
 from actlab.study.mnist import Program, key
 from actlab.study.own_parts import of_session
-from actlab.study.params import Params, StudyParams, read_yaml
+from actlab.study.params import Params, StudyParams, read_mapping
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
@@ -32,7 +32,7 @@ from actlab.trainers.distributed import group as joined_group
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StudyRecords:
     """The records of a study in the order of its arms; ``None`` where an arm has none."""
 
     arms: list[Any]
@@ -64,21 +64,21 @@ def read_params(path: Path, own: Sequence[str] = ()) -> StudyParams:
     Raises:
         BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
     """
-    kind = read_yaml(path).get("kind", "repro")
+    kind = read_mapping(path).get("kind", "repro")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UnknownName("kind", kind, KINDS, str(path))
     params: StudyParams = KINDS[kind].OWN[0].load(path, own)
     return params
 
 
-def load(params: StudyParams) -> Outcome:
+def load(params: StudyParams) -> StudyRecords:
     """What is recorded of a study; trains nothing."""
     planned = kind_of(params).arms_of(params)
     baseline = baselines.recorded(params.study, params.dataset) if isinstance(params, Params) else None
-    return Outcome(planned, [recorded(arm) for arm in planned], baseline)
+    return StudyRecords(planned, [recorded(arm) for arm in planned], baseline)
 
 
-def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> Outcome:
+def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> StudyRecords:
     """Bring a study to its end: arms with a record are loaded, finished trials come from the cache, the rest is
     trained; each arm is recorded as soon as its last trial has ended.
 
@@ -113,7 +113,7 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
             return outcome if outcome.failed else planned
 
 
-def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: str, group: Group) -> Outcome:
+def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: str, group: Group) -> StudyRecords:
     kind, outcome = kind_of(params), group.agree(lambda: load(params))
     missing = outcome.missing
     before = {arm: earlier(arm) for arm in missing}
@@ -146,7 +146,7 @@ def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: st
                 results = [_share(arm, ended[each]) for each in needs[arm]]
                 records[arm] = group.agree(partial(_finished, arm, results, group.world))
                 tell(Event("arm", arm, record=records[arm]))
-    return Outcome(outcome.arms, list(records.values()), outcome.baseline)
+    return StudyRecords(outcome.arms, list(records.values()), outcome.baseline)
 
 
 def _finished(arm: Any, results: list[Results], processes: int = 1) -> store.Record:
@@ -169,7 +169,7 @@ def _share(arm: Any, result: Results) -> Results:
     return trials[key(arm.network, arm.hidden, arm.learning_rate)] if trials else result
 
 
-def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> Outcome:
+def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> StudyRecords:
     """A study for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a
     core."""
     return run(params, workers or os.cpu_count() or 1) if train_missing else load(params)
