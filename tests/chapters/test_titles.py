@@ -64,9 +64,8 @@ def test_processors() -> None:
     kinked = [moved.pop(name) for name in ("relu", "step")]
     assert min(kinked) > 1e3 * max(moved.values())
     bfloat16 = sources.read(store.load_study("sources-small"))
-    seeds = bfloat16.recorded("charlm")
-    for activation, arm in seeds.items():
-        apart = bfloat16.perturbation("charlm", activation, "bfloat16")
+    for arm in bfloat16.arms():
+        apart = bfloat16.perturbation("charlm", arm.activation, "bfloat16")
         smooth = bfloat16.perturbation("charlm", "gelu", "nudge")
         assert 1e3 * max(smooth) < min(apart) < max(apart) < arm.estimate("total_variation").low / 5
 
@@ -75,10 +74,9 @@ def test_sources() -> None:
     """Under every activation and at both sizes."""
     assert title("sources").startswith("First weights and order of batches make most of the difference between seeds")
     for study in ("sources", "sources-small"):
-        arms = sources.read(store.load_study(study)).arms
-        for model, activation in {cell[:2] for cell in arms}:
-            alone = [arms[model, activation, s].estimate("total_variation").value for s in ("init", "order", "dropout")]
-            assert 0 < alone[2] < min(alone[:2])
+        found = sources.read(store.load_study(study))
+        means = ([arm.estimate("total_variation").value for arm in found.arms(s)] for s in ("init", "order", "dropout"))
+        assert all(0 < dropout < min(alone) for *alone, dropout in zip(*means, strict=True))
 
 
 def test_extreme() -> None:

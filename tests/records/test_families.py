@@ -62,10 +62,9 @@ def test_one_question_has_one_family(lite):
     expected = {(arm.model, arm.activation): (e, p) for arm, e, p, _ in compared(lite, "total_variation")}
     assert round(expected["convlm", "smelu_1"][1], 3) == 0.055
     study = sources.read(committed("sources"), lite)
-    for model in study.models:
-        for found in sources.against_relu(study, model):
-            if found.stream == "all":
-                assert (found.difference, found.p, found.quoted) == (*expected[model, found.activation], True)
+    for arm, *found in study.tests():
+        if arm.varies == "all":
+            assert found == [*expected[arm.record["model_name"], arm.activation], True]
     assert "of 18 differences" in sources_chapter.rule_table({"sources": study}).loc["streams", "sources"]
     losses = {arm.activation: (e, p) for arm, e, p, _ in compared(lite, "val_loss") if arm.model == "charlm"}
     sizes = report.read(committed("scale"), lite)

@@ -64,23 +64,6 @@ def test_peers_are_measured_in_processes_of_their_own():
     assert len(performance.equal_protocol(found)) == len(ways)
 
 
-MADE_UP = {
-    "trials": {"in this process": 2, "Dask, 1": 2, "Dask, 2": 4},
-    "seconds": {"in this process": [10.0, 10.0], "Dask, 1": [10.1, 10.1], "Dask, 2": [10.5, 10.5]},
-    "task_seconds": 0.003,
-    "report_seconds": 0.001,
-    "reports_every": 0.2,
-}
-
-
-def test_scaling_counts_runs_not_rounds():
-    """Four runs in 10.5 s are 1.905 times two in 10 s; a task of 3 ms and 150 reports of 1 ms are 0.51% of 30 s."""
-    table = performance.workers(MADE_UP)
-    assert table.loc["Dask, 2", "times one process"] == "1.905 [1.905, 1.905]"
-    assert table.loc["in this process", "runs an hour"] == "720"
-    assert table["Dask's share of 30 s"].tolist() == ["", "0.51%", "0.51%"]
-
-
 def test_an_unknown_measurement_lists_the_known(capsys):
     """Before anything is measured; exit code 2."""
     assert main(["scalign"]) == 2

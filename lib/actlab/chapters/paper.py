@@ -20,7 +20,7 @@ from actlab.records.ablation import interaction, symmetry
 from actlab.records.estimates import adjusted
 from actlab.records.preregistration import params_of
 from actlab.records.settings import MAIN, kind_of
-from actlab.records.sources import METRIC, SMOOTH, STREAMS, amplification, ensemble_gain, ensembles
+from actlab.records.sources import METRIC, SMOOTH, amplification, ensemble_gain, ensembles
 from actlab.statistics.significance import Test
 
 STUDIES = ("repro-lite", "answer", "sources", "sources-small", "extreme", "scale", "mnist", "ablation-tuned")
@@ -61,13 +61,14 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "amplification": [amplification(streams["sources-small"], "charlm", a) for a in SMOOTH],
         "twins": twins.drop(columns=["settings", "versions"]).to_dict("records"),
         "streams": {
-            model: {stream: streams["sources"].arms[model, "relu", stream].shown(METRIC) for stream in STREAMS}
-            for model in streams["sources"].models
+            model: {arm.varies: arm.shown(METRIC) for arm in grid.arms.values() if arm.activation == "relu"}
+            for model, grid in streams["sources"].grids.items()
         },
         "ensembles": {
-            model: {"gain": ensemble_gain(arm, 2), **{f"of {size}": e for size, e in ensembles(arm).items()}}
-            for (model, activation, stream), arm in streams["sources"].arms.items()
-            if (activation, stream) == ("relu", "all")
+            arm.record["model_name"]: {"gain": ensemble_gain(arm, 2)}
+            | {f"of {n}": e for n, e in ensembles(arm).items()}
+            for arm in streams["sources"].arms()
+            if arm.activation == "relu"
         },
         "sizes": {
             "shares": [(report.sizes(sizes)[row], report.share(sizes, row)) for row in report.complete(sizes)],

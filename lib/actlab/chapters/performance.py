@@ -1,9 +1,7 @@
-"""What runs, commands, workers and updates cost beside named peers, by the newest records of `python -m tests.speed`;
-a part of the page on running."""
+"""What a run costs beside named peers, by the newest record of `python -m tests.speed`, for the page on running."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from statistics import median
 from typing import Any
 
@@ -21,20 +19,12 @@ from actlab.statistics.means import mean_interval
 
 STUDY = "performance"
 OURS, REFERENCE = "ours", "plain reference"
-OPTIMIZERS = {"ecd": "ECD", "soap": "SOAP", "adamw": "AdamW", "sgdm": "SGDM"}
-IMAGES = {
-    "lightning": "PyTorch Lightning",
-    "plain": "plain PyTorch loop, fused Adam",
-    "stacked": "36 networks stacked (ours)",
-}
 PEERS = {
     REFERENCE: "plain PyTorch",
     "PyTorch Lightning, our model": "Lightning",
     "nanoGPT-style loop and layers": "nanoGPT-style loop",
 }
 """A way -> its name in the figure."""
-A_RUN = 30.0
-"""Seconds of the run of which Dask's share is stated."""
 Measured = dict[str, Any]
 
 
@@ -84,82 +74,12 @@ def equal_protocol(measured: Measured) -> pd.DataFrame:
     return frame(rows, ("model", "way"))
 
 
-def commands(measured: Measured) -> pd.DataFrame:
-    """One row a model: wall-clock seconds of the reference's command and of ours, and their ratio."""
-    rows = {}
-    for model, ways in measured["models"].items():
-        theirs = median(ways["reference"])
-        rows[model] = {"reference, s": f"{theirs:.0f}"}
-        for way, seconds in ((way, median(values)) for way, values in ways.items() if way != "reference"):
-            rows[model] |= {f"ours in {way}, s": f"{seconds:.0f}", f"times faster in {way}": f"{theirs / seconds:.1f}"}
-    return frame(rows)
-
-
-def workers(measured: Measured) -> pd.DataFrame:
-    """One row a way: runs an hour and their ratio to those in one process, with a 95% interval over the rounds; and
-    Dask's share of a run of ``A_RUN`` seconds."""
-    each = {name: np.array(values) / measured["trials"][name] for name, values in measured["seconds"].items()}
-    dask = measured["task_seconds"] / A_RUN + measured["report_seconds"] / measured["reports_every"]
-    return frame(
-        {
-            name: {
-                "runs an hour": f"{3600 / np.median(seconds):.0f}",
-                "times one process": with_interval(mean_interval(list(each["in this process"] / seconds)), 3),
-                "rounds": str(len(seconds)),
-                f"Dask's share of {A_RUN:.0f} s": f"{dask:.2%}" if name.startswith("Dask") else "",
-            }
-            for name, seconds in each.items()
-        }
-    )
-
-
-def images(measured: Measured) -> pd.DataFrame:
-    """One row a batch size and way: CPU seconds of a run (one epoch), and how many times the stacked program's."""
-    rows = {
-        (f"batch {row['batch_size']}", IMAGES[row["way"]]): {
-            "CPU seconds of a run": f"{row['seconds_a_trial']:.3f}",
-            "times ours": f"{row['times_stacked']:.1f}",
-        }
-        for row in measured["rows"]
-    }
-    return frame(rows, ("", "way"))
-
-
-def updates(measured: Measured) -> pd.DataFrame:
-    """One row an optimizer: a whole step and an update of the weights in times AdamW's, at two sizes; bytes of state a
-    parameter."""
-    small_size, large = ({row["optimizer"]: row for row in measured[size]["rows"]} for size in ("small", "large"))
-    few, many = (f"{measured[size]['parameters'] / 1e6:.1f}M" for size in ("small", "large"))
-    learning, adamw = measured["small"]["learning_cpu_ms"], small_size["adamw"]["cpu_ms"]
-    return frame(
-        {
-            OPTIMIZERS[name]: {
-                f"step ({few})": f"{(learning + row['cpu_ms']) / (learning + adamw):.2f}",
-                f"update ({few})": f"{row['times_adamw']:.2f}",
-                f"update ({many})": f"{large[name]['times_adamw']:.2f}" if name in large else "not measured",
-                "bytes of state a parameter": f"{measured['state_bytes'][name]:.1f}",
-            }
-            for name, row in small_size.items()
-        }
-    )
-
-
-TABLES: dict[str, tuple[str, Callable[[Measured], pd.DataFrame]]] = {
-    "CPU time at equal protocol, every way": ("peers", equal_protocol),
-    "Whole commands: two runs from the shell, wall clock, each side with its own protocol": ("commands", commands),
-    "More workers: short runs in one process, on one Dask worker and on two": ("scaling", workers),
-    "The image sweep against Lightning: 36 networks in one program": ("mnist", images),
-    "An update of the weights in times fused AdamW's": ("optimizers", updates),
-}
-"""Title -> the name of its record, and what makes it."""
-
-
 def tables(**others: store.Record | None) -> dict[str, pd.DataFrame]:
-    """Every table by its title, and the machines, also of ``others``; "no record yet" where nothing was measured."""
-    records = {name: newest(name) for name, _ in TABLES.values()}
-    made = {t: table(r["measured"]) if (r := records[name]) else frame({}) for t, (name, table) in TABLES.items()}
-    return made | {
-        "Machines": frame({n: origin(r) for n, r in {**records, **others}.items() if r}),
+    """The figure's numbers with every way, and the machines, also of ``others``."""
+    peers = newest("peers")
+    return {
+        "CPU time at equal protocol, every way": equal_protocol(peers["measured"]) if peers else frame({}),
+        "Machines": frame({name: origin(record) for name, record in {"peers": peers, **others}.items() if record}),
     }
 
 

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters.template import frame
 from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
 from actlab.records import store
@@ -86,26 +85,6 @@ def figure(found: pd.DataFrame) -> Figure:
         for key, arm in arms.items()
     }
     return points(seeds, "losses apart (nats); 1e-10 stands for 0", singles=singles, log=True)
-
-
-def table(found: pd.DataFrame) -> pd.DataFrame:
-    """One row an arm, the largest effect of the processor first within a model: how far the losses lie apart, and how
-    far those of two seeds."""
-    rows = {
-        cell: {
-            "trials on two processors": len(arm),
-            "losses apart, median (nats)": small(arm["apart"].median()),
-            "smallest to largest (nats)": span(arm),
-            "two seeds apart, mean (nats)": small(arm["between_seeds"].iloc[0]),
-        }
-        for cell, arm in sorted(found.groupby(ARM), key=lambda item: (item[0][0], -item[1]["apart"].median()))
-    }
-    return frame(rows, ("model", "activation")) if rows else pd.DataFrame({"": {NOT_YET: ""}})
-
-
-def span(arm: pd.DataFrame) -> str:
-    """Smallest and largest difference of loss."""
-    return " to ".join(small(arm["apart"].agg(pick)) for pick in (("min", "max") if len(arm) > 1 else ("min",)))
 
 
 def extent(found: pd.DataFrame) -> str:

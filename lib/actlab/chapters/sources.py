@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
-from actlab.chapters.template import MISSING, folded, frame
+from actlab.chapters.template import folded, frame
 from actlab.figures.primitives import line, lines, points
 from actlab.figures.style import NO_RECORD
 from actlab.records import families, store
@@ -24,12 +23,11 @@ from actlab.records.sources import (
     SMOOTH,
     STREAMS,
     Sources,
-    against_relu,
     amplification,
     ensemble_gain,
     ensembles,
 )
-from actlab.records.wording import measured, signed, small
+from actlab.records.wording import signed
 from actlab.statistics.estimate import Estimate
 
 LABEL = "mean total variation (0 to 1)"
@@ -41,19 +39,19 @@ def read(studies: Iterable[str]) -> dict[str, Sources]:
     return {name: sources_records.read(store.load_study(name), families.primary(name)) for name in studies}
 
 
-def _arms(found: Studies, stream: str = "all") -> Iterator[tuple[str, str, ArmResults]]:
-    """(model with its size, activation, arm) of every recorded arm in which that stream varies; relu's arm has the
+def _arms(found: Studies, stream: str = "all") -> Iterator[tuple[str, ArmResults]]:
+    """(model with its size, arm) of every recorded arm in which that stream varies; the model's first arm has the
     size."""
     for sources in found.values():
-        for model in sources.models:
-            arms = sources.recorded(model, stream)
-            for activation, arm in arms.items():
-                yield f"{model}, {next(iter(arms.values())).n_parameters / 1000:.0f}k", activation, arm
+        for grid in sources.grids.values():
+            arms = [arm for arm in grid.arms.values() if arm.varies == stream]
+            for arm in arms:
+                yield f"{arm.record['model_name']}, {arms[0].n_parameters / 1000:.0f}k", arm
 
 
 def figure_streams(found: Studies) -> Figure:
     """What varying each stream does: a panel a model, a place a stream, a mark an activation."""
-    every = {(m, words, a): arm for stream, words in STREAMS.items() for m, a, arm in _arms(found, stream)}
+    every = {(m, words, arm.activation): arm for stream, words in STREAMS.items() for m, arm in _arms(found, stream)}
     return points({key: arm.shown(METRIC) for key, arm in every.items()}, LABEL, height=2.6)
 
 
@@ -63,94 +61,42 @@ def figure_floors(found: Studies) -> Figure:
     every: dict[tuple[str, str, str], Estimate] = {}
     singles = {}
     for name, sources in found.items():
-        for model, activation, arm in _arms({name: sources} if sources.perturbed else {}):
-            every[model, "another seed", activation] = arm.shown(METRIC)
+        for model, arm in _arms({name: sources} if sources.perturbed else {}):
+            every[model, "another seed", arm.activation] = arm.shown(METRIC)
             for variant, words in sources.perturbations.items():
-                values = sources.perturbation(arm.model, activation, variant)
+                values = sources.perturbation(arm.record["model_name"], arm.activation, variant)
                 if len(values[values > 0]):
-                    singles[model, words, activation] = values[values > 0]
+                    singles[model, words, arm.activation] = values[values > 0]
     return points(every, LABEL, singles=singles, log=True, height=2.6)
 
 
 def figure_ensembles(found: Studies) -> Figure:
     """Total variation between two ensembles against their size; every stream varies."""
-    every = {(model, activation): line(ensembles(arm)) for model, activation, arm in _arms(found)}
+    every = {(model, arm.activation): line(ensembles(arm)) for model, arm in _arms(found)}
     return lines(every, "runs in an ensemble", LABEL, bars=True, log="x", height=2.0)
 
 
 def tables(found: Studies) -> Any:
-    """Every table of the page, folded."""
-    made = {
-        "one stream at a time": by_stream,
-        "differences from relu (*: significant, Holm over a model's comparisons)": differences,
-        "ensembles": by_ensemble,
-    }
-    return folded({f"{study}: {title}": table(s) for title, table in made.items() for study, s in found.items()})
-
-
-def by_stream(sources: Sources) -> pd.DataFrame:
-    """A row a model and activation, a column a stream: mean over pairs, 95% interval, number of trials."""
-    rows = {
-        f"{m}, {a}": {
-            words: _joined(measured(sources.arms[m, a, s].shown(METRIC), 4)) if (m, a, s) in sources.arms else MISSING
-            for s, words in STREAMS.items()
-        }
-        for m in sources.models
-        for a in sources.activations
-    }
-    return frame(rows)
+    """A study's differences from relu, each folded; what the figures draw is kept with them."""
+    title = "differences from relu (*: significant, Holm over a model's comparisons)"
+    return folded({f"{study}: {title}": differences(sources) for study, sources in found.items()})
 
 
 def differences(sources: Sources) -> pd.DataFrame:
-    """The comparisons of ``against_relu``: difference, interval, adjusted p (a star where significant), and whose
+    """A row a comparison (``Sources.tests``): difference, interval, adjusted p (a star where significant), and whose
     family it is of."""
     rows = [
         {
-            "model": model,
-            "activation": c.activation,
-            "stream": STREAMS[c.stream],
-            "minus relu": signed(c.difference, 4),
-            "p (Holm)": f"{c.p:.3f}{' *' if c.p < ALPHA else ''}",
-            "family": sources.primary.study if sources.primary and c.quoted else "this page",
+            "model": arm.record["model_name"],
+            "activation": arm.activation,
+            "stream": STREAMS[arm.varies],
+            "minus relu": signed(e, 4),
+            "p (Holm)": f"{p:.3f}{' *' if p < ALPHA else ''}",
+            "family": families.PRIMARY if quoted else "this page",
         }
-        for model in sources.models
-        for c in against_relu(sources, model)
+        for arm, e, p, quoted in sources.tests()
     ]
     return pd.DataFrame(rows or [{"model": NO_RECORD}]).set_index("model")
-
-
-def floors(sources: Sources) -> pd.DataFrame:
-    """A row a model and activation, a column a recorded perturbation: median (smallest to largest seed), and how many
-    seeds."""
-    rows = {
-        f"{m}, {a}": {words: _spread(sources.perturbation(m, a, v)) for v, words in sources.perturbations.items()}
-        for m, a in sources.perturbed
-    }
-    return frame(rows)
-
-
-def _spread(values: NDArray[np.float64]) -> str:
-    if not len(values):
-        return MISSING
-    middle, low, high = (small(float(f(values))) for f in (np.median, np.min, np.max))
-    return _joined(f"{middle} ({low} to {high}), n = {len(values)}" if values.any() else f"0, n = {len(values)}")
-
-
-def _joined(text: str) -> str:
-    """With its number of trials on one line."""
-    return text.replace("n = ", "n\u00a0=\u00a0")
-
-
-def by_ensemble(sources: Sources) -> pd.DataFrame:
-    """A row a model and activation (all streams vary), a column an ensemble's size."""
-    rows = {
-        f"{m}, {a}": {
-            f"{size} trial{'s' if size > 1 else ''}": _joined(measured(e, 4)) for size, e in ensembles(arm).items()
-        }
-        for (m, a, s), arm in sources.arms.items()
-        if s == "all"
-    }
-    return frame(rows)
 
 
 # --- the decision rule of params/sources.yaml ------------------------------------------------------------------------
@@ -158,7 +104,8 @@ def by_ensemble(sources: Sources) -> pd.DataFrame:
 
 def answer(found: Studies) -> str:
     """The page's answer: how much of what a new seed changes each stream brings about alone, over arms of all sizes."""
-    every = {(model, a, s): arm.estimate(METRIC).value for s in STREAMS for model, a, arm in _arms(found, s)}
+    arms = [found_arm for stream in STREAMS for found_arm in _arms(found, stream)]
+    every = {(model, arm.activation, arm.varies): arm.estimate(METRIC).value for model, arm in arms}
     shares = {s: [v / every[m, a, "all"] for (m, a, other), v in every.items() if other == s and v] for s in STREAMS}
     if not all(shares.values()):
         return NO_RECORD
@@ -178,31 +125,32 @@ def rule_table(found: Studies) -> pd.DataFrame:
         "ensembles": _ensembles,
     }
     rows = {
-        part: {name: say(one) if one.arms else NO_RECORD for name, one in found.items()} for part, say in parts.items()
+        part: {name: say(one) if one.grids else NO_RECORD for name, one in found.items()} for part, say in parts.items()
     }
     return frame(rows)
 
 
 def _streams(sources: Sources) -> str:
-    tests = [c for model in sources.models for c in against_relu(sources, model) if not c.quoted]
-    kept = sum(c.p < ALPHA for c in tests)
-    return f"{kept} of {len(tests)} differences from relu are significant (Holm-adjusted in each model)"
+    own = [p for _, _, p, quoted in sources.tests() if not quoted]
+    kept = sum(p < ALPHA for p in own)
+    return f"{kept} of {len(own)} differences from relu are significant (Holm-adjusted in each model)"
 
 
 def _smooth(sources: Sources) -> str:
-    found = {(m, c.activation): c for m in sources.models for c in against_relu(sources, m) if c.stream == "all"}
-    wanted = [(model, a) for model in sources.models for a in SMOOTH]
+    found = {
+        (arm.record["model_name"], arm.activation): (e, p) for arm, e, p, _ in sources.tests() if arm.varies == "all"
+    }
+    wanted = [(model, a) for model in sources.grids for a in SMOOTH]
     if any(cell not in found for cell in wanted):
         return NO_RECORD
-    tests = [found[cell] for cell in wanted]
-    signs = {math.copysign(1, c.difference.value) if c.p < ALPHA else 0 for c in tests}
+    signs = {math.copysign(1, e.value) if p < ALPHA else 0 for e, p in map(found.__getitem__, wanted)}
     return "supported" if signs == {-1} else "contradicted" if 1 in signs else "undecided"
 
 
 def kink(sources: Sources) -> str:
     """Whether a 1-ULP perturbation grows further under relu than under each smooth activation, and by how much at
     least."""
-    found = [amplification(sources, m, a) for m in sources.models for a in SMOOTH if (m, a) in sources.perturbed]
+    found = [amplification(sources, m, a) for m in sources.grids for a in SMOOTH if (m, a) in sources.perturbed]
     if not found:
         return NO_RECORD
     least = min(found, key=lambda e: e.low)
@@ -214,14 +162,13 @@ def kink(sources: Sources) -> str:
 
 
 def _ensembles(sources: Sources) -> str:
-    every = [arm for (_, _, stream), arm in sources.arms.items() if stream == "all"]
-    gains = [ensemble_gain(arm, size) for arm in every for size in ensembles(arm) if size > 1]
+    gains = [ensemble_gain(arm, size) for arm in sources.arms() for size in ensembles(arm) if size > 1]
     return f"agree more in {sum(e.low > 0 for e in gains)} of {len(gains)} comparisons" if gains else NO_RECORD
 
 
 def ensemble(found: Studies) -> str:
     """What averaging two runs takes off the total variation, over arms of all sizes."""
-    gains = [(ensemble_gain(arm, 2), ensembles(arm)[1].value) for *_, arm in _arms(found) if 2 in ensembles(arm)]
+    gains = [(ensemble_gain(arm, 2), ensembles(arm)[1].value) for _, arm in _arms(found) if 2 in ensembles(arm)]
     if not gains:
         return NO_RECORD
     share = 100 * float(np.mean([gain.value / one for gain, one in gains]))

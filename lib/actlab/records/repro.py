@@ -61,6 +61,11 @@ class ArmResults:
         return str(self.record["activation"])
 
     @property
+    def varies(self) -> str:
+        """The random stream in which its trials differ; ``all`` where they differ in every one."""
+        return str(self.record["config"].get("varies", "all"))
+
+    @property
     def labels(self) -> list[str]:
         """Names of all trials, ended well or not."""
         return [trial["label"] for trial in self.record["trials"]]

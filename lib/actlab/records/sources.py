@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab.records.estimates import REFERENCE, against
-from actlab.records.families import quoted
+from actlab.records import repro
+from actlab.records.estimates import REFERENCE
+from actlab.records.families import Tested, tested
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.settings import usual
 from actlab.records.store import Record
@@ -32,26 +33,21 @@ METRIC = "total_variation"
 
 @dataclass(frozen=True)
 class Sources:
-    """Arms by (model, activation, stream that varies); perturbed trials' records by (model, activation)."""
+    """A study in which one random stream varies at a time, then all."""
 
-    arms: dict[tuple[str, str, str], ArmResults] = field(default_factory=dict)
+    grids: dict[str, Grid] = field(default_factory=dict)
+    """Model -> its arms, a row a stream (``ArmResults.varies``), with the grid whose family decides where an arm has
+    its trials."""
     perturbed: dict[tuple[str, str], Record] = field(default_factory=dict)
-    primary: Grid | None = None
-    """The grid whose family decides where an arm has its trials (``records.families``)."""
+    """(model, activation) -> the record of its perturbed trials."""
 
-    @property
-    def models(self) -> list[str]:
-        """Names, in the order of the records' names."""
-        return list(dict.fromkeys(model for model, _, _ in self.arms))
+    def arms(self, stream: str = "all") -> list[ArmResults]:
+        """Of every model and activation, the arm in which that stream varies."""
+        return [arm for grid in self.grids.values() for arm in grid.arms.values() if arm.varies == stream]
 
-    @property
-    def activations(self) -> list[str]:
-        """Names, relu first."""
-        return sorted({a for _, a, _ in self.arms}, key=lambda name: (name != REFERENCE, name))
-
-    def recorded(self, model: str, stream: str = "all") -> dict[str, ArmResults]:
-        """activation -> arm, in which that stream varies."""
-        return {a: self.arms[model, a, stream] for a in self.activations if (model, a, stream) in self.arms}
+    def tests(self) -> list[Tested]:
+        """Every activation minus relu under every stream; a family is a model's."""
+        return [test for grid in self.grids.values() for test in tested(grid, METRIC)]
 
     @property
     def perturbations(self) -> dict[str, str]:
@@ -74,43 +70,14 @@ class Sources:
 
 def read(records: Iterable[Record], primary: Grid | None = None) -> Sources:
     """A study of sources, at the settings that most of its arms share, with the grid that it quotes; an empty one from
-    no record."""
+    no record. An arm whose runs are all alike has no such stream (dropout masks at a rate of 0), and is left out."""
     found = usual(records, apart=("varies",))
-    arms = {
-        (r["model_name"], r["activation"], r["config"].get("varies", "all")): ArmResults(r)
-        for r in found
-        if r["kind"] == "trials"
-    }
-    return Sources(arms, {(r["model_name"], r["activation"]): r for r in found if r["kind"] == "perturbed"}, primary)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """An activation minus relu under one stream, paired by seed."""
-
-    activation: str
-    stream: str
-    difference: Estimate
-    p: float
-    """By Holm over the activations and streams of the model, or of the primary study's family where that decides."""
-    quoted: bool
-
-
-def against_relu(sources: Sources, model: str) -> list[Comparison]:
-    """Every activation minus relu under every stream of a model; a stream that changes nothing is left out."""
-    cells = [
-        (activation, stream, arm, arms[REFERENCE])
-        for stream in STREAMS
-        for arms in [sources.recorded(model, stream)]
-        for activation, arm in arms.items()
-        if activation != REFERENCE and REFERENCE in arms and arm.matrix(METRIC)[0, 1] > 0
-    ]
-    own = against([(arm, relu) for _, _, arm, relu in cells], METRIC)
-    others = quoted([arm for _, _, arm, _ in cells], sources.primary, METRIC)
-    return [
-        Comparison(a, stream, *(other or mine), other is not None)
-        for (a, stream, _, _), mine, other in zip(cells, own, others, strict=True)
-    ]
+    by_model: dict[str, list[Record]] = {}
+    for record in found:
+        if record["kind"] == "trials" and any(pair[METRIC] for pair in record["reproducibility_metrics"]):
+            by_model.setdefault(record["model_name"], []).append(record)
+    grids = {model: replace(repro.read(arms), primary=primary) for model, arms in by_model.items()}
+    return Sources(grids, {(r["model_name"], r["activation"]): r for r in found if r["kind"] == "perturbed"})
 
 
 # --- ensembles and perturbations -------------------------------------------------------------------------------------
