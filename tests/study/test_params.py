@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from actlab.errors import BadInput, UnknownName
 from actlab.study.mnist import MnistParams
-from actlab.study.params import Params, read_yaml
+from actlab.study.params import Params, read_mapping
 from actlab.study.run import read_params
 
 REFUSED = Path(__file__).with_name("refused.yaml")
@@ -30,7 +30,7 @@ def test_bad_files_are_refused_with_the_field_named(tmp_path, subtests):
     file.write_bytes(b"\xff\xfe\x00")
     for path in (tmp_path / "missing.yaml", tmp_path, file):
         with pytest.raises(BadInput, match="cannot read"):
-            read_yaml(path)
+            read_mapping(path)
 
 
 def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones():
