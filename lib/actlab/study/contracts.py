@@ -49,9 +49,9 @@ def check(file: str) -> Iterator[ContractResult]:
     """
     load_plugins([file])
     for part in parts_in(Path(file).expanduser().resolve()):
-        for name, test, cases in _contracts(part):
+        for name, test in CONTRACTS[part.kind].items():
             try:
-                wrong = [fault for case in cases if (fault := test(*case))]
+                wrong = [fault for case in _cases(part, test) if (fault := test(*case))]
             except Exception as error:
                 wrong = [f"{type(error).__name__}: {error}"]
             more = f"; and {len(wrong) - 2} more" if len(wrong) > 2 else ""
@@ -59,22 +59,14 @@ def check(file: str) -> Iterator[ContractResult]:
             yield ContractResult(f"{part.kind} {part.name}", name, not wrong, found)
 
 
-def _contracts(part: Part) -> list[tuple[str, Callable[..., str], list[Any]]]:
-    """(name, test, its cases). A test's docstring is what it promises; it returns what is wrong, if anything.
-
-    An activation is tried in every built-in model, a model with a plain and a gated activation: a fault has one source.
-    """
-    if part.kind in ("metric", "dataset"):
-        return [("metric", metric, [(part.name,)]) if part.kind == "metric" else ("text", text, [(part,)])]
-    own = part.kind == "activation"
-    cells = [(m, part.name) for m in MODELS.built_in] if own else [(part.name, a) for a in ("relu", "swiglu")]
-    return [
-        ("reach", reach, cells),
-        ("causality", causality, cells),
-        ("gradient", slopes, [(part.name,)]) if own else ("gradient", gradients, cells),
-        ("count", counts, cells),
-        ("identity", identity, cells),
-    ]
+def _cases(part: Part, test: Callable[..., str]) -> list[Any]:
+    """What a contract is tried on: the part, or cells of models and activations, of which the part is one. An
+    activation is tried in every built-in model, a model with a plain and a gated activation: a fault has one source."""
+    if test not in OF_CELLS.values():
+        return [(part,)]
+    if part.kind == "model":
+        return [(part.name, activation) for activation in ("relu", "swiglu")]
+    return [(model, part.name) for model in MODELS.built_in]
 
 
 def build(model: str, activation: Activation, factor: float = 20.0) -> LanguageModel:
@@ -119,9 +111,9 @@ def causality(model: str, name: str) -> str:
     return ""
 
 
-def slopes(name: str) -> str:
+def slopes(part: Part) -> str:
     """finite from -50 to 50, and equal to finite differences between -3 and 3"""
-    row = ACTIVATIONS[name]
+    row = ACTIVATIONS[part.name]
     module, width = row.make(features=4).double(), 8 if row.gated else 4
     wide = torch.linspace(-50, 50, 64 * width, dtype=torch.float64).view(-1, width).requires_grad_(True)
     module(wide).sum().backward()
@@ -170,13 +162,13 @@ def identity(model: str, name: str) -> str:
     return "" if same else f"two networks of {model} give two results: what is random in it needs initialise(generator)"
 
 
-def metric(name: str) -> str:
+def metric(part: Part) -> str:
     """0 for equal predictions, symmetric, larger for shuffled inputs"""
     draw = generator(1, "metric")
     p, noise = (torch.softmax(3 * torch.randn(200, 11, generator=draw), dim=1) for _ in range(2))
     q = 0.9 * p + 0.1 * noise
     pairs = ((p, p), (p, q), (q, p), (p, q.roll(1, 0)))
-    equal, apart, back, shuffled = (metrics.ROWS[name](*pair).double().mean().item() for pair in pairs)
+    equal, apart, back, shuffled = (metrics.ROWS[part.name](*pair).double().mean().item() for pair in pairs)
     wrong = {
         "not finite": not math.isfinite(apart),
         "not 0 for equal predictions": abs(equal) > 1e-6,
@@ -191,3 +183,13 @@ def text(part: Part) -> str:
     """can be split, and comes out the same twice"""
     one, two = (corpus_of(part.name, part.thing()).sha256 for _ in range(2))
     return "" if one == two else "two calls give two texts"
+
+
+OF_CELLS = {"reach": reach, "causality": causality, "gradient": gradients, "count": counts, "identity": identity}
+CONTRACTS: dict[str, dict[str, Callable[..., str]]] = {
+    "activation": OF_CELLS | {"gradient": slopes},
+    "model": OF_CELLS,
+    "metric": {"metric": metric},
+    "dataset": {"text": text},
+}
+"""Kind of part -> its contracts. A test's docstring is what it promises; it returns what is wrong, if anything."""

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 
 import torch
@@ -41,19 +42,19 @@ def run_tasks(
     function: Callable[[Task, Report], Result],
     tasks: Sequence[Task],
     workers: int = 1,
-    tell: Callable[[int, int, float], None] = lambda place, iteration, loss: None,
+    tell: Callable[[Task, int, float], None] = lambda task, iteration, loss: None,
     *,
     scheduler: str = "",
     gpu: bool = False,
     say: Callable[[str], None] = lambda note: None,
-) -> Iterator[tuple[int, Result]]:
-    """Yield (place in ``tasks``, result) as tasks end; results do not depend on where they ran.
+) -> Iterator[tuple[Task, Result]]:
+    """Yield (task, result) as tasks end; results do not depend on where they ran.
 
     Args:
         function: importable by name; called with a task and a ``Report``.
         tasks: what can be pickled; earlier ones are started first.
         workers: processes of this machine, one thread each; 1 runs in this process, without Dask.
-        tell: called in this process with (place, iteration, loss).
+        tell: called in this process with (task, iteration, loss).
         scheduler: address of a Dask scheduler (``tcp://host:8786``), in place of processes here; ``workers`` is then
         ignored. gpu: each task takes one ``GPU`` resource of the scheduler's workers.
         say: told the address of the dashboard, where the scheduler has one.
@@ -63,8 +64,8 @@ def run_tasks(
         BadInput: a worker has other code or another kind of machine than this process.
     """
     if not scheduler and (workers == 1 or len(tasks) < 2):
-        for place, task in enumerate(tasks):
-            yield place, function(task, lambda iteration, loss, place=place: tell(place, iteration, loss))  # type: ignore[misc]
+        for task in tasks:
+            yield task, function(task, partial(tell, task))
         return
     with connected(min(workers, len(tasks)), scheduler) as client:
         if scheduler and client.dashboard_link:
@@ -74,7 +75,7 @@ def run_tasks(
 
 def _on_dask(
     client: Any, function: Any, tasks: Sequence[Any], tell: Any, resources: dict[str, int] | None
-) -> Iterator[tuple[int, Any]]:
+) -> Iterator[tuple[Any, Any]]:
     from distributed import KilledWorker
 
     inbox: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
@@ -101,7 +102,8 @@ def _on_dask(
     while places:
         kind, item = inbox.get()
         if kind == "report":
-            tell(*item)
+            place, *told = item
+            tell(tasks[place], *told)
             continue
         place = places.pop(item)
         if item.status not in ("finished", "error"):
@@ -110,7 +112,7 @@ def _on_dask(
                 "kept: start again"
             )
         try:
-            yield place, item.result()
+            yield tasks[place], item.result()
         except KilledWorker as error:
             raise EngineError(
                 f"task {place + 1} of {len(tasks)} ended its worker again and again (out of memory?): "

@@ -104,17 +104,15 @@ def replay_all(tasks: Sequence[Task], workers: int = 1, watch: Watch | None = No
     provenance.code()  # before anything can change the files that this process has loaded
     if tasks:
         tell(Event("start", tasks[0], total=len(tasks)))
-    running = run_tasks(
+    for task, outcome in run_tasks(
         _attempt,
         tasks,
         workers,
-        lambda place, iteration, loss: tell(Event("progress", tasks[place], tasks[place].trial, iteration, loss)),
-        say=lambda note: tell(Event("note", tasks[0], note=note)),
-    )
-    for place, outcome in running:
+        lambda task, iteration, loss: tell(Event("progress", task, task.trial, iteration, loss)),
+    ):
         if outcome.record is not None:
             keep(outcome)
-        tell(Event("trial", tasks[place], tasks[place].trial))
+        tell(Event("trial", task, task.trial))
         yield outcome
 
 

@@ -127,16 +127,15 @@ def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: st
     if tasks:
         tell(Event("start", missing[0], total=sum(map(_size, tasks))))
     ended: dict[Any, Results] = {}
-    for place, result in run_tasks(
+    for task, result in run_tasks(
         partial(run_trial, group=group),
         tasks,
         workers if group.world == 1 else 1,
-        lambda place, iteration, loss: tell(Event("progress", owner[tasks[place]], tasks[place], iteration, loss)),
+        lambda task, iteration, loss: tell(Event("progress", owner[task], task, iteration, loss)),
         scheduler=scheduler,
         gpu=getattr(params, "device", "cpu") != "cpu",
         say=lambda note: tell(Event("note", missing[0], note=note)),
     ):
-        task = tasks[place]
         ended[task] = result
         for _ in range(_size(task)):
             tell(Event("trial", owner[task], task))
