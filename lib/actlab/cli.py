@@ -172,15 +172,15 @@ def sample(
     plugin: Plugins = None,
 ) -> None:
     """Let a recorded trial's model write, with weights from the cache or, checked against the record, trained again."""
-    from actlab.study import explore
+    from actlab.study import sampling
     from actlab.study.plugins import load_plugins
 
     load_plugins(plugin or ())
-    found = explore.written(record, seed or [None], prompt, length, draw)
+    found = sampling.written(record, seed or [None], prompt, length, draw)
     told = [f"seed {label}:\n{prompt}{text}\n" for label, text in found["texts"].items()]
     console.print(*told, sep="\n", markup=False, highlight=False)
     if keep:
-        console.print(str(explore.keep(found)))
+        console.print(str(sampling.keep(found)))
 
 
 @app.command()

@@ -14,10 +14,11 @@ from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.figures.difference import two_predictions
 from actlab.records import store
-from actlab.study import explore
+from actlab.study import sampling
 from actlab.study.arms import arm
-from actlab.study.explore import curve, curves, flow, measures, written
+from actlab.study.curves import ADJUSTABLE, curve, curves, flow, measures
 from actlab.study.params import Params
+from actlab.study.sampling import written
 from actlab.study.trial_repro import fresh_model, windows_of
 
 
@@ -34,7 +35,7 @@ def test_curves_have_known_values():
     assert drawn["smelu_1"][1][300] == pytest.approx(0.25)
     assert curve("smelu_1", 0.1)[1][300] == pytest.approx(0.025)
     assert np.array_equal(drawn["swiglu"][1], drawn["swish"][1])
-    assert set(explore.ADJUSTABLE) == {"swish", "swish_beta", "smelu_05", "smelu_1", "smelu"}
+    assert set(ADJUSTABLE) == {"swish", "swish_beta", "smelu_05", "smelu_1", "smelu"}
 
 
 @pytest.mark.parametrize("name", ["relu", "swiglu", "prelu", "smelu_1"])
@@ -57,7 +58,7 @@ def test_reading_is_the_most_probable_character():
     corpus, model, window = load_text("pydoc"), fresh_model(spec()), windows_of(spec())[2].inputs[0]
     with torch.no_grad():
         logits = model.eval()(window[None])[0]
-    assert explore.reading(model, corpus, window)[5] == corpus.vocabulary[int(logits[5].argmax())]
+    assert sampling.reading(model, corpus, window)[5] == corpus.vocabulary[int(logits[5].argmax())]
 
 
 def test_a_recorded_model_writes(toy):

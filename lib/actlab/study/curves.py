@@ -1,11 +1,10 @@
 """What pages and live panels compute on the spot: curves of activations, what flows through them in a network, metrics
-of predictions that are written down, texts that models write."""
+of predictions that are written down."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,15 +14,8 @@ from torch.nn import functional as F
 
 from actlab import metrics
 from actlab.activations import ACTIVATIONS, SmeLU, Swish, get_activation, slope
-from actlab.data.text import Corpus, load_text
-from actlab.errors import BadInput
-from actlab.models import LanguageModel
-from actlab.records import store
-from actlab.study import provenance
 from actlab.study.arms import TrialSpec
-from actlab.study.trial import kind_of, load_model
-from actlab.study.trial_repro import dataset_of, fresh_model, windows_of
-from actlab.trainers.streams import generator
+from actlab.study.trial_repro import fresh_model, windows_of
 
 Array = NDArray[np.float64]
 Curve = tuple[Array, Array, Array]
@@ -108,47 +100,3 @@ def measures(cases: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> di
     """Name of a case -> measure -> its value for two probability vectors (V,) at one position."""
     pairs = {name: [torch.tensor([vector], dtype=torch.float64) for vector in case] for name, case in cases.items()}
     return {name: {words: measure(*pair) for words, measure in MEASURES.items()} for name, pair in pairs.items()}
-
-
-@torch.no_grad()
-def sample(model: LanguageModel, corpus: Corpus, prompt: str, length: int = 200, seed: int = 0) -> str:
-    """``length`` characters after ``prompt``. The same seed gives every model the same draws, so that only the models
-    make texts differ.
-
-    Each draw is a uniform number, looked up in the model's cumulative distribution over the characters.
-    """
-    model.eval()
-    tokens, block = corpus.encode(prompt), model.config.block_size
-    for draw in torch.rand(length, generator=generator(seed, "sample")):
-        probabilities = model(tokens[None, -block:])[0, -1].softmax(-1)
-        place = int((probabilities.cumsum(-1) < draw).sum())
-        tokens = torch.cat([tokens, torch.tensor([min(place, corpus.vocab_size - 1)])])
-    return corpus.decode(tokens[-length:])
-
-
-@torch.no_grad()
-def reading(model: LanguageModel, corpus: Corpus, window: Tensor) -> str:
-    """The most probable next character at each of the T positions of a window (T,) of real text."""
-    return corpus.decode(model.eval()(window[None])[0].argmax(-1))
-
-
-def written(record: Path, seeds: Sequence[int | None], prompt: str, length: int = 200, draw: int = 0) -> store.Record:
-    """The ``length`` characters that the models of a record's trials draw after a prompt, as a record of their own;
-    ``draw`` seeds the draws, which all models share; seed ``None`` stands for the first trial."""
-    found = store.load(record)
-    if kind_of(found).NAME != "repro":
-        raise BadInput(f"{found['arm']}: only character models write; this is a record of kind {found['kind']!r}")
-    corpus = load_text(dataset_of(found))
-    if not prompt:
-        raise BadInput("--prompt: the model needs at least one character to go on from")
-    corpus.encode(prompt)  # a character that the text does not have is refused before anything is trained
-    labels = {found["trials"][0]["label"] if seed is None else str(seed): seed for seed in seeds}
-    texts = {label: sample(load_model(found, seed), corpus, prompt, length, draw) for label, seed in labels.items()}
-    kept = {name: found[name] for name in ("study", "arm", "model_name", "activation")}
-    made = provenance.of_record(1, "explore.written", {})
-    return {"kind": "text", **kept, "prompt": prompt, "draw": draw, "texts": texts, "provenance": made}
-
-
-def keep(texts: store.Record) -> Path:
-    """Save what ``written`` returns beside the records of its study, in ``texts/``; a path that is taken is refused."""
-    return store.save(store.folder_of(texts["study"]) / "texts" / f"{texts['arm']}.json", texts)

@@ -1,7 +1,7 @@
 """A user's own parts and the hashes by which results know them; `plugins.py` registers them.
 
 A part that is not built in enters ids and cache keys by the hash of its source: of the whole plug-in file, or in a
-session of the function or class and all that it refers to (``source_hash.fingerprint``); a text by that of its
+session of the function or class and all that it refers to (``fingerprint.fingerprint``); a text by that of its
 characters.
 """
 
@@ -18,7 +18,7 @@ from actlab.activations import ACTIVATIONS
 from actlab.data import text as texts
 from actlab.errors import BadInput, Table
 from actlab.models import MODELS
-from actlab.study.source_hash import fingerprint
+from actlab.study.fingerprint import fingerprint
 
 Parts = tuple[tuple[str, str], ...]
 """(kind, sha256) of the parts that are not built in, sorted."""

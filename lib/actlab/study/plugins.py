@@ -22,8 +22,8 @@ from torch import nn
 from actlab.activations import Activation
 from actlab.errors import ActlabError, BadInput
 from actlab.models import LanguageModel, Model
+from actlab.study.fingerprint import fingerprint, from_package
 from actlab.study.own_parts import PARTS, TABLES, Part, PluginFile, parts_in, plugin_files
-from actlab.study.source_hash import fingerprint, from_package
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 RESERVED = {

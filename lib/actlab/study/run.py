@@ -16,6 +16,7 @@ import torch
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
 from actlab.study import arms, baselines, provenance
+from actlab.study.fingerprint import WAY_OUT
 from actlab.study.measure import Results
 from actlab.study.mnist import Program, key
 from actlab.study.own_parts import of_session
@@ -23,7 +24,6 @@ from actlab.study.params import Params, StudyParams, read_mapping
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
-from actlab.study.source_hash import WAY_OUT
 from actlab.study.trial import KINDS, kind_of, record_of, run_trial
 from actlab.study.trial_repro import fresh_model
 from actlab.trainers import process

@@ -17,7 +17,7 @@ from actlab.figures.activations import activation_at_work
 from actlab.figures.primitives import Line, lines
 from actlab.figures.style import as_html
 from actlab.models import MODELS
-from actlab.study import explore
+from actlab.study import curves, sampling
 from actlab.study.arms import TrialSpec, arm
 from actlab.study.params import Params
 from actlab.study.trial import run_trial, trained_model
@@ -60,11 +60,11 @@ class Laboratory(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def draw(self) -> None:
         """Compute and show what is chosen."""
         name = self.choices["activation"].value
-        adjustable = name in explore.ADJUSTABLE
+        adjustable = name in curves.ADJUSTABLE
         self.beta.disabled = not adjustable
         beta = self.beta.value if adjustable else None
-        flow = explore.flow(_spec(self.params, self.choices, self.params.seed), beta=beta)
-        figure = activation_at_work(name, explore.curve(name, beta), flow.inputs, flow.gradients)
+        flow = curves.flow(_spec(self.params, self.choices, self.params.seed), beta=beta)
+        figure = activation_at_work(name, curves.curve(name, beta), flow.inputs, flow.gradients)
         self.picture.value = as_html(figure, f"{name}: function, slope, pre-activations and gradients")
         self.words.value = (
             f"{len(flow.inputs):,} pre-activations; the gradient of {flow.silent:.1%} of them is exactly 0."
@@ -178,8 +178,8 @@ class SideBySide(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             run_trial(spec)
         models = [trained_model(spec) for spec in specs]
         corpus, window = load_text(self.params.dataset), windows_of(specs[0])[2].inputs[0]
-        read = [explore.reading(model, corpus, window) for model in models]
-        written = [explore.sample(model, corpus, self.prompt.value, self.length) for model in models]
+        read = [sampling.reading(model, corpus, window) for model in models]
+        written = [sampling.sample(model, corpus, self.prompt.value, self.length) for model in models]
         seeds = [f"seed {spec.seed}" for spec in specs]
         return (
             f"<h4>Most probable next character at each place of the same text</h4>{side_by_side(read, seeds)}"
