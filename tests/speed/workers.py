@@ -55,7 +55,7 @@ def measure_all(steps=16, rounds=4, trials=2, empty=200, **setting):
         addresses, startup = {}, {}
         for workers in WORKERS:
             since = time.perf_counter()
-            addresses[workers] = stack.enter_context(pool.connected(workers)).scheduler.address
+            addresses[workers] = stack.enter_context(pool.local(workers)).scheduler.address
             _run([Work()] * workers, addresses[workers])
             startup[str(workers)] = time.perf_counter() - since
         ways = {

@@ -67,7 +67,7 @@ def run_tasks(
         for task in tasks:
             yield task, function(task, partial(tell, task))
         return
-    with connected(min(workers, len(tasks)), scheduler) as client:
+    with remote(scheduler) if scheduler else local(min(workers, len(tasks))) as client:
         if scheduler and client.dashboard_link:
             say(f"dashboard: {client.dashboard_link}")
         yield from _on_dask(client, function, tasks, tell, {GPU: 1} if gpu and scheduler else None)
@@ -148,33 +148,25 @@ def _call(function: Any, task: Any, place: int, topic: str, there: dict[str, Any
     return function(task, report)
 
 
-@contextmanager
-def connected(workers: int, scheduler: str = "") -> Iterator[Any]:
-    """A Dask client of the scheduler at an address, or of new processes of this machine that end with the context."""
-    import dask
+def remote(scheduler: str) -> Any:
+    """A client of the Dask scheduler at an address, which ends with its context."""
     from distributed import Client
 
-    with dask.config.set({"distributed.nanny.pre-spawn-environ": startup.ONE_THREAD}):
-        if scheduler:
-            try:
-                client = Client(scheduler, timeout=CONNECT, set_as_default=False)
-            except (OSError, ValueError) as error:
-                raise EngineError(
-                    f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({error}); an address looks like "
-                    "tcp://host:8786"
-                ) from None
-            for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
-                logging.getLogger(name).setLevel(logging.CRITICAL)
-            with client:
-                yield client
-            return
-        with _local(workers) as client:
-            yield client
+    try:
+        client = Client(scheduler, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise EngineError(
+            f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({error}); an address looks like "
+            "tcp://host:8786"
+        ) from None
+    for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return client
 
 
 @contextmanager
-def _local(workers: int) -> Iterator[Any]:
-    """A cluster of this machine's processes, which end at once: what they leave is in files that are whole."""
+def local(workers: int) -> Iterator[Any]:
+    """A client of this machine's processes, which end at once: what they leave is in files that are whole."""
     import dask
     import distributed.utils
     from distributed import Client, LocalCluster
@@ -184,7 +176,8 @@ def _local(workers: int) -> Iterator[Any]:
         startup.start_fork_server()
         distributed.utils._forkserver_preload_set = True  # it would import pandas here, to have it there
     host = "127.0.0.1"
-    with dask.config.set({"distributed.worker.multiprocessing-method": method}):
+    settings = {"worker.multiprocessing-method": method, "nanny.pre-spawn-environ": startup.ONE_THREAD}
+    with dask.config.set({f"distributed.{name}": value for name, value in settings.items()}):
         cluster = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
