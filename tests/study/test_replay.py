@@ -90,11 +90,13 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
         return model
 
     monkeypatch.setattr(trial_repro, "fresh_model", perturbed)
-    found = replay(task_of(path)).record
-    assert found is not None
+    again = replay(task_of(path))
+    assert (found := again.record) is not None
     assert "weights_sha256" in found["differs"]
     pairs = outcome.present[2]["reproducibility_metrics"]
-    assert [found["total_variation"]] == [p["total_variation"] for p in pairs if p["between"] == ["42", "42-nudge"]]
+    moved = [p["total_variation"] for p in pairs if p["between"] == ["42", "42-nudge"]]
+    assert [found["total_variation"]] == moved
+    assert f"one unit in the last place: {moved[0]:.1e}" in again.sentence
     monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "empty"))
     assert "not in the cache" in replay(task_of(path)).sentence
 

@@ -16,7 +16,7 @@ import torch
 
 from actlab import paths
 from actlab.errors import ActlabError, RecordError, UnknownName
-from actlab.records import store
+from actlab.records import repro, store
 from actlab.study import provenance
 from actlab.study.pool import Report, run_tasks
 from actlab.study.progress import Event, Watch
@@ -128,7 +128,7 @@ def replay(task: Task, report: Report | None = None) -> Replay:
 
     The same bits are promised on the same kind of machine with the same versions and the same code; the sentence says
     what differs otherwise, and how far the outcome is from the recorded one: in loss, and in total variation where the
-    recorded trial's predictions are still in the cache.
+    recorded trial's predictions are still in the cache, beside the arm's noise floor where that is recorded.
 
     Raises:
         ActlabError: its data is not here or is other data, it needs a device that is not here, or several processes
@@ -199,9 +199,18 @@ def _verdict(found: store.Record) -> str:
         return f"equal bit for bit (validation loss {after:.6f}){although}"
     far = "total variation not known, since the recorded predictions are not in the cache"
     if (apart := found["total_variation"]) is not None:
-        far = f"total variation {apart:.1e} from the recorded predictions"
+        far = f"total variation {apart:.1e} from the recorded predictions{_floor(found)}"
     why = f"what differs: {changed}" if changed else "processor, versions and code are the recorded ones"
     return (
         f"NOT equal in {', '.join(found['differs'])}: validation loss {before:.6f} recorded, {after:.6f} now "
         f"({abs(after - before):.1e} apart); {far}; {why}"
     )
+
+
+def _floor(found: store.Record) -> str:
+    """What a 1-ULP perturbation does to the replayed arm; nothing where that is not recorded."""
+    arms = repro.read(store.load_study(found["study"])).arms.values()
+    moved = [
+        arm.floor_of("total_variation", "nudge") for arm in arms if arm.floor and arm.record["arm"] == found["arm"]
+    ]
+    return f" (one weight moved by one unit in the last place: {moved[0]:.1e})" if moved else ""
