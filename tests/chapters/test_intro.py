@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.records.test_answer import answer, records
 
 from actlab.chapters import intro
@@ -14,23 +16,22 @@ FLOORS = {"relu": (0.0078, 0.12), "gelu": (1.6e-7, 0.1)}
 def test_the_front_page_says_what_the_records_say() -> None:
     """The planted difference leads; the perturbation, the ensembles and the ledger follow, at most three numbers
     each."""
-    front = intro.Front(
-        answer(records({"gelu": 0.0, "swiglu": 0.03})), FLOORS, "relu moves", {"replicated": 3, "artefact": 4}
-    )
+    front = intro.Front(answer(records({"gelu": 0.0, "swiglu": 0.03})), FLOORS, "relu moves", "of 7 claims")
     told = intro.sentences(front)
     assert told["between"].startswith("**Between seeds, little.**")
     assert "Significantly more differ: swiglu in" in told["between"]
-    assert told["between"].endswith("; less: none")
-    assert "relu networks end 0.0078 apart, two gelu networks 1.6e-07" in told["perturbed"]
-    assert told["elsewhere"].startswith("of 7 published claims")
+    assert "; less: none; " in told["between"]
+    assert "relu networks end 0.0078 apart, gelu networks 1.6e-07" in told["perturbed"]
+    assert told["elsewhere"] == "of 7 claims"
     assert told["repeating"] == "relu moves"
-    one, two = (float(word) for word in told["agreement"].rsplit("from ", 1)[1].split(" to "))
+    one, two, cost = (float(word) for word in re.findall(r"[+\d.]+", told["agreement"]))
     assert two < 0.6 * one
+    assert cost == 0.02
     assert len(intro.LINES.format(**told, figure="", pages="studies").split()) < 220
     assert [len(axes.lines) for axes in figures.lead(*front.lead, front.floors).axes] == [4, 2]
 
 
 def test_without_records_it_says_so() -> None:
-    told = intro.sentences(intro.Front(answer([]), {}, "", {}))
+    told = intro.sentences(intro.Front(answer([]), {}, "", ""))
     assert told["between"] == NOT_YET
     assert told["perturbed"] == "No perturbed run has a record yet"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from actlab.records.answer import METRIC, Answer, ensemble_sizes
 from actlab.records.repro import Grid
 from actlab.records.wording import listing, signed, small
 from actlab.statistics.equal_loss import Curves
+from actlab.statistics.estimate import Array
 
 TWINS = ("repro-lite", "scale", "extreme", "sources")
 """Studies with runs on two kinds of processor."""
@@ -41,7 +41,7 @@ Limits: {limits}, one text, short training.
 ALT = (
     "Activations lie close together between seeds; after the smallest perturbation kinked and smooth ones lie far apart"
 )
-CAPTION = "Left: between two seeds, while they learn. Right: after that rounding error (dashes: another seed)."
+CAPTION = "Left: between two seeds while they learn. Right: after that rounding error (dashes: another seed)."
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Front:
     """activation -> mean total variation after a perturbation of 1 ULP, and between seeds."""
     repeating: str
     """What another kind of processor changes."""
-    verdicts: Mapping[str, int]
-    """verdict -> how many published claims about outcomes (settings and counts are told apart)."""
+    elsewhere: str
+    """What of the published claims about outcomes is decided, and how (settings and counts are told apart)."""
 
     @property
     def lead(self) -> tuple[str, dict[str, Curves], float]:
@@ -69,7 +69,7 @@ def read() -> Front:
         chapter.read(),
         floors(repro.read(store.load_study(PERTURBED))),
         processors.summary(processors.read(TWINS)),
-        ledger.outcomes(ledger.judge()),
+        ledger.decided(ledger.judge()),
     )
 
 
@@ -94,7 +94,7 @@ def sentences(front: Front) -> dict[str, str]:
             "between": _between(answer),
             "extent": f"Registered before the runs, rates tuned: {len(answer.grid.activations)} activations in "
             f"{listing(answer.arms())}, {chapter.extent(answer)} planned "
-            f"architectures; {base.n} seeds each; significance is Holm-adjusted, 5%",
+            f"architectures; {base.n} seeds each; tests Holm-adjusted, 5%",
             "limits": _sizes(answer),
             "choosing": _choosing(answer),
             "agreement": _agreement(answer),
@@ -102,11 +102,11 @@ def sentences(front: Front) -> dict[str, str]:
     if {KINKED, SMOOTH} <= set(front.floors):
         high, low = (front.floors[name][0] for name in (KINKED, SMOOTH))
         told["perturbed"] = (
-            f"**After a rounding error, {'much' if high > 1e3 * low else 'little'}.** From the same seed, with one "
-            f"weight moved by one unit in the last place (1 ULP), two {KINKED} networks end {small(high)} apart, two "
+            f"**After a rounding error, {'much' if high > 1e3 * low else 'little'}.** From one seed, with one "
+            f"weight moved by one unit in the last place (1 ULP), {KINKED} networks end {small(high)} apart, "
             f"{SMOOTH} networks {small(low)} (charlm, one pair each)"
         )
-    told["elsewhere"] = ledger.replicated(front.verdicts)
+    told["elsewhere"] = front.elsewhere
     told["repeating"] = front.repeating.partition(". ")[0]
     return {"perturbed": "No perturbed run has a record yet", **told}
 
@@ -119,16 +119,16 @@ def _between(answer: Answer) -> str:
     sides = []
     for sign in (1, -1):
         found = {cell: sign * e.value for cell, e in kept.items() if sign * e.value > 0}
-        most = f", by at most {signed(kept[max(found, key=found.__getitem__)])}" if found else ""
+        most = f", up to {signed(kept[max(found, key=found.__getitem__)])}" if found else ""
         sides.append(chapter.cells_in_words(found) + most)
     ends = dict.fromkeys(pick(base, key=lambda model: base[model]) for pick in (min, max))
-    one, two = _ensembles(answer)
+    one, two, _ = _ensembles(answer)
     much = any(abs(e.value) > one - two for e in kept.values())
     return (
-        f"**Between seeds, {'much' if much else 'little'}.** At equal validation loss two {answer.reference} networks "
+        f"**Between seeds, {'much' if much else 'little'}.** At equal loss two {answer.reference} networks "
         f"from different seeds differ by {' to '.join(f'{small(base[model])} ({model})' for model in ends)} in total "
         f"variation, the share of probability placed differently. Significantly more differ: {sides[0]}; "
-        f"less: {sides[1]}"
+        f"less: {sides[1]}; undecided: {[d.outcome for d in answer.comparisons().values()].count('undecided')}"
     )
 
 
@@ -147,21 +147,21 @@ def _choosing(answer: Answer) -> str:
         return f"none ends with a significantly lower loss than {answer.reference}"
     return (
         f"{chapter.cells_in_words(lower)} {'ends' if len(lower) == 1 else 'end'} with a significantly lower loss "
-        f"than {answer.reference}, at most {signed(min(lower.values(), key=lambda e: e.value))} nats"
+        f"than {answer.reference}, up to {signed(min(lower.values(), key=lambda e: e.value))} nats"
     )
 
 
 def _agreement(answer: Answer) -> str:
     """What an ensemble of two does at equal training compute, under the reference activation."""
     equal = all(arm.record.get("equal_compute") for arm in answer.grid.arms.values())
-    one, two = _ensembles(answer)
+    one, two, cost = _ensembles(answer)
     return (
-        f"averaging two networks{' of half the training each' * equal} takes {answer.reference}'s total variation from "
-        f"{small(one)} to {small(two)}"
+        f"averaging two{' half-trained' * equal} networks takes {answer.reference}'s total variation from {small(one)} "
+        f"to {small(two)}" + f", at {cost:+.3f} nats of loss" * equal
     )
 
 
-def _ensembles(answer: Answer) -> tuple[float, float]:
-    """The reference's total variation between single networks and between averages of two, mean over architectures."""
-    one, two = np.mean([ensemble_sizes(answer, model) for model in answer.arms()], axis=0)
-    return float(one), float(two)
+def _ensembles(answer: Answer) -> Array:
+    """The reference's total variation between single networks and between averages of two, and what averaging adds to
+    the loss (NaN where that was not measured): means over architectures."""
+    return np.asarray(np.mean([ensemble_sizes(answer, model) for model in answer.arms()], axis=0))

@@ -186,13 +186,20 @@ def replicated(counts: Mapping[str, int]) -> str:
     )
 
 
+def decided(judged: pd.DataFrame) -> str:
+    """``replicated``, and how many of the artefacts come from one defect, the most frequent."""
+    defects = judged.query("kind == 'outcome' and verdict == 'artefact'")["defect"].value_counts()
+    alike = f"; {defects.max()} artefacts share one defect ({in_words(defects.idxmax())})" if defects.max() > 1 else ""
+    return replicated(outcomes(judged)) + alike
+
+
 def sentences(judged: pd.DataFrame) -> dict[str, str]:
     """Name -> sentence: the outcomes, and the dates of the rules."""
     after, before = (int(judged["changed"].str.contains(f" {word} its ").sum()) for word in ("after", "before"))
     counts, unknown = outcomes(judged), int(judged["changed"].str.endswith("unknown").sum())
     day = changed().get(dates.SHARED, "")[:10]
     return {
-        "claims_outcomes": replicated(counts),
+        "claims_outcomes": decided(judged),
         "claims_waiting": f"Of all {sum(counts.values())} such claims {counts.get('not yet tested', 0)} wait for runs "
         "at the scale that they name",
         "claims_rules": f"The rules were not registered beforehand: {after} of {after + before} were last edited when "

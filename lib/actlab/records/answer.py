@@ -176,14 +176,17 @@ def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
     return Hypothesis(entry["name"], word, mean, "; ".join(f"{model} {_signed(e)}" for model, e in each.items()))
 
 
-def ensemble_sizes(answer: Answer, model: str) -> tuple[float, float]:
-    """The reference's mean total variation of single networks and of ensembles of two: at equal training compute, or of
-    whole networks where the record has no others."""
+def ensemble_sizes(answer: Answer, model: str) -> tuple[float, float, float]:
+    """The reference's mean total variation of single networks and of ensembles of two, and the ensembles' mean loss
+    minus the single networks': at equal training compute, or of whole networks (loss not measured: NaN) where the
+    record has no others."""
     arm = answer.grid.arms[model, answer.reference]
     if entries := arm.record.get("equal_compute"):
-        one, two = (_mean(pair[METRIC] for pair in size["pairs"]) for size in _sizes(entries, 1, 2))
-        return one, two
-    return arm.estimate(METRIC).value, _mean(pair[METRIC] for pair in arm.record["ensembles"]["2"])
+        sizes = _sizes(entries, 1, 2)
+        one, two = (_mean(pair[METRIC] for pair in size["pairs"]) for size in sizes)
+        before, after = (_mean(found["loss"] for found in size.get("losses", ())) for size in sizes)
+        return one, two, after - before
+    return arm.estimate(METRIC).value, _mean(pair[METRIC] for pair in arm.record["ensembles"]["2"]), math.nan
 
 
 def _signed(found: Estimate) -> str:
