@@ -62,7 +62,7 @@ CASES = [(-0.03, 0.002, "supported"), (0.03, 0.002, "contradicted"), (0, 0.002, 
 def test_the_interaction_is_judged_by_the_plan(extra, noise, word):
     """Lower: supported; higher or equivalent to nothing: contradicted; too noisy: undecided."""
     said = ablation.tuned_sentences(tuned(0.02, extra, noise))["tuned_interaction"]
-    assert f"PReLU's contribution is {word}, but to a smaller cost" in said
+    assert f"is {word} by the letter of the plan; as bQ+bV raises the loss" in said
 
 
 def test_the_tuned_numbers_are_the_means_over_seeds():

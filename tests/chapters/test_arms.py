@@ -27,7 +27,7 @@ def test_every_arm_has_a_column_and_a_missing_one_says_so():
     assert frame.loc["trials", "gelu"] == "3 of 4 (45: diverged)"
     selector = arms.models(grids.grid()).data
     assert selector.count('<details name="models"') == 2
-    assert "charlm (1,000 parameters, n = 4): validation loss differs in" in selector
+    assert "charlm (1,000 parameters, n = 4): validation loss differs significantly in" in selector
 
 
 def test_stars_and_filled_marks_are_what_is_significant():

@@ -14,17 +14,10 @@ def arm(study, processor, losses, activation="relu", **changes):
     return {**record, "study": study, "config": config, "provenance": {**record["provenance"], "machine": machine}}
 
 
-def replay(
-    study,
-    label,
-    processor,
-    now,
-    equal=False,
-    changed=("processor a -> b",),
-):
+def replay(study, label, processor, now):
     """A trial of the study's relu arm trained again."""
     machine = {**grids.record()["provenance"]["machine"], "processor": processor}
-    told = {"study": study, "arm": "charlm-relu", "trial": label, "equal": equal, "changed": list(changed)}
+    told = {"study": study, "arm": "charlm-relu", "trial": label}
     return {**told, "val_loss": {"recorded": 0.0, "now": now}, "provenance": {"machine": machine}}
 
 

@@ -85,7 +85,7 @@ def test_growth_is_a_difference_of_differences(sign, effects, moved):
     last = {"lite": effects["lite"] + 0.001}
     grid = report.read(study({name: sign * effect for name, effect in (effects | last).items()}))
     assert report.growth(grid)["gelu"].value == pytest.approx(moved, abs=0.002)
-    assert f"{int(moved > 0)} of 1 activations move further" in report.sentences(grid)["scale_growth"]
+    assert f"{int(moved > 0)} of 1 activations move significantly further" in report.sentences(grid)["scale_growth"]
     assert report.growth(report.read(study({"lite": 0.5}))) == {}
 
 

@@ -73,8 +73,8 @@ def test_one_question_has_one_family(lite):
     assert len(at_lite) == 4
     assert "of 12 differences" in report.sentences(sizes)["scale_significant"]
     extremes = replace(read(committed("extreme")), primary=lite)
-    assert "of 4 differences" in repro.compared(extremes, "val_loss")
-    assert repro.compared(extremes, "val_loss").endswith("those of the page between seeds, where their test is counted")
+    assert repro.compared(extremes, "val_loss").startswith("beside gelu, 4 of 4 differences")
+    assert repro.compared(extremes, "val_loss").endswith("these are: gelu +0.080 [+0.065, +0.094], significant")
 
 
 def dated(date, activation="relu"):

@@ -4,21 +4,17 @@ import math
 
 import pytest
 
-from actlab.records.wording import above_zero, bullets, capital, measured, moment, paragraph, small
+from actlab.records.wording import above_zero, bullets, measured, moment, paragraph, small
 from actlab.statistics.estimate import Estimate
 
 
 def test_bullets_leave_out_what_is_empty():
     """One line a sentence, capital first, full stop last; no sentence twice."""
-    assert bullets(["one", "", "two", "one"]).data == "- One.\n- Two."
+    assert bullets(["one", "", "two of GeGLU", "one"]).data == "- One.\n- Two of GeGLU."
 
 
 def test_a_paragraph_leads_with_its_word():
     assert paragraph("Answer", "one", "", "two").data == "**Answer.** One. Two."
-
-
-def test_capital_changes_the_first_letter_alone():
-    assert [capital(text) for text in ("of GeGLU", "GeGLU at", "")] == ["Of GeGLU", "GeGLU at", ""]
 
 
 def test_what_cannot_be_negative_has_its_interval_on_a_log_scale():

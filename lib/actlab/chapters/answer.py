@@ -59,7 +59,7 @@ def sentences(answer: Answer) -> dict[str, str]:
         ),
         "outcomes": "; ".join([*told, left]),
         "loss": significance(
-            _named(answer.at_the_end("val_loss")), "final loss, each at its own best rate,", answer.planned
+            _named(answer.at_the_end("val_loss")), "final loss, each at its tuned rate,", answer.planned
         ),
         "ranking": _ranking(answer, repro.read(store.load_study(COMMON))),
     }
@@ -183,7 +183,7 @@ def hypothesis_table(answer: Answer) -> pd.DataFrame:
     judged = answer.hypotheses() if answer.arms() else []
     return _frame(
         {
-            h.name: {"says": says[h.name], "outcome": h.outcome, "architectures": extent(answer), "detail": h.detail}
+            h.name: {"says": says[h.name], "recorded": extent(answer), "outcome so far": h.outcome, "detail": h.detail}
             for h in judged
         }
     )

@@ -123,7 +123,7 @@ def _heading(grid: Grid, model: str, compared: Compared) -> str:
     for metric, found in compared.items():
         own = [p for (m, _), (_, p) in found.items() if m == model]
         label = METRICS[metric].short
-        said.append(f"{label} differs in {sum(p < ALPHA for p in own)} of {len(own)}")
+        said.append(f"{label} differs significantly in {sum(p < ALPHA for p in own)} of {len(own)}")
     return f"{model} ({relu.n_parameters:,} parameters, n = {len(relu.done)}): {', '.join(said)}" if relu else model
 
 

@@ -108,6 +108,7 @@ def summary(found: pd.DataFrame) -> str:
     beside = f", where relu moves less, {small(there)}" if there < last["apart"] else ""
     return (
         f"another kind of processor moves relu's validation loss by {small(relu['apart'].median())} nats in the "
-        f"median, that of the other activations by {small(others['apart'].median())}. The most among these is "
+        f"median, that of the other activations by {small(others['apart'].median())}. These are medians of {len(relu)} "
+        f"and {len(others)} runs. The most among the others is "
         f"{small(last['apart'])} ({last['activation']} in {last['model']}{beside})"
     )

@@ -17,7 +17,7 @@ from actlab.claims.evidence import Evidence
 from actlab.figures.primitives import Line, line, lines
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro
-from actlab.records.estimates import ALPHA, REFERENCE
+from actlab.records.estimates import ALPHA, REFERENCE, adjusted
 from actlab.records.families import Tested, tested, told
 from actlab.records.repro import Grid
 from actlab.records.settings import usual
@@ -175,13 +175,13 @@ def _growth(grid: Grid) -> str:
     moved = growth(grid)
     if not moved:
         return "Fewer than two sizes are complete"
-    further = [a for a, e in moved.items() if e.low > 0]
+    further = [a for a, (e, p) in adjusted(moved).items() if p < ALPHA and e.value > 0]
     name, most = max(moved.items(), key=lambda item: item[1].value)
     none = "No sign of that: from" if len(further) == len(moved) else "From"
     return (
         f"{none} the smallest to the largest size the losses of {len(further)} of {len(moved)} activations "
-        f"move further from relu's, most that of {name}, by {most.value:.3f} [{most.low:.3f}, {most.high:.3f}] nats "
-        f"(n = {most.n}, exploratory)"
+        f"move significantly further from relu's (Holm-adjusted), most that of {name}, by {most.value:.3f} "
+        f"[{most.low:.3f}, {most.high:.3f}] nats (n = {most.n}, exploratory)"
     )
 
 
@@ -204,7 +204,7 @@ def recommendations(grid: Grid | None) -> dict[str, str]:
         "report_apart": f"Look at loss and agreement apart: {sum(better) or 'none'} of the {len(better)} lower losses "
         f"come{'s' * (sum(better) < 2)} with significantly more agreement between seeds",
         "report_seeds": f"Run more than five seeds: five find a difference of {five:.3f} nats with 80% power at Holm's "
-        f"first step, twenty one of {twenty:.3f} nats",
+        f"first step, twenty seeds find {twenty:.3f} nats",
     }
 
 

@@ -47,7 +47,7 @@ def answer(grid: Grid) -> str:
     return (
         f"{spread(grid)}After the same number of steps another activation than relu changes the validation loss "
         f"significantly in {loss} of {len(tests[0])} comparisons and the difference between seeds in {tv} "
-        "(Holm-adjusted, 5%), which is measured less precisely"
+        "(Holm-adjusted, 5%); the others are undecided, not equal"
     )
 
 
@@ -67,13 +67,14 @@ def compared(grid: Grid, metric: str) -> str:
     if not tests:
         return ""
     own = {f"{arm.activation} in {arm.model}": (e, p) for arm, e, p, elsewhere in tests if not elsewhere}
-    again = [arm.activation for arm, *_, elsewhere in tests if elsewhere]
+    again = {arm.activation: (e, p) for arm, e, p, elsewhere in tests if elsewhere}
     known = learned(grid)
     aside = [f"{arm.activation} in {arm.model}" for arm, *_ in tests if known and arm.model not in known]
     said = significance(own, METRICS[metric].short, family_size(grid), aside)
     if not again or not grid.primary:
         return said
-    return f"{said}. The runs of {listing(again)} are those of the page between seeds, where their test is counted"
+    told = listing(f"{name} {signed(e)}, {'not ' * (p >= ALPHA)}significant" for name, (e, p) in again.items())
+    return f"beside {listing(again)}, {said}. Tested on the page between seeds, whose runs these are: {told}"
 
 
 def mattering(grid: Grid, margin: float) -> str:

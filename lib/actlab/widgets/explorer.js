@@ -367,7 +367,7 @@ const PICTURES = {
     return {
       node: columns(c, entries, { label: minus ? `${label} minus ${minus}'s` : label, zero: minus }),
       said: summary(entries, label, minus),
-      caption: `${capital(note)}. Marks have 95% intervals over seeds${dots}. A gap has no record.`,
+      caption: `${capital(note)}. Marks have 95% intervals over seeds, not adjusted for their number${dots}. A gap has no record.`,
       header: [...Object.keys(study.factors), "metric", "minus", ...EXACT],
       rows: entries.map(({ arm, found }) => [...Object.values(arm.at), metric, choice.minus, ...found]),
       code: minus ? differences(study, choice, [...shown, ...shown.map(other)]) : averages(study, choice, shown, [metric]),
@@ -415,7 +415,7 @@ const PICTURES = {
     return {
       node: html("div", { class: "row" }, node, columns(part, entries, { label: minus ? `${label} minus ${minus}'s` : label, zero: minus })),
       said: `The level of loss is ${digits(level)} nats. ${summary(entries, label, minus)}`,
-      caption: "Means over seeds in training, and what each line has at the dotted level, with 95% intervals (jackknife over seeds). An activation that begins below the level has no value.",
+      caption: "Means over seeds in training, and what each line has at the dotted level, with 95% intervals (jackknife over seeds, not adjusted). An activation that begins below the level has no value.",
       header: [...Object.keys(study.factors), "loss", "metric", "minus", ...EXACT],
       rows: entries.map(({ arm, found }) => [...Object.values(arm.at), level, metric, minus || "none", ...found]),
       code: equalLoss(choice, arms),
@@ -444,7 +444,7 @@ const PICTURES = {
     const cells = (name) => found(name).map((one, i) => (i < 2 ? told(one).replace(/, n = .*/, "") : told(one, "A")));
     const words = names.map((name) => [study.metrics[name].label, ...cells(name)]);
     const picture = slopes(c, arms, choice.metric, found(choice.metric).slice(0, 2));
-    const numbers = table(["metric", "A", "B", "B minus A"], words, "Every metric, with 95% intervals");
+    const numbers = table(["metric", "A", "B", "B minus A"], words, "Every metric, with 95% intervals, not adjusted");
     return {
       node: html("div", {}, picture, html("div", { class: "numbers", tabindex: 0, role: "region", "aria-label": "Every metric" }, numbers)),
       said: `${capital(short(study.metrics[choice.metric].label))}: B minus A is ${told(found(choice.metric)[2], "A")}, paired by seed.`,
@@ -622,7 +622,7 @@ function render({ model, el, address = false }) {
     said.textContent = shown.said;
     code.textContent = shown.code;
     tip.hidden = true;
-    numbers.replaceChildren(table(shown.header, shown.rows, `${study.title}: 95% intervals, n seeds`));
+    numbers.replaceChildren(table(shown.header, shown.rows, `${study.title}: 95% intervals, not adjusted, n seeds`));
   }
   function draw() {
     drawMenus(catalogue.studies[choice.study]);
