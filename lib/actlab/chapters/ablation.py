@@ -147,7 +147,8 @@ def tuned_sentences(f: Factorial, tuning: Iterable[store.Record] = ()) -> dict[s
         f"optimizers and two activations (n = {gain.n}, planned): that it helps is {verdict(gain, margin, alpha)}",
         "tuned_interaction": f"Its effect under random PReLU minus that under GELU is {signed(both)} nats: that PReLU "
         f"contributes to a benefit is {verdict(both, margin, alpha)} by the letter of the plan"
-        + "; as bQ+bV raises the loss, this can only be a smaller harm, not a benefit" * (gain.value >= 0),
+        + "; as bQ+bV raises the loss, this can only be a smaller harm, not a benefit"
+        * (gain.value >= 0),
         "tuned_ranking": f"At tuned rates the means over four configurations rank {', '.join(order)}; "
         + (f"undecided: {'; '.join(undecided)}" if undecided else "all differences are significant (Holm-adjusted)"),
         "tuned_rates": f"Tuning the rate lowers the loss by up to {drops[most]:.2f} nats ({words(most)})"
