@@ -1,26 +1,19 @@
 """`python -m tests.speed [NAME ...]`: measure on an idle machine and write a record of each below results/performance;
-`DEFAULT` takes 20 minutes."""
+all of them take 20 minutes."""
 
 import os
 import sys
 import time
 from datetime import UTC, datetime
 
-from tests.speed import commands, images, peers, updates, workers
+from tests.speed import commands, peers
 
 from actlab.chapters.performance import STUDY
 from actlab.errors import ActlabError, UnknownName
 from actlab.records import store
 from actlab.study import provenance
 
-MEASUREMENTS = {
-    "peers": peers.measure_all,
-    "commands": commands.measure_all,
-    "scaling": workers.measure_all,
-    "mnist": images.measure_all,
-    "optimizers": updates.measure_all,
-}
-DEFAULT = tuple(MEASUREMENTS)
+MEASUREMENTS = {"peers": peers.measure_all, "commands": commands.measure_all}
 
 
 def save(name, measured):
@@ -44,7 +37,7 @@ def main(names):
             print(f"error: {UnknownName('measurement', name, MEASUREMENTS)}", file=sys.stderr)
             return 2
     print(f"load of the machine: {os.getloadavg()[0]:.1f} (timings are worth something below 0.3)")
-    for name in names or DEFAULT:
+    for name in names or MEASUREMENTS:
         since = time.perf_counter()
         try:
             record = save(name, MEASUREMENTS[name]())

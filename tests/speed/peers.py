@@ -6,13 +6,14 @@ batches, and ``evaluation`` of some positions. What a trial costs at any protoco
 seconds a position.
 """
 
+import logging
 import math
-from collections.abc import Callable
+import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
-from tests.speed import account, lightning_way, reference, timing
+from tests.speed import reference, timing
 from torch.nn import functional as F
 
 from actlab.data.text import load_text
@@ -28,7 +29,6 @@ RECIPE = Recipe(iterations=500, evaluate_every=50, batch_size=32)
 """The published recipe at lite scale."""
 SOME_BATCHES = 4
 """Evaluated in one measured piece by the ways that evaluate random batches."""
-Works = dict[str, Callable[[], object]]
 
 
 @dataclass(frozen=True)
@@ -119,17 +119,42 @@ class _Random(torch.utils.data.Dataset):
 
 
 def lightning(setting):
-    """Our model as a ``LightningModule`` with a data loader, and our windows for validation."""
+    """Our model as a ``LightningModule`` with a data loader, and our windows for validation; all off that a measurement
+    does not need: logger, bar, checkpoints, summary."""
+    import lightning as pl
+
     model, corpus = setting.start()
     width, size, loader = model.config.block_size, RECIPE.batch_size, torch.utils.data.DataLoader
-    adamw = partial(torch.optim.AdamW, lr=RECIPE.learning_rate, weight_decay=RECIPE.weight_decay)
-    whole = cover(corpus.validation, width)
+
+    class Module(pl.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.net = model
+
+        def _loss(self, batch):
+            return F.cross_entropy(self.net(batch[0]).flatten(0, 1), batch[1].flatten())
+
+        def training_step(self, batch, index):
+            return self._loss(batch)
+
+        def validation_step(self, batch, index):
+            self.log("val_loss", self._loss(batch))
+
+        def configure_optimizers(self):
+            return torch.optim.AdamW(self.parameters(), lr=RECIPE.learning_rate, weight_decay=RECIPE.weight_decay)
+
+    def trainer():
+        off = dict.fromkeys(("logger", "enable_progress_bar", "enable_checkpointing", "enable_model_summary"), False)
+        return pl.Trainer(max_epochs=1, accelerator="cpu", **off)
+
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    warnings.simplefilter("ignore")  # the process is this way's own
+    whole, module = cover(corpus.validation, width), Module()
     batches = loader(_Random(corpus.train, width, setting.steps * size), batch_size=size)
     validation = loader(torch.utils.data.TensorDataset(whole.inputs, whole.targets), batch_size=size)
-    module = lightning_way.module(model, adamw)
     return {
-        "training": lambda: lightning_way.quietly(lambda trainer: trainer.fit(module, batches)),
-        "evaluation": lambda: lightning_way.quietly(lambda t: t.validate(module, validation, verbose=False)),
+        "training": lambda: trainer().fit(module, batches),
+        "evaluation": lambda: trainer().validate(module, validation, verbose=False),
     }
 
 
@@ -157,30 +182,10 @@ def measure(setting, names, rounds):
     return found
 
 
-def spent_by(setting):
-    """The arithmetic of our training step."""
-    model, corpus = setting.start()
-    recipe = replace(RECIPE, iterations=1, evaluate_every=1)
-    one = spread(corpus.validation, model.config.block_size, 1)
-
-    def step():
-        train(model, corpus.train, one, one, recipe, 0)
-
-    def evaluation():
-        for _ in range(3):  # before the step, after it, and the predictions
-            evaluate(model, one, recipe)
-
-    arithmetic = account.operations(step) - account.operations(evaluation)
-    return {"training_gflop": arithmetic / 1e9}
-
-
 def measure_all(rounds=3, models=tuple(MODELS), others=True, **setting):
     """Ours and the reference for every model, in both dtypes where this processor has bfloat16 arithmetic; the other
     ways for the first model."""
-    fast = process.bfloat16_arithmetic()
-    found = {}
-    torch.set_num_threads(1)
-    rate = account.matmul_rate()
+    fast, found = process.bfloat16_arithmetic(), {}
     for name in models:
         one = Setting(model=name, **setting)
         ways = [
@@ -188,13 +193,12 @@ def measure_all(rounds=3, models=tuple(MODELS), others=True, **setting):
             for way in WAYS
             if (fast or "bfloat16" not in way) and (way in list(WAYS)[:3] or (others and name == models[0]))
         ]
-        found[name] = {"ways": measure(one, ways, rounds), "account": spent_by(one)}
+        found[name] = {"ways": measure(one, ways, rounds)}
     whole = cover(load_text(one.dataset).validation, SCALES[one.scale].block_size).positions
     batch = RECIPE.batch_size * SCALES[one.scale].block_size
     return {
         "scale": one.scale,
         "activation": one.activation,
-        "matmul_gflops": rate,
         "bfloat16": fast,
         "iterations": RECIPE.iterations,
         "evaluations": RECIPE.iterations // RECIPE.evaluate_every + 1,

@@ -1,40 +1,14 @@
-"""Timing by turns: several works alternate, in this process or each in a process of its own, so that a slow spell of
-the machine meets all."""
+"""Timing by turns: several works alternate, each in a process of its own, so that a slow spell of the machine meets
+all."""
 
 import multiprocessing
 import re
 import time
-from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 import torch
-
-Works = Mapping[str, Callable[[], object]]
-Samples = dict[str, list[float]]
-"""Seconds of one call, in each round."""
-
-
-def seconds(work, repeats=1, clock=time.perf_counter):
-    """Of one call, mean over ``repeats``; ``clock=time.process_time`` counts CPU time, so that other work on the
-    machine counts little."""
-    start = clock()
-    for _ in range(repeats):
-        work()
-    return (clock() - start) / repeats
-
-
-def alternate(works, rounds, repeats=1, clock=time.perf_counter):
-    """Seconds a call in each round, after a call of each that is not counted."""
-    for work in works.values():
-        work()
-    samples = {name: [] for name in works}
-    for _ in range(rounds):
-        for name, work in works.items():
-            samples[name].append(seconds(work, repeats, clock))
-    return samples
-
 
 _works = {}
 
@@ -47,8 +21,15 @@ def _start(make):
         work()
 
 
-def _seconds_here(name):
-    return seconds(_works[name], clock=time.process_time)
+def _names():
+    return list(_works)
+
+
+def _seconds(name):
+    """CPU time of one call, so that other work on the machine counts little."""
+    since = time.process_time()
+    _works[name]()
+    return time.process_time() - since
 
 
 def peak_megabytes():
@@ -75,16 +56,12 @@ def apart(makers, rounds):
             name: stack.enter_context(ProcessPoolExecutor(1, mp_context=spawn, initializer=_start, initargs=(make,)))
             for name, make in makers.items()
         }
-        names = {name: pool.submit(_names_here).result() for name, pool in pools.items()}
+        names = {name: pool.submit(_names).result() for name, pool in pools.items()}
         found = {name: {"seconds": {work: [] for work in works}} for name, works in names.items()}
         for _ in range(rounds):
             for name, pool in pools.items():
                 for work in names[name]:
-                    found[name]["seconds"][work].append(pool.submit(_seconds_here, work).result())
+                    found[name]["seconds"][work].append(pool.submit(_seconds, work).result())
         for name, pool in pools.items():
             found[name]["peak_mb"] = pool.submit(peak_megabytes).result()
     return found
-
-
-def _names_here():
-    return list(_works)

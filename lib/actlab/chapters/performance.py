@@ -35,14 +35,13 @@ def newest(name: str | None, study: str = STUDY) -> store.Record | None:
 
 
 def origin(record: store.Record) -> dict[str, str]:
-    """Where a record's numbers come from, with the machine's matrix rate where it was measured."""
-    made, rate = record["provenance"], record.get("measured", {}).get("matmul_gflops")
+    """Where a record's numbers come from."""
+    made = record["provenance"]
     return {
         "processor": made["machine"]["processor"],
         "torch": made["machine"].get("torch", ""),
         "date": moment(made["date"]),
         "commit": (made["git_commit"] or "none")[:10],
-        "float32 products on one thread": f"{rate:.0f} GFLOP/s" if rate else "",
     }
 
 
@@ -54,21 +53,19 @@ def _run(measured: Measured, way: Measured, positions: str = "positions") -> np.
 
 def equal_protocol(measured: Measured) -> pd.DataFrame:
     """One row a model and way: CPU time of a run in times ours where all evaluate as we do, and with the published
-    evaluations; seconds, memory, and our share of the machine's matrix rate."""
+    evaluations; seconds and memory."""
     rows = {}
     for model, found in measured["models"].items():
         mine = _run(measured, found["ways"][OURS])
         for name, way in found["ways"].items():
             run, step = _run(measured, way), float(np.median(way["iteration"]))
             published = np.median(_run(measured, way, "published_positions")) / np.median(mine)
-            reached = found["account"]["training_gflop"] / step / measured["matmul_gflops"]
             rows[model, name] = {
                 "times ours": "1" if name == OURS else with_interval(mean_interval(list(run / mine)), 2),
                 "as published": f"{published:.1f}" if name == REFERENCE else "",
                 "run, s": f"{np.median(run):.0f}",
                 "step, ms": f"{1e3 * step:.0f}",
                 "memory, MB": f"{way['peak_mb']:.0f}",
-                "of the matrix rate": f"{reached:.0%}" if name == OURS else "",
                 "rounds": str(len(run)),
             }
     return frame(rows, ("model", "way"))
