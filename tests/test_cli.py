@@ -135,13 +135,3 @@ def test_tokenize_writes_shards(tmp_path, capsys):
         "train_000.bin",
         "val_000.bin",
     }
-
-
-def test_part_of_an_ablation(tmp_path):
-    """Optimizers and symmetry modes are chosen on the command line."""
-    file = tmp_path / "ablation-quick.yaml"
-    file.write_text(yaml.safe_dump({**tiny.ABLATION, "kind": "ablation", "study": "part", "vocab_size": 257}))
-    chosen = ["--set", "optimizers=sgdm", "--set", "symmetry=bQbV", "--activation", "gelu"]
-    assert run("run", file, "--workers", 1, *chosen) == 0
-    (path,) = (paths.results() / "part").glob("*.json")
-    assert path.name.startswith("sgdm-bQbV-gelu-")

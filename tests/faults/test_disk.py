@@ -1,6 +1,5 @@
 """A full disk, a folder that may not be written, files that were cut or edited."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -180,22 +179,6 @@ def wait_for_file(folder, pattern):
         time.sleep(0.02)
 
 
-def test_damaged_shards_are_made_again(server, tmp_path, faults):
-    """The tokens that a study made of a text are checked against their manifest before each use."""
-    params = {**ABLATION, "trials": 1}
-    study = Study(tmp_path, params)
-    with faults.survived("a token shard in the cache: cut in the middle", "made again, the same bits") as row:
-        assert server.run(study)[0] == 0
-        expected = study.records()
-        shard = next((study.cache / "tokens").rglob("train_000.bin"))
-        whole = shard.read_bytes()
-        shard.write_bytes(cut(whole))
-        for record in study.place.glob("*.json"):
-            record.unlink()
-        server.mend(study, row, expected)
-        assert shard.read_bytes() == whole
-
-
 ABLATION = {
     "kind": "ablation",
     "study": "faulty",
@@ -221,25 +204,3 @@ def test_rate_ten_diverges_and_the_study_goes_on(server, tmp_path, faults):
             for record in map(store.load, study.place.glob("*.json"))
         }
         assert status == {True: "done", False: "diverged"}
-
-
-def test_a_trial_that_raises(server, undisturbed, tmp_path, faults):
-    """Code 1, its traceback in a file, the other arm recorded; run again, it has its record and the file is gone."""
-    study = Study(tmp_path)
-    with faults.survived(
-        "a trial that raises", "exit code 1, its traceback in a file, the rest recorded; run again, the same records"
-    ) as row:
-        code, said = server.run(study, TINY_RAISE="relu-43")
-        assert code == 1, said
-        (arm,) = study.records().keys() ^ undisturbed.keys()
-        assert arm.startswith("charlm-relu")
-        failure = study.place / "failed" / arm
-        trials = json.loads(failure.read_text())["trials"]
-        assert [trial["status"] for trial in trials] == ["done", "failed"]
-        assert "RuntimeError: out of luck" in trials[1]["traceback"]
-        assert "noted_train" in trials[1]["traceback"]
-        assert str(failure) in said
-        assert "out of luck" in said
-        assert "Traceback" not in said
-        server.mend(study, row, undisturbed)
-        assert not failure.exists()

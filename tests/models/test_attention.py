@@ -33,26 +33,15 @@ def literal(q, k, v, mask):
     return out
 
 
-def test_attention_agrees_with_a_literal_reference():
-    """The fused attention is the formula, written out."""
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_attention_agrees_with_a_literal_reference(dropout, monkeypatch):
+    """The fused attention is the formula, written out; with a given mask, the CPU's dropout path is the formula with
+    those weights dropped and the others rescaled."""
     q, k, v = projections()
-    ours = attend((q, k, v), HEADS, 0.0)
-    np.testing.assert_allclose(
-        ours.numpy(), literal(q.numpy(), k.numpy(), v.numpy(), np.ones((B, HEADS, T, T))), rtol=1e-12, atol=1e-12
-    )
-
-
-def test_dropping_attention_agrees_with_a_literal_reference(monkeypatch):
-    """With a given mask, the CPU's dropout path is the formula with those weights dropped and the others rescaled."""
-    q, k, v = projections()
-    mask = keep_mask(torch.empty(B, HEADS, T, T, dtype=torch.float64), 0.3)
+    mask = keep_mask(torch.empty(B, HEADS, T, T, dtype=torch.float64), dropout)
     monkeypatch.setattr(layers, "keep_mask", lambda like, dropout: mask)
-    np.testing.assert_allclose(
-        attend((q, k, v), HEADS, 0.3).numpy(),
-        literal(*(p.numpy() for p in (q, k, v)), mask.numpy()),
-        rtol=1e-12,
-        atol=1e-12,
-    )
+    expected = literal(*(p.numpy() for p in (q, k, v, mask)))
+    np.testing.assert_allclose(attend((q, k, v), HEADS, dropout).numpy(), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("dropout", [0.1, 0.2, 0.5, 0.9])

@@ -2,19 +2,12 @@
 
 import pytest
 import torch
+from tiny import ffn as network
 from torch.nn import functional as F
 
-from actlab.activations import ACTIVATIONS
-from actlab.models.ffn import FFN, count, equal_parameters, equal_width
-from actlab.trainers.streams import init_streams
+from actlab.models.ffn import count, equal_parameters, equal_width
 
 K, C = 784, 10
-
-
-def network(activation, width=8, seed=0):
-    net = FFN(K, width, C, ACTIVATIONS[activation])
-    net.initialise(init_streams(seed))
-    return net
 
 
 def images(n):

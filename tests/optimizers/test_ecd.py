@@ -82,15 +82,20 @@ def length(tensors):
     return torch.cat([t.reshape(-1) for t in tensors]).norm().item()
 
 
+SMALL = ((3, 4), (5,), (2, 5))
+LARGE = ((300, 500), (7,))
+"""More elements than a fused pass takes at once."""
+
+
 @pytest.mark.parametrize("inner_product", ["per_tensor", "global"])
 @pytest.mark.parametrize("decay", [0.0, 0.3])
-@pytest.mark.parametrize("conserve", [True, False])
-def test_agrees_with_the_literal_reference(inner_product, decay, conserve):
-    theta = start((3, 4), (5,), (2, 5))
+@pytest.mark.parametrize(("conserve", "shapes"), [(True, SMALL), (False, SMALL), (True, LARGE)])
+def test_agrees_with_the_literal_reference(inner_product, decay, conserve, shapes):
+    theta, steps = start(*shapes), 30 if shapes is SMALL else 3
     got, optimizer = drive(
         theta,
         bowl,
-        30,
+        steps,
         lr=0.3,
         eta=9.0,
         F0=-1.0,
@@ -98,7 +103,7 @@ def test_agrees_with_the_literal_reference(inner_product, decay, conserve):
         conserve_energy=conserve,
         inner_product=inner_product,
     )
-    want, p = literal(theta, bowl, 30, 0.3, 9.0, -1.0, decay, conserve, inner_product == "per_tensor")
+    want, p = literal(theta, bowl, steps, 0.3, 9.0, -1.0, decay, conserve, inner_product == "per_tensor")
     for a, b in zip([*got, *momenta(optimizer)], [*want, *p], strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-11)
 
@@ -143,25 +148,21 @@ def test_turns_keep_the_speed():
     assert not momenta(optimizer)[0].equal(momenta(still)[0])
 
 
-def test_what_concerns_the_whole_system_cannot_differ_between_groups():
-    params = [nn.Parameter(torch.ones(2)) for _ in range(2)]
-    with pytest.raises(BadInput, match="eta concerns all parameters at once"):
-        ECD([{"params": params[:1]}, {"params": params[1:], "eta": 3.0}], eta=100.0)
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"eta": 0.0}, "eta > 0"), ({"lr": -1.0}, "lr >= 0"), ({"inner_product": "euclid"}, "per_tensor, global")],
+    [
+        ({"eta": 0.0}, "eta > 0"),
+        ({"lr": -1.0}, "lr >= 0"),
+        ({"inner_product": "euclid"}, "per_tensor, global"),
+        ({"F0": -1.0, "group": {"eta": 3.0}}, "eta concerns all parameters at once"),
+        ({}, "closure that returns the loss"),
+    ],
 )
-def test_refuses_bad_settings(settings, message):
+def test_refuses_bad_settings_and_a_step_without_a_loss(settings, message):
+    groups = [{"params": [nn.Parameter(torch.ones(2))]} for _ in range(2)]
+    groups[1] |= settings.pop("group", {})
     with pytest.raises(BadInput, match=message):
-        ECD([nn.Parameter(torch.ones(2))], **settings)
-
-
-def test_needs_a_closure():
-    optimizer = ECD([nn.Parameter(torch.ones(2))])
-    with pytest.raises(BadInput, match="closure that returns the loss"):
-        optimizer.step()
+        ECD(groups, **settings).step()
 
 
 def test_a_gradient_that_comes_late_starts_from_rest():
@@ -185,12 +186,3 @@ def test_other_memory_layouts_give_the_same_path(decay):
             optimizer.step(closure_of(optimizer, lambda p=p: bowl([p])))
     assert not turned.is_contiguous()
     torch.testing.assert_close(turned, plain, rtol=1e-9, atol=1e-11)
-
-
-def test_large_tensors_go_in_pieces():
-    """More elements than a piece has: the same as the literal reference."""
-    theta = start((300, 500), (7,))
-    got, _ = drive(theta, bowl, 3, lr=0.3, eta=9.0, F0=-1.0)
-    want, _ = literal(theta, bowl, 3, 0.3, 9.0, -1.0)
-    for a, b in zip(got, want, strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-11)

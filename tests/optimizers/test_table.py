@@ -14,15 +14,6 @@ def feed(parameter, optimizer, *gradients):
     return parameter.detach()
 
 
-def test_adamw_without_decay_is_adam():
-    gradients = torch.randn(5, 4, generator=torch.Generator().manual_seed(0)).unbind()
-    one, two = nn.Parameter(torch.ones(4)), nn.Parameter(torch.ones(4))
-    torch.testing.assert_close(
-        feed(one, build_optimizer("adamw", [one], None), *gradients),
-        feed(two, torch.optim.Adam([two], lr=1e-4), *gradients),
-    )
-
-
 def test_first_step_of_sgd_with_and_without_a_start():
     gradient, generator = torch.tensor([1.0, -2.0]), torch.Generator().manual_seed(0)
     plain = nn.Parameter(torch.zeros(2))

@@ -18,20 +18,6 @@ def test_both_readings_of_one_arm():
     assert reading.between().n == reading.itself().n == reading.paired().n == 3
 
 
-def test_trial_values():
-    """Losses on the whole split beside those that the published code would report."""
-    reading = autopsies.evidence().on["charlm", "relu"]
-    assert reading.value("val_loss").value == pytest.approx(2.1)
-    assert reading.value("train_loss", 5).value == pytest.approx(3.0)
-    assert reading.published("val_loss").value == pytest.approx(2.01)
-    assert reading.published("val_accuracy").value == pytest.approx(26.0)
-
-
-def test_defects_are_those_of_the_record():
-    """The record says what was on."""
-    assert autopsies.evidence().on["convlm", "gelu"].defects[:2] == ["activation: ignored", "padding: both"]
-
-
 def test_only_arms_with_the_published_block_are_read():
     """A corrected record is no reading."""
     assert autopsy.readings([autopsies.corrected("charlm", "relu")]) == {}

@@ -55,29 +55,6 @@ def test_checksum_survives_json(content):
     assert store.checksum(json.loads(json.dumps(content))) == store.checksum(content)
 
 
-@pytest.mark.parametrize(("old", "new"), [("1.5", "1.4"), ("NaN", "0.0"), ('"charlm"', '"convlm"')])
-def test_tampering_is_noticed(path, old, new):
-    """One changed number, word or status makes the file unreadable, with both checksums in the message."""
-    store.save(path, RECORD)
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-    with pytest.raises(
-        RecordError, match=r"was changed after it was written: expected checksum [0-9a-f]{64}, found [0-9a-f]{64}\)"
-    ):
-        store.load(path)
-
-
-@pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"loss": 1}', b"\xff\xfe{}"])
-def test_a_file_that_is_no_record_is_refused(path, content):
-    """Missing, not JSON, not a mapping, without checksum or not text: an error with the file's name."""
-    path.parent.mkdir(parents=True)
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(RecordError, match=r"charlm-gelu-0123456789\.json"):
-        store.load(path)
-
-
 def test_a_result_is_never_rewritten(path):
     """Saving the same record again is harmless, a different one is refused, and the file stays as it was."""
     store.save(path, RECORD)

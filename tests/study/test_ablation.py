@@ -12,7 +12,7 @@ from actlab.data.tokens import write_shard
 from actlab.errors import DataError
 from actlab.records import store
 from actlab.study.ablation import AblationParams, arms_of
-from actlab.study.run import bring, read_params, run
+from actlab.study.run import bring, run
 from actlab.study.trial import run_trial, trained_model
 from actlab.study.trial_ablation import fresh_model, shards_of
 
@@ -46,16 +46,6 @@ def test_the_published_factors_make_sixteen_arms():
     arms = arms_of(params(optimizers="adamw", symmetry="bQ", activations="gelu", rate_factors=(1, 3)))
     assert [arm.trials[0].optimizer_settings["lr"] for arm in arms] == pytest.approx([1e-4, 3e-4])
     assert "-x3-" in arms[1].id
-
-
-def test_published_settings_of_the_124m_file():
-    study = read_params(paths.ROOT / "params" / "ablation-124m.yaml")
-    assert study.iterations * study.batch_size * 512 == pytest.approx(500e6, rel=1e-4)
-    settings = {arm.trials[0].optimizer: arm.config["optimizer_settings"] for arm in arms_of(study)}
-    assert settings["ecd"] == {"lr": 1.0, "eta": 100.0, "F0": 2.0, "weight_decay": 0.0}
-    assert settings["adamw"] == {"lr": 1e-4, "betas": [0.9, 0.999], "weight_decay": 0.0}
-    assert settings["sgdm"]["init_velocity_std"] == 0.1
-    assert settings["soap"]["max_precondition_dim"] == 10_000
 
 
 def test_all_four_optimizers_run_as_a_notebook_asks_for_them():

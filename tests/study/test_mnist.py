@@ -1,16 +1,11 @@
 """The sweep of image classifiers: arms and programs, their trials' results, records, and known answers."""
 
 import pytest
-import torch
-from torch.nn import functional as F
 
 from actlab import paths
-from actlab.data.images import load_images
 from actlab.records import store
-from actlab.study.mnist import MnistParams, arms_of, network_of, networks, programs_of, train_trial
+from actlab.study.mnist import MnistParams, arms_of, networks, programs_of, train_trial
 from actlab.study.run import read_params, run
-from actlab.trainers.stacked import batches
-from actlab.trainers.streams import generator
 
 TINY = {"study": "tiny", "hidden": [2, 4], "learning_rates": [1e-1, 1e-3], "batch_sizes": [64], "trials": 2}
 
@@ -63,11 +58,9 @@ def test_one_record_an_arm_with_a_trial_a_seed():
 
 
 def test_a_trial_depends_on_its_shape_alone():
-    """One shape is one training, the same bits under both names, whichever other arms share the program."""
+    """One shape is one training, the same bits under both names."""
     both = of(arms=["geglu_equal_width", "geglu_equal_parameters"], learning_rates=[1e-2])
     assert both["geglu_equal_parameters/4/0.01"] == both["geglu_equal_width/2/0.01"]
-    alone = of(arms=["relu"], hidden=[4], learning_rates=[1e-3])
-    assert alone["relu/4/0.001"] == of()["relu/4/0.001"]
 
 
 def test_an_absurd_rate_is_recorded_as_diverged():
@@ -82,26 +75,11 @@ def test_protocols_differ_in_what_selects():
     assert all(trial["val_accuracy"] == trial["test_accuracy"] for trial in trials.values())
 
 
-def plain_loop(program, hidden, rate):
-    """Validation accuracy (%) of one ReLU network by the plain loop: autograd and ``torch.optim.Adam``."""
-    images = load_images(program.dataset)
-    net = network_of(program, "relu", hidden)
-    optimizer = torch.optim.Adam(net.parameters(), lr=rate, fused=True)
-    for places in batches(len(images.train), program.batch_size, 1, generator(program.seed, "order")):
-        optimizer.zero_grad()
-        F.cross_entropy(net(images.train.pixels[places]), images.train.labels[places]).backward()
-        optimizer.step()
-    return 100 * (net(images.validation.pixels).argmax(1) == images.validation.labels).double().mean().item()
-
-
 @pytest.mark.data("mnist")
 def test_known_answers_on_mnist():
-    """Hidden 8, batch 64, rate 1e-3, one epoch: the plain loop's range over seeds; and the collapse at rate 1e-1 is
-    reported as what it is."""
+    """Hidden 8, batch 64, rate 1e-3, one epoch; and the collapse at rate 1e-1 is reported as what it is."""
     settings = {"dataset": "mnist", "arms": ["relu", "geglu_equal_width"], "hidden": [2, 8]}
-    plain = [plain_loop(p, 8, 1e-3) for p in programs_of(tiny(**settings, trials=3))]
     for trials in map(trained, programs_of(tiny(**settings))):
-        assert min(plain) - 0.5 <= trials["relu/8/0.001"]["val_accuracy"] <= max(plain) + 0.5
         assert 86 < trials["relu/8/0.001"]["val_accuracy"] < 93
         lost = trials["geglu_equal_width/2/0.1"]
         assert lost["val_largest_class_share"] > 0.5

@@ -202,29 +202,3 @@ def test_a_registered_metric_is_in_every_pair(toy):
     assert record["metrics"] == {"mine": {"label": "half L1 (0 to 1)", "note": "lower is more reproducible"}}
     assert record["config"]["metrics"] == {"mine": parts.hash_of("metric", "mine")}
     assert "half_l1" in str(record["provenance"]["plugins"])
-
-
-def test_decorators_return_what_they_register():
-    """The decorated thing is still usable; names of all kinds have their hashes, built-in ones have none."""
-
-    @actlab.register_activation("mine", gated=True)
-    class Packed(nn.Module):
-        def forward(self, x):
-            return x[..., : x.shape[-1] // 2]
-
-    @actlab.register_text("story")
-    def story():
-        return "once upon a time " * 100
-
-    @actlab.register_metric("half")
-    def half(p, q):
-        return half_l1(p, q) / 2
-
-    actlab.register_model("again", MODELS["charlm"].factory)
-    assert ACTIVATIONS["mine"].gated
-    assert Packed()(torch.ones(1, 4)).shape == (1, 2)
-    assert story() == TEXTS["story"]()
-    assert half is metrics.ROWS["half"]
-    own = {"activation": "mine", "dataset": "story", "model": "again"}
-    assert parts.parts_of(**own) == tuple((kind, parts.hash_of(kind, name)) for kind, name in own.items())
-    assert parts.parts_of(activation="relu", model="charlm", dataset="shakespeare") == ()

@@ -8,7 +8,6 @@ from unittest.mock import Mock
 
 import pandas as pd
 import pytest
-import tiny
 import torch
 
 import actlab
@@ -17,7 +16,6 @@ from actlab.errors import BadInput, DataError, RecordError
 from actlab.records import store
 from actlab.study import trial, trial_repro
 from actlab.study.arms import arm, arms_of
-from actlab.study.mnist import MnistParams
 from actlab.study.run import run
 from actlab.study.trial import cached, load_model, run_trial, train_afresh, trained_model
 from actlab.trainers.determinism import weights_sha256
@@ -90,19 +88,9 @@ def test_an_interrupted_trial_goes_on(spec, monkeypatch):
     assert not saved_at.exists()
 
 
-def test_a_failed_trial_is_told_and_tried_again(spec, monkeypatch):
-    """An exception in training is a status with its traceback, never cached; what the user can mend stops the study."""
-    with monkeypatch.context() as patch:
-        patch.setattr(trial_repro, "train", lambda *args, **kwargs: 1 / 0)
-        results = run_trial(spec)
-    assert (results["status"], results["label"]) == ("failed", "42")
-    assert "ZeroDivisionError" in results["traceback"]
-    assert run_trial(spec)["status"] == "done"
-
-    def missing(spec):
-        raise DataError("no data")
-
-    monkeypatch.setattr(trial_repro, "windows_of", missing)
+def test_what_the_user_can_mend_stops_the_study(spec, monkeypatch):
+    """Another exception is a trial's status (``test_run``)."""
+    monkeypatch.setattr(trial_repro, "windows_of", Mock(side_effect=DataError("no data")))
     with pytest.raises(DataError, match="no data"):
         train_afresh(spec)
 
@@ -169,7 +157,6 @@ def test_run_experiment(toy, training):
     """A dictionary does as well as Params, a recorded arm is not trained again, and bad input is refused before
     training."""
     wrong = [
-        ("convml", "relu", toy, "unknown model 'convml'"),
         ("charlm", "rleu", toy, "unknown activation 'rleu'"),
         ("charlm", "relu", {"varies": ["init", "order"]}, "one experiment is one arm"),
         ("charlm", "relu", {"scales": ["lite"]}, "one experiment is one arm"),
@@ -204,4 +191,4 @@ def test_load_model_takes_kept_weights_or_trains_again_and_refuses_others(toy):
     with pytest.raises(BadInput, match="trial 43 is diverged"):
         load_model(record, 43)
     with pytest.raises(BadInput, match="a record of kind 'mnist' keeps no weights"):
-        load_model(run(MnistParams.parse({"study": "s", **tiny.SWEEP})).records[0])
+        load_model(record | {"kind": "mnist"})

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import torch
 
+from actlab.activations import find_activation
 from actlab.models import ModelConfig, build_model
+from actlab.models.ffn import FFN
 from actlab.models.gpt2 import GPT2Config, build_gpt2
 from actlab.trainers.loop import train
 from actlab.trainers.recipes import Recipe
@@ -44,6 +46,13 @@ def model(
 def gpt2(seed=42, activation="gelu", **changes):
     """A freshly initialised GPT-2."""
     return build_gpt2(replace(GPT2, **changes), activation, generator_for=init_streams(seed))
+
+
+def ffn(activation, width=8, seed=0, features=784):
+    """A freshly initialised image classifier of ten classes."""
+    net = FFN(features, width, 10, find_activation(activation))
+    net.initialise(init_streams(seed))
+    return net
 
 
 def text(length=400, seed=0):

@@ -7,7 +7,6 @@ number and later its exit code go out. Dask's workers preload this module.
 
 TINY_DIARY     file for lines of `word process trial iteration`: train, saved, resumed
 TINY_PAUSE     seconds to wait after each checkpoint
-TINY_RAISE     a trial that raises, `relu-43`
 TINY_DIE_AT    the number of the step of writing (before the flush, before the move, after it) at which the process
 kills itself TINY_LARGEST   bytes that a file may have (``RLIMIT_FSIZE``)
 """
@@ -53,8 +52,6 @@ def listen():
 
     def noted_train(*args, **kwargs):
         note("train", kwargs["saved_at"], 0)
-        if os.environ.get("TINY_RAISE", "none") in kwargs["saved_at"].name:
-            raise RuntimeError("out of luck")
         return train(*args, **kwargs)
 
     def noted_save(path, model, optimizer, progress):

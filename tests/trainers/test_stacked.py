@@ -3,15 +3,14 @@
 from itertools import product
 
 import pytest
+import tiny
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from actlab.activations import ACTIVATIONS
-from actlab.models.ffn import FFN
 from actlab.trainers.stacked import Stack, batches, evaluate, train
-from actlab.trainers.streams import generator, init_streams
+from actlab.trainers.streams import generator
 
 K, C = 48, 10
 RATES = (1e-1, 1e-2, 1e-3)
@@ -19,12 +18,6 @@ SHAPES = (("relu", 2), ("geglu", 2), ("geglu", 1), ("relu", 5), ("geglu", 5), ("
 TOLERANCE = 1e-5
 """Largest difference of a weight from the reference's after 100 steps at a rate of at most 1e-2 (weights are of size
 0.1)."""
-
-
-def network(activation, width, seed=0, features=K):
-    net = FFN(features, width, C, ACTIVATIONS[activation])
-    net.initialise(init_streams(seed))
-    return net
 
 
 def images(n=400, features=K):
@@ -54,7 +47,7 @@ def alone(net, rate, pixels, labels, order):
 def trained(shapes, rates, batch_size=8, features=K):
     """A stack after 100 batches, and the mean losses."""
     pixels, labels = images(100 * batch_size, features)
-    stack = Stack([network(*shape, features=features) for shape in shapes], rates)
+    stack = Stack([tiny.ffn(*shape, features=features) for shape in shapes], rates)
     return stack, train(stack, pixels, labels, batch_size, 1, generator(0, "order"))
 
 
@@ -65,7 +58,7 @@ def test_agrees_with_one_network_alone(batch_size, subtests):
     order = list(batches(len(pixels), batch_size, 1, generator(0, "order")))
     for (shape, sizes), (rate, value) in product(enumerate(SHAPES), enumerate(stack.learning_rates)):
         with subtests.test(sizes=sizes, rate=value):
-            net = network(*sizes)
+            net = tiny.ffn(*sizes, features=K)
             reference = alone(net, value, pixels, labels, order)
             for name, weight in stack.weights(shape, rate).items():
                 torch.testing.assert_close(weight, net.get_parameter(name).detach(), rtol=0, atol=TOLERANCE)
