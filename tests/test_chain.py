@@ -9,34 +9,31 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
 from actlab import paths
 
-STUDY = {
-    "study": "chain-quick",
-    "model": "convlm",
-    "activations": ["relu", "swiglu"],
-    "trials": 3,
-    "dataset": "pydoc",
-    "scale": "quick",
-    "iterations": 4,
-    "evaluate_every": 2,
-    "batch_size": 4,
-    "prediction_windows": 16,
-    "noise_floor": True,
-}
-PAGES = [
-    {
-        "page": "studies/chain",
-        "notebook": "repro",
-        "file": "params/chain.yaml",
-        "params": {"train_missing": False, "title": "The chain"},
-        "reads": ["results/chain-quick"],
-    }
-]
+STUDY = """
+study: chain-quick
+model: convlm
+activations: [relu, swiglu]
+trials: 3
+dataset: pydoc
+scale: quick
+iterations: 4
+evaluate_every: 2
+batch_size: 4
+prediction_windows: 16
+noise_floor: true
+"""
+PAGES = """
+- page: studies/chain
+  notebook: repro
+  file: params/chain.yaml
+  params: {train_missing: false, title: The chain}
+  reads: [results/chain-quick]
+"""
 
 
 @pytest.fixture
@@ -51,8 +48,8 @@ def root(tmp_path, monkeypatch):
     shutil.copy(paths.ROOT / "_config.yml", tmp_path / "book")
     shutil.copytree(paths.ROOT / "book" / "_static", tmp_path / "book" / "_static")
     shutil.copy(paths.ROOT / "book" / "references.bib", tmp_path / "book")
-    (tmp_path / "params" / "chain.yaml").write_text(yaml.safe_dump(STUDY))
-    (tmp_path / "book" / "pages.yaml").write_text(yaml.safe_dump(PAGES))
+    (tmp_path / "params" / "chain.yaml").write_text(STUDY)
+    (tmp_path / "book" / "pages.yaml").write_text(PAGES)
     (tmp_path / "book" / "_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n- file: studies/chain\n")
     (tmp_path / "book" / "intro.md").write_text("# Intro\n")
     return tmp_path

@@ -1,14 +1,14 @@
 """The command line, as typed: what it prints, what it exits with."""
 
 import json
-import sys
 from unittest.mock import Mock
 
 import pytest
 import tiny
 import yaml
+from tiny import typed as run
 
-from actlab import cli, paths
+from actlab import paths
 from actlab.chapters import answer
 from actlab.records import store
 
@@ -21,16 +21,6 @@ def params(tmp_path, toy):
     path = tmp_path / "tiny.yaml"
     path.write_text(yaml.safe_dump(TINY))
     return path
-
-
-def run(*words):
-    """Exit code of ``actlab WORDS``."""
-    sys.argv = ["actlab", *map(str, words)]
-    try:
-        cli.main()
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
 
 
 def test_run_report_replay(params, tmp_path, capsys):
@@ -81,39 +71,39 @@ def test_options_override_the_file(params):
     assert found == ("convlm", ["7"], 2)
 
 
-ABLATION = paths.ROOT / "params" / "ablation-quick.yaml"
-MISTAKES = {
-    "run nowhere.yaml": "cannot read nowhere.yaml",
-    "run PARAMS --activation rleu": "unknown activation 'rleu'",
-    "run PARAMS --model convlm": "unknown model 'convlm' in",  # a filter only takes away
-    "run PARAMS --model nanotransformer,convlm": "known are nanotransformer",
-    "run PARAMS --activation relu,gleu": "did you mean 'gelu'? known are gelu, relu",
-    f"run {ABLATION} --model charlm": "is a study without it",
-    f"run {ABLATION} --set optimizers=adam": "known are adamw, ecd, sgdm, soap",
-    "run PARAMS --set iteration=3": "unknown parameter 'iteration'",
-    "run PARAMS --set iterations=many": "iterations='many'",
-    "run PARAMS --set iterations": "expected name=value",
-    "run PARAMS --track wandb": "known are tensorboard",
-    "status PARAMS --model convlm": "unknown model 'convlm' in",
-    "compare nothing nothing": "results/nothing has no records",
-    "sample nowhere.json": "cannot be read as a record",
-    "run PARAMS --device tpu": "device='tpu'",
-    "report nothing": "results/nothing has no records",
-    "replay nowhere.json": "cannot be read as a record",
-    "replay": "give a record, or --all",
-    "replay nowhere.json --all": "give a record, or --all",
-    "replay --all --study nowhere": "unknown study 'nowhere'",
-    "replay --all": "none of 0 trials",
-    "data get shakespear": "did you mean 'shakespeare'?",
-    "data get pydoc": "needs no download",
-    "data tokenize mnist": "unknown dataset 'mnist'",
-}
+MISTAKES = yaml.safe_load("""
+run nowhere.yaml: cannot read nowhere.yaml
+run PARAMS --activation rleu: unknown activation 'rleu'
+run PARAMS --model convlm: unknown model 'convlm' in  # a filter only takes away
+run PARAMS --model nanotransformer,convlm: known are nanotransformer
+run PARAMS --activation relu,gleu: did you mean 'gelu'? known are gelu, relu
+run ABLATION --model charlm: is a study without it
+run ABLATION --set optimizers=adam: known are adamw, ecd, sgdm, soap
+run PARAMS --set iteration=3: unknown parameter 'iteration'
+run PARAMS --set iterations=many: iterations='many'
+run PARAMS --set iterations: expected name=value
+run PARAMS --track wandb: known are tensorboard
+run PARAMS --device tpu: device='tpu'
+status PARAMS --model convlm: unknown model 'convlm' in
+compare nothing nothing: results/nothing has no records
+sample nowhere.json: cannot be read as a record
+report nothing: results/nothing has no records
+replay nowhere.json: cannot be read as a record
+replay: give a record, or --all
+replay nowhere.json --all: give a record, or --all
+replay --all --study nowhere: unknown study 'nowhere'
+replay --all: none of 0 trials
+data get shakespear: did you mean 'shakespeare'?
+data get pydoc: needs no download
+data tokenize mnist: unknown dataset 'mnist'
+""")
 
 
 @pytest.mark.parametrize("words", MISTAKES)
 def test_a_mistake_ends_in_one_line_and_code_2(words, params, capsys):
     """What was given and what is allowed, without a traceback."""
-    assert run(*words.replace("PARAMS", str(params)).split()) == 2
+    files = {"PARAMS": params, "ABLATION": paths.ROOT / "params" / "ablation-quick.yaml"}
+    assert run(*(files.get(word, word) for word in words.split())) == 2
     said = capsys.readouterr().err
     assert MISTAKES[words] in " ".join(said.split())
     assert "Traceback" not in said

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from tests.support import grids
 
 from actlab.claims import rules
@@ -17,21 +18,21 @@ def arms(*records, scale="lite"):
     return Evidence({scale: read(records)})
 
 
-@pytest.mark.parametrize(
-    ("metric", "published", "more", "scale", "verdict"),
-    [
-        ("val_loss", 2.1, {}, "lite", "replicated"),
-        ("val_loss", 2.5, {}, "lite", "contradicted"),
-        ("val_accuracy", 48.9, {}, "lite", "replicated"),  # read at 3,000 positions: 0.9 points more or less
-        ("val_accuracy", 52.0, {}, "lite", "contradicted"),
-        ("val_loss", 2.1, {"activations": ["gelu"]}, "lite", "not yet tested"),
-        ("val_loss", 2.5, {"untried": "a flaw"}, "lite", "not yet tested"),
-        ("val_loss", 2.1, {"claimed": ["full"]}, "lite", "not yet tested"),
-        ("val_loss", 2.5, {"claimed": ["full"]}, "lite", "not yet tested"),
-        ("val_loss", 2.5, {"claimed": ["full"]}, "full", "contradicted"),
-        ("val_loss", 2.1, {"unmade": "other"}, "lite", "not yet tested"),
-    ],
-)
+MEANS = yaml.safe_load("""
+- [val_loss, 2.1, {}, lite, replicated]
+- [val_loss, 2.5, {}, lite, contradicted]
+- [val_accuracy, 48.9, {}, lite, replicated]  # read at 3,000 positions: 0.9 points more or less
+- [val_accuracy, 52.0, {}, lite, contradicted]
+- [val_loss, 2.1, {activations: [gelu]}, lite, not yet tested]
+- [val_loss, 2.5, {untried: a flaw}, lite, not yet tested]
+- [val_loss, 2.1, {claimed: [full]}, lite, not yet tested]
+- [val_loss, 2.5, {claimed: [full]}, lite, not yet tested]
+- [val_loss, 2.5, {claimed: [full]}, full, contradicted]
+- [val_loss, 2.1, {unmade: other}, lite, not yet tested]
+""")
+
+
+@pytest.mark.parametrize(("metric", "published", "more", "scale", "verdict"), MEANS)
 def test_a_published_mean(metric, published, more, scale, verdict):
     """Of five trials of ours at 2.1 nats and 47.9%; of another scale they decide nothing, whatever they give."""
     mine = arms(grids.record(losses=(2.05, 2.1, 2.15, 2.1, 2.1)), scale=scale)
@@ -173,17 +174,17 @@ def test_order():
         assert found.verdict == verdict
 
 
-@pytest.mark.parametrize(
-    ("stated", "verdict"),
-    [
-        ({"trials": 3}, "replicated"),
-        ({"trials": 4}, "not yet tested"),
-        ({"trials": 3, "seeds": ["42", "43"]}, "replicated"),
-        ({"seeds": ["42", "45"]}, "not yet tested"),
-        ({"trials": {"from": 2, "to": 4}}, "replicated"),
-        ({}, "replicated"),
-    ],
-)
+SETTINGS = yaml.safe_load("""
+- [{trials: 3}, replicated]
+- [{trials: 4}, not yet tested]
+- [{trials: 3, seeds: ["42", "43"]}, replicated]
+- [{seeds: ["42", "45"]}, not yet tested]
+- [{trials: {from: 2, to: 4}}, replicated]
+- [{}, replicated]
+""")
+
+
+@pytest.mark.parametrize(("stated", "verdict"), SETTINGS)
 def test_settings_are_read_from_records(stated, verdict):
     """What was run as stated is replicated; what was run otherwise is only untested, and it is said how it was run."""
     found = rules.as_stated(arms(grids.record()), ["charlm"], what="trials", says="{trials} ({seeds})", stated=stated)

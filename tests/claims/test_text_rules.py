@@ -1,6 +1,7 @@
 """General rules that need no record: arithmetic, two statements, counts of parameters."""
 
 import pytest
+import yaml
 from scipy import stats
 
 from actlab.claims import ledger
@@ -17,19 +18,19 @@ def test_arithmetic():
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "exact", "verdict"),
-    [
-        ([1, 3], [3, 4], False, "replicated"),
-        ([1, 3], [3, 4], True, "self-contradiction"),
-        (1, 2, False, "self-contradiction"),
-        (["a", "b"], ["b", "a"], False, "replicated"),
-        (["a"], ["b"], False, "self-contradiction"),
-        (["a"], {"largest": {"a": 2, "b": 1}}, False, "replicated"),
-        (["b"], {"smallest": {"a": 2, "b": 1}}, False, "replicated"),
-        (-0.5, {"correlation": {"first": [6, 9, 3], "second": [45.9, 121.6, 158.5]}}, False, "replicated"),
-    ],
-)
+STATEMENTS = yaml.safe_load("""
+- [[1, 3], [3, 4], false, replicated]
+- [[1, 3], [3, 4], true, self-contradiction]
+- [1, 2, false, self-contradiction]
+- [[a, b], [b, a], false, replicated]
+- [[a], [b], false, self-contradiction]
+- [[a], {largest: {a: 2, b: 1}}, false, replicated]
+- [[b], {smallest: {a: 2, b: 1}}, false, replicated]
+- [-0.5, {correlation: {first: [6, 9, 3], second: [45.9, 121.6, 158.5]}}, false, replicated]
+""")
+
+
+@pytest.mark.parametrize(("first", "second", "exact", "verdict"), STATEMENTS)
 def test_statements(first, second, exact, verdict):
     """Ranges that meet and equal words agree; ranges that must be the same do not; words follow from numbers."""
     assert texts.contradiction(None, first, "here", second, "there", exact).verdict == verdict

@@ -1,25 +1,21 @@
 """The command line: any words end in a code of 0, 1 or 2, with at most a sentence, and write nothing outside the named
 folders."""
 
-import sys
-
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-
-from actlab import cli
+from tiny import typed
 
 DOOR = "command line"
-PARAMS = {
-    "study": "x",
-    "model": "nanotransformer",
-    "activations": "relu",
-    "trials": 1,
-    "iterations": 1,
-    "batch_size": 1,
-    "noise_floor": False,
-}
+PARAMS = """
+study: x
+model: nanotransformer
+activations: relu
+trials: 1
+iterations: 1
+batch_size: 1
+noise_floor: false
+"""
 COMMANDS = ["run", "report", "replay", "data", "book", "list", "get", "tokenize"]
 OPTIONS = ["--help", "--model", "--activation", "--trials", "--workers", "--out", "--no-plots", "--vocab-size"]
 OPTIONS += ["--scheduler", "--redo-damaged", "--models", "--"]
@@ -39,7 +35,7 @@ def quiet(monkeypatch, tmp_path):
     monkeypatch.setattr("actlab.book.execute.execute_stale", lambda workers, say: None)
     monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
     file = tmp_path / "study.yaml"
-    file.write_text(yaml.safe_dump(PARAMS))
+    file.write_text(PARAMS)
     return file
 
 
@@ -50,16 +46,6 @@ def here(tmp_path_factory, monkeypatch):
     folder.mkdir()
     monkeypatch.chdir(folder)
     return folder
-
-
-def typed(*given_words):
-    """Exit code of ``actlab WORDS``."""
-    sys.argv = ["actlab", *given_words]
-    try:
-        cli.main()
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
 
 
 @given(words=words)

@@ -1,6 +1,7 @@
 """Records against the models of their kinds: the first entry that is not as asked is named with its place."""
 
 import pytest
+import yaml
 from tests.support import ablations, grids
 from tests.support.damage import DROP, changed
 
@@ -23,26 +24,26 @@ def test_what_fits():
         check_record(changed(grids.record(), place, put))
 
 
-@pytest.mark.parametrize(
-    ("place", "put", "message"),
-    [
-        (("trials",), DROP, " has no 'trials'"),
-        (("model_name",), 3, "model_name: expected a valid string, found 3"),
-        (("trials",), {}, r"trials: expected a valid list, found \{\}"),
-        (FINAL, "low", r"trials\[0\].final.val_loss: expected a valid number, found 'low'"),
-        (FINAL, 10**400, "val_loss: expected a number below 2"),
-        (("trials", 0, "n_parameters"), True, r"trials\[0\].n_parameters: expected a valid integer, found True"),
-        (("trials", 1, "status"), "lost", r"trials\[1\].status: expected 'done', 'diverged', 'failed', found 'lost'"),
-        (("trials", 0, "final", "val_accuracy"), DROP, r"trials\[0\].final has no 'val_accuracy'"),
-        (("trials", 1, "label"), grids.record()["trials"][0]["label"], "names one trial twice"),
-        (("reproducibility_metrics", 0, "between"), ["42"], r"reproducibility_metrics\[0\].between: List should have"),
-        (("reproducibility_metrics", 0, "between"), ["42", "7"], "expected two of its trials"),
-        (("kind",), "lists", "kind: expected 'trials', 'floor', .* found 'lists'"),
-    ],
-)
+WRONG = yaml.safe_load(r"""
+- [[trials], DROP, " has no 'trials'"]
+- [[model_name], 3, 'model_name: expected a valid string, found 3']
+- [[trials], {}, 'trials: expected a valid list, found \{\}']
+- [[trials, 0, final, val_loss], low, "trials\\[0\\].final.val_loss: expected a valid number, found 'low'"]
+- [[trials, 0, n_parameters], true, 'trials\[0\].n_parameters: expected a valid integer, found True']
+- [[trials, 1, status], lost, "trials\\[1\\].status: expected 'done', 'diverged', 'failed', found 'lost'"]
+- [[trials, 0, final, val_accuracy], DROP, "trials\\[0\\].final has no 'val_accuracy'"]
+- [[trials, 1, label], "42", names one trial twice]
+- [[reproducibility_metrics, 0, between], ["42"], 'reproducibility_metrics\[0\].between: List should have']
+- [[reproducibility_metrics, 0, between], ["42", "7"], expected two of its trials]
+- [[kind], lists, "kind: expected 'trials', 'floor', .* found 'lists'"]
+""")
+"""Place in a record, what is put there, what the error says."""
+
+
+@pytest.mark.parametrize(("place", "put", "message"), [*WRONG, (FINAL, 10**400, "val_loss: expected a number below 2")])
 def test_what_does_not(place, put, message):
     with pytest.raises(RecordError, match=message):
-        check_record(changed(grids.record(), place, put))
+        check_record(changed(grids.record(), place, DROP if put == "DROP" else put))
 
 
 def test_a_record_is_named_by_its_arm_or_kind():

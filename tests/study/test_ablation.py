@@ -37,17 +37,6 @@ def values(trials):
     return json.dumps([[t["status"], t["history"], t["weights_sha256"]] for t in trials])
 
 
-def test_the_published_factors_make_sixteen_arms():
-    """At other rates, too: a factor is of each optimizer's own."""
-    arms = arms_of(params())
-    assert len({arm.id for arm in arms}) == 16
-    assert arms[0].id.startswith("ecd-symmetric-gelu-")
-    assert arms[-1].id.startswith("soap-bQbV-random_prelu-")
-    arms = arms_of(params(optimizers="adamw", symmetry="bQ", activations="gelu", rate_factors=(1, 3)))
-    assert [arm.trials[0].optimizer_settings["lr"] for arm in arms] == pytest.approx([1e-4, 3e-4])
-    assert "-x3-" in arms[1].id
-
-
 def test_all_four_optimizers_run_as_a_notebook_asks_for_them():
     """Loaded only, nothing is trained; trained, each arm is recorded, not run again, and its model comes back."""
     study, seen = params(activations="random_prelu", symmetry="bQbV"), []

@@ -1,6 +1,5 @@
 """Protocol switches: off by default and in no id; each one's effect on known answers; loud in the record."""
 
-from dataclasses import replace
 from itertools import combinations, product
 
 import pytest
@@ -10,13 +9,9 @@ import torch
 import actlab
 from actlab.activations import ACTIVATIONS
 from actlab.models import MODELS
-from actlab.records import store
 from actlab.study import defects
 from actlab.study.arms import arm
 from actlab.study.params import Params
-from actlab.study.record import finish
-from actlab.study.replay import replay, task_of
-from actlab.study.trial import record_of, run_trial, specification
 from actlab.study.trial_repro import fresh_model
 from actlab.trainers.streams import generator
 
@@ -33,24 +28,6 @@ def few(monkeypatch):
 def built(name, **protocol):
     """A fresh convlm with these defects."""
     return tiny.enlarge(fresh_model(arm(Params(protocol=protocol or "corrected"), "convlm", name).trials[0]).eval())
-
-
-def test_as_published_is_all_that_apply():
-    """Five of six models ignore the activation; convolutions see the future; charlm's gated layers are wide;
-    measurement is always on."""
-    always = tuple(": ".join(switch) for switch in MEASURED.items())
-    expected = {
-        ("charlm", "gelu"): always,
-        ("charlm", "swiglu"): ("gated_width: doubled", *always),
-        ("minigpt", "swiglu"): ("activation: ignored", *always),
-        ("convlm", "gelu"): ("activation: ignored", "padding: both", *always),
-        ("tinylstm", "relu"): ("activation: ignored", *always),
-    }
-    for (model, activation), names in expected.items():
-        one = arm(Params(protocol="as_published"), model, activation)
-        assert one.protocol == names
-        assert one.config["protocol"] == list(names)
-        assert one.config["gated_width"] == ("doubled" if "gated_width: doubled" in names else "matched")
 
 
 def test_each_alone():
@@ -128,13 +105,3 @@ def test_record_says_both(toy, few):
     for own, entry in zip(last, published["trials"], strict=True):
         assert (entry["label"], entry["val_loss"]) == (own["label"], pytest.approx(own["val_loss"], abs=0.2))
         assert entry["val_loss"] != own["val_loss"]
-
-
-def test_a_trial_under_defects_can_be_replayed(toy):
-    """The record's protocol goes into the specification, so that the same leak is trained again."""
-    one = arm(toy.replace(study="toy-quick", protocol="as_published", trials=1), "convlm", "gelu")
-    assert one.trials[0].defects == (defects.IGNORED, defects.BOTH)
-    one = replace(one, protocol=one.protocol[:2])
-    record = finish(one, record_of(one, [run_trial(one.trials[0])]))
-    assert specification(record, "42") == one.trials[0]
-    assert replay(task_of(store.path_of("toy-quick", record["arm"]))).record["equal"]

@@ -2,10 +2,9 @@
 
 import pytest
 
-from actlab import paths
 from actlab.records import store
 from actlab.study.mnist import MnistParams, arms_of, networks, programs_of, train_trial
-from actlab.study.run import read_params, run
+from actlab.study.run import run
 
 TINY = {"study": "tiny", "hidden": [2, 4], "learning_rates": [1e-1, 1e-3], "batch_sizes": [64], "trials": 2}
 
@@ -22,15 +21,6 @@ def trained(program):
 
 def of(**changes):
     return trained(programs_of(tiny(**changes))[0])
-
-
-def test_params_files_make_the_published_factorial():
-    params = read_params(paths.ROOT / "params" / "mnist.yaml")
-    assert isinstance(params, MnistParams)
-    arms, programs = arms_of(params), programs_of(params)
-    assert len({arm.id for arm in arms}) == len(arms) == 3 * 4 * 4 * 2
-    assert sum(len(arm.seeds) for arm in arms) == 960 == sum(len(p.cells) * len(p.learning_rates) for p in programs)
-    assert len(programs) == 20
 
 
 def test_epochs_are_a_factor():

@@ -1,10 +1,12 @@
 """Sizes at which a test trains in milliseconds. Not a test."""
 
 import json
+import sys
 from dataclasses import replace
 
 import torch
 
+from actlab import cli
 from actlab.activations import find_activation
 from actlab.models import ModelConfig, build_model
 from actlab.models.ffn import FFN
@@ -30,6 +32,16 @@ SWEEP = {"arms": ["relu"], "hidden": [2], "learning_rates": [0.01], "batch_sizes
 ABLATION = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
 CATS = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
 """A text that a small vocabulary of tokens shortens."""
+
+
+def typed(*words):
+    """Exit code of ``actlab WORDS``."""
+    sys.argv = ["actlab", *map(str, words)]
+    try:
+        cli.main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
 
 
 def model(

@@ -21,7 +21,7 @@ from dataclasses import replace
 
 import tiny
 
-from actlab import cli, files
+from actlab import files
 from actlab.data.text import TEXTS
 from actlab.models import SCALES
 from actlab.models.gpt2 import GPT2_SCALES
@@ -106,12 +106,7 @@ def _die_at(last):
 def command(words):
     """Run ``actlab WORDS``; its exit code."""
     trouble()
-    sys.argv = ["actlab", *words]
-    try:
-        cli.main()
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
+    return tiny.typed(*words)
 
 
 def serve():

@@ -132,10 +132,12 @@ def test_a_nudge_is_one_ulp_of_one_weight(name):
     """It moves a single number of the last matrix to its float neighbour."""
     before, after = tiny.model(name), tiny.model(name)
     perturb(after)
-    pairs = [(key, a, b) for (key, a), b in zip(before.named_parameters(), after.parameters(), strict=True)]
-    moved = [(key, a[a != b], b[a != b]) for key, a, b in pairs if not torch.equal(a, b)]
-    assert [(k, len(a)) for k, a, _ in moved] == [("head.weight", 1)]
-    assert torch.equal(torch.nextafter(moved[0][1], torch.tensor([math.inf])), moved[0][2])
+    pairs = zip(before.named_parameters(), after.parameters(), strict=True)
+    moved = {key: (a[a != b], b[a != b]) for (key, a), b in pairs if not torch.equal(a, b)}
+    assert list(moved) == ["head.weight"]
+    old, new = moved["head.weight"]
+    assert old.nextafter(torch.tensor([math.inf])).equal(new)
+    assert len(new) == 1
 
 
 def test_every_evaluation_is_told_and_changes_nothing():

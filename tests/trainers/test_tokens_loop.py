@@ -60,20 +60,6 @@ def outcome(trial):
     return trial.status, json.dumps(trial.progress.history), trial.weights_sha256
 
 
-@pytest.mark.parametrize("name", list(OPTIMIZERS))
-def test_every_optimizer_learns(shard, name):
-    settings = {
-        "ecd": {"lr": 1.0, "F0": 0.0},
-        "adamw": {"lr": 3e-3},
-        "sgdm": {"init_velocity_std": 0.0},
-        "soap": {"lr": 3e-3},
-    }[name]
-    trial = run(shard, name, TokenRecipe(iterations=40, evaluate_every=20), settings=settings)
-    assert trial.status == "done"
-    assert trial.final["val_loss"] < trial.progress.history[0]["val_loss"] - 0.005
-    assert trial.final["tokens"] == 40 * 4 * 8
-
-
 class InterruptedTrialError(Exception):
     pass
 
@@ -109,7 +95,7 @@ def test_accumulation_is_a_larger_batch(shard, name):
         run(shard, name, replace(RECIPE, micro_batches=m), batch=b, net=model(**still), settings={})
         for m, b in ((2, 4), (1, 8))
     )
-    assert small.final["tokens"] == large.final["tokens"]
+    assert small.final["tokens"] == large.final["tokens"] == 12 * 8 * 8
     assert small.final["val_loss"] == pytest.approx(large.final["val_loss"], rel=1e-4)
 
 
