@@ -21,13 +21,9 @@ def pairs(draw):
     """Two float64 probability tensors (N, V) of one shape, zeros and ties among their entries."""
     shape = (draw(st.integers(1, 8)), draw(st.integers(2, 6)))
     weights = st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0))
-    p, q = (draw(hnp.arrays(np.float64, shape, elements=weights)) for _ in range(2))
-    return tuple(
-        torch.from_numpy(
-            (w + (w.sum(1, keepdims=True) == 0)) / (w + (w.sum(1, keepdims=True) == 0)).sum(1, keepdims=True)
-        )
-        for w in (p, q)
-    )
+    found = (draw(hnp.arrays(np.float64, shape, elements=weights)) for _ in range(2))
+    positive = (w + (w.sum(1, keepdims=True) == 0) for w in found)  # no row of zeros
+    return tuple(torch.from_numpy(w / w.sum(1, keepdims=True)) for w in positive)
 
 
 @st.composite

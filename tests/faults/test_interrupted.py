@@ -12,44 +12,27 @@ PATIENCE = 2
 """Seconds from Ctrl-C to the end."""
 
 
-@pytest.mark.parametrize("iteration", [0, 3, 6])
-def test_ctrl_c(iteration, server, undisturbed, tmp_path, faults):
-    """Code 130 at once, in the middle of a trial, and the trial goes on from its checkpoint."""
+@pytest.mark.parametrize(("iteration", "workers"), [(0, 1), (3, 1), (6, 1), (3, 2)])
+def test_ctrl_c(iteration, workers, server, undisturbed, tmp_path, faults):
+    """Code 130 at once, in the middle of a trial, and the trial goes on from its checkpoint; the terminal sends it to
+    the whole group of processes, and no worker stays behind."""
     study = Study(tmp_path)
-    with faults.survived(
-        f"Ctrl-C after the checkpoint at iteration {iteration}, one process", "code 130; goes on with the same bits"
-    ) as row:
-        process = server.start(study, TINY_PAUSE="0.3")
+    fault = f"Ctrl-C after the checkpoint at iteration {iteration}, processes that train: {workers}"
+    with faults.survived(fault, "code 130, no process stays; goes on with the same bits") as row:
+        started = server.start(study, "--workers", str(workers), TINY_PAUSE="0.5")
         _, trial = study.wait_for("saved", iteration)
+        training = {process for _, process, _, _ in study.diary()}
         since = time.perf_counter()
-        kill_group(process, signal.SIGINT)
+        kill_group(started, signal.SIGINT)
         code, said = server.end()
         took = time.perf_counter() - since
         assert code == 130, said
         assert "run the same command again to go on" in said
-        assert took < PATIENCE
-        assert server.run(study)[0] == 0
-        assert ("resumed", trial, iteration) in [(word, name, at) for word, _, name, at in study.diary()]
-        row.same(study.records(), undisturbed)
-        row.note = f"ended after {took:.2f} s"
-
-
-def test_ctrl_c_with_two_workers(server, undisturbed, tmp_path, faults):
-    """The terminal sends it to the whole group of processes: no worker stays behind."""
-    study = Study(tmp_path)
-    with faults.survived("Ctrl-C, two workers", "code 130, no process stays; goes on with the same bits") as row:
-        process = server.start(study, "--workers", "2", TINY_PAUSE="0.5")
-        study.wait_for("saved", 3)
-        workers = {process for _, process, _, _ in study.diary()}
-        since = time.perf_counter()
-        kill_group(process, signal.SIGINT)
-        code, said = server.end()
-        took = time.perf_counter() - since
-        assert code == 130, said
         assert "Traceback" not in said, said
         assert took < PATIENCE
-        assert until_gone(workers, 20) == set()
+        assert until_gone(training, 20) == set()
         server.mend(study, row, undisturbed)
+        assert ("resumed", trial, iteration) in [(word, name, at) for word, _, name, at in study.diary()]
         row.note = f"ended after {took:.2f} s"
 
 

@@ -32,7 +32,7 @@ def seconds(command, **environment):
     return time.perf_counter() - since
 
 
-def ours(model, iterations, every, workers, dtype="float32"):
+def ours(model, iterations, every, workers, dtype):
     """``actlab run`` with no cache and no record."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {**TRIALS, "study": "timed", "model": model, "iterations": iterations, "evaluate_every": every}
@@ -49,19 +49,13 @@ def published(model, iterations, every, threads):
     return seconds([sys.executable, *words], OMP_NUM_THREADS=str(threads))
 
 
-def measure_all(models=tuple(MODELS), iterations=200, every=50, rounds=1):
-    """Model -> way -> seconds of each round; the ways take turns."""
-    cores, fast = os.cpu_count() or 1, process.bfloat16_arithmetic()
-    load = os.getloadavg()[0]
+def measure_all(models=tuple(MODELS), iterations=200, every=50):
+    """Model -> way -> seconds, a list of one; ours in bfloat16 too where this processor has its arithmetic."""
+    cores, fast, load = os.cpu_count() or 1, process.bfloat16_arithmetic(), os.getloadavg()[0]
     found = {}
     for model in models:
-        found[model] = {"reference": [], "float32": [], **({"bfloat16": []} if fast else {})}
-        for _ in range(rounds):
-            for way, kept in found[model].items():
-                kept.append(
-                    published(model, iterations, every, cores)
-                    if way == "reference"
-                    else ours(model, iterations, every, cores, way)
-                )
+        found[model] = {"reference": [published(model, iterations, every, cores)]}
+        for dtype in ("float32", "bfloat16") if fast else ("float32",):
+            found[model][dtype] = [ours(model, iterations, every, cores, dtype)]
     about = {"trials": TRIALS["trials"], "iterations": iterations, "evaluate_every": every, "cores": cores}
     return {**about, "load_before": load, "bfloat16": fast, "models": found}

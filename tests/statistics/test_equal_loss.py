@@ -18,6 +18,9 @@ def arm(losses, values, trials=3):
     return Curves(np.array(losses)[:, None] * np.ones(trials), pairs)
 
 
+SLOW_AND_FAST = {"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}
+
+
 def drawn(generator, trials, speed, shift):
     """Two arms whose metric is one U-shaped function of the loss (as in charlm), ``shift`` apart; the other is
     faster."""
@@ -37,9 +40,7 @@ def drawn(generator, trials, speed, shift):
 
 def test_arms_are_read_where_the_slowest_one_ends():
     """The level is 2.2 (slow's end); fast passes it half-way from 2.4 to 2.0, where its metric is half-way too."""
-    found = equal_loss(
-        {"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}, "slow"
-    )
+    found = equal_loss(SLOW_AND_FAST, "slow")
     assert found.loss == pytest.approx(2.2)
     assert {name: e.value for name, e in found.values.items()} == pytest.approx({"slow": 0.3, "fast": 0.4})
     assert list(found.differences) == ["fast"]
@@ -49,8 +50,7 @@ def test_arms_are_read_where_the_slowest_one_ends():
 
 def test_an_earlier_moment_lies_between_the_final_loss_and_the_first():
     """A quarter of the way from 2.2 up to 3.0 is 2.4."""
-    arms = {"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}
-    found = equal_loss(arms, "slow", earlier=0.25)
+    found = equal_loss(SLOW_AND_FAST, "slow", earlier=0.25)
     assert {name: e.value for name, e in found.values.items()} == pytest.approx({"slow": 0.25, "fast": 0.3})
 
 

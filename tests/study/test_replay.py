@@ -142,15 +142,15 @@ def test_an_ablation_is_replayed(cats, monkeypatch):
 def test_what_cannot_be_replayed_is_refused(records, monkeypatch):
     """Several processes together, a GPU that is not here, other data, an unknown trial, a record without trials."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    with pytest.raises(RecordError, match="trained by 2 processes"):
-        replay(task_of(saved(records["trials"], lambda record: record["provenance"].update(processes=2))))
-    with pytest.raises(RecordError, match="was trained on cuda, which is not here"):
-        replay(task_of(saved(records["trials"], lambda record: record["config"]["recipe"].update(device="cuda"))))
-    path = saved(records["trials"], lambda record: record["provenance"]["data"].update(sha256="0" * 64))
-    with pytest.raises(RecordError, match="made on other data"):
-        replay(task_of(path))
+    for change, message in (
+        (lambda record: record["provenance"].update(processes=2), "trained by 2 processes"),
+        (lambda record: record["config"]["recipe"].update(device="cuda"), "was trained on cuda, which is not here"),
+        (lambda record: record["provenance"]["data"].update(sha256="0" * 64), "made on other data"),
+    ):
+        with pytest.raises(RecordError, match=message):
+            replay(task_of(saved(records["trials"], change)))
     with pytest.raises(BadInput, match="known are 42, 43"):
-        replay(task_of(path, "44"))
+        task_of(saved(records["trials"]), "44")
     with pytest.raises(RecordError, match="'baseline' holds no trials"):
         task_of(store.save(paths.results() / "tiny" / "baseline.json", {"kind": "baseline", "study": "tiny"}))
 
