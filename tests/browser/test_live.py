@@ -1,5 +1,5 @@
-"""The live notebook in JupyterLab, driven as a reader would: its widgets change the pictures, training shows progress,
-stops, and goes on."""
+"""The live notebook in JupyterLab, driven as a reader would: its widgets change the pictures, training shows progress
+and stops."""
 
 import os
 import re
@@ -152,8 +152,8 @@ def test_moving_a_widget_changes_the_figure(notebook):
     notebook.wait_for_function("old => document.querySelector('img[alt^=Smelu_1]')?.src != old", arg=before)
 
 
-def test_training_shows_progress_stops_and_goes_on(notebook):
-    """Stop ends a run within seconds; started again, it goes on from its last evaluation, not from the beginning."""
+def test_training_shows_progress_and_stops(notebook):
+    """Stop ends a run within seconds."""
     start, stop = (
         notebook.get_by_role("button", name="Train one now"),
         notebook.get_by_role("button", name="Stop", exact=True),
@@ -166,14 +166,8 @@ def test_training_shows_progress_stops_and_goes_on(notebook):
     stop.click()
     expect(words).to_contain_text("was stopped at iteration", timeout=SLOW)
     assert time.monotonic() - asked < 10
-    stopped = iteration(words)
-    assert stopped < ITERATIONS
+    assert iteration(words) < ITERATIONS
     expect(stop).to_be_disabled()
-    start.click()
-    expect(words).not_to_contain_text("was stopped", timeout=SLOW)
-    assert iteration(words) > 30  # evaluations are every 30 iterations
-    stop.click()
-    expect(words).to_contain_text("was stopped at iteration", timeout=SLOW)
     expect(notebook.get_by_role("img", name="training loss against the iteration")).to_be_visible()
 
 

@@ -56,24 +56,6 @@ def test_ignored_activation_and_padding():
     assert leaky.state_dict().keys() == causal.state_dict().keys()
 
 
-def test_unpaired_pd_of_a_model_with_itself_is_not_zero(few):
-    """A confident predictor of the last token compared with itself on other inputs: 1 - sum of squared frequencies, far
-    from 0."""
-
-    class Copies(torch.nn.Module):
-        config = tiny.CONFIG
-
-        def forward(self, tokens):
-            return 50 * torch.nn.functional.one_hot(tokens, tiny.CONFIG.vocab_size).float()
-
-    text = tiny.text(5000)
-    draws = {"42": tuple(defects.draw(Copies(), text, tiny.RECIPE, generator(42, f"drawn/{i}")) for i in range(2))}
-    (itself,) = defects.unpaired(draws)["itself"]
-    frequencies = text.bincount().double() / len(text)
-    assert itself["between"] == ["42", "42"]
-    assert itself["coded_pd"] == pytest.approx(1 - frequencies.square().sum().item(), abs=0.15)
-
-
 def test_a_draw_is_the_last_position_of_random_windows(few):
     """Predictions are the model's at the last position of each window, the target is the next character, and the stream
     decides the windows."""

@@ -32,16 +32,6 @@ def test_one_worker_is_this_process():
     assert heard == [(3, 1, 3.0), (4, 1, 4.0)]
 
 
-@pytest.mark.slow
-def test_processes_of_this_machine():
-    """Other processes compute the same, reports come home."""
-    heard = []
-    found = dict(run_tasks(square, [1, 2, 3], 2, lambda *report: heard.append(report)))
-    assert {task: value for task, (value, _) in found.items()} == {1: 1, 2: 4, 3: 9}
-    assert os.getpid() not in {process for _, process in found.values()}
-    assert sorted(heard) == [(1, 1, 1.0), (2, 1, 2.0), (3, 1, 3.0)]
-
-
 def setting(task, report):
     return os.environ.get(task)
 
@@ -74,11 +64,16 @@ def test_an_error_comes_home():
 
 @pytest.mark.slow
 def test_a_cluster_by_its_address(tmp_path):
-    """The same results through any Dask scheduler; tasks may ask for a GPU."""
+    """The same results through any Dask scheduler, from another process, and reports come home; tasks may ask for a
+    GPU."""
+    heard = []
     path = {"PYTHONPATH": os.pathsep.join([str(paths.ROOT), str(SCRIPT.parent), os.environ.get("PYTHONPATH", "")])}
     with cluster(tmp_path, path, "--resources", "GPU=1") as (address, _):
-        found = dict(run_tasks(square, [5, 6], scheduler=address, gpu=True))
+        run = run_tasks(square, [5, 6], tell=lambda *report: heard.append(report), scheduler=address, gpu=True)
+        found = dict(run)
     assert [found[task][0] for task in (5, 6)] == [25, 36]
+    assert os.getpid() not in {process for _, process in found.values()}
+    assert sorted(heard) == [(5, 1, 5.0), (6, 1, 6.0)]
 
 
 def test_no_scheduler_is_said(monkeypatch):
