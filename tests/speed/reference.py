@@ -7,13 +7,18 @@ reference study had it on CPUs (200 on GPUs).
 """
 
 import copy
+import sys
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from actlab.data.text import load_text
+from actlab.models import SCALES, build_model
 from actlab.models.charlm import SeparateAttention
 from actlab.models.layers import CausalSelfAttention, Dropout, LSTMStack
+from actlab.trainers.recipes import Recipe
+from actlab.trainers.streams import init_streams
 
 EVALUATION_BATCHES = 50
 
@@ -117,10 +122,41 @@ class Learner:
         return loss.item()
 
     @torch.no_grad()
-    def loss(self, text, batches):
+    def loss(self, text, batches=EVALUATION_BATCHES):
         """Mean loss on random batches of a text."""
         self.net.eval()
         pairs = (random_batch(text, *self.sizes) for _ in range(batches))
         losses = [F.cross_entropy(self.net(x).flatten(0, 1), y.flatten()).item() for x, y in pairs]
         self.net.train()
         return sum(losses) / batches
+
+    @torch.no_grad()
+    def predictions(self, batches=EVALUATION_BATCHES):
+        """(N, V) probabilities on random batches of its own, as published: two trials are asked about different
+        text."""
+        self.net.eval()
+        inputs = (random_batch(self.corpus.validation, *self.sizes)[0] for _ in range(batches))
+        return torch.cat([self.net(x).flatten(0, 1).softmax(-1) for x in inputs])
+
+
+def main(name, iterations, every, trials=2):
+    """The published command: trials one after the other, losses of both splits every so often, predictions, their
+    difference."""
+    corpus = load_text("shakespeare")
+    asked = []
+    for seed in range(trials):
+        torch.manual_seed(seed)
+        model = build_model(name, SCALES["lite"], "gelu", generator_for=init_streams(seed))
+        learner = Learner(model, corpus, Recipe(iterations, every, batch_size=32))
+        for iteration in range(iterations + 1):
+            if iteration % every == 0 or iteration == iterations:
+                print(iteration, learner.loss(corpus.train), learner.loss(corpus.validation))
+            if iteration < iterations:
+                learner.step()
+        asked.append(learner.predictions())
+    p, q = asked[:2]
+    print("relative PD", (2 * (p - q).abs() / (p + q)).mean().item())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -29,7 +29,7 @@ def test_naive_models_compute_the_same_function(subtests):
 def test_records_keep_the_newest():
     """A measurement is a record; the page shows the newest of its name, and says where there is none."""
     assert performance.newest("peers") is None
-    save({"models": {}})
+    save("peers", {"models": {}})
     found = performance.newest("peers")
     assert found is not None
     assert found["measured"] == {"models": {}}

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.speed import peers
-from tests.speed.__main__ import save
+from tests.speed.__main__ import MEASUREMENTS, main, save
 from torch.optim import adam
 
 from actlab.chapters import performance
@@ -43,10 +43,18 @@ def test_a_run_is_computed_from_its_parts():
     assert table["run, s"].tolist() == ["16", "120"]
     assert table["times ours"].tolist() == ["1", "7.50 [7.50, 7.50]"]
     assert table["as published"].tolist() == ["", "14.4"]
-    save(measured)
+    save("peers", measured)
     assert performance.against_peers()["charlm", "plain reference"].value == pytest.approx(650)
     assert "650% more CPU time" in performance.sentence()
     assert "includes 0 in 0 of 1 comparison" in performance.sentence()
+
+
+def test_whole_commands_are_compared_by_their_median_seconds():
+    """Three of ours against one of the reference."""
+    row = performance.commands({"models": {"charlm": {"reference": [60.0], "float32": [30.0, 20.0, 10.0]}}}).loc[
+        "charlm"
+    ]
+    assert row.tolist() == ["60", "20", "3.0"]
 
 
 @pytest.mark.slow
@@ -59,3 +67,11 @@ def test_peers_are_measured_in_processes_of_their_own():
         ways[name][part][0] > 0 for name in ("ours", "plain reference") for part in ("iteration", "million_positions")
     )
     assert len(performance.equal_protocol(found)) == len(ways)
+
+
+def test_an_unknown_measurement_lists_the_known(capsys):
+    """Before anything is measured; exit code 2."""
+    assert main(["piers"]) == 2
+    said = capsys.readouterr().err
+    assert "did you mean 'peers'?" in said
+    assert all(name in said for name in MEASUREMENTS)

@@ -1,4 +1,5 @@
-"""What a run costs beside named peers, by the newest record of `python -m tests.speed`, for the page on running."""
+"""What runs and whole commands cost beside named peers, by the newest records of `python -m tests.speed`; a part of the
+page on running."""
 
 from __future__ import annotations
 
@@ -71,13 +72,29 @@ def equal_protocol(measured: Measured) -> pd.DataFrame:
     return frame(rows, ("model", "way"))
 
 
+def commands(measured: Measured) -> pd.DataFrame:
+    """One row a model: wall-clock seconds of the reference's command and of ours, and their ratio."""
+    rows = {}
+    for model, ways in measured["models"].items():
+        theirs = median(ways["reference"])
+        rows[model] = {"reference, s": f"{theirs:.0f}"}
+        for way, seconds in ((way, median(values)) for way, values in ways.items() if way != "reference"):
+            rows[model] |= {f"ours in {way}, s": f"{seconds:.0f}", f"times faster in {way}": f"{theirs / seconds:.1f}"}
+    return frame(rows)
+
+
+TABLES = {
+    "peers": ("CPU time at equal protocol, every way", equal_protocol),
+    "commands": ("Whole commands: two runs from the shell, wall clock, each side with its own protocol", commands),
+}
+"""Name of a record -> its table's title, and what makes it."""
+
+
 def tables(**others: store.Record | None) -> dict[str, pd.DataFrame]:
-    """The figure's numbers with every way, and the machines, also of ``others``."""
-    peers = newest("peers")
-    return {
-        "CPU time at equal protocol, every way": equal_protocol(peers["measured"]) if peers else frame({}),
-        "Machines": frame({name: origin(record) for name, record in {"peers": peers, **others}.items() if record}),
-    }
+    """What was measured, and the machines, also of ``others``; "no record yet" where nothing was."""
+    records = {name: newest(name) for name in TABLES} | others
+    made = {t: table(r["measured"]) if (r := records[name]) else frame({}) for name, (t, table) in TABLES.items()}
+    return made | {"Machines": frame({name: origin(record) for name, record in records.items() if record})}
 
 
 def against_peers() -> dict[tuple[str, str], Estimate]:

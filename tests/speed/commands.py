@@ -1,0 +1,61 @@
+"""A whole command: `actlab run` of two trials against the reference as published; wall-clock seconds from the shell,
+start-up included."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import yaml
+
+from actlab import paths
+from actlab.models import MODELS
+from actlab.trainers import process
+
+TRIALS = {
+    "activations": ["gelu"],
+    "trials": 2,
+    "seed": 42,
+    "dataset": "shakespeare",
+    "scale": "lite",
+    "batch_size": 32,
+    "noise_floor": False,
+}
+
+
+def seconds(command, **environment):
+    """Of a command that must succeed."""
+    since = time.perf_counter()
+    subprocess.run(command, cwd=paths.ROOT, env={**os.environ, **environment}, check=True, capture_output=True)
+    return time.perf_counter() - since
+
+
+def ours(model, iterations, every, workers, dtype):
+    """``actlab run`` with no cache and no record."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {**TRIALS, "study": "timed", "model": model, "iterations": iterations, "evaluate_every": every}
+        params = Path(folder, "timed.yaml")
+        params.write_text(yaml.safe_dump({**settings, "learning_rate": 3e-4, "dtype": dtype}))
+        command = [sys.executable, "-m", "actlab", "run", str(params), "--workers", str(workers)]
+        return seconds(command, ACTLAB_RESULTS=folder, ACTLAB_CACHE=folder)
+
+
+def published(model, iterations, every, threads):
+    """The reference: one trial after the other, each on all cores, 50 batches of both splits an evaluation, then the
+    pair."""
+    words = ["-m", "tests.speed.reference", model, str(iterations), str(every)]
+    return seconds([sys.executable, *words], OMP_NUM_THREADS=str(threads))
+
+
+def measure_all(models=tuple(MODELS), iterations=200, every=50):
+    """Model -> way -> seconds, a list of one; ours in bfloat16 too where this processor has its arithmetic."""
+    cores, fast, load = os.cpu_count() or 1, process.bfloat16_arithmetic(), os.getloadavg()[0]
+    found = {}
+    for model in models:
+        found[model] = {"reference": [published(model, iterations, every, cores)]}
+        for dtype in ("float32", "bfloat16") if fast else ("float32",):
+            found[model][dtype] = [ours(model, iterations, every, cores, dtype)]
+    about = {"trials": TRIALS["trials"], "iterations": iterations, "evaluate_every": every, "cores": cores}
+    return {**about, "load_before": load, "bfloat16": fast, "models": found}
