@@ -113,8 +113,8 @@ def answer(found: Studies) -> str:
     return (
         f"new initial weights alone bring about {init} of the total variation that a new seed does, a new order of "
         f"batches {order}, new dropout masks {dropout}. These are means over {len(shares['all'])} configurations, in "
-        f"each of which weights and order alone bring at least {100 * min(shares['init'] + shares['order']):.0f}%; "
-        "they do not add up"
+        "each of which weights alone and order alone bring at least "
+        f"{100 * min(shares['init'] + shares['order']):.0f}%; they do not add up"
     )
 
 
