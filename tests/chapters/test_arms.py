@@ -14,10 +14,10 @@ NAN = float("nan")
 
 def test_intervals_in_text():
     """Value and limits; the value alone without limits; words without a value."""
-    assert with_interval(Estimate(0.12345, 0.1, 0.2, 5, 0.95, "m")) == "0.1235 [0.1000, 0.2000]"
-    assert with_interval(Estimate(0.12345, NAN, NAN, 2, 0.95, "m"), 2) == "0.12"
-    assert with_interval(Estimate(NAN, NAN, NAN, 1, 0.95, "m")) == "no pair"
-    assert with_interval(Estimate(NAN, NAN, NAN, 4, 0.95, "m")) == "NaN"
+    assert with_interval(Estimate(0.12345, 0.1, 0.2, 5, "m")) == "0.1235 [0.1000, 0.2000]"
+    assert with_interval(Estimate(0.12345, NAN, NAN, 2, "m"), 2) == "0.12"
+    assert with_interval(Estimate(NAN, NAN, NAN, 1, "m")) == "no pair"
+    assert with_interval(Estimate(NAN, NAN, NAN, 4, "m")) == "NaN"
 
 
 def test_every_arm_has_a_column_and_a_missing_one_says_so():

@@ -8,7 +8,7 @@ from tests.support import grids
 
 from actlab.chapters import study_report as summary_chapters
 from actlab.errors import BadInput, UnknownName
-from actlab.records import store, summary
+from actlab.records import store
 from actlab.study.ablation import AblationParams
 from actlab.study.mnist import MnistParams
 from actlab.study.run import run
@@ -29,8 +29,7 @@ def study():
 
 
 def summary_of(study, *only):
-    found = summary_chapters.load(study, *only)
-    return summary_chapters.in_words(found, summary.against(found.arms, found.reference))
+    return summary_chapters.in_words(summary_chapters.load(study, *only))
 
 
 @pytest.mark.slow
@@ -122,17 +121,16 @@ def test_every_kind_of_study_is_reported(tmp_path):
         assert {name.rpartition(".")[2] for name in written} == {"txt", "csv", "tex", "png", "svg", "pdf"}, params.study
         text = (tmp_path / params.study / "summary.txt").read_text()
         assert "gelu - relu" in text or "relu - gelu" in text, params.study
-        assert len(pd.read_csv(tmp_path / params.study / "trials.csv")) == sum(len(arm.labels) for arm in found.arms), (
-            params.study
-        )
+        assert len(pd.read_csv(tmp_path / params.study / "trials.csv")) == sum(
+            len(arm.labels) for arm in found.grid.arms.values()
+        ), params.study
     with pytest.raises(UnknownName, match="known are pdf, png, svg"):
         list(summary_chapters.write(found, tmp_path, ("gif",)))
 
 
 def test_differences_are_tested_where_both_arms_are_recorded(study):
     """By metric, paired by seed; tinylstm has relu alone."""
-    found = summary_chapters.load(study)
-    tests = summary.against(found.arms, "relu").set_index("metric")
+    tests = summary_chapters.load(study).tests.set_index("metric")
     assert tests.loc["total_variation", ["value", "n"]].tolist() == [pytest.approx(0.1), 3]
     assert len(tests.loc[["val_loss"]]) == 1
 

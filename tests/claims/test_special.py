@@ -40,12 +40,12 @@ def shrinking():
     """ReLU leads at 2, 4 and 8 units and trails at 16, in the study's own arms."""
     sizes = {h: lifted(-3.0 if h < 16 else 1.0).trials for h in (2, 4, 8, 16)}
     trials = pd.concat([table[table["hidden"] == h] for h, table in sizes.items()])
-    return Sweep(trials, mnist_records.read([]).longer)
+    return Sweep(trials, trials)
 
 
 def trained_on(more):
     """With records of more epochs."""
-    return Sweep(swept().trials, mnist_records.read([], more).longer)
+    return swept(longer=more)
 
 
 LOWER = {name: lift - 5 for name, lift in LIFT.items()}

@@ -15,7 +15,7 @@ from actlab.claims.verdicts import (
     signs,
     within,
 )
-from actlab.records.defects import WORDS
+from actlab.records.labels import WORDS
 from actlab.statistics.means import mean_interval
 from actlab.study.defects import DEFECTS
 
@@ -23,7 +23,7 @@ from actlab.study.defects import DEFECTS
 def test_every_verdict_has_a_meaning_and_every_flaw_words():
     """No raw name of a switch is left to be read; every defect that can be switched on has words."""
     assert list(MEANINGS) == list(VERDICTS)
-    assert set(WORDS) == set(DEFECTS)
+    assert set(WORDS) >= set(DEFECTS)
 
 
 def test_expected_covers_a_mean_of_three_further_trials():

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from actlab.chapters import mnist as chapter
 from actlab.records import ablation, mnist, repro, store
 from actlab.records.labels import METRICS
+from actlab.records.tables import levels
 
 DOOR = "records"
 RECORDS = {
@@ -40,11 +41,11 @@ def read_all():
         use(repro.read(records))
         swept = mnist.read(records)
         for network in swept.networks:
-            for hidden in swept.levels("hidden"):
-                swept.scores(network, int(hidden), 1e-3, 64)
+            for hidden in levels(swept.trials, "hidden"):
+                mnist.by_epochs(swept, network, hidden)
         chapter.sentences(swept)
         made = ablation.read(records)
-        for optimizer in made.levels("optimizer"):
+        for optimizer in levels(made.trials, "optimizer"):
             made.values(optimizer, "bQbV", "gelu")
         _ = made.missing
 

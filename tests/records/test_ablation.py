@@ -8,6 +8,7 @@ from tests.support.ablations import BATCHES, made_up, record, records
 
 from actlab.errors import BadInput
 from actlab.records import ablation
+from actlab.records.tables import levels
 
 
 def test_values_come_in_the_order_of_seeds():
@@ -16,14 +17,14 @@ def test_values_come_in_the_order_of_seeds():
     losses = [t["final"]["val_loss"] for t in record("ecd", "bQbV", "gelu")["trials"]]
     assert f.values("ecd", "bQbV", "gelu").tolist() == losses
     assert np.isnan(f.values("ecd", "bQ", "gelu")).tolist() == [True] * 3
-    assert f.levels("optimizer") == ["ecd", "adamw", "sgdm", "soap"]
+    assert levels(f.trials, "optimizer") == ["ecd", "adamw", "sgdm", "soap"]
 
 
 def test_the_rate_of_most_arms_is_read():
     """Of two rates with as many arms, the one nearer to the published; the others stand in ``rates``."""
     every = [record("ecd", "bQbV", "gelu", f) for f in (10.0, 0.333, 3.0, 1.0)]
-    assert ablation.read(every).levels("rate_factor") == [1.0]
-    assert ablation.read([*every, record("ecd", "symmetric", "gelu", 3.0)]).levels("rate_factor") == [3.0]
+    assert levels(ablation.read(every).trials, "rate_factor") == [1.0]
+    assert levels(ablation.read([*every, record("ecd", "symmetric", "gelu", 3.0)]).trials, "rate_factor") == [3.0]
     single = ablation.rates([*every, record("ecd", "symmetric", "gelu", 0.1, seeds=1)])["ecd"]
     assert list(single) == [0.1, 0.333, 1.0, 3.0, 10.0]
     assert math.isnan(single[0.1].low), "a rate of one seed has a value and no interval"

@@ -10,7 +10,8 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import answer
-from actlab.records.estimates import against
+from actlab.records.families import comparisons
+from actlab.records.repro import read
 from actlab.statistics.significance import holm
 
 
@@ -66,9 +67,10 @@ def test_equal_loss_again_from_the_raw_records(monkeypatch, study, read):
 
 
 def test_differences_are_adjusted_together():
-    arms = list(grids.grid().arms.values())
-    pairs = [(arms[1], arms[0]), (arms[2], arms[0]), (arms[4], arms[3])]
-    found = against(pairs, "val_loss")
-    assert [e for e, _ in found] == [a.minus(b, "val_loss") for a, b in pairs]
-    np.testing.assert_allclose([p for _, p in found], holm([e.p_value() for e, _ in found]))
-    assert against([], "val_loss") == []
+    """Each arm minus relu of its model; Holm over all of them."""
+    grid = grids.grid()
+    found = comparisons(grid, "val_loss")
+    assert list(found) == [("charlm", "gelu"), ("charlm", "swiglu"), ("tinylstm", "gelu")]
+    assert all(e == grid.arms[m, a].minus(grid.arms[m, "relu"], "val_loss") for (m, a), (e, _) in found.items())
+    np.testing.assert_allclose([p for _, p in found.values()], holm([e.p_value() for e, _ in found.values()]))
+    assert comparisons(read([]), "val_loss") == {}

@@ -6,7 +6,7 @@ from tests.support.sweeps import longer, made_up, record
 
 from actlab.chapters import mnist as chapter
 from actlab.records import mnist as mnist_records
-from actlab.records.mnist import Sweep
+from actlab.records.tables import by_seed
 from actlab.study.mnist import MnistParams
 from actlab.study.run import run
 
@@ -23,7 +23,7 @@ def test_a_diverged_trial_is_no_mean():
     broken = record("relu", 8, 0.1, 64)
     broken["trials"][0] |= {"status": "diverged"}
     results = mnist_records.read([broken])
-    assert np.isnan(results.scores("relu", 8, 0.1, 64)[0])
+    assert np.isnan(by_seed(results.trials, mnist_records.CELL, "val_accuracy")["relu", 8, 0.1, 64].iloc[0])
 
 
 def test_optimism_is_validation_minus_test():
@@ -43,7 +43,7 @@ def test_sentences_count_cells():
 def test_more_epochs_stand_for_themselves():
     """Longer trainings are compared with the first epoch seed by seed, and enter no other number."""
     once = made_up()
-    both = Sweep(once.trials, mnist_records.read([], longer(3) + longer(10)).longer)
+    both = made_up(longer(3) + longer(10))
     found = mnist_records.gains(both, "relu", 8)
     assert {epochs: round(e.value, 6) for epochs, e in found.items()} == {3: 2.0, 10: 9.0}
     assert list(mnist_records.over_epochs(both)["relu"]) == [1, 3, 10]

@@ -7,7 +7,7 @@ from tests.support import grids
 
 from actlab.chapters import arms, explore
 from actlab.chapters import study_report as summary_chapters
-from actlab.records import repro, store, summary
+from actlab.records import repro, store
 from actlab.records.settings import current, differing, named, usual
 
 SIX = (2.0, 2.1, 2.2, 2.3, 2.4, 2.5)
@@ -47,9 +47,9 @@ def test_report_explorer_and_grid_show_every_setting():
     save(of(), of(losses=SIX), of(iterations=6), of(iterations=6, activation="gelu"))
     found = summary_chapters.load("grown-quick")
     results = repro.read(found.records)
-    assert results.models == tuple(found.groups) == ("charlm, iterations=4", "charlm, iterations=6")
+    assert results.models == found.grid.models == ("charlm, iterations=4", "charlm, iterations=6")
     assert len(results.arms["charlm, iterations=4", "relu"].labels) == 6
-    text = summary_chapters.in_words(found, summary.against(found.arms, "relu"))
+    text = summary_chapters.in_words(found)
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
     study = explore.studies(["grown-quick"])["studies"]["grown-quick"]

@@ -19,11 +19,11 @@ def test_a_paragraph_leads_with_its_word():
 
 def test_what_cannot_be_negative_has_its_interval_on_a_log_scale():
     """The same standard error, as a factor either way; 0 and a missing interval stay as they are."""
-    found = above_zero(Estimate(0.1, -0.1, 0.3, 5, 0.95, "m"))
+    found = above_zero(Estimate(0.1, -0.1, 0.3, 5, "m"))
     assert (found.low, found.high) == pytest.approx((0.1 * math.exp(-2), 0.1 * math.exp(2)))
-    for same in (Estimate(0.0, 0.0, 0.0, 5, 0.95, "m"), Estimate(0.0, -0.1, 0.1, 5, 0.95, "m")):
+    for same in (Estimate(0.0, 0.0, 0.0, 5, "m"), Estimate(0.0, -0.1, 0.1, 5, "m")):
         assert above_zero(same) == same
-    assert math.isnan(above_zero(Estimate(0.1, math.nan, math.nan, 2, 0.95, "m")).low)
+    assert math.isnan(above_zero(Estimate(0.1, math.nan, math.nan, 2, "m")).low)
 
 
 def test_small_numbers():
@@ -34,8 +34,9 @@ def test_small_numbers():
 
 def test_a_measured_value_carries_its_n():
     """With its interval, or with the word that there is none."""
-    assert measured(Estimate(0.5971, 0.59, 0.604, 3, 0.95, "m"), 2, " nats") == "0.60 nats [0.59, 0.60], n = 3"
-    assert measured(Estimate(0.5, math.nan, math.nan, 2, 0.95, "m")) == "0.500 [no interval], n = 2"
+    assert measured(Estimate(0.5971, 0.59, 0.604, 3, "m"), 2, " nats") == "0.60 nats [0.59, 0.60], n = 3"
+    assert measured(Estimate(0.5, math.nan, math.nan, 2, "m")) == "0.500 [no interval], n = 2"
+    assert measured(Estimate(math.nan, math.nan, math.nan, 0, "m")) == "no value, n = 0"
 
 
 def test_a_moment_is_told_to_the_minute_in_utc():

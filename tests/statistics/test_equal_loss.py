@@ -95,7 +95,7 @@ def test_what_cannot_be_compared_is_refused():
 
 def difference(value, error, n=10):
     reach = stats.t.ppf(0.975, n - 1) * error
-    return Estimate(value, value - reach, value + reach, n, 0.95, "")
+    return Estimate(value, value - reach, value + reach, n, "")
 
 
 def test_a_family_ends_in_four_words():
@@ -107,7 +107,7 @@ def test_a_family_ends_in_four_words():
         "undecided",
     ]
     assert decide([difference(0.002, 0.0001)], 0.005)[0].outcome == "less reproducible"
-    assert decide([Estimate(math.nan, math.nan, math.nan, 1, 0.95, "")], 0.005)[0].outcome == "undecided"
+    assert decide([Estimate(math.nan, math.nan, math.nan, 1, "")], 0.005)[0].outcome == "undecided"
 
 
 def test_the_family_is_adjusted_by_holm():

@@ -12,7 +12,6 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from actlab.errors import BadInput
-from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import (
     coefficient_of_variation,
     few_differ,
@@ -38,7 +37,7 @@ def test_means_and_paired_differences_are_those_of_scipy():
     values = [1.55377, 1.55269, 1.56011]
     found = mean_interval([*values, math.nan])
     assert (found.low, found.high) == pytest.approx(tuple(stats.ttest_1samp(values, 0).confidence_interval(0.95)))
-    assert (found.n, found.level) == (3, 0.95)
+    assert found.n == 3
     a, b = [1.0, 2.5, 4.0, 4.5], [0.5, 2.6, 3.1, math.nan]
     expected, difference = stats.ttest_rel(a[:3], b[:3]), paired_difference(a, b)
     assert (difference.low, difference.high) == pytest.approx(tuple(expected.confidence_interval(0.95)))
@@ -47,9 +46,6 @@ def test_means_and_paired_differences_are_those_of_scipy():
 
 def test_an_estimate_without_interval_excludes_nothing():
     """No interval, no evidence; an interval of no width leaves no doubt."""
-    assert str(Estimate(0.123, 0.11, 0.136, 5, 0.95, "t")) == "0.123 [0.110, 0.136], n = 5"
-    assert str(mean_interval([2.0])) == "2.000 [no interval], n = 1"
-    assert str(mean_interval([math.nan])) == "no value, n = 0"
     assert not mean_interval([2.0]).excludes(100.0)
     assert mean_interval([2.0, 2.0]).excludes(2.1)
     p_values = [paired_difference(a, [2.0, 3.0][: len(a)]).p_value() for a in ([1.0], [2.0, 3.0], [1.0, 2.0])]
@@ -132,7 +128,7 @@ def test_rank_correlation_is_the_one_of_scipy():
 
 
 def test_cv_of_the_reference_table():
-    """CharLM's five cells, printed with CV 20.26%: the population's; a sample's is 22.66%."""
+    """CharLM's five cells, printed with CV 20.26%: the population's, not a sample's."""
     cells = [0.9051, 1.0739, 1.0938, 0.5935, 1.0952]
-    assert [coefficient_of_variation(cells, ddof) for ddof in (0, 1)] == pytest.approx([20.26, 22.66], abs=0.01)
+    assert coefficient_of_variation(cells) == pytest.approx(20.26, abs=0.01)
     assert math.isnan(coefficient_of_variation([-1.0, 1.0]))

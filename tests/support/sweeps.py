@@ -40,9 +40,9 @@ def record(network, hidden, rate, batch, dataset="mnist", lift=LIFT, epochs=1):
     return made | {"arm": f"{network}-{hidden}-{rate:g}-{batch}-{epochs}", "trials": trials}
 
 
-def made_up(**more):
+def made_up(longer=(), **more):
     cells = [(n, h, r, b) for n in LIFT for h in (2, 4, 8, 16) for r in (0.1, 0.01, 0.001, 0.0001) for b in (8, 64)]
-    return mnist_records.read([record(*cell, **more) for cell in cells])
+    return mnist_records.read([record(*cell, **more) for cell in cells], longer)
 
 
 def longer(epochs, **more):

@@ -13,7 +13,7 @@ from actlab import paths
 from actlab.claims import ledger
 from actlab.claims.verdicts import VERDICTS
 from actlab.files import read_yaml
-from actlab.records.defects import in_words
+from actlab.records.labels import words
 
 SCRIPT, STYLE = (Path(__file__).with_name(name) for name in ("claims.js", "claims.css"))
 WORKS = "studies/methods#the-audited-works"
@@ -69,7 +69,7 @@ def _row(id: str, claim: pd.Series[Any]) -> str:
         | {
             "id": escape(id),
             "basis": f"{cells['basis']}: " if cells["basis"] else "",
-            "defect": f"; the flaw: {escape(in_words(str(claim['defect'])))}" if claim["defect"] else "",
+            "defect": f"; the flaw: {escape(words(str(claim['defect'])))}" if claim["defect"] else "",
             "twins": f"; the same claim: {links}." if links else ".",
             "link": _link(str(claim["page"]), "evidence: " + _titles().get(str(claim["page"]), str(claim["page"]))),
             "work": _link(WORKS, str(claim["document"])),

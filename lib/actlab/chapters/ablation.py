@@ -23,10 +23,11 @@ from actlab.records.ablation import (
     rates,
     read,
     symmetry,
-    words,
 )
 from actlab.records.estimates import ALPHA, adjusted
+from actlab.records.labels import words
 from actlab.records.preregistration import plan_of
+from actlab.records.tables import levels
 from actlab.records.wording import signed, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
@@ -68,7 +69,7 @@ def figure_rates(records: Iterable[store.Record]) -> Figure:
 def ranking(f: Factorial) -> dict[tuple[str, str], Test]:
     """(one optimizer, another) -> the first's mean loss over its four arms minus the second's, paired by seed; p-value
     by Holm over the six."""
-    optimizers = f.levels("optimizer")
+    optimizers = levels(f.trials, "optimizer")
     means = {o: f.losses(cell for cell in CELLS if cell[0] == o).mean(axis=1, skipna=False) for o in optimizers}
     ordered = sorted(means, key=lambda o: float(means[o].mean()))
     return adjusted({(a, b): mean_interval(means[a] - means[b]) for a, b in combinations(ordered, 2)})
@@ -85,7 +86,7 @@ def verdict(found: Estimate, margin: float, alpha: float) -> str:
 def table(f: Factorial) -> pd.DataFrame:
     """A row an optimizer: its lowest loss, and the effect of bQ+bV under each activation."""
     rows = {}
-    for o in f.levels("optimizer"):
+    for o in levels(f.trials, "optimizer"):
         losses = {cell: mean_interval(f.values(*cell)) for cell in f.cells if cell[0] == o}
         best = min(losses, key=lambda cell: losses[cell].value)
         shown = {f"effect under {words(a)}": signed(e) for (which, a), e in effects(f).items() if which == o and e.n}

@@ -3,14 +3,14 @@ comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
 import pandas as pd
 from IPython.display import HTML
 
-from actlab.chapters.template import folded
+from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, Cells
@@ -145,7 +145,7 @@ def registration_table(study: str = STUDY) -> pd.DataFrame:
         }
         for r in registrations(store.load_study(study))
     }
-    return _frame(rows)
+    return frame(rows)
 
 
 def tables(answer: Answer, study: str = STUDY) -> Any:
@@ -173,7 +173,7 @@ def comparison_table(answer: Answer) -> pd.DataFrame:
         }
         for (model, activation), d in answer.comparisons().items()
     }
-    return _frame(rows)
+    return frame(rows)
 
 
 def hypothesis_table(answer: Answer) -> pd.DataFrame:
@@ -181,7 +181,7 @@ def hypothesis_table(answer: Answer) -> pd.DataFrame:
     the numbers on which that rests."""
     says = {entry["name"]: entry["says"] for entry in answer.plan["hypotheses"]}
     judged = answer.hypotheses() if answer.arms() else []
-    return _frame(
+    return frame(
         {
             h.name: {"says": says[h.name], "recorded": extent(answer), "outcome so far": h.outcome, "detail": h.detail}
             for h in judged
@@ -203,7 +203,7 @@ def sensitivity_table(answer: Answer) -> pd.DataFrame:
     for name, cells in columns.items():
         for cell, (found, p) in cells.items():
             rows.setdefault(", ".join(cell), {})[name] = f"{found.value:+.4f}{'*' * (p < answer.alpha)}"
-    return _frame(rows)
+    return frame(rows)
 
 
 def rate_table(answer: Answer) -> pd.DataFrame:
@@ -211,14 +211,10 @@ def rate_table(answer: Answer) -> pd.DataFrame:
     tried."""
     tuning, _ = of_records(store.load_study(TUNING))
     if tuning.empty:
-        return _frame({})
+        return frame({})
     chosen = {cell: f"{arm.record['config']['recipe']['learning_rate']:g}" for cell, arm in answer.grid.arms.items()}
     rows: dict[str, dict[str, Any]] = {}
     for (rate, *cell), tried in tuning.groupby(["learning_rate", "model", "activation"])["val_loss"]:
         row = rows.setdefault(", ".join(cell), {"chosen": chosen.get(tuple(cell), "not yet")})
         row[f"{rate:g}"] = f"{tried.mean():.4f} (n = {tried.count()})"
-    return _frame({name: rows[name] for name in sorted(rows)})
-
-
-def _frame(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    return pd.DataFrame.from_dict(dict(rows) or {NOT_YET: {"": ""}}, orient="index").fillna("")
+    return frame({name: rows[name] for name in sorted(rows)})

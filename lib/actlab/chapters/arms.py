@@ -72,7 +72,7 @@ def figure_floors(grid: Grid) -> Figure:
             found["", place, "another seed"] = arm.shown(TV)
             moved = arm.floor_of(TV, "nudge")
             if moved > 0:
-                alone = Estimate(moved, math.nan, math.nan, 1, 0.95, "one pair")
+                alone = Estimate(moved, math.nan, math.nan, 1, "one pair")
                 found["", place, "one weight moved by one ULP"] = alone
     return points(found, METRICS[TV].label, log=True)
 
@@ -171,25 +171,23 @@ def elsewhere(grid: Grid) -> list[str]:
 
 def provenance(grid: Grid) -> pd.DataFrame:
     """Where the records come from: commit, machine, versions, data and days; one row for each that differs."""
-    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    rows = []
     for arm in grid.arms.values():
-        origin = arm.record["provenance"]
-        machine, data, day = origin["machine"], origin["data"], origin["date"][:10]
-        about = {
-            "commit": (origin["git_commit"] or "none")[:10] + (" (changed)" if origin["git_dirty"] else ""),
-            "processor": machine["gpu"]
-            if str(arm.record["config"]["recipe"]["device"]).startswith("cuda")
-            else machine["processor"],
-            "torch": machine["torch"],
-            "data": f"{data['name']} {data['sha256'][:10]}",
-            "positions compared": f"{data['prediction_positions']:,}",
-        }
-        row = rows.setdefault(tuple(about.values()), about | {"records": 0, "days": []})
-        row |= {"records": row["records"] + 1, "days": [*row["days"], day]}
-    frame = pd.DataFrame([row | {"days": _span(row["days"])} for row in rows.values()])
-    return frame if frame.empty else frame.set_index("commit")
-
-
-def _span(days: list[str]) -> str:
-    first, last = min(days), max(days)
-    return first if first == last else f"{first} to {last}"
+        origin, device = arm.record["provenance"], str(arm.record["config"]["recipe"]["device"])
+        machine, data = origin["machine"], origin["data"]
+        rows.append(
+            {
+                "commit": (origin["git_commit"] or "none")[:10] + (" (changed)" if origin["git_dirty"] else ""),
+                "processor": machine["gpu" if device.startswith("cuda") else "processor"],
+                "torch": machine["torch"],
+                "data": f"{data['name']} {data['sha256'][:10]}",
+                "positions compared": f"{data['prediction_positions']:,}",
+                "day": origin["date"][:10],
+            }
+        )
+    if not rows:
+        return pd.DataFrame()
+    found = pd.DataFrame(rows)
+    days = found.groupby([name for name in found if name != "day"], sort=False, dropna=False)["day"]
+    table = days.agg(records="size", days=lambda day: " to ".join(dict.fromkeys((min(day), max(day)))))
+    return table.reset_index().set_index("commit")

@@ -18,10 +18,10 @@ from actlab.files import read_yaml
 from actlab.records import schema, store
 from actlab.records import settings as recorded
 from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
-from actlab.records.repro import ArmResults
-from actlab.records.settings import in_order
+from actlab.records.repro import ArmResults, changed
+from actlab.records.settings import factors, in_order
 from actlab.records.store import Record
-from actlab.records.tables import factors, load_records
+from actlab.records.tables import load_records
 
 _FILE = read_yaml(Path(__file__).with_name("explore.yaml"))
 TITLES: dict[str, str] = _FILE["titles"]
@@ -114,8 +114,7 @@ def _arm(record: Record, names: Iterable[str], apart: Sequence[str], records: Se
         pair
         for other in records
         if other["kind"] in ("floor", "perturbed") and _at(other, apart) == at
-        for pair in other["reproducibility_metrics"]
-        if pair["between"][1].endswith("-nudge")
+        for pair in changed(other, "nudge").values()
     ]
     steps, losses = arm.curve("val_loss")
     through = {"history": {"iteration": steps, "val_loss": losses.T}} if len(steps) else {}

@@ -75,12 +75,8 @@ def read() -> Front:
 
 def floors(grid: Grid) -> dict[str, tuple[float, float]]:
     """activation -> its 1-ULP floor and its total variation between seeds, the largest floor first."""
-    found = {
-        arm.activation: (arm.floor_of(METRIC, "nudge"), arm.estimate(METRIC).value)
-        for arm in grid.arms.values()
-        if arm.floor
-    }
-    return dict(sorted(found.items(), key=lambda item: -item[1][0]))
+    floors = sorted(grid.floors().items(), key=lambda item: -item[1])
+    return {cell[1]: (floor, grid.arms[cell].estimate(METRIC).value) for cell, floor in floors}
 
 
 def sentences(front: Front) -> dict[str, str]:

@@ -10,7 +10,7 @@ from actlab.chapters.template import frame
 from actlab.figures.primitives import line, lines, points
 from actlab.figures.style import NO_RECORD
 from actlab.records.estimates import ALPHA, adjusted
-from actlab.records.labels import METRICS
+from actlab.records.labels import METRICS, words
 from actlab.records.mnist import (
     PUBLISHED_BATCH,
     PUBLISHED_HIDDEN,
@@ -20,8 +20,8 @@ from actlab.records.mnist import (
     gains,
     optimism,
     over_epochs,
-    words,
 )
+from actlab.records.tables import levels
 from actlab.records.wording import signed
 from actlab.statistics.significance import Test
 
@@ -34,15 +34,15 @@ Tested = dict[tuple[int, float, int], Test]
 
 
 def figure_differences(sweep: Sweep) -> Figure:
-    """Accuracy minus ReLU's, paired by seed: a panel a network and batch size, a column a learning rate, a mark a
+    """Accuracy minus ReLU's, paired by seed: a panel a network and batch size, a row a learning rate, a mark a
     width."""
     found = {
         (f"{words(network)}, batch {batch}", f"{rate:g}", str(hidden)): estimate
         for network in _gated(sweep)
         for (hidden, rate, batch), estimate in differences(sweep, network).items()
     }
-    label = "accuracy minus ReLU's (percentage points)\nby learning rate; colours: hidden units"
-    return points(found, label, upright=True, zero=True, columns=2)
+    label = "accuracy minus ReLU's (percentage points); rows: learning rates, colours: hidden units"
+    return points(found, label, zero=True, columns=2, height=1.8)
 
 
 def figure_epochs(sweep: Sweep) -> Figure:
@@ -66,13 +66,13 @@ def table(sweep: Sweep) -> pd.DataFrame:
     all), and the trials that give one class to every image."""
     found = {network: adjusted(differences(sweep, network)) for network in _gated(sweep)}
     rows = {}
-    for rate in sweep.levels("rate"):
+    for rate in levels(sweep.trials, "learning_rate"):
         row = {}
         for network, tested in found.items():
             here = {cell: test for cell, test in tested.items() if cell[1] == rate}
             better, worse = _won(here)
             row[f"{words(network)}: better, worse"] = f"{better}, {worse} of {len(here)}"
-        t = sweep.trials[sweep.trials["rate"] == rate]
+        t = sweep.trials[sweep.trials["learning_rate"] == rate]
         rows[f"rate {rate:g}"] = row | {"collapsed trials": f"{int(t['collapsed'].sum())} of {len(t)}"}
     return frame(rows)
 

@@ -81,7 +81,7 @@ def figure(found: pd.DataFrame) -> Figure:
     arms = {(m, a, a): arm for (m, a), arm in found.groupby(ARM, sort=False)}
     singles = {key: arm["apart"].clip(lower=NOWHERE) for key, arm in arms.items()}
     seeds = {
-        key: Estimate(arm["between_seeds"].iloc[0], nan, nan, len(arm), 0.95, "mean over pairs of seeds")
+        key: Estimate(arm["between_seeds"].iloc[0], nan, nan, len(arm), "mean over pairs of seeds")
         for key, arm in arms.items()
     }
     return points(seeds, "losses apart (nats); 1e-10 stands for 0", singles=singles, log=True)

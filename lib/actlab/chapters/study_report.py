@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +23,8 @@ from actlab.records import repro, settings, summary
 from actlab.records import tables as tidy
 from actlab.records.estimates import ALPHA
 from actlab.records.labels import EVERY, METRICS, of_trials
+from actlab.records.repro import ArmResults, Grid
 from actlab.records.store import Record
-from actlab.records.summary import Arm
 from actlab.records.wording import above_zero, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import coefficient_of_variation, mean_interval
@@ -46,23 +46,18 @@ class Report:
     records: list[Record]
     trials: pd.DataFrame
     pairs: pd.DataFrame
-    arms: list[Arm]
+    grid: Grid
     reference: str
 
-    @property
-    def metrics(self) -> Sequence[str]:
+    @cached_property
+    def metrics(self) -> list[str]:
         """What the study measured."""
-        return self.arms[0].metrics
+        return summary.metrics(self.trials, self.pairs)
 
-    @property
-    def groups(self) -> list[str]:
-        """Names, in the arms' order."""
-        return list(dict.fromkeys(arm.group for arm in self.arms))
-
-    @property
-    def levels(self) -> list[str]:
-        """Names, in the arms' order."""
-        return list(dict.fromkeys(arm.level for arm in self.arms))
+    @cached_property
+    def tests(self) -> pd.DataFrame:
+        """Every difference from the reference (``summary.against``)."""
+        return summary.against(self.grid, self.reference, self.metrics)
 
 
 def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = (), reference: str = "") -> Report:
@@ -79,10 +74,10 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
             if name not in known:
                 raise UnknownName(kind, name, known, f"results/{study}")
         records = [r for r in records if not (wanted and settings.kind_of(r)) or r[key] in wanted]
-    arms = summary.arms(records)
-    if not arms:
+    grid = repro.read(records)
+    if not grid.arms:
         raise BadInput(f"results/{study} has perturbed trials alone")
-    return Report(study, records, *tidy.of_records(records), arms, summary.reference_of(arms, reference))
+    return Report(study, records, *tidy.of_records(records), grid, summary.reference_of(grid, reference))
 
 
 def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Iterator[Path]:
@@ -90,20 +85,19 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
     for name in formats:
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
-    tests = summary.against(report.arms, report.reference)
-    yield files.write_text(out / "summary.txt", in_words(report, tests))
+    yield files.write_text(out / "summary.txt", in_words(report))
     csv = {
         "trials": report.trials,
         "pairs": report.pairs,
-        "estimates": summary.estimates(report.arms),
-        "differences": tests,
+        "estimates": summary.estimates(report.grid, report.metrics),
+        "differences": report.tests,
     }
     for name, table in csv.items():
         if len(table):
             yield files.write_text(out / f"{name}.csv", table.to_csv(index=False))
-    for name, table in latex(report, tests).items():
+    for name, table in latex(report).items():
         yield files.write_text(out / f"{name}.tex", table.to_latex(escape=True))
-    for name, figure in drawings(report, tests) if formats else ():
+    for name, figure in drawings(report) if formats else ():
         drawn = figure()
         for ending in formats:
             path = out / f"{name}.{ending}"
@@ -112,13 +106,13 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
             yield path
 
 
-def in_words(report: Report, tests: pd.DataFrame) -> str:
+def in_words(report: Report) -> str:
     """The summary: settings, then group by group parameters, every metric and the tests, then tables over all
     groups."""
     lines = [f"study {report.study}: 95% intervals over trials; n counts trials", *_settings(report), ""]
-    for group in report.groups:
+    for group in report.grid.models:
         title = "MODEL" if "trials" in set(report.trials["kind"]) else "GROUP"
-        lines += [f"{title} {group}", *(f"  {line}" for line in _group(report, group, tests)), ""]
+        lines += [f"{title} {group}", *(f"  {line}" for line in _group(report, group)), ""]
     for metric in (m for m in ACROSS if m in report.metrics):
         lines += [f"ALL: {EVERY[metric].label}", across(report, metric).to_string(), ""]
     return "\n".join(lines)
@@ -144,16 +138,16 @@ def _settings(report: Report) -> Iterator[str]:
         yield f"training and evaluation: {spent.sum():,.0f} s in all, {spent.mean():.3g} s a trial"
 
 
-def _group(report: Report, group: str, tests: pd.DataFrame) -> Iterator[str]:
-    arms = [arm for arm in report.arms if arm.group == group]
+def _group(report: Report, group: str) -> Iterator[str]:
+    arms = report.grid.of_model(group)
     yield f"parameters: {', '.join(f'{arm.level} {arm.n_parameters:,}' for arm in arms)}"
     for metric in report.metrics:
         yield _label(report, metric)
         yield from (f"  {arm.level:10s} {_shown(arm, metric, '  ')}" for arm in arms)
         if not of_trials(metric) and len(arms) > 1:
             yield f"  {_spread(arms, metric)}"
-        yield from _tested(tests, group, metric)
-    yield from (f"{level}: {MISSING}" for level in report.levels if level not in {arm.level for arm in arms})
+        yield from _tested(report.tests, group, metric)
+    yield from (f"{level}: {MISSING}" for model, level in report.grid.missing if model == group)
 
 
 def _label(report: Report, metric: str) -> str:
@@ -161,11 +155,11 @@ def _label(report: Report, metric: str) -> str:
     return EVERY[metric].label if metric in EVERY else next((said["label"] for said in own if said), metric)
 
 
-def _shown(arm: Arm, metric: str, before: str) -> str:
+def _shown(arm: ArmResults, metric: str, before: str) -> str:
     return f"{with_interval(arm.shown(metric))}{before}n = {arm.estimate(metric).n}"
 
 
-def _spread(arms: Sequence[Arm], metric: str) -> str:
+def _spread(arms: Sequence[ArmResults], metric: str) -> str:
     """Mean over the arms, CV% with its interval, lowest and highest."""
     values = {arm.level: value for arm in arms if not np.isnan(value := arm.estimate(metric).value)}
     if len(set(values.values())) < 2:
@@ -178,8 +172,7 @@ def _spread(arms: Sequence[Arm], metric: str) -> str:
 
 def _tested(tests: pd.DataFrame, group: str, metric: str) -> Iterator[str]:
     """The group's differences from the reference in a metric."""
-    own = tests[(tests["group"] == group) & (tests["metric"] == metric)] if len(tests) else tests
-    for row in own.itertuples():
+    for row in tests[(tests["group"] == group) & (tests["metric"] == metric)].itertuples() if len(tests) else ():
         star = " *" * (row.p_holm < ALPHA)
         p = "no test" if np.isnan(row.p) else f"p = {row.p:.2g}, Holm-adjusted {row.p_holm:.2g}{star}"
         interval = "no interval" if np.isnan(row.low) else f"{row.low:+.4f}, {row.high:+.4f}"
@@ -189,31 +182,31 @@ def _tested(tests: pd.DataFrame, group: str, metric: str) -> Iterator[str]:
 def across(report: Report, metric: str) -> pd.DataFrame:
     """One metric over all groups: groups down, levels across, each with its 95% interval and n."""
     rows: dict[str, dict[str, str]] = {}
-    for arm in report.arms:
-        rows.setdefault(arm.group, {})[arm.level] = _shown(arm, metric, ", ")
-    return pd.DataFrame.from_dict(rows, orient="index", columns=report.levels).fillna(MISSING)
+    for arm in report.grid.arms.values():
+        rows.setdefault(arm.model, {})[arm.level] = _shown(arm, metric, ", ")
+    return pd.DataFrame.from_dict(rows, orient="index").fillna(MISSING)
 
 
-def latex(report: Report, tests: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def latex(report: Report) -> dict[str, pd.DataFrame]:
     """File name -> a table of text: each metric over all groups, and the differences from the reference."""
     found = {f"table_{metric}": across(report, metric) for metric in ACROSS if metric in report.metrics}
-    if len(tests):
+    if len(report.tests):
         columns = ["group", "difference", "metric", "value", "low", "high", "n", "p", "p_holm"]
         found["table_differences"] = (
-            tests[columns].map(lambda v: f"{v:.4g}" if isinstance(v, float) else v).set_index("group")
+            report.tests[columns].map(lambda v: f"{v:.4g}" if isinstance(v, float) else v).set_index("group")
         )
     return found
 
 
-def drawings(report: Report, tests: pd.DataFrame) -> Iterator[Drawing]:
+def drawings(report: Report) -> Iterator[Drawing]:
     """Every figure of the report: each metric and its differences from the reference over all arms, loss against
     accuracy, training and noise floors where they are recorded."""
-    every = {(arm.group, arm.level): arm for arm in report.arms}
+    every = {(arm.model, arm.level): arm for arm in report.grid.arms.values()}
     for metric in report.metrics:
         cells = {("", *cell): arm.estimate(metric) for cell, arm in every.items()}
         yield FILES.get(metric, metric), partial(points, cells, _label(report, metric))
-        own = list(tests[tests["metric"] == metric].itertuples()) if len(tests) else []
-        cells = {("", t.group, t.difference): Estimate(t.value, t.low, t.high, t.n, 0.95, t.method) for t in own}
+        own = [test for test in report.tests.itertuples() if test.metric == metric]
+        cells = {("", t.group, t.difference): Estimate(t.value, t.low, t.high, t.n, t.method) for t in own}
         hollow = {("", t.group, t.difference) for t in own if not t.p_holm < ALPHA}
         if cells:
             label = f"{_label(report, metric)}: differences (filled: significant, Holm)"
@@ -230,17 +223,16 @@ def drawings(report: Report, tests: pd.DataFrame) -> Iterator[Drawing]:
     }
     if curves:
         yield "training_curves", partial(lines, curves, "iteration", METRICS["val_loss"].label)
-    grid = [record for record in report.records if record["kind"] in ("trials", "floor", "baseline")]
-    if any(record["kind"] == "floor" for record in grid):
-        yield "noise_floor", partial(figure_floors, repro.read(grid))
+    if any(arm.floor for arm in every.values()):
+        yield "noise_floor", partial(figure_floors, report.grid)
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     """(the settings in which two studies differ, one a line; the second minus the first, arm by arm:
     ``summary.compare``)."""
-    studies = [load(name) for name in (first, second)]
-    before, after = (_levels(study.records) for study in studies)
-    before = _levels(studies[0].records, list(before | after))
-    after = _levels(studies[1].records, list(before))
-    said = [(name, *(" | ".join(found[name]) for found in (before, after))) for name in before]
-    return [f"{name}: {a} -> {b}" for name, a, b in said if a != b], summary.compare(*(s.arms for s in studies))
+    one, two = load(first), load(second)
+    names = list(_levels(one.records) | _levels(two.records))
+    before, after = (_levels(study.records, names) for study in (one, two))
+    both = [metric for metric in one.metrics if metric in two.metrics]
+    differ = [f"{n}: {' | '.join(before[n])} -> {' | '.join(after[n])}" for n in names if before[n] != after[n]]
+    return differ, summary.compare(one.grid, two.grid, both)

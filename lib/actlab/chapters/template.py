@@ -12,14 +12,13 @@ from actlab import paths
 from actlab.figures.style import NO_RECORD
 from actlab.records import store
 from actlab.records.families import FAMILIES, PRIMARY, extent
+from actlab.records.labels import words
 from actlab.records.preregistration import of_rule
 from actlab.records.repro import ArmResults
 from actlab.records.wording import bullets, capital, listing, paragraph
 
 pd.set_option("display.max_colwidth", None)  # a page shows the whole text of a cell
 MISSING = "not run"
-TEXTS = {"shakespeare": "tiny Shakespeare", "pydoc": "Python's help texts"}
-"""A built-in text's name in sentences."""
 
 
 def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) -> pd.DataFrame:
@@ -64,7 +63,7 @@ def _setup(arms: list[ArmResults]) -> str:
     named = listing(models) if len(models) < 4 else f"{len(models)} architectures"
     return (
         f"networks ({named}) of {_span(arm.n_parameters / 1000 for arm in arms)} thousand parameters; "
-        f"{TEXTS.get(text, text)}; {_span(recipe['iterations'] for recipe in recipes)} steps at "
+        f"{words(text)}; {_span(recipe['iterations'] for recipe in recipes)} steps at "
         f"{'one learning rate' if len(rates) == 1 else 'learning rates'} of {_span(rates, 'g')}; "
         f"{_span(len(arm.done) for arm in arms)} seeds a configuration"
     )

@@ -22,7 +22,7 @@ from actlab.files import read_yaml
 from actlab.records import ablation as ablation_records
 from actlab.records import mnist as mnist_records
 from actlab.records import store
-from actlab.records.defects import in_words
+from actlab.records.labels import words
 from actlab.records.settings import usual
 
 FILE = Path(__file__).with_name("claims.yaml")
@@ -71,7 +71,7 @@ class Claim(BaseModel):
     def full_rule(self) -> str:
         """Why, with what the arguments say of scales and of flaws that have no record."""
         return self.why + "".join(
-            CLAUSES[name].format(" or ".join(value) if isinstance(value, list) else in_words(value))
+            CLAUSES[name].format(" or ".join(value) if isinstance(value, list) else words(value))
             for name, value in self.arguments.items()
             if name in CLAUSES
         )
@@ -189,7 +189,7 @@ def replicated(counts: Mapping[str, int]) -> str:
 def decided(judged: pd.DataFrame) -> str:
     """``replicated``, and how many of the artefacts come from one defect, the most frequent."""
     defects = judged.query("kind == 'outcome' and verdict == 'artefact'")["defect"].value_counts()
-    alike = f"; {defects.max()} artefacts share one defect ({in_words(defects.idxmax())})" if defects.max() > 1 else ""
+    alike = f"; {defects.max()} artefacts share one defect ({words(defects.idxmax())})" if defects.max() > 1 else ""
     return replicated(outcomes(judged)) + alike
 
 

@@ -34,10 +34,10 @@ from actlab.claims.verdicts import (
     within,
 )
 from actlab.records.ablation import Factorial
-from actlab.records.defects import in_words
-from actlab.records.labels import METRICS
+from actlab.records.labels import METRICS, words
 from actlab.records.mnist import Sweep
 from actlab.records.repro import ArmResults, combined
+from actlab.records.tables import levels
 from actlab.records.wording import above_zero, measured
 from actlab.statistics.means import coefficient_of_variation
 
@@ -92,7 +92,7 @@ def of_records(
             with_flaw = conclude(*judge(flawed, **arguments))
             ours = explained(ours, with_flaw, flaw)
             if ours.verdict == "contradicted":
-                ours = replace(ours, ours=f"{ours.ours} (with {in_words(flaw)}, lite: {with_flaw.ours})")
+                ours = replace(ours, ours=f"{ours.ours} (with {words(flaw)}, lite: {with_flaw.ours})")
         stated = [unmade] if unmade else claimed or [scale]
         if scale not in stated:
             ours = elsewhere(ours, " or ".join(stated))
@@ -251,4 +251,4 @@ def _facts(arm: ArmResults) -> dict[str, Any]:
 
 def recorded(study: Sweep | Factorial, what: str, says: str, stated: Mapping[str, Any]) -> Finding:
     """Settings that some trial of an image sweep or an ablation ran with: ``says`` tells the levels of its columns."""
-    return ran(*_compared([{name: study.levels(name) for name in stated}], what, says, stated))
+    return ran(*_compared([{name: levels(study.trials, name) for name in stated}], what, says, stated))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from actlab.records.defects import in_words
+from actlab.records.labels import words
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import holm
 
@@ -77,7 +77,7 @@ def unexplained(found: Finding, flaw: str) -> Finding:
     """A published number that ours exclude, and a flaw that could have given it and has no record: not yet tested."""
     if found.verdict != "contradicted" or not flaw:
         return found
-    said = f"{found.ours}; a flaw that could explain it has no record: {in_words(flaw)}"
+    said = f"{found.ours}; a flaw that could explain it has no record: {words(flaw)}"
     return replace(found, verdict="not yet tested", ours=said)
 
 
@@ -92,7 +92,7 @@ def explained(without: Finding, with_flaw: Finding, flaw: str) -> Finding:
     """A claim that fails without a flaw of the published work and comes out with it is an artefact of that flaw."""
     if without.verdict != "contradicted" or with_flaw.verdict != "replicated":
         return without
-    said = f"{without.ours}; with the flaw ({in_words(flaw)}): {with_flaw.ours}"
+    said = f"{without.ours}; with the flaw ({words(flaw)}): {with_flaw.ours}"
     return replace(without, verdict="artefact", ours=said, defect=flaw)
 
 

@@ -29,10 +29,13 @@ def against_loss(arms: Mapping[str, Mapping[str, Curves]], levels: Mapping[str, 
     """Mean total variation between seeds against mean validation loss through training, a panel a model, a line an
     activation; the dotted line is the loss at which they are compared."""
     found = {(model, a): Line(*map(list, one.means())) for model, curves in arms.items() for a, one in curves.items()}
-    at = {model: level.loss for model, level in levels.items()}
     x = "mean validation loss (nats per character); training goes to the right"
     y = "mean total variation between seeds\n(lower: more reproducible)"
-    return lines(found, x, y, at=at, backwards=True, share=False, columns=2, height=2.9)
+    figure = lines(found, x, y, share=False, columns=2, height=2.9)
+    for axes, level in zip(figure.axes, levels.values(), strict=False):  # without records the figure is words alone
+        axes.axvline(level.loss, color=GREY, linestyle=":", linewidth=0.8)
+        axes.invert_xaxis()
+    return figure
 
 
 def lead(model: str, curves: Mapping[str, Curves], level: float, floors: Mapping[str, tuple[float, float]]) -> Figure:

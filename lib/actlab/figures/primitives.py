@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isnan
-from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
@@ -79,20 +78,19 @@ def points(
     *,
     singles: Mapping[Key, ArrayLike] | None = None,
     hollow: Collection[Key] = (),
-    upright: bool = False,
     zero: bool = False,
     margin: float = 0.0,
     log: bool = False,
     columns: int = 3,
     height: float = 0.0,
 ) -> Figure:
-    """A panel a group of estimates, a row (``upright``: a column) a place, a colour and marker a series.
+    """A panel a group of estimates, a row a place, a colour and marker a series.
 
     Args:
         found: the estimates; ``None`` was not run, NaN has diverged, and both are written out.
         label: of the axis of values, with its unit.
         singles: values behind an estimate, or alone, as small marks.
-        hollow, upright: whose mark has a white face; whether values run upwards.
+        hollow: whose mark has a white face.
         zero, margin: draw a line at 0; shade so much on both sides of it.
         log: a logarithmic axis.
         columns, height: panels beside each other at most; inches of each, by its rows if 0.
@@ -105,36 +103,25 @@ def points(
         places = of_panel[panel]
         for key in (k for k in keys if k[0] == panel):
             at = places.index(key[1]) + _shift(key, keys)
-            _point(axes, at, key, found.get(key), key in hollow, upright, _shade(key[2], series), key in found)
+            _point(axes, at, key, found.get(key), key in hollow, _shade(key[2], series), key in found)
             values = np.asarray((singles or {}).get(key, []), dtype=float)
             beside = at + 0.04 * (np.arange(len(values)) - (len(values) - 1) / 2)
-            place = (beside, values) if upright else (values, beside)
-            axes.plot(*place, ".", color=_shade(key[2], series), markersize=5, alpha=0.7)
-        names, size = (axes.set_xticks, axes.set_xlim) if upright else (axes.set_yticks, axes.set_ylim)
-        names(
-            range(len(places)),
-            [fill(p, 12, break_long_words=False, break_on_hyphens=False) if upright else p for p in places],
-            fontsize=8,
-        )
-        size(*((-0.6, len(places) - 0.4) if upright else (len(places) - 0.4, -0.6)))
-        axes.grid(axis="x" if upright else "y", visible=False)
-        line, span, scale = (
-            (axes.axhline, axes.axhspan, axes.set_yscale) if upright else (axes.axvline, axes.axvspan, axes.set_xscale)
-        )
+            axes.plot(values, beside, ".", color=_shade(key[2], series), markersize=5, alpha=0.7)
+        axes.set_yticks(range(len(places)), places, fontsize=8)
+        axes.set_ylim(len(places) - 0.4, -0.6)
+        axes.grid(axis="y", visible=False)
         if zero:
-            line(0, color=GREY, linewidth=0.8)
+            axes.axvline(0, color=GREY, linewidth=0.8)
         if margin:
-            span(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
+            axes.axvspan(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
         if log:
-            scale("log")
+            axes.set_xscale("log")
         else:
-            axes.locator_params(axis="y" if upright else "x", nbins=4)
+            axes.locator_params(axis="x", nbins=4)
 
-    rows = max((len(places) for places in of_panel.values()), default=0)
-    height = height or (2.3 if upright else 0.3 + 0.21 * rows)
-    x, y = ("", label) if upright else (label, "")
+    height = height or 0.3 + 0.21 * max((len(places) for places in of_panel.values()), default=0)
     same = len({tuple(places) for places in of_panel.values()}) == 1
-    return keep(panels(of_panel, draw, x, y, columns, height, same), of_points(found, singles or {}))
+    return keep(panels(of_panel, draw, label, "", columns, height, same), of_points(found, singles or {}))
 
 
 def _ordered(keys: Sequence[Key]) -> list[Key]:
@@ -169,23 +156,16 @@ def _shade(name: str, series: Sequence[str]) -> Any:
     return mpl.colormaps["cividis"](series.index(name) / max(len(series) - 1, 1) * 0.85)
 
 
-def _point(
-    axes: Axes, at: float, key: Key, estimate: Estimate | None, hollow: bool, upright: bool, shade: Any, planned: bool
-) -> None:
+def _point(axes: Axes, at: float, key: Key, estimate: Estimate | None, hollow: bool, shade: Any, planned: bool) -> None:
     label = key[2] if key[2] not in (key[1], key[0]) else "_"
     if planned and (estimate is None or isnan(estimate.value)):
-        words, turn = "not run" if estimate is None else "diverged", axes.get_xaxis_transform()
-        where = {"x": at, "y": 0.02, "rotation": 90} if upright else {"x": 0.02, "y": at, "va": "center"}
-        axes.text(s=words, fontsize=7, transform=turn if upright else axes.get_yaxis_transform(), **where)
-        return
-    style: dict[str, Any] = {"fmt": look(key[2])[1], "color": shade, "label": label}
-    if hollow:
-        style["markerfacecolor"] = "white"
-    if estimate is None:
+        words = "not run" if estimate is None else "diverged"
+        axes.text(0.02, at, words, fontsize=7, va="center", transform=axes.get_yaxis_transform())
+    elif estimate is None:
         axes.plot([], [], ".", color=shade, label=label)
-    elif upright:
-        axes.errorbar(at, estimate.value, yerr=error_bar(estimate), **style)
     else:
+        face = {"markerfacecolor": "white"} if hollow else {}
+        style: dict[str, Any] = {"fmt": look(key[2])[1], "color": shade, "label": label, **face}
         axes.errorbar(estimate.value, at, xerr=error_bar(estimate), **style)
 
 
@@ -197,10 +177,8 @@ def lines(
     bars: bool = False,
     marks: Collection[tuple[str, str]] = (),
     levels: Mapping[str, float] | None = None,
-    at: Mapping[str, float] | None = None,
     zero: bool = False,
     log: str = "",
-    backwards: bool = False,
     columns: int = 3,
     height: float = 2.3,
     share: bool = True,
@@ -213,8 +191,8 @@ def lines(
         bars: limits as error bars.
         marks: drawn as hollow marks without a line, so that what lies below is seen.
         levels: name -> height of a dotted line in every panel.
-        at, zero: panel -> place of a dotted upright line; draw a line at 0.
-        log, backwards: "x", "y" or "xy"; whether the x axis falls to the right.
+        zero: draw a line at 0.
+        log: "x", "y" or "xy".
         columns, height: panels beside each other at most; inches of each.
         share: panels have the same axes.
     """
@@ -229,8 +207,6 @@ def lines(
             outlined(
                 axes, name, (0.99, level), xycoords=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize=7
             )
-        if panel in (at or {}):
-            axes.axvline((at or {})[panel], color=GREY, linestyle=":", linewidth=0.8)
         if zero:
             axes.axhline(0, color=GREY, linewidth=0.8)
         for scale, name in ((axes.set_xscale, "x"), (axes.set_yscale, "y")):
@@ -241,8 +217,6 @@ def lines(
             if len(places) < 10:
                 axes.set_xticks(places, [_short(place) for place in places])
                 axes.minorticks_off()
-        if backwards and not axes.xaxis_inverted():
-            axes.invert_xaxis()
 
     return keep(panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, height, share), of_lines(found))
 

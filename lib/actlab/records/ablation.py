@@ -7,15 +7,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.errors import BadInput
+from actlab.records.settings import place
 from actlab.records.store import Record
-from actlab.records.tables import of_records
+from actlab.records.tables import by_seed, levels, trials_of
 from actlab.statistics.best_of_k import without_replacement
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
@@ -32,36 +32,16 @@ digits and a tilde."""
 PUBLISHED_EVALUATIONS = 122
 """Evaluations of a published run: one 4,096-token batch each, of which the lowest was reported."""
 BASE, BROKEN = "symmetric", "bQbV"
-WORDS = {
-    "ecd": "ECD",
-    "adamw": "AdamW",
-    "sgdm": "SGDM",
-    "soap": "SOAP",
-    "symmetric": "symmetric",
-    "bQ": "bQ",
-    "bQbV": "bQ+bV",
-    "bQbKbV": "bQ+bK+bV",
-    "gelu": "GELU",
-    "random_prelu": "random PReLU",
-}
-"""A factor's level -> its name for people, in the study's own order of tables and figures."""
-ORDER = list(WORDS)
 LOSS = "val_loss"
 LOSS_LABEL = "validation loss (nats per token)"
 ARM = ("optimizer", "symmetry", "activation")
 SETTING = ("dataset", "vocab_size", "scale", "batch_size", "context", "iterations")
 """What every arm of one reading shares."""
-SHOWN = (*ARM, *SETTING, "rate_factor", "parameters", "seed", "status", LOSS)
 ACTIVATIONS = ("gelu", "random_prelu")
 CELLS = [(o, s, a) for o in PUBLISHED for s in (BASE, BROKEN) for a in ACTIVATIONS]
 """Of the published factorial."""
 Cell = tuple[str, str, str]
 """Optimizer, symmetry, activation."""
-
-
-def words(name: str) -> str:
-    """A factor's level for people."""
-    return WORDS.get(name, name)
 
 
 @dataclass(frozen=True)
@@ -71,14 +51,9 @@ class Factorial:
     trials: pd.DataFrame
     records: tuple[Record, ...]
 
-    def levels(self, factor: str) -> list[Any]:
-        """The values of a factor that are recorded, in the study's order (numbers rising)."""
-        return sorted(self.trials[factor].unique().tolist(), key=lambda level: (_place(level), level))
-
     def losses(self, cells: Iterable[Cell]) -> pd.DataFrame:
         """A column a cell, a row a seed: the final loss; NaN for a trial that diverged or is not recorded."""
-        wide = self.trials.pivot(index="seed", columns=list(ARM), values=LOSS)
-        return wide.reindex(columns=pd.MultiIndex.from_tuples(cells, names=ARM)).astype(float)
+        return by_seed(self.trials, ARM, LOSS).reindex(columns=pd.MultiIndex.from_tuples(cells, names=ARM))
 
     def values(self, *cell: str) -> Values:
         """(seeds,) the final loss of (optimizer, symmetry, activation) in the order of the reading's seeds."""
@@ -92,7 +67,7 @@ class Factorial:
     def cells(self) -> list[Cell]:
         """Every arm that is recorded, in the study's order."""
         found = {(r["optimizer"], r["symmetry"], r["activation"]) for r in self.records}
-        return sorted(found, key=lambda cell: [(_place(level), level) for level in cell])
+        return sorted(found, key=lambda cell: [*map(place, cell)])
 
     @property
     def missing(self) -> list[Cell]:
@@ -100,18 +75,15 @@ class Factorial:
         return [cell for cell in CELLS if cell not in self.cells]
 
 
-def _place(level: object) -> int:
-    return ORDER.index(level) if level in ORDER else len(ORDER)
-
-
 def table(records: Iterable[Record]) -> pd.DataFrame:
     """The tidy table of trials with each arm's context and vocabulary."""
-    chosen = [record for record in records if record.get("kind") == "ablation"]
-    trials, _ = of_records(chosen)
-    about = {r["arm"]: (r["config"]["model_size"]["block_size"], r["provenance"]["data"]["vocab_size"]) for r in chosen}
-    if chosen:
-        trials[["context", "vocab_size"]] = trials["record"].map(about).tolist()
-    return trials.reindex(columns=SHOWN)
+    trials = trials_of(chosen := [record for record in records if record.get("kind") == "ablation"], "ablation")
+    about = {record["arm"]: record for record in chosen}
+    arms = [about[arm] for arm in trials["record"]]
+    return trials.assign(
+        context=[arm["config"]["model_size"]["block_size"] for arm in arms],
+        vocab_size=[arm["provenance"]["data"]["vocab_size"] for arm in arms],
+    )
 
 
 def read(records: Iterable[Record]) -> Factorial:
@@ -137,7 +109,7 @@ def read(records: Iterable[Record]) -> Factorial:
 def effect(f: Factorial) -> pd.DataFrame:
     """A column an (optimizer, activation), a row a seed: loss with bQ+bV minus that without (nats), seed by seed: the
     arms share start and batches."""
-    cells = list(product(f.levels("optimizer"), f.levels("activation")))
+    cells = list(product(levels(f.trials, "optimizer"), levels(f.trials, "activation")))
     broken, base = (f.losses([(o, s, a) for o, a in cells]).droplevel("symmetry", axis=1) for s in (BROKEN, BASE))
     return broken - base
 
@@ -155,7 +127,7 @@ def symmetry(f: Factorial) -> Estimate:
 def interaction(f: Factorial) -> Estimate:
     """The effect of bQ+bV under random PReLU minus that under GELU, averaged over optimizers: below 0 is in favour of
     PReLU."""
-    if not {*ACTIVATIONS} <= {*f.levels("activation")}:
+    if not {*ACTIVATIONS} <= {*levels(f.trials, "activation")}:
         return mean_interval([])
     prelu, gelu = (effect(f).xs(name, level="activation", axis=1) for name in ("random_prelu", "gelu"))
     return mean_interval((prelu - gelu).mean(axis=1, skipna=False))
@@ -166,7 +138,7 @@ def rates(records: Iterable[Record]) -> dict[str, dict[float, Estimate]]:
     found: dict[str, dict[float, Estimate]] = {}
     for (optimizer, rate), losses in table(records).groupby(["optimizer", "rate_factor"])[LOSS]:
         found.setdefault(optimizer, {})[rate] = mean_interval(losses)
-    return dict(sorted(found.items(), key=lambda item: _place(item[0])))
+    return dict(sorted(found.items(), key=lambda item: place(item[0])))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from actlab.records.estimates import adjusted
 from actlab.records.families import comparisons
 from actlab.records.repro import ArmResults, Grid
-from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at
+from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at, shared_seeds
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import jackknife
 from actlab.statistics.significance import Test, equivalence_p
@@ -99,8 +99,7 @@ class Answer:
     def at_the_end(self, metric: str) -> Cells:
         """(model, activation) -> its difference from the reference after all steps, and its p-value adjusted over all
         of them."""
-        found = comparisons(self.grid, metric, self.reference, self.planned)
-        return {(arm.model, arm.activation): (difference, p) for arm, difference, p in found}
+        return comparisons(self.grid, metric, self.reference, self.planned)
 
     def pooled(self, activation: str) -> Estimate:
         """The mean over architectures of an activation's difference from the reference at equal loss."""
@@ -117,8 +116,7 @@ class Answer:
 
 def _seeds(arms: Mapping[str, Mapping[str, Curves]]) -> Seeds:
     """The seeds that every one of these arms has done."""
-    complete = [curves.complete for found in arms.values() for curves in found.values()]
-    return np.flatnonzero(np.all(complete, axis=0)) if complete else np.arange(0)
+    return shared_seeds(curves for found in arms.values() for curves in found.values())
 
 
 def _values(arms: Mapping[str, Curves], seeds: Seeds) -> dict[str, float]:

@@ -1,5 +1,4 @@
-"""The published defects: the names that switch them on (``study.defects``) and stand in records, and in words. Data
-without torch."""
+"""The published defects: the names that switch them on (``study.defects``) and stand in records. Data without torch."""
 
 from __future__ import annotations
 
@@ -17,17 +16,3 @@ FINAL = "selection: final"
 """The last weights are reported, however far past the lowest validation loss."""
 BATCHES = "evaluation: 200 random batches"
 """The validation loss is the mean over 200 random batches."""
-WORDS = {
-    IGNORED: "the activation ignored",
-    BOTH: "convolutions padded on both sides",
-    DOUBLED: "gated layers with more parameters",
-    UNPAIRED: "predictions on different inputs",
-    LAST: "accuracy at 1,000 last positions",
-    FINAL: "the last step instead of the best",
-    BATCHES: "the loss of 200 random batches",
-}
-
-
-def in_words(defect: str) -> str:
-    """A defect in words; a flaw that is no switch is named in words already."""
-    return WORDS.get(defect, defect)

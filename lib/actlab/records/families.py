@@ -3,7 +3,7 @@ p-values are quoted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from actlab import paths
 from actlab.files import read_yaml
 from actlab.records import store
-from actlab.records.estimates import REFERENCE, against
+from actlab.records.estimates import REFERENCE, adjusted
 from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.store import Record, canonical
 from actlab.statistics.estimate import Estimate
@@ -38,23 +38,24 @@ def quoting(grid: Grid) -> Grid:
     return replace(grid, primary=primary("")) if grid.arms else grid
 
 
-def comparisons(
-    grid: Grid, metric: str, reference: str = REFERENCE, planned: int = 0
-) -> list[tuple[ArmResults, Estimate, float]]:
-    """Every arm minus the reference of the same model, paired by seed, and its p-value after Holm over all of them, or
-    over as many as were ``planned``."""
-    arms = [arm for arm in grid.arms.values() if arm.activation != reference and (arm.model, reference) in grid.arms]
-    tested = against([(arm, grid.arms[arm.model, reference]) for arm in arms], metric, planned)
-    return [(arm, *found) for arm, found in zip(arms, tested, strict=True)]
+def comparisons(grid: Grid, metric: str, reference: str = REFERENCE, planned: int = 0) -> dict[tuple[str, str], Test]:
+    """(model, activation) -> the arm minus the reference of its model, paired by seed, and its p-value after Holm over
+    all of them, or over as many as were ``planned``."""
+    found = {
+        (model, activation): arm.minus(grid.arms[model, reference], metric)
+        for (model, activation), arm in grid.arms.items()
+        if activation != reference and (model, reference) in grid.arms
+    }
+    return adjusted(found, planned)
 
 
-def quoted(arms: Sequence[ArmResults], grid: Grid | None, metric: str) -> list[Test | None]:
+def quoted(arms: Iterable[ArmResults], grid: Grid | None, metric: str) -> list[Test | None]:
     """What the primary family says of each arm whose trials are also there; None where they are not."""
-    decided = {(arm.model, arm.activation): (e, p) for arm, e, p in comparisons(grid, metric)} if grid else {}
-    cells = [(arm.record["model_name"], arm.activation) for arm in arms]
+    decided = comparisons(grid, metric) if grid else {}
+    cells = [(arm, (arm.record["model_name"], arm.activation)) for arm in arms]
     return [
         decided[cell] if grid and cell in decided and repeats(arm.record, grid.arms[cell].record) else None
-        for arm, cell in zip(arms, cells, strict=True)
+        for arm, cell in cells
     ]
 
 
@@ -67,11 +68,11 @@ def tested(grid: Grid, metric: str) -> list[Tested]:
     """Every arm minus the reference of the same model, each in its primary family: the grid's own, or the one that it
     quotes."""
     found = comparisons(grid, metric)
-    others = quoted([arm for arm, *_ in found], grid.primary, metric)
+    arms = [grid.arms[cell] for cell in found]
     own = grid.primary is None or grid.primary.study == grid.study
     return [
-        (arm, *(other or (e, p)), other is not None and not own)
-        for (arm, e, p), other in zip(found, others, strict=True)
+        (arm, *(other or test), other is not None and not own)
+        for arm, test, other in zip(arms, found.values(), quoted(arms, grid.primary, metric), strict=True)
     ]
 
 

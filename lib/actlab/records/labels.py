@@ -1,5 +1,5 @@
 """How each metric of a record is read (``metrics.yaml``): axis label with unit and range, meaning, which direction is
-better, decimals."""
+better, decimals; and what levels, texts and defects are called in sentences (``words.yaml``)."""
 
 from __future__ import annotations
 
@@ -42,3 +42,11 @@ EVERY = METRICS | IMAGE_METRICS
 def of_trials(metric: str) -> bool:
     """Whether a metric is one of trials; all others, a user's own ones too, are of pairs."""
     return metric in TRIAL_METRICS | IMAGE_METRICS
+
+
+WORDS: dict[str, str] = read_yaml(Path(__file__).with_name("words.yaml"))
+
+
+def words(name: str) -> str:
+    """A level, text or defect for people; what has no other name, as it is."""
+    return WORDS.get(name, name)

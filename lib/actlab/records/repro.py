@@ -1,5 +1,5 @@
-"""The reproducibility grid as read from records: from each arm's trials and pairs to estimates with intervals. Draws
-nothing, trains nothing."""
+"""A study of any kind as read from records, a grid of arms: from each arm's trials and pairs to estimates with
+intervals. Draws nothing, trains nothing."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from actlab.records import schema, settings
 from actlab.records.labels import PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
 from actlab.records.store import Record
+from actlab.records.tables import used
 from actlab.records.wording import FEW_DIFFER, above_zero
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Estimate
@@ -41,24 +42,43 @@ def matrix(labels: Sequence[str], pairs: Iterable[Record], metric: str) -> Matri
     return out
 
 
+def changed(record: Record | None, variant: str) -> dict[int, Record]:
+    """Seed -> the pair of its trial and the same seed changed; of its two runs on two threads for
+    ``threads2repeat``."""
+    first, found = "-threads2" if variant == "threads2repeat" else "", {}
+    for pair in record["reproducibility_metrics"] if record else []:
+        seed = pair["between"][1].partition("-")[0]
+        if pair["between"] == [f"{seed}{first}", f"{seed}-{variant}"]:
+            found[int(seed)] = pair
+    return dict(sorted(found.items()))
+
+
 @dataclass(frozen=True)
 class ArmResults:
     """One arm: its record, and its noise floor's record where there is one."""
 
     record: Record
     floor: Record | None = None
-    setting: str = ""
-    """What tells it from other arms of its model and activation: ``iterations=6``; empty where there are none."""
+    group: str = ""
+    """Its row in a grid; its model's name unless given."""
 
     @property
     def model(self) -> str:
-        """Name of the model, with the setting where arms of several are read together: ``charlm, iterations=6``."""
-        return labelled(self.record["model_name"], self.setting)
+        """Name of the model, with the setting where arms of several are read together: ``charlm, iterations=6``; in
+        other kinds of studies the levels of all factors but the one that is compared."""
+        return self.group or str(self.record["model_name"])
 
     @property
     def activation(self) -> str:
         """Name of the activation."""
         return str(self.record["activation"])
+
+    @property
+    def level(self) -> str:
+        """Of the factor that the study compares; with the activation that the network had, where a published defect
+        ignored this one."""
+        ignored = f" (ignored: {real})" if (real := used(self.record)) != self.activation else ""
+        return f"{_level(self.record)}{ignored}"
 
     @property
     def varies(self) -> str:
@@ -142,8 +162,7 @@ class ArmResults:
     def floor_of(self, metric: str, variant: str) -> float:
         """The metric between the first trial and the same seed run again (``repeat``) or with a 1-ULP perturbation
         (``nudge``); NaN if not run."""
-        pairs = self.floor["reproducibility_metrics"] if self.floor else []
-        return next((float(p[metric]) for p in pairs if p["between"][1].endswith(f"-{variant}")), float("nan"))
+        return next((float(pair[metric]) for pair in changed(self.floor, variant).values()), float("nan"))
 
     def curve(self, name: str) -> tuple[NDArray[np.float64], Matrix]:
         """((E,) iterations, (M, E) a history column of every trial); NaN after a trial that stopped early."""
@@ -164,7 +183,10 @@ class ArmResults:
 
 @dataclass(frozen=True)
 class Grid:
-    """The arms of a study by (model, activation), in the order asked for. What has no record is in ``missing``."""
+    """The arms of a study by (model, activation), in the order asked for. What has no record is in ``missing``.
+
+    In a study of another kind a row is what ``ArmResults.model`` says, and a column a level of the factor compared.
+    """
 
     study: str
     models: tuple[str, ...]
@@ -231,37 +253,38 @@ def read(
     Raises:
         RecordError: a record of another shape.
     """
-    for record in (records := list(records)):
-        if schema.kind_in(record) in ("trials", "floor"):
+    records, kinds = list(records), (*settings.MAIN, "floor")
+    for record in records:
+        if schema.kind_in(record) in kinds:
             schema.check_record(record)
     baseline = next((r for r in records if r["kind"] == "baseline"), {})
-    records = [r for r in records if r["kind"] in ("trials", "floor")]
+    records = [r for r in records if r["kind"] in kinds]
     names = settings.differing(records)
     main, floors = (
-        {
-            (labelled(r["model_name"], settings.named(r, names)), r["activation"]): r
-            for r in records
-            if r["kind"] == kind
-        }
-        for kind in ("trials", "floor")
+        {(_row(r, names), _level(r)): r for r in records if (r["kind"] == "floor") == floor} for floor in (False, True)
     )
-    bases = _chosen([r["model_name"] for r in records], models)
-    chosen_models = tuple(label for base in bases for label in _rows(base, [model for model, _ in main]))
-    chosen_activations = _chosen([r["activation"] for r in records], activations)
-    wanted = [(m, a) for m in chosen_models for a in chosen_activations if (m, a) in main]
-    arms = {key: ArmResults(main[key], floors.get(key), settings.named(main[key], names)) for key in wanted}
-    return Grid(records[0]["study"] if records else "", chosen_models, chosen_activations, arms, baseline)
+    present = settings.in_order(row for row, _ in main)
+    rows = present if models is None else [row for model in models for row in _rows(model, present)]
+    levels = settings.in_order(level for _, level in main) if activations is None else activations
+    wanted = [(row, level) for row in rows for level in levels if (row, level) in main]
+    arms = {key: ArmResults(main[key], floors.get(key), key[0]) for key in wanted}
+    return Grid(records[0]["study"] if records else "", tuple(rows), tuple(levels), arms, baseline)
 
 
-def labelled(model: str, setting: str) -> str:
-    """A model's name with the settings that tell its rows apart."""
-    return f"{model}, {setting}" if setting else model
+SHORT = {"hidden": "h", "learning_rate": "lr", "batch_size": "b", "rate_factor": "x"}
 
 
-def _rows(base: str, models: Sequence[str]) -> list[str]:
+def _row(record: Record, names: Sequence[str]) -> str:
+    """The record's levels of all factors but the one that is compared, and of the settings that differ."""
+    cell, (others, _) = settings.cell_of(record), settings.factors(record["kind"])
+    levels = [f"{SHORT[name]}{cell[name]:g}" if name in SHORT else str(cell[name]) for name in others]
+    return ", ".join([*levels, *filter(None, [settings.named(record, names)])])
+
+
+def _level(record: Record) -> str:
+    return str(settings.cell_of(record)[settings.factors(record["kind"])[1]])
+
+
+def _rows(model: str, present: Sequence[str]) -> list[str]:
     """The rows of a model, one a setting; its own name where nothing of it is recorded."""
-    return sorted({m for m in models if m.partition(", ")[0] == base}, key=settings.natural) or [base]
-
-
-def _chosen(present: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:
-    return tuple(settings.in_order(present) if wanted is None else wanted)
+    return [row for row in present if row.partition(", ")[0] == model] or [model]

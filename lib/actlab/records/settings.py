@@ -17,6 +17,8 @@ CELLS: dict[str, tuple[str, ...]] = {
     "ablation": ("optimizer", "symmetry", "activation", "rate_factor"),
 }
 """Kind of record -> the factors of its study: records that share them are one cell of the study's table."""
+SERIES = {"mnist": "network"}
+"""Kind of record -> the factor whose levels a study compares; the activation where it is not listed."""
 MAIN = ("trials", "mnist", "ablation")
 """Kinds whose trials differ in the seed alone."""
 DEFAULTS: dict[str, Any] = {
@@ -68,6 +70,12 @@ def cell_of(record: Record) -> dict[str, Any]:
         name: found.get(name) or config_of(record).get(name, record.get(name))
         for name in CELLS.get(kind_of(record), ())
     }
+
+
+def factors(kind: str) -> tuple[tuple[str, ...], str]:
+    """(the factors that make a study's groups, the factor whose levels it compares within them) of a kind of record."""
+    series = SERIES.get(kind, "activation")
+    return tuple(name for name in CELLS[kind] if name != series), series
 
 
 def settings_of(record: Record) -> dict[str, Any]:
@@ -149,34 +157,27 @@ def natural(text: str) -> list[tuple[int, int, str]]:
 
 
 ORDER = (
-    "charlm",
-    "minigpt",
-    "nanotransformer",
-    "convlm",
-    "hybridlm",
-    "tinylstm",
-    "relu",
-    "gelu",
-    "swish",
-    "swiglu",
-    "smelu_05",
-    "smelu_1",
+    *("charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm"),
+    *("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1", "random_prelu"),
+    *("geglu_equal_width", "geglu_equal_parameters", "lite", "partial", "full", "quick"),
+    *("ecd", "adamw", "sgdm", "soap", "symmetric", "bQ", "bQbV", "bQbKbV"),
 )
 """The studies' own order, in tables and figures."""
 
 
+def place(level: object) -> tuple[int, float, Any]:
+    """A key that sorts levels: numbers rising (``33k`` before ``1m``), then names as the studies list them (``charlm,
+    iterations=6`` as charlm), then others by the alphabet, with the numbers in them rising."""
+    name = str(level)
+    unit, first = {"k": 1e3, "m": 1e6}.get(name[-1:], 1.0), re.split("[, ]", name)[0]
+    try:
+        return 0, float(name[:-1] if unit > 1 else name) * unit, ""
+    except ValueError:
+        return 1, ORDER.index(first) if first in ORDER else len(ORDER), natural(name)
+
+
 def in_order(levels: Iterable[str]) -> list[str]:
-    """Each once, as the studies list them; numbers rising (``33k`` before ``1m``), other names by the alphabet after
-    the known ones."""
-    known = (*ORDER, "lite", "partial", "full", "quick", "geglu_equal_width", "geglu_equal_parameters")
-
-    def place(level: str) -> tuple[int, float, str]:
-        unit = {"k": 1e3, "m": 1e6}.get(level[-1:], 1.0)
-        try:
-            return 0, float(level[:-1] if unit > 1 else level) * unit, ""
-        except ValueError:
-            return 1, known.index(level) if level in known else len(known), level
-
+    """Each once, in the order of ``place``."""
     return sorted(set(levels), key=place)
 
 

@@ -58,14 +58,8 @@ class Sources:
     def perturbation(self, model: str, activation: str, variant: str) -> NDArray[np.float64]:
         """(seeds,) total variation between each seed's trial and the same seed changed; between its two runs on two
         threads for ``threads2repeat``."""
-        record = self.perturbed.get((model, activation))
-        first = "-threads2" if variant == "threads2repeat" else ""
-        found = {}
-        for pair in record["reproducibility_metrics"] if record else []:
-            seed = pair["between"][1].partition("-")[0]
-            if pair["between"] == [f"{seed}{first}", f"{seed}-{variant}"]:
-                found[int(seed)] = float(pair[METRIC])
-        return np.array([found[seed] for seed in sorted(found)])
+        pairs = repro.changed(self.perturbed.get((model, activation)), variant).values()
+        return np.array([float(pair[METRIC]) for pair in pairs])
 
 
 def read(records: Iterable[Record], primary: Grid | None = None) -> Sources:

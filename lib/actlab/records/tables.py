@@ -4,7 +4,7 @@ runs of one arm."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,12 @@ from actlab.errors import BadInput
 from actlab.files import read_yaml
 from actlab.records import schema, store
 from actlab.records.defects import IGNORED
-from actlab.records.settings import CELLS, cell_of, differing, kind_of, named, settings_of
+from actlab.records.settings import cell_of, differing, kind_of, named, place, settings_of
 from actlab.records.store import Record
 
 COLUMNS: dict[str, tuple[str, str]] = read_yaml(Path(__file__).with_name("columns.yaml"))
 """Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``, by their
 names."""
-SERIES = {"mnist": "network"}
-"""Kind of record -> the factor whose levels a study compares; the activation where it is not listed."""
 
 
 def load(study: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -141,7 +139,18 @@ def _pairs(record: Record, arm: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield arm | {"first": pair["between"][0], "second": pair["between"][1]} | values
 
 
-def factors(kind: str) -> tuple[tuple[str, ...], str]:
-    """(the factors that make a study's groups, the factor whose levels it compares within them) of a kind of record."""
-    series = SERIES.get(kind, "activation")
-    return tuple(name for name in CELLS[kind] if name != series), series
+def trials_of(records: Iterable[Record], kind: str) -> pd.DataFrame:
+    """The table of trials of the records of one kind, with every column also where there are none."""
+    trials, _ = of_records(record for record in records if record.get("kind") == kind)
+    return trials.reindex(columns=list(COLUMNS))
+
+
+def levels(trials: pd.DataFrame, factor: str) -> list[Any]:
+    """The values of a factor that are recorded, in the study's order (numbers rising)."""
+    return sorted(trials[factor].unique().tolist(), key=place)
+
+
+def by_seed(trials: pd.DataFrame, factors: Sequence[str], metric: str) -> pd.DataFrame:
+    """A column a cell of some factors, a row a seed: a metric of the trials; NaN for one that diverged or is not
+    recorded."""
+    return trials.pivot(index="seed", columns=list(factors), values=metric).astype(float)

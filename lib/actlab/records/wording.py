@@ -108,11 +108,16 @@ def small(value: float) -> str:
 
 def signed(estimate: Estimate, digits: int = 3) -> str:
     """A difference with its sign: ``+0.080 [+0.065, +0.094]``; it says so where there is no interval."""
-    interval = "no interval" if np.isnan(estimate.low) else f"{estimate.low:+.{digits}f}, {estimate.high:+.{digits}f}"
-    return f"{estimate.value:+.{digits}f} [{interval}]"
+    return _bracketed(estimate, f"+.{digits}f")
 
 
 def measured(estimate: Estimate, digits: int = 3, unit: str = "") -> str:
-    """``0.597 [0.590, 0.604], n = 3``, the unit after the value; it says so where there is no interval."""
-    interval = "no interval" if np.isnan(estimate.low) else f"{estimate.low:.{digits}f}, {estimate.high:.{digits}f}"
-    return f"{estimate.value:.{digits}f}{unit} [{interval}], n = {estimate.n}"
+    """``0.597 [0.590, 0.604], n = 3``, the unit after the value; it says so where there is no value or no interval."""
+    if np.isnan(estimate.value):
+        return f"no value, n = {estimate.n}"
+    return f"{_bracketed(estimate, f'.{digits}f', unit)}, n = {estimate.n}"
+
+
+def _bracketed(estimate: Estimate, form: str, unit: str = "") -> str:
+    interval = "no interval" if np.isnan(estimate.low) else f"{estimate.low:{form}}, {estimate.high:{form}}"
+    return f"{estimate.value:{form}}{unit} [{interval}]"

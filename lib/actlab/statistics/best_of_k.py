@@ -50,9 +50,7 @@ def bootstrap_maximum(values: ArrayLike, generator: np.random.Generator, resampl
     present = trials(values)
     best = generator.choice(present, size=(resamples, len(present))).max(axis=1)
     low, high = np.quantile(best, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(
-        float(best.mean()), float(low), float(high), len(present), LEVEL, "published: bootstrap of the maximum"
-    )
+    return Estimate(float(best.mean()), float(low), float(high), len(present), "published: bootstrap of the maximum")
 
 
 def interval_coverage(
@@ -78,4 +76,4 @@ def interval_coverage(
     inside = sum(bool(found.low <= truth <= found.high) for found in estimates)
     limits = stats.binomtest(inside, repeats).proportion_ci(LEVEL)
     said = "share of simulated intervals that hold the truth"
-    return Estimate(inside / repeats, float(limits.low), float(limits.high), repeats, LEVEL, said)
+    return Estimate(inside / repeats, float(limits.low), float(limits.high), repeats, said)

@@ -7,7 +7,7 @@ Here every arm is read where its mean loss is the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -106,7 +106,7 @@ def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0)
         raise BadInput(f"expected arms of the same seeds with at least two evaluations, got shapes (E, M) {shapes}")
     if not 0 <= earlier <= 1:
         raise BadInput(f"expected a share of the way from the last to the first loss, in [0, 1], got {earlier}")
-    seeds, names = shared_seeds(arms), list(arms)
+    seeds, names = shared_seeds(arms.values()), list(arms)
     value, loss = read_at(arms, seeds, earlier)
     left_out = np.array([read_at(arms, np.delete(seeds, i), earlier)[0] for i in range(len(seeds))])
     left_out = left_out.reshape(len(seeds), len(arms))
@@ -117,9 +117,10 @@ def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0)
     return EqualLoss(loss, values, {a: found for a, found in differences.items() if a != reference})
 
 
-def shared_seeds(arms: Mapping[str, Curves]) -> Indices:
-    """The seeds that every one of the arms has done."""
-    return np.flatnonzero(np.all([arm.complete for arm in arms.values()], axis=0))
+def shared_seeds(arms: Iterable[Curves]) -> Indices:
+    """The seeds that every one of the arms has done; none without an arm."""
+    complete = [arm.complete for arm in arms]
+    return np.flatnonzero(np.all(complete, axis=0)) if complete else np.arange(0)
 
 
 def read_at(arms: Mapping[str, Curves], seeds: Indices, earlier: float = 0.0) -> tuple[Array, float]:

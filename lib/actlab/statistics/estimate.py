@@ -28,20 +28,12 @@ class Estimate:
     low: float
     high: float
     n: int
-    level: float
     method: str
-
-    def __str__(self) -> str:
-        if math.isnan(self.value):
-            return f"no value, n = {self.n}"
-        if math.isnan(self.low) or math.isnan(self.high):
-            return f"{self.value:.3f} [no interval], n = {self.n}"
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], n = {self.n}"
 
     @property
     def error(self) -> float:
         """The standard error that belongs to a t interval with n - 1 degrees of freedom; NaN without an interval."""
-        return float((self.high - self.low) / 2 / special.stdtrit(self.n - 1, (1 + self.level) / 2))
+        return float((self.high - self.low) / 2 / special.stdtrit(self.n - 1, (1 + LEVEL) / 2))
 
     def p_value(self) -> float:
         """Two-sided p-value of 0 that belongs to a t interval with n - 1 degrees of freedom.
@@ -91,4 +83,4 @@ def t_interval(value: float, error: float, n: int, method: str) -> Estimate:
     """``value`` +- t quantile with n - 1 degrees of freedom x ``error`` (a standard error); NaN limits where the error
     is NaN."""
     reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error if n > 1 else math.nan
-    return Estimate(value, value - reach, value + reach, n, LEVEL, method)
+    return Estimate(value, value - reach, value + reach, n, method)

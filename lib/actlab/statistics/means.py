@@ -204,14 +204,12 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
     return float(rank_correlation(np.array([[x], [y]], dtype=float))[0])
 
 
-def coefficient_of_variation(means: ArrayLike, ddof: int = 0) -> Array:
+def coefficient_of_variation(means: ArrayLike) -> Array:
     """(...) standard deviation over mean, in percent, of (A, ...) numbers with a true zero; NaN where the mean is 0.
 
-    ``ddof`` = 1: of a sample, 0: of a population (as the reference studies).  Over the means of arms it is inflated by
+    Of a population, as in the reference studies.  Over the means of arms it is inflated by
     the noise of their trials and depends on the zero of the scale.
     """
     array = np.asarray(means, dtype=np.float64)
     mean = array.mean(axis=0)
-    return np.asarray(
-        100 * np.divide(array.std(axis=0, ddof=ddof), np.abs(mean), out=np.full_like(mean, np.nan), where=mean != 0)
-    )
+    return np.asarray(100 * np.divide(array.std(axis=0), np.abs(mean), out=np.full_like(mean, np.nan), where=mean != 0))

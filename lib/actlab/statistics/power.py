@@ -1,7 +1,7 @@
 """Power and minimum detectable effects of t tests with n trials, for normal values of one variance, before any run.
 
 All are F tests: with lambda the noncentrality, power = P(F'(1, df, lambda) > F quantile), lambda = delta^2.
-For k comparisons under Holm, the first step is at alpha / k: pass that as alpha.
+For k comparisons under Holm, the first step is at alpha / k: pass that as alpha.  "With power" means 80%.
 """
 
 from __future__ import annotations
@@ -12,45 +12,39 @@ from scipy import optimize, stats
 
 from actlab.errors import BadInput
 
+ALPHA, POWER = 0.05, 0.8
 
-def power_two_sample(effect: float, n: int, alpha: float = 0.05) -> float:
-    """Power of the two-sided t test of two arms with n independent trials each.
+
+def power_two_sample(effect: float, n: int) -> float:
+    """Power at 5% of the two-sided t test of two arms with n independent trials each, a probability.
 
     Args:
         effect: true difference of the means, in standard deviations within an arm (Cohen's d); its sign does not
             matter.
         n: trials per arm, at least 2.
-        alpha: chance of a false alarm; divide by the number of comparisons for Bonferroni.
-
-    Returns:
-        A probability in [alpha, 1].
     """
-    return float(stats.ncf.sf(quantile(2 * n - 2, alpha), 1, 2 * n - 2, effect**2 * n / 2))
+    return float(stats.ncf.sf(quantile(2 * n - 2, ALPHA), 1, 2 * n - 2, effect**2 * n / 2))
 
 
-def detectable_two_sample(n: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Smallest difference of two means that n trials per arm show with this power, in standard deviations within an arm
-    (d).
+def detectable_two_sample(n: int, alpha: float = ALPHA) -> float:
+    """Smallest difference of two means that n trials per arm show with power, in standard deviations within an arm (d).
 
     Multiply by that standard deviation for the unit of the values.
     """
-    return math.sqrt(noncentrality(2 * n - 2, alpha, power) * 2 / n)
+    return math.sqrt(noncentrality(2 * n - 2, alpha) * 2 / n)
 
 
-def detectable_paired(n: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Smallest mean difference that n shared seeds show with this power, in standard deviations of the differences
-    (dz)."""
-    return math.sqrt(noncentrality(n - 1, alpha, power) / n)
+def detectable_paired(n: int, alpha: float = ALPHA) -> float:
+    """Smallest mean difference that n shared seeds show with power, in standard deviations of the differences (dz)."""
+    return math.sqrt(noncentrality(n - 1, alpha) / n)
 
 
-def noncentrality(degrees: int, alpha: float, power: float) -> float:
-    """At which F with 1 and ``degrees`` degrees of freedom is significant with this power."""
-    if not alpha < power < 1:
-        raise BadInput(f"expected a power between alpha = {alpha} and 1 (0.8, say), got {power}")
+def noncentrality(degrees: int, alpha: float) -> float:
+    """At which F with 1 and ``degrees`` degrees of freedom is significant with power."""
     limit, upper = quantile(degrees, alpha), 1.0
-    while stats.ncf.sf(limit, 1, degrees, upper) < power:
+    while stats.ncf.sf(limit, 1, degrees, upper) < POWER:
         upper *= 2
-    return float(optimize.brentq(lambda found: stats.ncf.sf(limit, 1, degrees, found) - power, 0, upper, xtol=1e-9))
+    return float(optimize.brentq(lambda found: stats.ncf.sf(limit, 1, degrees, found) - POWER, 0, upper, xtol=1e-9))
 
 
 def quantile(degrees: int, alpha: float) -> float:

@@ -28,7 +28,7 @@ def welch(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
         found = stats.ttest_ind(a, b, equal_var=False)
         low, high = found.confidence_interval(LEVEL)
         value = float(np.mean(a) - np.mean(b))
-    return Estimate(value, float(low), float(high), len(a) + len(b), LEVEL, "Welch t interval"), float(found.pvalue)
+    return Estimate(value, float(low), float(high), len(a) + len(b), "Welch t interval"), float(found.pvalue)
 
 
 def holm(p_values: ArrayLike, planned: int = 0) -> Array:

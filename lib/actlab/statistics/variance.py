@@ -44,7 +44,7 @@ def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
     seeds, arms = array.shape
     between, shared, rest = squares(array) if seeds > 1 else (0.0, 0.0, 0.0)
     if rest <= 0:
-        return Estimate(math.nan, math.nan, math.nan, seeds, LEVEL, METHOD)
+        return Estimate(math.nan, math.nan, math.nan, seeds, METHOD)
     degrees = (arms - 1) * (seeds - 1)
     error = rest / degrees
     value = share(max(between / error - arms + 1, 0.0) * error, shared / (seeds - 1), np.array(error), seeds, arms)
@@ -52,7 +52,7 @@ def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
     excess = noncentrality(between / drawn, arms - 1, generator) * drawn
     shares = share(excess, shared / generator.chisquare(seeds - 1, DRAWS), drawn, seeds, arms)
     low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(float(value), float(low), float(high), seeds, LEVEL, METHOD)
+    return Estimate(float(value), float(low), float(high), seeds, METHOD)
 
 
 def squares(array: Array) -> tuple[float, float, float]:

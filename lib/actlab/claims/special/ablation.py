@@ -10,10 +10,12 @@ import numpy as np
 from scipy import special
 
 from actlab.claims.verdicts import Between, Finding, absent, decided, ran
-from actlab.records.ablation import BASE, BROKEN, PUBLISHED, Factorial, batches, interaction, words
+from actlab.records.ablation import BASE, BROKEN, PUBLISHED, Factorial, batches, interaction
 from actlab.records.ablation import effects as effects_of
+from actlab.records.labels import words
 from actlab.records.store import Record
-from actlab.records.wording import signed
+from actlab.records.tables import levels
+from actlab.records.wording import measured, signed
 from actlab.statistics.means import mean_interval
 
 PUBLISHED_SCALE, PUBLISHED_TOKENS, PUBLISHED_VOCABULARY = "124m", 500_000_000, 50_304
@@ -53,7 +55,7 @@ def _longest(f: Factorial) -> int:
 
 def _pairs(f: Factorial) -> list[tuple[Record, Record]]:
     """The arms with GELU and with PReLU that differ in nothing else by their names."""
-    cells = [(o, m) for o in f.levels("optimizer") for m in f.levels("symmetry")]
+    cells = [(o, m) for o in levels(f.trials, "optimizer") for m in levels(f.trials, "symmetry")]
     found = [(f.record(*cell, "gelu"), f.record(*cell, "random_prelu")) for cell in cells]
     return [(gelu, prelu) for gelu, prelu in found if gelu is not None and prelu is not None]
 
@@ -112,11 +114,11 @@ def loss(f: Factorial, optimizer: str, symmetry: str, published: tuple[float, fl
     """S12 to S19: at the published size our interval meets the published loss, from and to by its digits."""
     ours = mean_interval(f.values(optimizer, symmetry, "random_prelu"))
     if not _as_published(f):
-        return absent(f"needs {PUBLISHED_TOKENS:,} tokens at 124 million parameters; at {_scale(f)}: {ours}")
+        return absent(f"needs {PUBLISHED_TOKENS:,} tokens at 124 million parameters; at {_scale(f)}: {measured(ours)}")
     if math.isnan(ours.low):
-        return absent(f"{ours}: one seed has no interval")
+        return absent(f"{measured(ours)}: one seed has no interval")
     meets = Between(ours.low, ours.high).meets(Between(*published))
-    return decided(meets, f"{ours} nats, whole validation sample")
+    return decided(meets, f"{measured(ours)} nats, whole validation sample")
 
 
 def effects(f: Factorial) -> Finding:

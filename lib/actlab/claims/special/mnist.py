@@ -6,7 +6,17 @@ import numpy as np
 
 from actlab.claims.verdicts import Finding, decided, ran
 from actlab.records.defects import DOUBLED
-from actlab.records.mnist import PUBLISHED_BATCH, PUBLISHED_RATE, Sweep, differences, gains, optimism
+from actlab.records.mnist import (
+    ACCURACY,
+    CELL,
+    PUBLISHED_BATCH,
+    PUBLISHED_RATE,
+    Sweep,
+    differences,
+    gains,
+    optimism,
+)
+from actlab.records.tables import levels
 from actlab.records.wording import signed
 from actlab.statistics.best_of_k import bootstrap_maximum, interval_coverage
 from actlab.statistics.estimate import Estimate
@@ -18,12 +28,10 @@ COVERAGE_SEED = 2026
 
 def lacks(sweep: Sweep) -> str:
     """What is missing for any verdict: the published cells, on the published images."""
-    cells = [
-        sweep.scores(n, h, PUBLISHED_RATE, PUBLISHED_BATCH)
-        for n in ("relu", EQUAL_WIDTH, EQUAL_PARAMETERS)
-        for h in WIDTHS
-    ]
-    there = set(sweep.trials["dataset"]) == {"mnist"} and all(len(scores) > 1 for scores in cells)
+    seeds = sweep.trials.groupby(CELL).size()
+    networks = ("relu", EQUAL_WIDTH, EQUAL_PARAMETERS)
+    counts = [seeds.get((n, h, PUBLISHED_RATE, PUBLISHED_BATCH), 0) for n in networks for h in WIDTHS]
+    there = set(sweep.trials["dataset"]) == {"mnist"} and min(counts) > 1
     return "" if there else "these records are not of MNIST, or not of every width"
 
 
@@ -67,17 +75,17 @@ def small_widths_favour_relu(sweep: Sweep) -> Finding:
 
 def rates(sweep: Sweep, stated: list[float]) -> Finding:
     """M06: the rates ran; what they do to the arms stands beside it."""
-    said = []
-    for rate in sweep.levels("rate"):
-        relu, geglu = (np.nanmean(sweep.scores(n, 8, rate, PUBLISHED_BATCH)) for n in ("relu", EQUAL_WIDTH))
+    means, said = sweep.trials.groupby(CELL)[ACCURACY].mean(), []
+    for rate in levels(sweep.trials, "learning_rate"):
+        relu, geglu = (means.get((n, 8, rate, PUBLISHED_BATCH), np.nan) for n in ("relu", EQUAL_WIDTH))
         said.append(f"{rate:g} ({relu:.1f} / {geglu:.1f})")
     what = "recorded rates, with the mean accuracy of ReLU / GeGLU at h=8, batch 64"
-    return ran(set(stated) <= set(sweep.levels("rate")), f"{what}: {'; '.join(said)}")
+    return ran(set(stated) <= set(levels(sweep.trials, "learning_rate")), f"{what}: {'; '.join(said)}")
 
 
 def one_value_a_trial(sweep: Sweep) -> Finding:
     """M08: one epoch gives one validation accuracy."""
-    values = int(sweep.trials.groupby(["network", "hidden", "rate", "batch", "seed"]).size().max())
+    values = int(sweep.trials.groupby([*CELL, "seed"]).size().max())
     said = f"validation values in a one-epoch trial: {values}; a maximum needs two"
     return Finding("self-contradiction" if values == 1 else "replicated", said)
 
@@ -97,7 +105,7 @@ def bootstrap_covers(sweep: object, repeats: int = 2000) -> Finding:
 
 def three_matrices(sweep: Sweep, ratio: tuple[float, float]) -> Finding:
     """M10: parameters of the equal-width GeGLU over ReLU's lie in a range (from, to)."""
-    counts = sweep.trials.groupby(["network", "hidden"])["n_parameters"].first()
+    counts = sweep.trials.groupby(["network", "hidden"])["parameters"].first()
     found = {hidden: counts[EQUAL_WIDTH, hidden] / counts["relu", hidden] for hidden in (2, 16)}
     said = f"GeGLU at equal width has {found[2]:.3f} times ReLU's parameters at h=2, {found[16]:.3f} at h=16"
     return decided(all(ratio[0] < value < ratio[1] for value in found.values()), said)
