@@ -24,10 +24,10 @@ from actlab.records.defects import BOTH as BOTH
 from actlab.records.defects import DOUBLED as DOUBLED
 from actlab.records.defects import FINAL, LAST, UNPAIRED
 from actlab.records.defects import IGNORED as IGNORED
-from actlab.trainers.evaluation import evaluate, logits_of
+from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import generator
-from actlab.trainers.windows import SKIP, Windows
+from actlab.trainers.windows import Windows
 
 CORRECTED, AS_PUBLISHED = "corrected", "as_published"
 DRAWN_WINDOWS, DRAWN_BATCHES = 1000, 200
@@ -100,12 +100,8 @@ def draw(model: LanguageModel, text: Tensor, recipe: Recipe, random: torch.Gener
     ``text``."""
     width = model.config.block_size
     windows = _windows(text, width, DRAWN_WINDOWS, random)
-    shown = Windows(windows.inputs, torch.full_like(windows.targets, SKIP)).to(recipe.device)
-    last = [
-        torch.softmax(logits.view(-1, width, logits.shape[1])[:, -1], dim=1).cpu()
-        for logits, _ in logits_of(model, shown, recipe)
-    ]
-    return torch.cat(last), windows.targets[:, -1]
+    probabilities = predict(model, windows.to(recipe.device), recipe)
+    return probabilities[width - 1 :: width].clone(), windows.targets[:, -1]  # a copy: the rest is freed
 
 
 def unpaired(draws: Mapping[str, tuple[Drawn, Drawn]]) -> dict[str, list[dict[str, Any]]]:
