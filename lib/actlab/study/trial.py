@@ -8,7 +8,6 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -79,22 +78,21 @@ def run_trial(task: Any, report: Report | None = None, group: Group = ALONE) -> 
     count.
     """
     path = cached(task)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_suffix(".lock")) if group.leads else nullcontext():
-        work = partial(_cached_or_trained, task, path, report, group)
-        return mending(work) if group.world == 1 else work()
-
-
-def _cached_or_trained(task: Any, path: Path, report: Report | None, group: Group) -> Results:
-    if (ended := group.agree(lambda: checkpoint.read_tensors(path)[1] if path.exists() else None)) is not None:
-        return ended
     saved_at = path.with_suffix(".checkpoint")
-    mine, tensors = train_afresh(task, report, saved_at, group)
-    results = group.agree(lambda: mine)  # the leader's
-    if results["status"] != "failed" and group.leads:
-        checkpoint.write_tensors(path, tensors, results)
-        saved_at.unlink(missing_ok=True)
-    return results
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+    def from_cache_or_trained() -> Results:
+        if (ended := group.agree(lambda: checkpoint.read_tensors(path)[1] if path.exists() else None)) is not None:
+            return ended
+        mine, tensors = train_afresh(task, report, saved_at, group)
+        results = group.agree(lambda: mine)  # the leader's
+        if results["status"] != "failed" and group.leads:
+            checkpoint.write_tensors(path, tensors, results)
+            saved_at.unlink(missing_ok=True)
+        return results
+
+    with FileLock(path.with_suffix(".lock")) if group.leads else nullcontext():
+        return mending(from_cache_or_trained) if group.world == 1 else from_cache_or_trained()
 
 
 def train_afresh(
