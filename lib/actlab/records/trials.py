@@ -131,7 +131,7 @@ class TokenTrial(Trial):
     status: Literal["done"]
     final: TokenScores
     """The evaluation after the last step."""
-    history: list[Values] = []
+    history: list[Evaluation] = []
     """Every evaluation during training."""
     tokens_per_second: Number | None = None
     """Of training."""
