@@ -57,7 +57,7 @@ def test_no_verdict_changes_unseen(judged):
     assert len(EXPECTED) == 193
 
 
-HELPERS = {"label", "of_records", "total", "lacks", "gpt2_parameters", "alike", "correlated"}
+HELPERS = {"label", "of_records", "total", "lacks", "alike", "correlated"}
 
 
 def test_rows_and_rules_belong_together():
@@ -176,15 +176,31 @@ def test_the_numbers_count_every_row(judged):
 
 
 def test_outcomes_are_counted_alone():
-    """Settings and counts say nothing of outcomes; dates that are not known are counted."""
+    """Settings and counts say nothing of outcomes."""
     rows = [("replicated", "setting", ""), ("replicated", "outcome", ""), ("replicated", "outcome", "")]
     rows += [("artefact", "outcome", "padding: both"), ("artefact", "count", "a flaw in words")]
-    table = pd.DataFrame(rows, columns=["verdict", "kind", "defect"]).assign(changed="rule last changed: unknown")
-    said = ledger.sentences(table)
-    assert said["claims_outcomes"].endswith(
+    table = pd.DataFrame(rows, columns=["verdict", "kind", "defect"])
+    assert ledger.decided(table).endswith(
         "of 3 published claims about outcomes that could be tested so far 1 is an artefact and 2 are replicated"
     )
-    assert said["claims_rules"].endswith("; 5 at an unknown time")
+
+
+def test_a_changed_rule_has_its_date():
+    """Each row has one; none is older than the last commit that changed a rule; a line tells what was recorded then."""
+    dates = ledger._file()["changed"]
+    ids = [id for each in dates.values() for id in each]
+    assert sorted(ids) == sorted({claim.id for claim in ledger.claims()} | {"shared"})
+    rules = ["lib/actlab/claims", ":!lib/actlab/claims/ledger.py"]
+    last = paths.git("log", "-1", "--format=%cs", "--invert-grep", "--grep=^Rules: unchanged$", "--", *rules)
+    assert (last or "").strip() <= max(dates)[:10]
+    told, day = ledger.told, "2026-01-02T00:30:00+02:00"
+    for since, verdict, expected in (
+        ("2026-01-01T22:45:00+00:00", "replicated", "before its first record"),
+        ("2026-01-01T21:45:00+00:00", "replicated", "after its first record"),
+        ("", "self-contradiction", "needs no record"),
+        ("", "not yet tested", "before any record"),
+    ):
+        assert told(day, Finding(verdict, "", since=since)) == f"rule last changed 2026-01-02, {expected}"
 
 
 def test_the_cpus_records_stand_in_where_the_gpu_has_none():

@@ -12,6 +12,7 @@ from tests.support.sweeps import LIFT, longer
 from tests.support.sweeps import made_up as swept
 
 from actlab.claims import ledger
+from actlab.claims.audited_numbers import numbers
 from actlab.claims.evidence import Evidence
 from actlab.claims.special import language
 from actlab.claims.verdicts import decided
@@ -162,7 +163,8 @@ def test_a_trade_off_of_a_model_with_itself_is_none(monkeypatch):
     correct pairs leave open, no reading decides."""
 
     def judged(found):
-        return language.trade_off(read_so(*found), "total_variation", "val_accuracy", models=["charlm"])
+        arms = {"models": ["charlm"], "activations": ["relu", "swiglu"]}
+        return language.trade_off(read_so(*found), "total_variation", "val_accuracy", **arms)
 
     rising, flat = (
         [reading("relu", 0.1 * i, 0.1 * (i if alone else i % 2), accuracy=10.0 * i, model=str(i)) for i in range(6)]
@@ -224,6 +226,6 @@ def test_an_artefact_of_selection_needs_the_best_checkpoint_to_say_otherwise(mon
     """T08, T14, T39, T66, T74: if the lowest losses said the same, there would be no artefact."""
     found = verdicts("models", Evidence({}), "T08", "T14", "T39", "T66", "T74")
     assert set(found.values()) == {"artefact"}
-    trials = language.numbers.charlm_trials
-    monkeypatch.setattr(language.numbers, "charlm_best", {a: float(np.mean(v)) for a, v in trials.items()})
+    trials = numbers.charlm_trials
+    monkeypatch.setattr(numbers, "charlm_best", {a: float(np.mean(v)) for a, v in trials.items()})
     assert set(verdicts("models", Evidence({}), "T08", "T14", "T74").values()) == {"replicated"}

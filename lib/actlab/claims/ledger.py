@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +14,6 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from actlab.claims import dates
 from actlab.claims.evidence import gather, since
 from actlab.claims.special import ablation, mnist
 from actlab.claims.verdicts import MEANINGS, VERDICTS, Finding, absent
@@ -56,8 +56,6 @@ class Claim(BaseModel):
     """Of the book, with the evidence."""
     kind: Literal["setting", "count", "outcome"] = "outcome"
     """Whether a stated setting was run; what counting or the text's arithmetic gives; what training brought about."""
-    without_records: bool = False
-    """Of a rule that reads none, where its source's others do."""
 
     @property
     def function(self) -> Callable[..., Finding]:
@@ -83,16 +81,21 @@ CLAUSES = {
     "untried": "; not contradicted while a flaw that could give it has no record ({})",
 }
 """Argument of a rule -> what it adds to the rule in words."""
-READERS: dict[str, Callable[[], Any]] = {
-    "mnist": lambda: mnist_records.read(store.load_study("mnist"), store.load_study("mnist-epochs")),
-    "ablation": lambda: ablation_records.read(usual(store.load_study("ablation-novels"))),
-    "models": gather,
+READERS: dict[str, tuple[str, Callable[[], Any], Callable[[Any], str]]] = {
+    "mnist": (
+        "mnist",
+        lambda: mnist_records.read(store.load_study("mnist"), store.load_study("mnist-epochs")),
+        mnist.lacks,
+    ),
+    "ablation": (
+        "ablation-novels",
+        lambda: ablation_records.read(usual(store.load_study("ablation-novels"))),
+        ablation.lacks,
+    ),
+    "models": ("", gather, lambda evidence: ""),
 }
-WHOLE: dict[str, tuple[str, Callable[[Any], str]]] = {
-    "mnist": ("mnist", mnist.lacks),
-    "ablation": ("ablation-novels", ablation.lacks),
-}
-"""What is read as a whole -> its study, and what it lacks for any verdict (empty: nothing)."""
+"""What is read -> the one study that it is of, if it is one; how it is read; what it lacks for any verdict from records
+(empty: nothing)."""
 
 
 @cache
@@ -120,32 +123,40 @@ def claims() -> tuple[Claim, ...]:
 
 def judge() -> pd.DataFrame:
     """One row a claim, by id; columns ``COLUMNS``."""
-    found = {name: read() for name, read in READERS.items()}
-    first = {name: since(store.load_study(study)) for name, (study, _) in WHOLE.items()}
-    rows = {claim.id: _row(claim, found[claim.reads], first.get(claim.reads, "")) for claim in claims()}
+    found = {
+        name: (read(), since(store.load_study(study) if study else [])) for name, (study, read, _) in READERS.items()
+    }
+    changed = {claim: date for date, ids in _file()["changed"].items() for claim in ids}
+    rows = {claim.id: _row(claim, finding(claim, *found[claim.reads]), changed[claim.id]) for claim in claims()}
     return pd.DataFrame.from_dict(rows, orient="index")[COLUMNS]
 
 
-def _row(claim: Claim, evidence: Any, first: str) -> dict[str, Any]:
-    found = finding(claim, evidence, first)
+def _row(claim: Claim, found: Finding, changed: str) -> dict[str, Any]:
     same = {other for group in twins() if claim.id in group for other in group if other != claim.id}
-    told = dates.told(changed().get(claim.id, ""), found.since, found.verdict)
-    return (
-        claim.model_dump() | vars(found) | {"rule": claim.full_rule, "changed": told, "twins": ", ".join(sorted(same))}
-    )
+    about = {"rule": claim.full_rule, "changed": told(changed, found), "twins": ", ".join(sorted(same))}
+    return claim.model_dump() | vars(found) | about
+
+
+def told(changed: str, found: Finding) -> str:
+    """When a rule last changed (ISO), and whether the records that the finding read existed then."""
+    day = f"rule last changed {changed[:10]}"
+    if not found.since:
+        return f"{day}, {'before any record' if found.verdict == 'not yet tested' else 'needs no record'}"
+    before = datetime.fromisoformat(changed) < datetime.fromisoformat(found.since)
+    return f"{day}, {'before' if before else 'after'} its first record"
 
 
 def finding(claim: Claim, evidence: Any, first: str = "") -> Finding:
     """What a claim's rule finds; ``first``: date of the first record where a study is read as a whole."""
-    whole = claim.reads in WHOLE and not claim.without_records
-    if whole and (missing := WHOLE[claim.reads][1](evidence)):
+    from_records = not claim.rule.startswith("text_rules.")
+    if from_records and (missing := READERS[claim.reads][2](evidence)):
         return absent(missing)
     try:
         found = claim.function(evidence, **claim.arguments)
     except Exception as error:
         error.add_note(f"row {claim.id} of {FILE}, rule {claim.rule}")
         raise
-    return replace(found, since=first) if whole else found
+    return replace(found, since=found.since or first) if from_records else found
 
 
 def twins() -> list[list[str]]:
@@ -153,12 +164,6 @@ def twins() -> list[list[str]]:
     one verdict."""
     found: list[list[str]] = _file()["twins"]
     return found
-
-
-@cache
-def changed() -> dict[str, str]:
-    """Claim -> when its rule last changed (ISO), and what all share; missing where that is not known."""
-    return dates.changed({claim.id: claim.function for claim in claims()}, _file()["changed"])
 
 
 def table(judged: pd.DataFrame) -> pd.DataFrame:
@@ -196,13 +201,13 @@ def decided(judged: pd.DataFrame) -> str:
 def sentences(judged: pd.DataFrame) -> dict[str, str]:
     """Name -> sentence: the outcomes, and the dates of the rules."""
     after, before = (int(judged["changed"].str.contains(f" {word} its ").sum()) for word in ("after", "before"))
-    counts, unknown = outcomes(judged), int(judged["changed"].str.endswith("unknown").sum())
-    day = changed().get(dates.SHARED, "")[:10]
+    counts = outcomes(judged)
+    shared = next(date for date, ids in _file()["changed"].items() if "shared" in ids)
     return {
         "claims_outcomes": decided(judged),
         "claims_waiting": f"Of all {sum(counts.values())} such claims {counts.get('not yet tested', 0)} wait for runs "
         "at the scale that they name",
         "claims_rules": f"The rules were not registered beforehand: {after} of {after + before} were last edited when "
-        "some of their records were there, as each row says" + (f"; {unknown} at an unknown time" if unknown else ""),
-        "claims_shared": f"What all rules share last changed {f'on {day}' if day else 'at an unknown time'}",
+        "some of their records were there, as each row says",
+        "claims_shared": f"What all rules share last changed on {shared[:10]}",
     }

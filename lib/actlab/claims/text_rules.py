@@ -1,5 +1,5 @@
-"""General rules that need no record: arithmetic of a text's own numbers, two of its statements, parameters of
-models."""
+"""Rules that need no record: arithmetic of a text's own numbers, two of its statements, best checkpoints against the
+last step, parameters of models, coverage by simulation."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from actlab.claims.audited_numbers import numbers
 from actlab.claims.audited_numbers import parameters as parameters_of
-from actlab.claims.verdicts import FILES, TEXT, Between, Finding, Verdict, decided
+from actlab.claims.verdicts import FILES, TEXT, Between, Finding, decided, explained
+from actlab.records.defects import FINAL
+from actlab.statistics.best_of_k import bootstrap_maximum, interval_coverage
 from actlab.statistics.means import spearman
+from actlab.statistics.power import power_two_sample
 
 Statement = Between | frozenset[str]
 """Of a text: a number as precisely as it was given, or words."""
+COVERAGE_SEED = 2026
 
 
 def total(terms: Sequence[Sequence[Any]], over: float = 1) -> Between:
@@ -38,33 +43,76 @@ def _exactly(value: float) -> Between:
     return Between(value, value)
 
 
+def _least(values: Mapping[str, Any], sign: int = 1) -> frozenset[str]:
+    """Of which name the value, or the mean of its values, is the lowest; the highest with a sign of -1."""
+    return frozenset({min(values, key=lambda name: sign * np.mean(values[name]))})
+
+
+def _spread(values: Mapping[str, Any]) -> float:
+    """Of the values, or of means of values, in percent of the lowest."""
+    means = [np.mean(value) for value in values.values()]
+    return float(100 * (max(means) / min(means) - 1))
+
+
+def _trials(effect: float, power: float) -> int:
+    """How many an arm show a difference of so many standard deviations with this power."""
+    return next(n for n in range(2, 1000) if power_two_sample(effect, n) >= power)
+
+
 DERIVED: dict[str, Callable[..., Statement]] = {
     "total": total,
     "deviation": lambda values: _exactly(float(np.std(values))),
+    "spread": lambda **values: _exactly(_spread(values)),
     "correlation": lambda first, second: _exactly(spearman(first, second)),
-    "largest": lambda **values: frozenset({max(values, key=values.__getitem__)}),
-    "smallest": lambda **values: frozenset({min(values, key=values.__getitem__)}),
+    "largest": lambda **values: _least(values, -1),
+    "smallest": lambda **values: _least(values),
+    "smallest_of_seeds": lambda **values: frozenset(pd.DataFrame(values).idxmin(axis="columns")),
     "p_of_f": lambda statistic, degrees: Between(*map(float, stats.f.sf(statistic, *degrees))),
     "tukey_p": lambda first, second: _exactly(_tukey(first, second)),
+    "sizes": lambda model, large, small: _exactly(parameters_of(model, large) / parameters_of(model, small)),
+    "trials_needed": lambda effect, power: _exactly(_trials(effect, power)),
 }
 """What follows from numbers of a text, by name."""
 
 
 def _statement(value: Any) -> Statement:
-    """A number, [from, to], a list of words, or what follows: {name of ``DERIVED``: its arguments}."""
+    """A number, [from, to], a list of words, or what follows: {name of ``DERIVED``: its arguments, or the name of
+    audited numbers}."""
     if isinstance(value, dict):
         ((name, arguments),) = value.items()
-        return DERIVED[name](**arguments)
+        return DERIVED[name](**(getattr(numbers, arguments) if isinstance(arguments, str) else arguments))
     if isinstance(value, list):
         return frozenset(value) if isinstance(value[0], str) else Between(*value)
     return _exactly(value)
 
 
-def arithmetic(evidence: object, stated: Any, how: str, follows: Mapping[str, Any], files: bool = False) -> Finding:
-    """A stated number against what the text's own numbers give; ``files``: some are of its result files."""
+def _said(value: Statement) -> str:
+    return str(value) if isinstance(value, Between) else ", ".join(sorted(value))
+
+
+def _agree(one: Statement, two: Statement) -> bool:
+    return one == two or (isinstance(one, Between) and isinstance(two, Between) and one.meets(two))
+
+
+def arithmetic(
+    evidence: object, stated: Any, how: str, follows: Mapping[str, Any], basis: str = TEXT, computed: bool = False
+) -> Finding:
+    """A stated number against what the text's own numbers give; ``computed``: against what our models or methods do."""
     ours = _statement(follows)
-    verdict: Verdict = "replicated" if _meet(_statement(stated), ours) else "arithmetic error"
-    return Finding(verdict, f"{how}: {ours}", FILES if files else TEXT)
+    holds, said = _agree(_statement(stated), ours), f"{how}: {_said(ours)}"
+    if computed:
+        return decided(holds, said, "computed without records")
+    return Finding("replicated" if holds else "arithmetic error", said, basis)
+
+
+def selected(evidence: object, published: Any, how: str, best: Any, last: Any, flaw: str = FINAL) -> Finding:
+    """A claim that follows from the last step of published runs, against what their best checkpoints give."""
+
+    def judged(follows: Any) -> Finding:
+        ours = _statement(follows)
+        return decided(_agree(_statement(published), ours), f"{how}: {_said(ours)}", FILES)
+
+    return explained(judged(best), judged(last), flaw)
 
 
 def contradiction(
@@ -74,20 +122,13 @@ def contradiction(
     second: Any,
     second_place: str,
     exact: bool = False,
-    files: bool = False,
+    basis: str = TEXT,
 ) -> Finding:
     """Two statements of one study about one thing; ``exact``: two ranges must be the same, not only meet."""
     one, two = _statement(first), _statement(second)
-    agree = one == two or (not exact and _meet(one, two))
-    said = " against ".join(
-        f"{statement if isinstance(statement, Between) else ', '.join(sorted(statement))} ({place})"
-        for statement, place in ((one, first_place), (two, second_place))
-    )
-    return Finding("replicated" if agree else "self-contradiction", said, FILES if files else TEXT)
-
-
-def _meet(one: Statement, two: Statement) -> bool:
-    return isinstance(one, Between) and isinstance(two, Between) and one.meets(two)
+    agree = one == two if exact else _agree(one, two)
+    said = f"{_said(one)} ({first_place}) against {_said(two)} ({second_place})"
+    return Finding("replicated" if agree else "self-contradiction", said, basis)
 
 
 def parameters(evidence: object, stated: tuple[float, float], scale: str, models: Sequence[str]) -> Finding:
@@ -96,6 +137,20 @@ def parameters(evidence: object, stated: tuple[float, float], scale: str, models
     holds = all(stated[0] <= count <= stated[1] for count in counts.values())
     said = ", ".join(f"{model} {count:,}" for model, count in counts.items())
     return decided(holds, said, f"models built at {scale} scale")
+
+
+def bootstrap_covers(evidence: object, repeats: int = 2000) -> Finding:
+    """M09: coverage of E[best of 8 normal scores] by simulation."""
+    generator = np.random.default_rng(COVERAGE_SEED)
+    found = interval_coverage(
+        lambda g: g.normal(size=8),
+        lambda scores: bootstrap_maximum(scores, generator, resamples=1000),
+        1.423600306,  # E of the largest of 8 standard normal values
+        generator,
+        repeats,
+    )
+    percent = f"{100 * found.value:.0f}% [{100 * found.low:.0f}, {100 * found.high:.0f}]"
+    return decided(found.high >= 0.93, f"covers the expected best of k = 8 in {percent} of {repeats} simulations")
 
 
 def not_testable(evidence: object, reason: str) -> Finding:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import optimize, stats
+from scipy import special, stats
 
 from actlab.errors import BadInput
 
@@ -26,25 +26,9 @@ def power_two_sample(effect: float, n: int) -> float:
     return float(stats.ncf.sf(quantile(2 * n - 2, ALPHA), 1, 2 * n - 2, effect**2 * n / 2))
 
 
-def detectable_two_sample(n: int, alpha: float = ALPHA) -> float:
-    """Smallest difference of two means that n trials per arm show with power, in standard deviations within an arm (d).
-
-    Multiply by that standard deviation for the unit of the values.
-    """
-    return math.sqrt(noncentrality(2 * n - 2, alpha) * 2 / n)
-
-
 def detectable_paired(n: int, alpha: float = ALPHA) -> float:
     """Smallest mean difference that n shared seeds show with power, in standard deviations of the differences (dz)."""
-    return math.sqrt(noncentrality(n - 1, alpha) / n)
-
-
-def noncentrality(degrees: int, alpha: float) -> float:
-    """At which F with 1 and ``degrees`` degrees of freedom is significant with power."""
-    limit, upper = quantile(degrees, alpha), 1.0
-    while stats.ncf.sf(limit, 1, degrees, upper) < POWER:
-        upper *= 2
-    return float(optimize.brentq(lambda found: stats.ncf.sf(limit, 1, degrees, found) - POWER, 0, upper, xtol=1e-9))
+    return math.sqrt(special.ncfdtrinc(1, n - 1, 1 - POWER, quantile(n - 1, alpha)) / n)
 
 
 def quantile(degrees: int, alpha: float) -> float:
