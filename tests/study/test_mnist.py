@@ -28,7 +28,7 @@ def test_epochs_are_a_factor():
     once, both = tiny(), tiny(epochs=[1, 3])
     assert {arm.id for arm in arms_of(once)} < {arm.id for arm in arms_of(both)}
     assert sum("-e3-" in arm.id for arm in arms_of(both)) == len(arms_of(once))
-    assert [p.epochs for p in programs_of(both)] == [3, 3, 1, 1]
+    assert [(p.epochs, p.seeds) for p in programs_of(both)] == [(3, (42, 43)), (1, (42, 43))]
     assert {"relu", "swish", "geglu_equal_width", "swiglu_equal_parameters"} <= set(networks())
 
 
@@ -50,14 +50,14 @@ def test_one_record_an_arm_with_a_trial_a_seed():
 def test_a_trial_depends_on_its_shape_alone():
     """One shape is one training, the same bits under both names."""
     both = of(arms=["geglu_equal_width", "geglu_equal_parameters"], learning_rates=[1e-2])
-    assert both["geglu_equal_parameters/4/0.01"] == both["geglu_equal_width/2/0.01"]
+    assert both["geglu_equal_parameters/4/0.01/42"] == both["geglu_equal_width/2/0.01/42"]
 
 
 def test_an_absurd_rate_is_recorded_as_diverged():
     trials = of(arms=["relu"], hidden=[4], learning_rates=[1e38, 1e-3])
-    assert trials["relu/4/1e+38"]["status"] == "diverged"
-    assert trials["relu/4/1e+38"]["val_accuracy"] != trials["relu/4/1e+38"]["val_accuracy"]
-    assert trials["relu/4/0.001"]["status"] == "done"
+    assert trials["relu/4/1e+38/42"]["status"] == "diverged"
+    assert trials["relu/4/1e+38/42"]["val_accuracy"] != trials["relu/4/1e+38/42"]["val_accuracy"]
+    assert trials["relu/4/0.001/42"]["status"] == "done"
 
 
 def test_protocols_differ_in_what_selects():
@@ -69,8 +69,9 @@ def test_protocols_differ_in_what_selects():
 def test_known_answers_on_mnist():
     """Hidden 8, batch 64, rate 1e-3, one epoch; and the collapse at rate 1e-1 is reported as what it is."""
     settings = {"dataset": "mnist", "arms": ["relu", "geglu_equal_width"], "hidden": [2, 8]}
-    for trials in map(trained, programs_of(tiny(**settings))):
-        assert 86 < trials["relu/8/0.001"]["val_accuracy"] < 93
-        lost = trials["geglu_equal_width/2/0.1"]
+    trials = of(**settings)
+    for seed in (42, 43):
+        assert 86 < trials[f"relu/8/0.001/{seed}"]["val_accuracy"] < 93
+        lost = trials[f"geglu_equal_width/2/0.1/{seed}"]
         assert lost["val_largest_class_share"] > 0.5
         assert lost["val_accuracy"] < 25

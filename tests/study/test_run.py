@@ -78,17 +78,18 @@ def test_a_failed_trial_does_not_stop_the_others(toy, monkeypatch):
 
 
 def test_a_program_that_raises_fails_its_trials_only(monkeypatch):
-    """Image classifiers: the seed's trials have failed in every arm, and the next run mends it."""
+    """Image classifiers: its seeds' trials have failed in every arm, the others' not, and the next run mends it."""
     params = MnistParams.parse({"study": "tiny", **tiny.SWEEP, "hidden": [2, 4]})
     real = mnist.train_trial
 
     def train(program, *args):
-        return real(program, *args) if program.seed != 43 else 1 / 0
+        return real(program, *args) if program.seeds != (43,) else 1 / 0
 
     with monkeypatch.context() as patch:
+        patch.setattr(mnist, "SEEDS", 1)
         patch.setattr(mnist, "train_trial", train)
         outcome = run(params)
-    assert [(arm.hidden, trial["label"]) for arm, trial in outcome.failed] == [(2, "b64-s43-e1"), (4, "b64-s43-e1")]
+    assert [(arm.hidden, trial["label"]) for arm, trial in outcome.failed] == [(2, "43"), (4, "43")]
     assert store.load_study("tiny") == []
     assert run(params).failed == []
     assert len(store.load_study("tiny")) == 2
@@ -109,9 +110,10 @@ def grown(params, trials):
 
 @pytest.mark.usefixtures("toy")
 @pytest.mark.parametrize("params", STUDIES, ids=lambda params: params.study)
-def test_a_study_that_grows_keeps_its_trials(params):
+def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     """From two trials to three, with the cache and without it: the first two are what they were, and only the larger
     record is read. Status counts what is done and left, by the seconds of recorded trials."""
+    monkeypatch.setattr(mnist, "SEEDS", 2)
     before = status.of(params)
     assert (before["missing"].tolist(), before["recorded"].tolist()) == ([2], [0])
     small = grown(params, 2)

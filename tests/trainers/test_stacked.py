@@ -44,26 +44,26 @@ def alone(net, rate, pixels, labels, order):
     return losses
 
 
-def trained(shapes, rates, batch_size=8, features=K):
+def trained(shapes, rates, batch_size=8, features=K, seeds=(0,)):
     """A stack after 100 batches, and the mean losses."""
     pixels, labels = images(100 * batch_size, features)
-    stack = Stack([tiny.ffn(*shape, features=features) for shape in shapes], rates)
-    return stack, train(stack, pixels, labels, batch_size, 1, generator(0, "order"))
+    stack = Stack([[tiny.ffn(*shape, seed, features) for shape in shapes] for seed in seeds], rates)
+    return stack, train(stack, pixels, labels, batch_size, 1, [generator(seed, "order") for seed in seeds])
 
 
 @pytest.mark.parametrize("batch_size", [8, 64])
 def test_agrees_with_one_network_alone(batch_size, subtests):
-    stack, losses = trained(SHAPES, (1e-2, 1e-3), batch_size)
+    stack, losses = trained(SHAPES, (1e-2, 1e-3), batch_size, seeds=(3, 0))
     pixels, labels = images(100 * batch_size)
-    order = list(batches(len(pixels), batch_size, 1, generator(0, "order")))
+    order = [places for (places,) in batches(len(pixels), batch_size, 1, [generator(0, "order")])]
     for (shape, sizes), (rate, value) in product(enumerate(SHAPES), enumerate(stack.learning_rates)):
         with subtests.test(sizes=sizes, rate=value):
             net = tiny.ffn(*sizes, features=K)
             reference = alone(net, value, pixels, labels, order)
-            for name, weight in stack.weights(shape, rate).items():
+            for name, weight in stack.weights(1, rate, shape).items():
                 torch.testing.assert_close(weight, net.get_parameter(name).detach(), rtol=0, atol=TOLERANCE)
-            assert losses[rate, shape].item() == pytest.approx(sum(reference) / len(reference), abs=1e-5)
-            scores = stack.logits(pixels[:20])[rate, shape]
+            assert losses[1, rate, shape].item() == pytest.approx(sum(reference) / len(reference), abs=1e-5)
+            scores = stack.logits(pixels[:20])[1, rate, shape]
             torch.testing.assert_close(scores, net(pixels[:20]).detach(), rtol=1e-4, atol=1e-4)
 
 
@@ -72,29 +72,29 @@ def test_agrees_with_one_network_alone(batch_size, subtests):
     [(64, 8), (64, 64), pytest.param(784, 8, marks=pytest.mark.every), pytest.param(784, 64, marks=pytest.mark.every)],
 )
 def test_result_does_not_depend_on_the_other_networks(features, batch_size):
-    """Bit for bit: no sum runs across networks, and no kernel is chosen by how many there are."""
-    everything, losses = trained(SHAPES, RATES, batch_size, features)
+    """Bit for bit, nor on other seeds: no sum runs across networks, and no kernel is chosen by how many there are."""
+    everything, losses = trained(SHAPES, RATES, batch_size, features, seeds=(5, 0, 3))
     for shape, rate in ((0, 1), (2, 0), (4, 2), (6, 1)):
         one, loss = trained(SHAPES[shape : shape + 1], RATES[rate : rate + 1], batch_size, features)
-        for name, weight in one.weights(0, 0).items():
-            assert torch.equal(weight, everything.weights(shape, rate)[name])
-        assert loss[0, 0] == losses[rate, shape]
+        for name, weight in one.weights(0, 0, 0).items():
+            assert torch.equal(weight, everything.weights(1, rate, shape)[name])
+        assert loss[0, 0, 0] == losses[1, rate, shape]
 
 
 def test_a_diverging_network_leaves_the_others_alone():
     """A learning rate that overflows gives NaN in its own row only."""
     calm = trained(SHAPES[:2], (1e-3,))[0]
     mixed, losses = trained(SHAPES[:2], (1e-3, 1e38))
-    assert not losses[1].isfinite().any()
-    assert losses[0].isfinite().all()
-    assert all(torch.equal(weight, mixed.weights(1, 0)[name]) for name, weight in calm.weights(1, 0).items())
+    assert not losses[0, 1].isfinite().any()
+    assert losses[0, 0].isfinite().all()
+    assert all(torch.equal(weight, mixed.weights(0, 0, 1)[name]) for name, weight in calm.weights(0, 0, 1).items())
 
 
 @given(n=st.integers(1, 50), batch_size=st.integers(1, 20), epochs=st.integers(1, 3))
 def test_every_epoch_shows_every_image_once(n, batch_size, epochs):
-    order = list(batches(n, batch_size, epochs, generator(3, "order")))
-    assert all(len(places) <= batch_size for places in order)
-    assert torch.cat(order).sort().values.tolist() == sorted(list(range(n)) * epochs)
+    order = list(batches(n, batch_size, epochs, [generator(3, "order"), generator(4, "order")]))
+    assert all(places.shape[1] <= batch_size for places in order)
+    assert torch.cat(order, dim=1).sort(dim=1).values.tolist() == [sorted(list(range(n)) * epochs)] * 2
 
 
 def test_evaluation_counts_every_image_once():
@@ -103,10 +103,10 @@ def test_evaluation_counts_every_image_once():
     pixels, labels = images(250)
     measured = evaluate(stack, pixels, labels, rows=100)
     for shape, rate in ((0, 0), (4, 2)):
-        scores = stack.logits(pixels)[rate, shape]
+        scores = stack.logits(pixels)[0, rate, shape]
         predicted = scores.argmax(1)
-        assert measured["loss"][rate, shape].item() == pytest.approx(
+        assert measured["loss"][0, rate, shape].item() == pytest.approx(
             nn.functional.cross_entropy(scores, labels).item(), rel=1e-5
         )
-        assert measured["accuracy"][rate, shape].item() == 100 * (predicted == labels).sum().item() / len(labels)
-        assert measured["largest_class_share"][rate, shape].item() == predicted.bincount().max().item() / len(labels)
+        assert measured["accuracy"][0, rate, shape].item() == 100 * (predicted == labels).sum().item() / len(labels)
+        assert measured["largest_class_share"][0, rate, shape].item() == predicted.bincount().max().item() / len(labels)

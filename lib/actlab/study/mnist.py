@@ -1,5 +1,6 @@
 """The sweep of feed-forward image classifiers: its parameters, its arms, and its trials. All networks, widths and
-learning rates of one seed and batch size train as one program, whose results are parted among their arms."""
+learning rates of a batch size and of up to five seeds train as one program, whose results are parted among their
+arms."""
 
 from __future__ import annotations
 
@@ -110,9 +111,9 @@ class MnistArm(Specified):
 
 @dataclass(frozen=True)
 class Program:
-    """What trains together: all networks, widths and learning rates of one seed and batch size."""
+    """What trains together: all networks, widths and learning rates of some seeds and one batch size."""
 
-    seed: int
+    seeds: tuple[int, ...]
     batch_size: int
     cells: tuple[tuple[str, int], ...]
     """(network, hidden)."""
@@ -125,8 +126,8 @@ class Program:
 
     @property
     def label(self) -> str:
-        """``b64-s42-e1``."""
-        return f"b{self.batch_size}-s{self.seed}-e{self.epochs}"
+        """``b64-s42-e1``, of its first seed."""
+        return f"b{self.batch_size}-s{self.seeds[0]}-e{self.epochs}"
 
 
 def arms_of(params: MnistParams) -> list[MnistArm]:
@@ -154,29 +155,32 @@ def arms_of(params: MnistParams) -> list[MnistArm]:
 def programs_of(params: MnistParams) -> list[Program]:
     """The programs that train a sweep, the longest (most epochs, smallest batches) first."""
     cells = tuple((network, hidden) for hidden in params.hidden for network in params.arms)
-    seeds = range(params.seed, params.seed + params.trials)
+    last = params.seed + params.trials
+    seeds = [tuple(range(first, min(first + SEEDS, last))) for first in range(params.seed, last, SEEDS)]
     used = sorted({networks()[arm].activation for arm in params.arms})
     parts = tuple((name, found) for name in used for _, found in parts_of(activation=name))
     longest_first = product(sorted(params.epochs, reverse=True), sorted(params.batch_sizes), seeds)
     return [
-        taken(Program, params, seed=seed, batch_size=batch, cells=cells, epochs=epochs, parts=parts)
-        for epochs, batch, seed in longest_first
+        taken(Program, params, seeds=some, batch_size=batch, cells=cells, epochs=epochs, parts=parts)
+        for epochs, batch, some in longest_first
     ]
 
 
 NAME, FOLDER, OWN = "mnist", "programs", (MnistParams, MnistArm, Program, "mnist")
+SEEDS = 5
+"""Most seeds of a program: more share the cost of calling an operation, fewer leave work for other processes."""
 MEANS = ("train_loss", "val_loss", "val_accuracy", "test_loss", "test_accuracy")
 
 
 def tasks_of(params: MnistParams, arm: MnistArm) -> Sequence[Program]:
-    """The programs that train an arm, one a seed."""
-    programs = {(program.epochs, program.batch_size, program.seed): program for program in programs_of(params)}
-    return [programs[arm.epochs, arm.batch_size, seed] for seed in arm.seeds]
+    """The program that trains each of an arm's seeds: several times the same."""
+    alike = [p for p in programs_of(params) if (p.epochs, p.batch_size) == (arm.epochs, arm.batch_size)]
+    return [program for program in alike for _ in program.seeds]
 
 
-def key(network: str, hidden: int, learning_rate: float) -> str:
+def key(network: str, hidden: int, learning_rate: float, seed: int) -> str:
     """The name of a trial in its program's results."""
-    return f"{network}/{hidden}/{learning_rate!r}"
+    return f"{network}/{hidden}/{learning_rate!r}/{seed}"
 
 
 def data_of(task: Program | MnistArm) -> dict[str, Any]:
@@ -198,18 +202,18 @@ def known_by(program: Program) -> tuple[str, dict[str, Any]]:
     return program.label, {**own, "data": data_of(program)}
 
 
-def network_of(program: Program, activation: str, width: int) -> FFN:
+def network_of(program: Program, activation: str, width: int, seed: int) -> FFN:
     """A freshly initialised network of the program."""
     net = FFN(data_of(program)["features"], width, CLASSES, find_activation(activation))
-    net.initialise(init_streams(program.seed))
+    net.initialise(init_streams(seed))
     return net
 
 
 def train_trial(
     program: Program, saved_at: Path | None = None, report: Report | None = None, group: Group | None = None
 ) -> tuple[Results, dict[str, Tensor]]:
-    """``trials``, by ``network/hidden/learning rate``; it lasts seconds, so it leaves no checkpoint, and no weights.
-    Losses in nats, accuracies in %, seconds per training (the program's, shared evenly).
+    """``trials``, by ``network/hidden/learning rate/seed``; it lasts seconds, so it leaves no checkpoint, and no
+    weights. Losses in nats, accuracies in %, seconds per training (the program's, shared evenly).
 
     Cells of one shape are one training: 16 units of GeGLU at equal parameters are 8 units at equal width, bit for bit.
     """
@@ -219,31 +223,35 @@ def train_trial(
     rows = {cell: networks()[cell[0]] for cell in program.cells}
     of = {cell: (row.activation, row.width(images.features, cell[1], CLASSES)) for cell, row in rows.items()}
     shapes = list(dict.fromkeys(of.values()))
-    stack = Stack([network_of(program, *shape) for shape in shapes], program.learning_rates)
+    networks_of_seeds = [[network_of(program, *shape, seed) for shape in shapes] for seed in program.seeds]
+    stack = Stack(networks_of_seeds, program.learning_rates)
     since = time.perf_counter()
-    order = generator(program.seed, "order")
+    orders = [generator(seed, "order") for seed in program.seeds]
     measured = {
-        "train_loss": train(stack, images.train.pixels, images.train.labels, program.batch_size, program.epochs, order)
+        "train_loss": train(stack, images.train.pixels, images.train.labels, program.batch_size, program.epochs, orders)
     }
     seconds = (time.perf_counter() - since) / measured["train_loss"].numel()
     for name, part in (("val", images.validation), ("test", images.test)):
         found = evaluate(stack, part.pixels, part.labels)
         measured |= {f"{name}_{what}": values for what, values in found.items()}
-    same = {"label": str(program.seed), "seed": program.seed}
     return {
         "status": "done",
         "trials": {
-            key(*cell, rate): {**same, **_results(measured, r, shapes.index(shape)), "seconds": seconds}
+            key(*cell, rate, seed): {
+                **{"label": str(seed), "seed": seed},
+                **_results({name: found[s, r, shapes.index(shape)].item() for name, found in measured.items()}),
+                "seconds": seconds,
+            }
             for cell, shape in of.items()
             for r, rate in enumerate(program.learning_rates)
+            for s, seed in enumerate(program.seeds)
         },
     }, {}
 
 
-def _results(measured: dict[str, Tensor], rate: int, shape: int) -> Results:
+def _results(values: dict[str, float]) -> Results:
     """One trial's numbers. ``diverged``: a loss is not finite (its accuracies are NaN). ``collapsed``: one class for
     every validation image."""
-    values = {name: tensor[rate, shape].item() for name, tensor in measured.items()}
     status = "done" if all(math.isfinite(values[f"{name}_loss"]) for name in ("train", "val", "test")) else "diverged"
     if status == "diverged":
         values |= {"val_accuracy": math.nan, "test_accuracy": math.nan}
@@ -272,4 +280,4 @@ def trial_of(record: store.Record, label: str) -> Program:
     cells, rates = ((config["network"], config["hidden"]),), (config["learning_rate"],)
     own = tuple((record["activation"], found) for found in config.get("parts", {}).values())
     values = {name: config[name] for name in ("batch_size", "dataset", "protocol", "epochs")}
-    return Program(seed=int(label), parts=own, cells=cells, learning_rates=rates, **values)
+    return Program(seeds=(int(label),), parts=own, cells=cells, learning_rates=rates, **values)

@@ -140,9 +140,10 @@ def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: st
         for _ in range(_size(task)):
             tell(Event("trial", owner[task], task))
         for arm in [arm for arm in missing if task in needs[arm]]:
-            check_growth(arm, _share(arm, result), before[arm])
+            for own in _shares(arm, task, result):
+                check_growth(arm, own, before[arm])
             if ended.keys() >= set(needs[arm]):
-                results = [_share(arm, ended[each]) for each in needs[arm]]
+                results = [own for each in dict.fromkeys(needs[arm]) for own in _shares(arm, each, ended[each])]
                 records[arm] = group.agree(partial(_finished, arm, results, group.world))
                 tell(Event("arm", arm, record=records[arm]))
     return StudyRecords(outcome.arms, list(records.values()), outcome.baseline)
@@ -154,7 +155,7 @@ def _finished(arm: Any, results: list[Results], processes: int = 1) -> store.Rec
 
 def _size(task: Any) -> int:
     """How many trials a task trains."""
-    return len(task.cells) * len(task.learning_rates) if isinstance(task, Program) else 1
+    return len(task.cells) * len(task.learning_rates) * len(task.seeds) if isinstance(task, Program) else 1
 
 
 def _duration(task: Any) -> float:
@@ -162,10 +163,13 @@ def _duration(task: Any) -> float:
     return task.epochs / task.batch_size if isinstance(task, Program) else 0
 
 
-def _share(arm: Any, result: Results) -> Results:
-    """The arm's own trial in what a task left: a program's are those of many arms."""
-    trials = result.get("trials")
-    return trials[key(arm.network, arm.hidden, arm.learning_rate)] if trials else result
+def _shares(arm: Any, task: Any, result: Results) -> list[Results]:
+    """The arm's own trials in what a task left: a program's are those of many arms and several seeds."""
+    if not isinstance(task, Program):
+        return [result]
+    if result["status"] == "failed":
+        return [{**result, "label": str(seed), "seed": seed} for seed in task.seeds]
+    return [result["trials"][key(arm.network, arm.hidden, arm.learning_rate, seed)] for seed in task.seeds]
 
 
 def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> StudyRecords:

@@ -109,7 +109,7 @@ def train_afresh(
         if group.world > 1:
             raise  # the other processes wait for this one: all have to end
         said = traceback.format_exc()
-        return {"label": task.label, "seed": task.seed, "status": "failed", "traceback": said}, {}
+        return {"label": task.label, "seed": getattr(task, "seed", None), "status": "failed", "traceback": said}, {}
 
 
 def tensors_of(task: Any) -> dict[str, Tensor]:

@@ -1,23 +1,24 @@
 """Stacked training: many small networks in one program, on the same batches. A slow reference stands in its test.
 
 Networks of one seed and batch size see the same images in the same order, so one matrix product serves all first
-layers, one all gradients of them, and one call of fused Adam a learning rate all weights.  The forward and backward
-pass of the thin rest is written out below: at batch 8 it would cost autograd more than the arithmetic.  No compiler is
-needed.
+layers, one all gradients of them, and one call of fused Adam a learning rate all weights.  The thin rest runs for all
+seeds at once, and its forward and backward pass is written out below: at batch 8 calling an operation costs more than
+its arithmetic.  No compiler is needed.
 
 What bounds it at batch 8 is Adam (a square root and two divisions for every weight at every step), then the two
 products. A network's bits do not depend on which others share the program (tested): no sum runs across networks, and
 sizes are rounded up so that the size of the stack chooses no other kernel. It rests on the BLAS library adding each
 column of a product in an order of its own, as MKL does from 2 columns on (Intel) or from 16 on (AMD, Zen 5).
 
-Shapes: R learning rates, S networks, B images of K pixels, C classes, E hidden units in all, H hidden units of the
-widest network, rounded up.
+Shapes: G seeds, R learning rates, N = G R copies, S networks, B images of K pixels, C classes, E hidden units in all, H
+hidden units of the widest network, rounded up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product
 from typing import NamedTuple
 
 import torch
@@ -73,112 +74,117 @@ def _round_up(number: int, multiple: int) -> int:
 
 
 class Stack:
-    """S networks at R learning rates: ``step`` trains all of them on one batch, in place, with Adam and cross-entropy.
+    """S networks from G seeds at R learning rates: ``step`` trains all of them on one batch a seed, in place, with Adam
+    and cross-entropy.
 
     Args:
-        networks: of the same sizes of input and output, with activations without parameters of their own; freshly
-            initialised; each starts once a learning rate, and is not changed.
+        networks: one list a seed, of the same networks in the same order, with activations without parameters of their
+            own; freshly initialised; each starts once a learning rate, and is not changed.
         learning_rates: one a copy.
     """
 
-    def __init__(self, networks: Sequence[FFN], learning_rates: Sequence[float]) -> None:
-        self.learning_rates = tuple(learning_rates)
-        self.features, self.classes = networks[0].w_in.shape[0], networks[0].w_out.shape[1]
-        self._blocks, self._networks = _laid_out(networks)
+    def __init__(self, networks: Sequence[Sequence[FFN]], learning_rates: Sequence[float]) -> None:
+        self.learning_rates, kinds = tuple(learning_rates), networks[0]
+        self.features, self.classes = kinds[0].w_in.shape[0], kinds[0].w_out.shape[1]
+        self._blocks, self._networks = _laid_out(kinds)
         self._acts = [block.activation.make() for block in self._blocks]
-        rates, count, units = len(learning_rates), len(networks), self._blocks[-1].units.stop
+        copies, count, units = (len(networks), len(learning_rates)), len(kinds), self._blocks[-1].units.stop
         columns = _round_up(self._blocks[-1].columns.stop, COLUMNS)
-        height = _round_up(max(network.width for network in networks), UNITS)
-        self.first = torch.zeros(rates, self.features, columns)  # (R, K, columns)
-        self.last = torch.zeros(rates, count, self.classes, height)  # (R, S, C, H)
+        height = _round_up(max(network.width for network in kinds), UNITS)
+        self.first = torch.zeros(*copies, self.features, columns)  # (G, R, K, columns)
+        self.last = torch.zeros(*copies, count, self.classes, height)  # (G, R, S, C, H)
         self._slots = torch.full((count, height), units)  # the unit in each place of a network; `units`: a row of zeros
         self._places = torch.zeros(units, dtype=torch.int64)
-        for index, (network, place) in enumerate(zip(networks, self._networks, strict=True)):
-            firsts = [network.w_in] if network.w_gate is None else [network.w_gate, network.w_in]
-            for where, weight in zip(place.columns, firsts, strict=True):
-                self.first[:, :, where] = weight.detach()
-            self.last[:, index, :, : network.width] = network.w_out.detach().T
+        for index, (network, place) in enumerate(zip(kinds, self._networks, strict=True)):
             self._slots[index, : network.width] = torch.arange(place.units.start, place.units.stop)
             self._places[place.units] = index * height + torch.arange(network.width)
+            for seed, same in enumerate(networks):
+                firsts = [weight for weight in (same[index].w_gate, same[index].w_in) if weight is not None]
+                for where, weight in zip(place.columns, firsts, strict=True):
+                    self.first[seed, :, :, where] = weight.detach()
+                self.last[seed, :, index, :, : network.width] = same[index].w_out.detach().T
         weights = (self.first, self.last)
-        # gradients of the first layers of one learning rate at a time: they stay in the cache
-        self._gradients = torch.zeros_like(self.first[0]), torch.zeros_like(self.last)
+        # gradients of the first layers of one copy at a time: they stay in the cache
+        self._gradients = torch.zeros_like(self.first[0, 0]), torch.zeros_like(self.last)
         moments = [[torch.zeros_like(w) for w in weights] for _ in range(2)]
         first, last = self._gradients
         self._adam = [
-            ([w[r] for w in weights], [first, last[r]], *([m[r] for m in tensors] for tensors in moments))
-            for r in range(rates)
+            ([w[c] for w in weights], [first, last[c]], *([m[c] for m in tensors] for tensors in moments))
+            for c in product(*map(range, copies))
         ]
         self._step = torch.zeros(())
 
-    def weights(self, index: int, rate: int) -> dict[str, Tensor]:
-        """Copies of the parameters of one network at one learning rate, named and shaped as in ``FFN``."""
+    def weights(self, seed: int, rate: int, index: int) -> dict[str, Tensor]:
+        """Copies of the parameters of one network from one seed at one learning rate (their numbers), named and shaped
+        as in ``FFN``."""
         columns, units = self._networks[index]
         names = ("w_gate", "w_in") if len(columns) == 2 else ("w_in",)
-        firsts = {name: self.first[rate, :, where].clone() for name, where in zip(names, columns, strict=True)}
-        return {**firsts, "w_out": self.last[rate, index, :, : units.stop - units.start].T.clone()}
+        firsts = {name: self.first[seed, rate, :, where].clone() for name, where in zip(names, columns, strict=True)}
+        return {**firsts, "w_out": self.last[seed, rate, index, :, : units.stop - units.start].T.clone()}
 
     @torch.no_grad()
     def step(self, x: Tensor, labels: Tensor) -> Tensor:
-        """One step of Adam on the batch x: (B, K), labels: (B,) int64. Returns the losses before it: (R, S), mean nats
-        an image."""
-        rates, count, _, height = self.last.shape
-        batch = len(x)
-        images = x.expand(rates, batch, self.features)
-        leaves, units = self._units(torch.bmm(images, self.first), gradient=True)
-        filled = self._fill(units, batch)  # (R S, H, B)
-        last = self.last.view(rates * count, self.classes, height)
-        scores = torch.bmm(last, filled)  # (R S, C, B)
-        losses = -scores.log_softmax(1).gather(1, labels.expand(rates * count, 1, batch)).mean(2)
-        delta = scores.softmax(1).sub_(F.one_hot(labels, self.classes).T).mul_(1 / batch)  # d loss / d logits
+        """One step of Adam on one batch a seed, x: (G, B, K), labels: (G, B) int64. Returns the losses before it:
+        (G, R, S), mean nats an image."""
+        seeds, rates, count, _, height = self.last.shape
+        copies, batch = seeds * rates, x.shape[1]
+        pre = [torch.bmm(images.expand(rates, -1, -1), first) for images, first in zip(x, self.first, strict=True)]
+        leaves, units = self._units(torch.cat(pre), gradient=True)
+        filled = self._fill(units, batch)  # (N S, H, B)
+        last = self.last.view(copies * count, self.classes, height)
+        scores = torch.bmm(last, filled)  # (N S, C, B)
+        named = labels[:, None, None].expand(seeds, rates * count, 1, batch)
+        losses = -scores.log_softmax(1).gather(1, named.reshape(copies * count, 1, batch)).mean(2)
+        delta = scores.softmax(1)
+        delta.view(seeds, -1, self.classes, batch).sub_(F.one_hot(labels, self.classes).transpose(1, 2)[:, None])
+        delta.mul_(1 / batch)  # d loss / d logits
         torch.bmm(delta, filled.transpose(1, 2), out=self._gradients[1].view_as(last))
         back = (
-            torch.bmm(last.transpose(1, 2), delta).view(rates, count * height, batch).index_select(1, self._places)
-        )  # (R, E, B)
+            torch.bmm(last.transpose(1, 2), delta).view(copies, count * height, batch).index_select(1, self._places)
+        )  # (N, E, B)
         self._update(x, self._through(leaves, units, back))
-        return losses.view(rates, count)
+        return losses.view(seeds, rates, count)
 
     def _units(self, pre: Tensor, gradient: bool) -> tuple[list[Tensor], list[Tensor]]:
-        """Pre-activations (R, B, columns) -> each block's, as a leaf (R B, columns of the block), and its units (R B,
+        """Pre-activations (N, B, columns) -> each block's, as a leaf (N B, columns of the block), and its units (N B,
         units of the block).
 
-        Columns lie contiguous in memory, so that a block is one flat stretch for the activation; R B is rounded up to
+        Columns lie contiguous in memory, so that a block is one flat stretch for the activation; N B is rounded up to
         whole registers.
         """
-        columns = pre.permute(2, 0, 1).contiguous().flatten(1)  # (columns, R B)
+        columns = pre.permute(2, 0, 1).contiguous().flatten(1)  # (columns, N B)
         columns = F.pad(columns, (0, -columns.shape[1] % RUN))
         leaves = [columns[block.columns].T.requires_grad_(gradient) for block in self._blocks]
         with torch.set_grad_enabled(gradient):
             return leaves, [act(leaf) for act, leaf in zip(self._acts, leaves, strict=True)]
 
     def _fill(self, units: list[Tensor], batch: int) -> Tensor:
-        """Every network's hidden units in the first of H places of its own: (R S, H, B)."""
-        rates, count, _, height = self.last.shape
-        flat = torch.cat([*(u.T for u in units), units[0].new_zeros(1, len(units[0]))])  # (E + 1, R B and more)
-        places = flat.index_select(0, self._slots.flatten())[:, : rates * batch].view(count, height, rates, batch)
-        return places.permute(2, 0, 1, 3).reshape(rates * count, height, -1)
+        """Every network's hidden units in the first of H places of its own: (N S, H, B)."""
+        seeds, rates, count, _, height = self.last.shape
+        flat = torch.cat([*(u.T for u in units), units[0].new_zeros(1, len(units[0]))])  # (E + 1, N B and more)
+        places = flat.index_select(0, self._slots.flatten())[:, : seeds * rates * batch]
+        return places.view(count, height, -1, batch).permute(2, 0, 1, 3).reshape(-1, height, batch)
 
     def _through(self, leaves: list[Tensor], units: list[Tensor], back: Tensor) -> Tensor:
-        """The gradient of the units (R, E, B) brought back to that of the pre-activations (R, B, columns)."""
-        rates, _, batch = back.shape
-        flat = F.pad(back.transpose(0, 1).reshape(-1, rates * batch), (0, -rates * batch % RUN))  # (E, R B and more)
+        """The gradient of the units (N, E, B) brought back to that of the pre-activations (N, B, columns)."""
+        copies, _, batch = back.shape
+        flat = F.pad(back.transpose(0, 1).reshape(-1, copies * batch), (0, -copies * batch % RUN))  # (E, N B and more)
         gradients = torch.autograd.grad(units, leaves, [flat[block.units].T for block in self._blocks])
-        padding = self.first.shape[2] - self._blocks[-1].columns.stop
-        rows = torch.cat([*(g.T for g in gradients), flat.new_zeros(padding, flat.shape[1])])  # (columns, R B and more)
-        return rows[:, : rates * batch].view(-1, rates, batch).permute(1, 2, 0).contiguous()
+        padding = self.first.shape[-1] - self._blocks[-1].columns.stop
+        rows = torch.cat([*(g.T for g in gradients), flat.new_zeros(padding, flat.shape[1])])  # (columns, N B and more)
+        return rows[:, : copies * batch].view(-1, copies, batch).permute(1, 2, 0).contiguous()
 
     def _update(self, x: Tensor, delta: Tensor) -> None:
-        """Gradients of the first layers from those of their outputs, delta: (R, B, columns), and one step of Adam, a
-        learning rate at a time.
+        """Gradients of the first layers from those of their outputs, delta: (N, B, columns), and one step of Adam, a
+        copy at a time.
 
         The fused operation is that of ``torch.optim.Adam(fused=True)``: one pass over weights, gradients and both
         moments.
         """
         self._step += 1
-        for rate, part, (weights, gradients, means, squares) in zip(
-            self.learning_rates, delta, self._adam, strict=True
-        ):
-            torch.mm(x.T, part, out=gradients[0])
+        copies = product(x.transpose(1, 2), self.learning_rates)
+        for (images, rate), part, (weights, gradients, means, squares) in zip(copies, delta, self._adam, strict=True):
+            torch.mm(images, part, out=gradients[0])
             torch._fused_adam_(
                 weights,
                 gradients,
@@ -197,18 +203,18 @@ class Stack:
 
     @torch.no_grad()
     def logits(self, x: Tensor) -> Tensor:
-        """x: (N, K) -> (R, S, N, C)."""
-        rates, count, _, height = self.last.shape
-        _, units = self._units(torch.bmm(x.expand(rates, *x.shape), self.first), gradient=False)
-        scores = torch.bmm(self.last.view(rates * count, self.classes, height), self._fill(units, len(x)))
-        return scores.view(rates, count, self.classes, -1).transpose(2, 3)
+        """x: (n, K) -> (G, R, S, n, C)."""
+        seeds, rates, count, _, height = self.last.shape
+        _, units = self._units(torch.bmm(x.expand(seeds * rates, *x.shape), self.first.flatten(0, 1)), gradient=False)
+        scores = torch.bmm(self.last.view(-1, self.classes, height), self._fill(units, len(x)))
+        return scores.view(seeds, rates, count, self.classes, -1).transpose(3, 4)
 
 
-def batches(n: int, batch_size: int, epochs: int, generator: torch.Generator) -> Iterator[Tensor]:
-    """Places of the images of each batch: every epoch a fresh permutation of all ``n``; its last batch may be
-    smaller."""
+def batches(n: int, batch_size: int, epochs: int, generators: Sequence[torch.Generator]) -> Iterator[Tensor]:
+    """Places (G, B) of the images of each batch, one row a generator: every epoch a fresh permutation of all ``n``; its
+    last batch may be smaller."""
     for _ in range(epochs):
-        yield from torch.split(torch.randperm(n, generator=generator), batch_size)
+        yield from torch.split(torch.stack([torch.randperm(n, generator=g) for g in generators]), batch_size, dim=1)
 
 
 def train(
@@ -217,9 +223,9 @@ def train(
     labels: Tensor,
     batch_size: int,
     epochs: int,
-    generator: torch.Generator,
+    generators: Sequence[torch.Generator],
 ) -> Tensor:
-    """Train every network of the stack on the same batches.
+    """Train every network of a seed on the same batches.
 
     Args:
         stack: changed in place.
@@ -227,15 +233,15 @@ def train(
         labels: (n,) int64.
         batch_size: images in a batch.
         epochs: passes over the images.
-        generator: the order of the images.
+        generators: the order of the images, one a seed.
 
     Returns:
-        (R, S) float64: the mean loss over all steps, before each step's update; not finite where training diverged.
+        (G, R, S) float64: the mean loss over all steps, before each step's update; not finite where training diverged.
     """
     total, steps = torch.zeros((), dtype=torch.float64), 0
     with denormals_flushed():
-        for places in batches(len(images), batch_size, epochs, generator):
-            total = total + stack.step(images.index_select(0, places), labels[places])
+        for places in batches(len(images), batch_size, epochs, generators):
+            total = total + stack.step(images[places], labels[places])
             steps += 1
     return total / steps
 
@@ -255,17 +261,17 @@ def evaluate(stack: Stack, images: Tensor, labels: Tensor, rows: int = 1000) -> 
     """Every network on (n, K) images, ``rows`` at a time.
 
     Returns:
-        (R, S) float64 tensors: ``loss`` (nats), ``accuracy`` (%), ``largest_class_share`` (share of the predictions
+        (G, R, S) float64 tensors: ``loss`` (nats), ``accuracy`` (%), ``largest_class_share`` (share of the predictions
         that name the most frequent predicted class: 1 says that the network has collapsed to one class).
     """
     loss, right, named = (torch.zeros((), dtype=torch.float64) for _ in range(3))
     classes = torch.arange(stack.classes)
     for x, y in zip(torch.split(images, rows), torch.split(labels, rows), strict=True):
-        scores = stack.logits(x)  # (R, S, N, C)
-        target = y.expand(scores.shape[:3])
+        scores = stack.logits(x)  # (G, R, S, rows, C)
+        target = y.expand(scores.shape[:4])
         loss = loss - scores.log_softmax(-1).gather(-1, target[..., None]).double().sum((-2, -1))
         predicted = scores.argmax(-1)
         right = right + (predicted == target).sum(-1)
-        named = named + (predicted[..., None] == classes).sum(-2)  # (R, S, C)
+        named = named + (predicted[..., None] == classes).sum(-2)  # (G, R, S, C)
     n = len(images)
     return {"loss": loss / n, "accuracy": 100 * right / n, "largest_class_share": named.amax(-1) / n}
