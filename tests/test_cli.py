@@ -28,7 +28,7 @@ def test_run_report_replay(params, tmp_path, capsys):
     assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
     assert "nanotransformer-gelu-" in capsys.readouterr().out
     assert run("report", "tiny-quick", "--no-plots", "--out", tmp_path / "out") == 0
-    assert "MODEL nanotransformer" in (tmp_path / "out" / "summary.txt").read_text()
+    assert "nanotransformer" in (tmp_path / "out" / "summary.txt").read_text()
     (record,) = (paths.results() / "tiny-quick").glob("nano*.json")
     capsys.readouterr()
     assert run("replay", record, "--trial", 43) == 0

@@ -4,7 +4,8 @@ import numpy as np
 from tests.support import grids
 
 from actlab.chapters import arms
-from actlab.chapters.template import MISSING, NO_RECORD, folded, standing_listed
+from actlab.chapters.template import MISSING, folded, standing_listed
+from actlab.records.labels import METRICS
 from actlab.records.repro import read
 from actlab.records.wording import with_interval
 from actlab.statistics.estimate import Estimate
@@ -20,14 +21,20 @@ def test_intervals_in_text():
     assert with_interval(Estimate(NAN, NAN, NAN, 4, "m")) == "NaN"
 
 
-def test_every_arm_has_a_column_and_a_missing_one_says_so():
-    """The arm without a record reads `not run` throughout; the selector has a line a model."""
-    frame = arms.table_model(grids.grid(), "tinylstm", arms.differences(grids.grid()))
-    assert set(frame["swiglu"]) == {MISSING}
-    assert frame.loc["trials", "gelu"] == "3 of 4 (45: diverged)"
-    selector = arms.models(grids.grid()).data
-    assert selector.count('<details name="models"') == 2
-    assert "charlm (1,000 parameters, n = 4): validation loss differs significantly in" in selector
+def table(grid, metric="val_loss"):
+    return arms.table(grid, METRICS[metric], arms.cells(grid, metric))
+
+
+def test_every_arm_has_a_row_and_a_missing_one_says_so():
+    """With interval, n and parameters; the noise floor stands beside a metric of pairs, where it was run."""
+    shown = table(grids.grid(), "total_variation")
+    assert len(shown) == 6
+    assert shown.loc[("tinylstm", "swiglu"), "total variation"] == MISSING
+    assert shown.loc[("tinylstm", "gelu"), ["n", "parameters"]].tolist() == ["3", "1,000"]
+    floors = ["same seed again", "one weight moved by one ULP"]
+    assert shown.loc[("charlm", "relu"), floors].tolist() == ["0", "1.0e-06"]
+    assert shown.loc[("charlm", "gelu"), floors].tolist() == ["", ""]
+    assert not {*floors} & {*table(grids.grid())}
 
 
 def test_stars_and_filled_marks_are_what_is_significant():
@@ -39,7 +46,7 @@ def test_stars_and_filled_marks_are_what_is_significant():
         grids.record(activation="swish", losses=(2.0, 2.3, 2.1)),
     ]
     grid = read(records)
-    row = arms.table_model(grid, "charlm", arms.differences(grid)).loc["validation loss minus relu"]
+    row = table(grid).loc["charlm", "minus relu"]
     assert (row["gelu"].endswith("*"), row["swish"].endswith("*")) == (True, False)
     (axes,) = arms.figure_differences(read(records), "val_loss").axes
     faces = [container.lines[0].get_markerfacecolor() for container in axes.containers]
@@ -56,14 +63,7 @@ def test_training_and_trade_are_relative_to_relu():
     assert len(arms.figure_trade(None).axes) == 1
 
 
-def test_floors_show_exact_zero_in_the_table_and_leave_it_out_of_the_figure():
-    """The repeat is `0`, the perturbation a power of ten; on a logarithmic axis 0 has no place."""
-    rows = {key: row.iloc[0] for key, row in arms.table_floors(grids.grid()).iterrows()}
-    assert rows == {
-        ("charlm, relu", "same seed again"): "0",
-        ("charlm, relu", "one weight moved by one ULP"): "1.0e-06",
-    }
-    assert NO_RECORD in arms.table_floors(read([grids.record()])).to_numpy()
+def test_an_exact_zero_has_no_place_on_a_logarithmic_axis():
     (axes,) = arms.figure_floors(read([grids.record(), grids.floor(nudge=0.0)])).axes
     assert len(axes.containers) == 1
 
@@ -94,7 +94,7 @@ def test_provenance_has_one_row_for_each_origin():
 def test_no_interval_below_zero_where_no_difference_can_lie():
     """The jackknife's limit may lie below 0; what is shown lies above (log scale), or has no interval where too few
     trials differ."""
-    record = grids.record()
+    record, TV = grids.record(), "total_variation"
     for pair, value in zip(record["reproducibility_metrics"], (0.01, 0.02, 0.3), strict=True):
         pair["total_variation"] = value
     arm = read([record]).arms["charlm", "relu"]
@@ -103,8 +103,7 @@ def test_no_interval_below_zero_where_no_difference_can_lie():
         pair["total_variation"] = value
     arm = read([record]).arms["charlm", "relu"]
     assert np.isnan(arm.shown("total_variation").low)
-    shown = arms.table_model(read([record]), "charlm", {}).loc["total variation (0 to 1)", "relu"]
-    assert "too few trials differ" in shown
+    assert "too few trials differ" in table(read([record]), TV).loc[("charlm", "relu"), "total variation"]
     assert arm.shown("val_loss") == arm.estimate("val_loss")
 
 
@@ -112,5 +111,5 @@ def test_tables_are_folded_behind_their_titles():
     """Text of a cell is escaped; a study without records says so."""
     html = folded({"a < b": arms.table_missing(read([grids.record()]))}).data
     assert html.startswith("<details><summary>a &lt; b</summary><table")
-    assert arms.tables(grids.grid()).data.count("<details>") == 3
+    assert arms.tables(grids.grid()).data.count("<details>") == 10
     assert standing_listed("nothing").data == "- No record yet."

@@ -71,14 +71,6 @@ def test_two_complete_sizes_make_no_trend():
     assert report.table(incomplete).loc["437,000 parameters", "activations"] == "1 of 2"
 
 
-def test_differences_are_paired_and_adjusted():
-    """The difference from relu is the effect; only significant ones carry a star."""
-    frame = report.differences(report.read(study({"33k": 0.5, "lite": 0.0})))
-    small, large = frame.loc["gelu minus relu", ["33,000 parameters", "437,000 parameters"]]
-    assert small.startswith("+0.500")
-    assert (small[-1], large[-1]) == ("*", "]")
-
-
 @pytest.mark.parametrize(("sign", "effects", "moved"), [(1, RISING, 0.5), (-1, RISING, 0.5), (1, FALLING, -0.5)])
 def test_growth_is_a_difference_of_differences(sign, effects, moved):
     """Away from relu's loss counts as growth on either side of it; one size has none."""
@@ -93,7 +85,7 @@ def test_without_records_the_page_says_so():
     """No number is invented, and the figure has its place."""
     empty = report.read([])
     assert all(said.startswith("No record yet") for said in report.sentences(empty).values())
-    assert all("no record yet" in str(table(empty)) for table in (report.table, report.differences))
+    assert "no record yet" in str(report.table(empty))
     report.figure(empty).canvas.draw()
     assert list(report.recommendations(None)) == ["report_none"]
     assert "no configurations at partial scale, none at full scale (up to 10,795,776" in report.waiting(Evidence({}))

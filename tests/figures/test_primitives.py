@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from actlab.figures.data import kept
-from actlab.figures.primitives import Line, line, lines, points, scatter
+from actlab.figures.primitives import Line, crossed, line, lines, points
 from actlab.figures.style import LOOK, NO_RECORD, as_html, look, svg
 from actlab.statistics.estimate import Estimate
 
@@ -60,16 +60,17 @@ def test_lines_have_bands_bars_levels_and_marks():
     (axes,) = figure.axes
     low = axes.collections[0].get_paths()[0].vertices[:, 1].min()
     assert (low, "bigram" in words(figure)) == (pytest.approx(1.9), True)
-    (axes,) = lines({("", "relu"): made}, "step", "loss", marks=[("", "relu")]).axes
+    (axes,) = lines({("", "relu"): made}, "step", "loss", hollow=[("", "relu")]).axes
     assert axes.lines[0].get_linestyle() == "None"
     (axes,) = lines({("", "relu"): made}, "step", "loss", bars=True, log="x").axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "2"]
 
 
-def test_scatter_has_both_intervals():
-    (axes,) = scatter({("charlm", "gelu"): [(estimate(1), estimate(2)), (3.0, 4.0)]}, "x", "y").axes
-    assert [c.lines[0].get_xydata().tolist() for c in axes.containers] == [[[1, 2]], [[3, 4]]]
-    assert len(axes.containers[0].lines[2]) == 2
+def test_marks_alone_have_both_intervals():
+    found = {("charlm", "gelu"): crossed(estimate(1), estimate(2)), ("charlm", "relu"): Line([3], [4])}
+    relu, gelu = lines(found, "x", "y", alone=True).axes[0].containers
+    assert [mark.lines[0].get_xydata().tolist() for mark in (relu, gelu)] == [[[3, 4]], [[1, 2]]]
+    assert [len(mark.lines[2]) for mark in (relu, gelu)] == [0, 2]
 
 
 def test_one_legend_names_every_series_once():
@@ -82,7 +83,7 @@ def test_one_legend_names_every_series_once():
 
 
 def test_no_record_says_so():
-    for figure in (points({}, "x"), lines({}, "x", "y"), scatter({}, "x", "y")):
+    for figure in (points({}, "x"), lines({}, "x", "y")):
         assert NO_RECORD in words(figure)
 
 
@@ -94,20 +95,13 @@ def test_the_same_data_gives_the_same_bytes_and_the_caption_is_the_alternative_t
 
 
 def test_what_is_drawn_is_kept_as_rows():
-    """Of points, lines and scatter plots: a row a mark, missing estimates and single values too; none of others."""
-    key = ("charlm", "gelu", "gelu")
-    rows = kept(
-        points({key: estimate(1.0), ("charlm", "relu", "relu"): None}, "loss", singles={key: [0.5]})
-    ).splitlines()
-    assert rows[0] == "panel,place,series,value,value_low,value_high,n"
-    assert rows[1:] == ["charlm,gelu,gelu,1.0,0.9,1.1,3", "charlm,relu,relu,,,,", "charlm,gelu,gelu,0.5,,,"]
-    assert kept(lines({("", "gelu"): Line([1, 2], [3, 4])}, "x", "y")).splitlines()[1:] == [
-        ",gelu,1,3,,",
-        ",gelu,2,4,,",
-    ]
-    assert (
-        kept(scatter({("", "gelu"): [(1.0, estimate(2.0))]}, "x", "y")).splitlines()[1] == ",gelu,1.0,,,3,2.0,1.9,2.1"
-    )
+    """A row a mark, missing estimates and single values too, without columns that are empty; none of other figures."""
+    key, missing = ("charlm", "gelu", "gelu"), ("charlm", "relu", "relu")
+    rows = kept(points({key: estimate(1.0), missing: None}, "loss", singles={key: [0.5]})).splitlines()
+    assert rows[0] == "panel,place,series,value,low,high,n,method"
+    assert rows[1:] == ["charlm,gelu,gelu,1.0,0.9,1.1,3,made up", "charlm,relu,relu,,,,,", "charlm,gelu,gelu,0.5,,,,"]
+    drawn = {("", "gelu"): Line([1, 2], [3, 4])}
+    assert kept(lines(drawn, "x", "y")).splitlines() == ["panel,series,x,y", ",gelu,1,3", ",gelu,2,4"]
     assert kept(Figure()) == ""
 
 

@@ -6,21 +6,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters.template import MISSING, folded, frame
 from actlab.figures import answer
-from actlab.figures.primitives import line, lines, points, scatter
+from actlab.figures.primitives import crossed, line, lines, points
 from actlab.records import store
 from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import tested
-from actlab.records.labels import METRICS, PAIR_METRICS
+from actlab.records.labels import METRICS, Metric, of_trials
 from actlab.records.repro import ArmResults, Grid
-from actlab.records.settings import in_order, kind_of
+from actlab.records.settings import kind_of
 from actlab.records.wording import signed, small, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import Test
@@ -28,6 +28,7 @@ from actlab.statistics.significance import Test
 TV = "total_variation"
 STARRED = ("val_loss", TV)
 """Metrics that are compared with relu."""
+FLOORS = {"repeat": "same seed again", "nudge": "one weight moved by one ULP"}
 
 
 def figure_differences(grid: Grid, metric: str = "total_variation", margin: float = 0.0) -> Figure:
@@ -48,11 +49,11 @@ def figure_training(grid: Grid) -> Figure:
 def figure_trade(grid: Grid | None) -> Figure:
     """Change of total variation against change of validation loss, every arm minus relu, with both intervals."""
     found = {
-        (arm.model, arm.activation): [(arm.minus(relu, "val_loss"), arm.minus(relu, "total_variation"))]
+        (arm.model, arm.activation): crossed(arm.minus(relu, "val_loss"), arm.minus(relu, TV))
         for arm, relu in (_beside_relu(grid) if grid else ())
     }
     x, y = "validation loss minus relu's (nats; left is better)", "total variation minus relu's\n(down agrees more)"
-    return scatter(found, x, y, zero=True)
+    return lines(found, x, y, alone=True, zero=True, share=False)
 
 
 def _beside_relu(grid: Grid) -> Iterator[tuple[ArmResults, ArmResults]]:
@@ -73,23 +74,8 @@ def figure_floors(grid: Grid) -> Figure:
             moved = arm.floor_of(TV, "nudge")
             if moved > 0:
                 alone = Estimate(moved, math.nan, math.nan, 1, "one pair")
-                found["", place, "one weight moved by one ULP"] = alone
+                found["", place, FLOORS["nudge"]] = alone
     return points(found, METRICS[TV].label, log=True)
-
-
-def models(grid: Grid) -> Any:
-    """A selector of models, one table at a time: a column an activation, with every metric and its 95% interval."""
-    compared = differences(grid)
-    return folded({_heading(grid, m, compared): table_model(grid, m, compared) for m in grid.models}, "models")
-
-
-Compared = Mapping[str, Mapping[tuple[str, str], Test]]
-"""Metric -> (model, activation) -> difference from relu."""
-
-
-def differences(grid: Grid) -> Compared:
-    """Of the metrics that are compared with relu."""
-    return {metric: cells(grid, metric) for metric in STARRED}
 
 
 def cells(grid: Grid, metric: str) -> dict[tuple[str, str], Test]:
@@ -97,49 +83,25 @@ def cells(grid: Grid, metric: str) -> dict[tuple[str, str], Test]:
     return {(arm.model, arm.activation): (e, p) for arm, e, p, _ in tested(grid, metric)}
 
 
-def table_model(grid: Grid, model: str, compared: Compared) -> pd.DataFrame:
-    """A column an activation: parameters, trials, every metric with its 95% interval, and the differences from relu; a
-    star marks one that is significant in its primary family (Holm)."""
-    rows: dict[str, dict[str, str]] = {}
-    for activation in in_order(grid.activations):
-        arm = grid.arms.get((model, activation))
-        named = {"parameters": MISSING, "trials": MISSING, **{m.label: MISSING for m in grid.metrics.values()}}
-        if arm:
-            done = f"{len(arm.done)} of {len(arm.labels)} ({', '.join(arm.not_done)})" if arm.not_done else ""
-            named = {"parameters": f"{arm.n_parameters:,}", "trials": done or str(len(arm.done))}
-            named |= {m.label: with_interval(arm.shown(name), m.digits) for name, m in grid.metrics.items()}
-        for metric, found in compared.items():
-            e, p = found.get((model, activation), (None, 1.0))
-            text = "" if activation == REFERENCE else MISSING
-            title = f"{METRICS[metric].short} minus {REFERENCE}"
-            named[title] = f"{signed(e, 4)}{' *' * (p < ALPHA)}" if e else text
-        rows[activation] = named
-    return frame(rows).T
-
-
-def _heading(grid: Grid, model: str, compared: Compared) -> str:
-    """A model in a line: its size under relu, and how many activations differ from it significantly."""
-    relu, said = grid.arms.get((model, REFERENCE)), []
-    for metric, found in compared.items():
-        own = [p for (m, _), (_, p) in found.items() if m == model]
-        label = METRICS[metric].short
-        said.append(f"{label} differs significantly in {sum(p < ALPHA for p in own)} of {len(own)}")
-    return f"{model} ({relu.n_parameters:,} parameters, n = {len(relu.done)}): {', '.join(said)}" if relu else model
-
-
-def table_floors(grid: Grid) -> pd.DataFrame:
-    """The noise floor: the same seed run twice, and with one weight moved by one unit in the last place."""
-    variants = {"repeat": "same seed again", "nudge": "one weight moved by one ULP"}
-    rows = {
-        (f"{arm.model}, {arm.activation}", words): {
-            m.label: MISSING if np.isnan(value := arm.floor_of(metric, variant)) else small(value)
-            for metric, m in PAIR_METRICS.items()
-        }
-        for arm in grid.arms.values()
-        if arm.floor
-        for variant, words in variants.items()
-    }
-    return frame(rows, ("arm", "change"))
+def table(
+    grid: Grid, metric: Metric, tests: Mapping[tuple[str, str], Test], reference: str = REFERENCE
+) -> pd.DataFrame:
+    """A metric: a row an arm, with its 95% interval, the noise floor where one was run, and the difference from the
+    reference where it was tested; a star marks one that is significant in its family (Holm)."""
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for cell in product(grid.models, grid.activations):
+        if not (arm := grid.arms.get(cell)):
+            rows[cell] = {metric.short: MISSING}
+            continue
+        key = arm.model, arm.level
+        rows[key] = {metric.short: with_interval(arm.shown(metric.name), metric.digits)}
+        rows[key] |= {"n": f"{arm.estimate(metric.name).n}", "parameters": f"{arm.n_parameters:,}"}
+        if arm.floor and not of_trials(metric.name):
+            rows[key] |= {words: small(arm.floor_of(metric.name, variant)) for variant, words in FLOORS.items()}
+        if key in tests:
+            e, p = tests[key]
+            rows[key][f"minus {reference}"] = f"{signed(e, 4)}{' *' * (p < ALPHA)}"
+    return frame(rows, ("group", "arm"))
 
 
 def table_missing(grid: Grid, noise_floor: bool = False) -> pd.DataFrame:
@@ -153,9 +115,9 @@ def table_missing(grid: Grid, noise_floor: bool = False) -> pd.DataFrame:
 
 
 def tables(grid: Grid, noise_floor: bool = False) -> Any:
-    """What the selector does not show, folded, for the end of a notebook."""
-    rest = {"Noise floors": table_floors(grid), "What is missing": table_missing(grid, noise_floor)}
-    return folded({**rest, "Origin": provenance(grid)})
+    """Every metric, what is missing and where the records come from, folded, for the end of a notebook."""
+    parts = {m.label: table(grid, m, cells(grid, name) if name in STARRED else {}) for name, m in grid.metrics.items()}
+    return folded({**parts, "What is missing": table_missing(grid, noise_floor), "Origin": provenance(grid)})
 
 
 def elsewhere(grid: Grid) -> list[str]:

@@ -22,7 +22,7 @@ from actlab.records.families import Tested, tested, told
 from actlab.records.repro import Grid
 from actlab.records.settings import usual
 from actlab.records.store import Record
-from actlab.records.wording import normal_tails, signed, with_interval
+from actlab.records.wording import normal_tails, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import paired_difference, spearman
 from actlab.statistics.power import detectable_paired
@@ -133,16 +133,6 @@ def table(grid: Grid) -> pd.DataFrame:
             SHARE: with_interval(share(grid, row), 2) if len(arms) > 1 else NO_RECORD,
         }
     return frame(rows)
-
-
-def differences(grid: Grid) -> pd.DataFrame:
-    """A row an activation, a column a size: the difference of loss from relu with its interval; a star where it is
-    significant (Holm, 5%), a dagger where it is quoted."""
-    rows: dict[str, dict[str, str]] = {}
-    for arm, difference, p, quoted in comparisons(grid):
-        cell = signed(difference) + (" †" if quoted else " *") * (p < ALPHA)
-        rows.setdefault(f"{arm.activation} minus relu", {})[f"{sizes(grid)[arm.model]:,} parameters"] = cell
-    return frame(rows).replace("", NO_RECORD)
 
 
 def sentences(grid: Grid) -> dict[str, str]:

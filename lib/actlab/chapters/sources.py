@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from actlab.chapters import arms
 from actlab.chapters.template import folded, frame
 from actlab.figures.primitives import line, lines, points
 from actlab.figures.style import NO_RECORD
 from actlab.records import families, store
 from actlab.records import sources as sources_records
 from actlab.records.estimates import ALPHA
+from actlab.records.labels import METRICS
 from actlab.records.repro import ArmResults
 from actlab.records.sources import (
     METRIC,
@@ -77,26 +79,11 @@ def figure_ensembles(found: Studies) -> Figure:
 
 
 def tables(found: Studies) -> Any:
-    """A study's differences from relu, each folded; what the figures draw is kept with them."""
-    title = "differences from relu (*: significant, Holm over a model's comparisons)"
-    return folded({f"{study}: {title}": differences(sources) for study, sources in found.items()})
-
-
-def differences(sources: Sources) -> pd.DataFrame:
-    """A row a comparison (``Sources.tests``): difference, interval, adjusted p (a star where significant), and whose
-    family it is of."""
-    rows = [
-        {
-            "model": arm.record["model_name"],
-            "activation": arm.activation,
-            "stream": STREAMS[arm.varies],
-            "minus relu": signed(e, 4),
-            "p (Holm)": f"{p:.3f}{' *' if p < ALPHA else ''}",
-            "family": families.PRIMARY if quoted else "this page",
-        }
-        for arm, e, p, quoted in sources.tests()
-    ]
-    return pd.DataFrame(rows or [{"model": NO_RECORD}]).set_index("model")
+    """The arms of every study and model with their differences from relu, folded."""
+    grids = {f"{study}, {model}": grid for study, one in found.items() for model, grid in one.grids.items()}
+    title = "{} (*: significant, Holm over the model's comparisons, or in the family that it quotes)"
+    metric = METRICS[METRIC]
+    return folded({title.format(n): arms.table(grid, metric, arms.cells(grid, METRIC)) for n, grid in grids.items()})
 
 
 # --- the decision rule of params/sources.yaml ------------------------------------------------------------------------

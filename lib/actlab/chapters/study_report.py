@@ -3,9 +3,9 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -14,28 +14,24 @@ from matplotlib import rcParams
 from matplotlib.figure import Figure
 
 from actlab import files
-from actlab.chapters.arms import figure_floors
-from actlab.chapters.template import MISSING
+from actlab.chapters import arms
 from actlab.errors import BadInput, UnknownName
-from actlab.figures.primitives import line, lines, points, scatter
+from actlab.figures.answer import differences
+from actlab.figures.primitives import crossed, line, lines, points
 from actlab.figures.style import styled
 from actlab.records import repro, settings, summary
 from actlab.records import tables as tidy
-from actlab.records.estimates import ALPHA
-from actlab.records.labels import EVERY, METRICS, of_trials
+from actlab.records.labels import EVERY, METRICS, Metric, of_trials
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.store import Record
 from actlab.records.wording import above_zero, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import coefficient_of_variation, mean_interval
+from actlab.statistics.significance import Test
 
 FORMATS = ("png", "svg", "pdf")
-ACROSS = ("val_loss", "val_accuracy", "total_variation")
-"""Metrics that get a table over all groups."""
 FILES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
 """What a metric's figure is called, where not by its name: as the reference study called it."""
-Drawing = tuple[str, Callable[[], Figure]]
-"""File name without its ending, and the function that draws it."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +54,23 @@ class Report:
     def tests(self) -> pd.DataFrame:
         """Every difference from the reference (``summary.against``)."""
         return summary.against(self.grid, self.reference, self.metrics)
+
+    def tested(self, metric: str) -> dict[tuple[str, str], Test]:
+        """(group, level) -> difference from the reference in a metric, and its p-value after Holm."""
+        own = (test for test in self.tests.itertuples() if test.metric == metric)
+        return {
+            (t.group, t.difference.removesuffix(f" - {self.reference}")): (
+                Estimate(t.value, t.low, t.high, t.n, t.method),
+                t.p_holm,
+            )
+            for t in own
+        }
+
+    @cached_property
+    def named(self) -> dict[str, Metric]:
+        """What the study measured, and how to read it."""
+        every = EVERY | self.grid.metrics
+        return {name: every[name] for name in self.metrics}
 
 
 def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = (), reference: str = "") -> Report:
@@ -97,8 +110,7 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
             yield files.write_text(out / f"{name}.csv", table.to_csv(index=False))
     for name, table in latex(report).items():
         yield files.write_text(out / f"{name}.tex", table.to_latex(escape=True))
-    for name, figure in drawings(report) if formats else ():
-        drawn = figure()
+    for name, drawn in drawings(report) if formats else ():
         for ending in formats:
             path = out / f"{name}.{ending}"
             with styled():
@@ -107,15 +119,13 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
 
 
 def in_words(report: Report) -> str:
-    """The summary: settings, then group by group parameters, every metric and the tests, then tables over all
-    groups."""
-    lines = [f"study {report.study}: 95% intervals over trials; n counts trials", *_settings(report), ""]
-    for group in report.grid.models:
-        title = "MODEL" if "trials" in set(report.trials["kind"]) else "GROUP"
-        lines += [f"{title} {group}", *(f"  {line}" for line in _group(report, group)), ""]
-    for metric in (m for m in ACROSS if m in report.metrics):
-        lines += [f"ALL: {EVERY[metric].label}", across(report, metric).to_string(), ""]
-    return "\n".join(lines)
+    """The summary: settings, then every metric as a table of all arms, with the spread over each group's arms."""
+    said = [f"study {report.study}: 95% intervals over trials; n counts trials", *_settings(report)]
+    for name, metric in report.named.items():
+        said += ["", metric.label, table(report, metric).to_string()]
+        groups = [] if of_trials(name) else report.grid.models
+        said += [f"{group}: {told}" for group in groups if (told := _spread(report.grid.of_model(group), name))]
+    return "\n".join([*said, ""])
 
 
 def _levels(records: Sequence[Record], names: Sequence[str] = ()) -> dict[str, list[str]]:
@@ -138,83 +148,41 @@ def _settings(report: Report) -> Iterator[str]:
         yield f"training and evaluation: {spent.sum():,.0f} s in all, {spent.mean():.3g} s a trial"
 
 
-def _group(report: Report, group: str) -> Iterator[str]:
-    arms = report.grid.of_model(group)
-    yield f"parameters: {', '.join(f'{arm.level} {arm.n_parameters:,}' for arm in arms)}"
-    for metric in report.metrics:
-        yield _label(report, metric)
-        yield from (f"  {arm.level:10s} {_shown(arm, metric, '  ')}" for arm in arms)
-        if not of_trials(metric) and len(arms) > 1:
-            yield f"  {_spread(arms, metric)}"
-        yield from _tested(report.tests, group, metric)
-    yield from (f"{level}: {MISSING}" for model, level in report.grid.missing if model == group)
-
-
-def _label(report: Report, metric: str) -> str:
-    own = (record.get("metrics", {}).get(metric) for record in report.records)
-    return EVERY[metric].label if metric in EVERY else next((said["label"] for said in own if said), metric)
-
-
-def _shown(arm: ArmResults, metric: str, before: str) -> str:
-    return f"{with_interval(arm.shown(metric))}{before}n = {arm.estimate(metric).n}"
+def table(report: Report, metric: Metric) -> pd.DataFrame:
+    """A metric of every arm, with its difference from the reference (*: significant, Holm over all groups)."""
+    return arms.table(report.grid, metric, report.tested(metric.name), report.reference)
 
 
 def _spread(arms: Sequence[ArmResults], metric: str) -> str:
-    """Mean over the arms, CV% with its interval, lowest and highest."""
+    """Mean over the arms, CV% with its interval, lowest and highest; nothing where all have one value."""
     values = {arm.level: value for arm in arms if not np.isnan(value := arm.estimate(metric).value)}
     if len(set(values.values())) < 2:
-        return "no spread between the arms" if values else "no pair of trials"
+        return ""
     found = above_zero(repro.combined(arms, metric, coefficient_of_variation))
-    cv = "" if np.isnan(found.value) else f", CV% {with_interval(found, 2)}"
     low, high = (pick(values, key=lambda level: values[level]) for pick in (min, max))
-    return f"mean {np.mean(list(values.values())):.4f}{cv}, lowest {low}, highest {high}"
-
-
-def _tested(tests: pd.DataFrame, group: str, metric: str) -> Iterator[str]:
-    """The group's differences from the reference in a metric."""
-    for row in tests[(tests["group"] == group) & (tests["metric"] == metric)].itertuples() if len(tests) else ():
-        star = " *" * (row.p_holm < ALPHA)
-        p = "no test" if np.isnan(row.p) else f"p = {row.p:.2g}, Holm-adjusted {row.p_holm:.2g}{star}"
-        interval = "no interval" if np.isnan(row.low) else f"{row.low:+.4f}, {row.high:+.4f}"
-        yield f"  {row.difference}: {row.value:+.4f} [{interval}], {p}, n = {row.n}"
-
-
-def across(report: Report, metric: str) -> pd.DataFrame:
-    """One metric over all groups: groups down, levels across, each with its 95% interval and n."""
-    rows: dict[str, dict[str, str]] = {}
-    for arm in report.grid.arms.values():
-        rows.setdefault(arm.model, {})[arm.level] = _shown(arm, metric, ", ")
-    return pd.DataFrame.from_dict(rows, orient="index").fillna(MISSING)
+    return f"mean {np.mean([*values.values()]):.4f}, CV% {with_interval(found, 2)}, lowest {low}, highest {high}"
 
 
 def latex(report: Report) -> dict[str, pd.DataFrame]:
-    """File name -> a table of text: each metric over all groups, and the differences from the reference."""
-    found = {f"table_{metric}": across(report, metric) for metric in ACROSS if metric in report.metrics}
-    if len(report.tests):
-        columns = ["group", "difference", "metric", "value", "low", "high", "n", "p", "p_holm"]
-        found["table_differences"] = (
-            report.tests[columns].map(lambda v: f"{v:.4g}" if isinstance(v, float) else v).set_index("group")
-        )
-    return found
+    """File name -> the table of a metric."""
+    return {f"table_{name}": table(report, metric) for name, metric in report.named.items()}
 
 
-def drawings(report: Report) -> Iterator[Drawing]:
-    """Every figure of the report: each metric and its differences from the reference over all arms, loss against
-    accuracy, training and noise floors where they are recorded."""
+def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
+    """File name without its ending and figure: each metric and its differences from the reference over all arms, loss
+    against accuracy, training and noise floors where they are recorded."""
     every = {(arm.model, arm.level): arm for arm in report.grid.arms.values()}
-    for metric in report.metrics:
-        cells = {("", *cell): arm.estimate(metric) for cell, arm in every.items()}
-        yield FILES.get(metric, metric), partial(points, cells, _label(report, metric))
-        own = [test for test in report.tests.itertuples() if test.metric == metric]
-        cells = {("", t.group, t.difference): Estimate(t.value, t.low, t.high, t.n, t.method) for t in own}
-        hollow = {("", t.group, t.difference) for t in own if not t.p_holm < ALPHA}
-        if cells:
-            label = f"{_label(report, metric)}: differences (filled: significant, Holm)"
-            yield f"differences_{FILES.get(metric, metric)}", partial(points, cells, label, hollow=hollow, zero=True)
+    for metric in report.named.values():
+        name = FILES.get(metric.name, metric.name)
+        yield name, points({("", *cell): arm.estimate(metric.name) for cell, arm in every.items()}, metric.label)
+        if tests := report.tested(metric.name):
+            label = f"{metric.label}: minus {report.reference} (filled: significant, Holm)"
+            yield f"differences_{name}", differences(tests, label)
     x, y = "val_accuracy", "total_variation"
     if {x, y} <= set(report.metrics):
-        both = {cell: [(arm.estimate(x), arm.estimate(y))] for cell, arm in every.items()}
-        yield "accuracy_vs_reproducibility", partial(scatter, both, METRICS[x].label, METRICS[y].label)
+        both = {cell: crossed(arm.estimate(x), arm.estimate(y)) for cell, arm in every.items()}
+        figure = lines(both, METRICS[x].label, METRICS[y].label, alone=True, share=False)
+        yield "accuracy_vs_reproducibility", figure
     curves = {
         cell: line({step: mean_interval(values[:, i]) for i, step in enumerate(steps)})
         for cell, arm in every.items()
@@ -222,9 +190,9 @@ def drawings(report: Report) -> Iterator[Drawing]:
         if len(steps)
     }
     if curves:
-        yield "training_curves", partial(lines, curves, "iteration", METRICS["val_loss"].label)
+        yield "training_curves", lines(curves, "iteration", METRICS["val_loss"].label)
     if any(arm.floor for arm in every.values()):
-        yield "noise_floor", partial(figure_floors, report.grid)
+        yield "noise_floor", arms.figure_floors(report.grid)
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:

@@ -30,15 +30,11 @@ def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) ->
     return made
 
 
-def folded(parts: Mapping[str, pd.DataFrame | Iterable[str]], selector: str = "") -> Any:
-    """Tables and lists of sentences for the end of a page, each behind its title. With the name of a ``selector``
-    opening one closes the others."""
+def folded(parts: Mapping[str, pd.DataFrame | Iterable[str]]) -> Any:
+    """Tables and lists of sentences for the end of a page, each behind its title."""
     from IPython.display import HTML
 
-    group = f' name="{escape(selector)}"' if selector else ""
-    found = [
-        f"<details{group}><summary>{escape(title)}</summary>{_inside(part)}</details>" for title, part in parts.items()
-    ]
+    found = [f"<details><summary>{escape(title)}</summary>{_inside(part)}</details>" for title, part in parts.items()]
     return HTML("\n".join(found))
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import numpy as np
 from matplotlib.figure import Figure
 
 from actlab.chapters.autopsy.trained import ignoring
 from actlab.chapters.autopsy.trained import points as snapshots
-from actlab.figures.primitives import Line, line, lines, points, scatter
+from actlab.figures.primitives import Line, line, lines, points
 from actlab.records.autopsy import Autopsy
 from actlab.records.repro import ArmResults
 from actlab.statistics.estimate import Estimate
@@ -55,7 +53,7 @@ def figure_identical(evidence: Autopsy) -> Figure:
                 found[arm.model, name] = line(one.minus_through(relu, "val_loss"))
         marks.add((arm.model, f"{arm.activation}, as published"))
     return lines(
-        found, "iteration", "validation loss minus corrected relu's (nats)", marks=marks, zero=True, share=False
+        found, "iteration", "validation loss minus corrected relu's (nats)", hollow=marks, zero=True, share=False
     )
 
 
@@ -76,10 +74,11 @@ def figure_leak(evidence: Autopsy) -> Figure:
 def figure_trade_off(evidence: Autopsy) -> Figure:
     """Prediction difference against training loss, a mark an arm and snapshot: on different inputs (hollow: one model),
     and on the same inputs."""
-    found: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    for p in snapshots(evidence).itertuples():
-        found["different inputs", p.model].append((p.train_loss, p.between))
-        found["different inputs", f"{p.model}, one model against itself"].append((p.train_loss, p.itself))
-        found["same inputs", p.model].append((p.train_loss, p.paired))
+    found, itself = {}, "{}, one model against itself"
+    for model, at in snapshots(evidence).groupby("model", sort=False):
+        found["different inputs", model] = Line(at["train_loss"], at["between"])
+        found["different inputs", itself.format(model)] = Line(at["train_loss"], at["itself"])
+        found["same inputs", model] = Line(at["train_loss"], at["paired"])
     hollow = [key for key in found if key[1].endswith("itself")]
-    return scatter(found, "training loss (nats)", "mean total variation (0 to 1)", hollow=hollow, columns=2)
+    x, y = "training loss (nats)", "mean total variation (0 to 1)"
+    return lines(found, x, y, alone=True, hollow=hollow, columns=2, share=False)
