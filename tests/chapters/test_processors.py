@@ -1,9 +1,14 @@
-"""Twins: the same trial on two kinds of processor, found by its settings; anything else that differs makes it none."""
+"""Twins: the same trial on two kinds of processor, found by its settings; anything else that differs makes it none;
+equivalence of two number types."""
 
+import numpy as np
 import pytest
+import yaml
 from tests.support import grids
 
+from actlab import paths
 from actlab.chapters import processors
+from actlab.records import repro
 
 
 def arm(study, processor, losses, activation="relu", **changes):
@@ -58,3 +63,32 @@ def test_without_records_the_page_says_so():
     none = processors.twins([], [])
     assert processors.extent(none) == processors.summary(none) == processors.NOT_YET
     processors.figure(none).canvas.draw()
+
+
+PLAN = yaml.safe_load((paths.ROOT / "params" / "dtype.yaml").read_text())["plan"]
+
+
+def rounded(loss_shift, tv_shift, noise=0.0005):
+    """Two arms of five seeds; shifts apply to every trial and every pair."""
+    random, records = np.random.default_rng(1), []
+    for activation in ("relu", "gelu"):
+        losses = random.normal(2.3, 0.02, 5) + loss_shift + noise * random.normal(size=5)
+        pairs = 0.08 + tv_shift + noise * random.normal(size=(5, 5))
+        records.append(grids.record("charlm", activation, losses, pairs))
+    return repro.read(records)
+
+
+def outcome(**shifts):
+    found = processors.equivalence(rounded(**{"loss_shift": 0.0, "tv_shift": 0.0, **shifts}), rounded(0, 0, 0), PLAN)
+    assert len(found) == 5
+    return str(found["verdict"].iloc[-1])
+
+
+def test_the_plan_says_what_is_equivalent():
+    """Within both margins: supported; beyond one of them: contradicted; too noisy to say: undecided; nothing recorded:
+    said so."""
+    assert outcome() == "supported"
+    assert outcome(loss_shift=0.02) == "contradicted"
+    assert outcome(tv_shift=-0.01) == "contradicted"
+    assert outcome(noise=0.01) == "undecided"
+    assert list(processors.equivalence(repro.read([]), rounded(0, 0), PLAN).index) == [processors.NO_HALF]

@@ -5,21 +5,22 @@ from __future__ import annotations
 import pytest
 from tests.support import grids
 
-from actlab.chapters import performance, reliability, running
+from actlab import paths
+from actlab.chapters import running
 from actlab.records import store
 
 
 def test_title_and_caption_are_what_the_records_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """No fault lost a result; where the same bits are promised they came; most intervals beside the peers include 0."""
     monkeypatch.delenv("ACTLAB_RESULTS")
-    record = performance.newest(None, reliability.STUDY)
+    record = running.newest(running.TRUST)
     assert record is not None
     assert sum(row["lost"] for row in record["faults"]) == 0
-    replays = [r for r in reliability.replays() if not reliability.on_another_processor(r)]
+    replays = [r for r in running.replays() if not running.on_another_processor(r)]
     assert replays
     assert all(replay["equal"] for replay in replays)
-    assert all(estimate.value > 0 for estimate in performance.against_peers().values())
-    level = [estimate.low < 0 < estimate.high for estimate in performance.against_peers().values()]
+    assert all(estimate.value > 0 for estimate in running.against_peers().values())
+    level = [estimate.low < 0 < estimate.high for estimate in running.against_peers().values()]
     assert 2 * sum(level) > len(level)
 
 
@@ -36,3 +37,78 @@ def test_the_study_of_this_machine() -> None:
     assert list(table.index) == ["relu", "gelu"]
     assert table.loc["gelu", "validation loss (nats)"].startswith("2.100 [")
     assert table["runs"].tolist() == [3, 3]
+
+
+def outcome(date="2026-01-02", lost=1):
+    row = {
+        "fault": "a record empty",
+        "outcome": "`--redo-damaged` sets it aside",
+        "times": 20,
+        "compared": 12,
+        "lost": lost,
+        "note": "2 s",
+    }
+    doors = {
+        "records": {"tried": 1500, "used": 500, "refused": 999},
+        "idx files": {"tried": 10, "used": 0, "refused": 10},
+    }
+    return {
+        "kind": "reliability",
+        "faults": [row, {**row, "fault": "another"}],
+        "doors": doors,
+        "provenance": {"date": date},
+    }
+
+
+def test_tables():
+    """Sums over faults and doors; what was neither used nor refused is a traceback; no marks of Markdown."""
+    said = running.trust(outcome())
+    assert said.startswith("Of 40 faults")
+    assert "2 lost a result; of 1,510 bad or odd inputs 1 ended" in said
+    assert "none lost a result" in running.trust(outcome(lost=0))
+    table = running.faults(outcome())
+    assert table.loc["a record empty"].tolist() == [20, "--redo-damaged sets it aside", 12, 1]
+    doors = running.doors(outcome())
+    assert list(doors.index) == ["idx files", "records"]
+    assert doors["tracebacks"].tolist() == [0, 1]
+
+
+def test_the_newest_is_shown_and_a_missing_one_says_so():
+    assert running.newest(running.TRUST) is None
+    for said in (running.trust, running.faults, running.doors):
+        assert "no record yet" in str(said(None))
+    for number, date in enumerate(("2026-01-03", "2026-01-01")):
+        store.save(store.path_of(running.TRUST, f"tests-{number}"), outcome(date))
+    newest = running.newest(running.TRUST)
+    assert newest
+    assert newest["provenance"]["date"] == "2026-01-03"
+
+
+def add(study, trial, equal=True, changed=(), moment="1"):
+    record = {
+        "arm": "an-arm",
+        "trial": trial,
+        "equal": equal,
+        "changed": list(changed),
+        "val_loss": {"recorded": 2.0, "now": 2.0 if equal else 2.5},
+        "provenance": {"date": f"2026-01-0{moment}T00:00:00+00:00"},
+    }
+    store.save(store.replays_of(store.path_of(study, "an-arm")) / f"{trial}-{moment}.json", record)
+
+
+def test_replays_are_counted_by_what_had_changed():
+    """On another processor, after a change of the code, with other versions, with nothing changed: each replay once;
+    the promise leaves the other processor out."""
+    store.save(store.path_of("one", "an-arm"), {"trials": [{"label": str(i)} for i in range(9)]})
+    for label in "0123":
+        add("one", label, equal=False, changed=("processor A -> B", running.CODE))
+    add("one", "4", changed=(running.CODE,))
+    add("one", "5", equal=False, changed=("torch 1 -> 2",))
+    add("one", "6", equal=False)
+    store.save(paths.results() / "performance" / "x.json", {"kind": "performance"})
+    replays = running.replays()
+    found = running.by_cause(replays)
+    assert found["replays"].tolist() == [1, 1, 4, 1]
+    assert found.loc[running.CODE].tolist() == [1, 1, "0"]
+    assert found.loc["versions"].tolist() == [1, 0, "0.50"]
+    assert "1 of 3 replays" in running.replayed(replays)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from tests.speed import commands, peers
 
-from actlab.chapters.performance import STUDY
+from actlab.chapters.running import SPEED
 from actlab.errors import ActlabError, UnknownName
 from actlab.records import store
 from actlab.study import provenance
@@ -25,8 +25,8 @@ def save(name, measured):
         "machine": provenance.machine(),
         "threads": 1,
     }
-    record = {"kind": "performance", "study": STUDY, "name": name, "measured": measured, "provenance": origin}
-    store.save(store.path_of(STUDY, f"{name}-{now:%Y%m%dT%H%M%S}"), record)
+    record = {"kind": "performance", "study": SPEED, "name": name, "measured": measured, "provenance": origin}
+    store.save(store.path_of(SPEED, f"{name}-{now:%Y%m%dT%H%M%S}"), record)
     return record
 
 

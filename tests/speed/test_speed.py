@@ -5,7 +5,7 @@ from tests.speed import peers
 from tests.speed.__main__ import MEASUREMENTS, main, save
 from torch.optim import adam
 
-from actlab.chapters import performance
+from actlab.chapters import running
 from actlab.trainers import process
 
 TINY = peers.Setting(dataset="pydoc", scale="quick", steps=2)
@@ -39,22 +39,19 @@ def test_a_run_is_computed_from_its_parts():
     slow = {"iteration": [0.02, 0.02], "million_positions": [100.0, 100.0], "peak_mb": 500.0}
     about = {"iterations": 500, "evaluations": 11, "positions": 100_000, "published_positions": 200_000}
     measured = {**about, "models": {"charlm": {"ways": {"ours": mine, "plain reference": slow}}}}
-    table = performance.equal_protocol(measured).loc["charlm"]
-    assert table["run, s"].tolist() == ["16", "120"]
-    assert table["times ours"].tolist() == ["1", "7.50 [7.50, 7.50]"]
-    assert table["as published"].tolist() == ["", "14.4"]
     save("peers", measured)
-    assert performance.against_peers()["charlm", "plain reference"].value == pytest.approx(650)
-    assert "650% more CPU time" in performance.sentence()
-    assert "includes 0 in 0 of 1 comparison" in performance.sentence()
+    table = running.peers().loc["charlm"]
+    assert table["run, s"].tolist() == ["16", "120"]
+    assert table["as published"].tolist() == ["", "14.4"]
+    assert running.against_peers()["charlm", "plain reference"].value == pytest.approx(650)
+    assert "650% more CPU time" in running.speed()
+    assert "includes 0 in 0 of 1 comparison" in running.speed()
 
 
 def test_whole_commands_are_compared_by_their_median_seconds():
     """Three of ours against one of the reference."""
-    row = performance.commands({"models": {"charlm": {"reference": [60.0], "float32": [30.0, 20.0, 10.0]}}}).loc[
-        "charlm"
-    ]
-    assert row.tolist() == ["60", "20", "3.0"]
+    save("commands", {"models": {"charlm": {"reference": [60.0], "float32": [30.0, 20.0, 10.0]}}})
+    assert running.commands().loc["charlm"].tolist() == ["60", "20", "3.0"]
 
 
 @pytest.mark.slow
@@ -66,7 +63,8 @@ def test_peers_are_measured_in_processes_of_their_own():
     assert all(
         ways[name][part][0] > 0 for name in ("ours", "plain reference") for part in ("iteration", "million_positions")
     )
-    assert len(performance.equal_protocol(found)) == len(ways)
+    save("peers", found)
+    assert len(running.peers()) == len(ways)
 
 
 def test_an_unknown_measurement_lists_the_known(capsys):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 
-from actlab.chapters import reliability
+from actlab.chapters import running
 from actlab.records import store
 from actlab.study import provenance
 
@@ -64,10 +64,10 @@ def write(seconds):
     rows = [vars(row) for row in FAULTS.rows]
     record = {
         "kind": "reliability",
-        "study": reliability.STUDY,
+        "study": running.TRUST,
         "faults": rows,
         "doors": DOORS.counts,
         "seconds": seconds,
         "provenance": origin,
     }
-    store.save(store.path_of(reliability.STUDY, f"tests-{datetime.now(UTC):%Y%m%dT%H%M%S}"), record)
+    store.save(store.path_of(running.TRUST, f"tests-{datetime.now(UTC):%Y%m%dT%H%M%S}"), record)

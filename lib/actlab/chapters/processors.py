@@ -1,12 +1,13 @@
-"""The same seed on another kind of processor: what rounding alone makes of a result, from records and replays.
+"""The same seed on another kind of processor, and in bfloat16: what rounding alone makes of a result, from records and
+replays.
 
 Two processors add the same numbers in another order, so that every sum may differ in its last digits; seed, code,
-versions and data are the same.
+versions and data are the same. bfloat16 is compared by the plan of params/dtype.yaml.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from math import nan
 from typing import Any
@@ -15,13 +16,17 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from actlab.chapters.template import frame
 from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
-from actlab.records import store
+from actlab.records import repro, store
 from actlab.records.estimates import REFERENCE
 from actlab.records.families import trials_of
+from actlab.records.preregistration import plan_of
+from actlab.records.repro import Grid
 from actlab.records.store import Record
-from actlab.records.wording import listing, small
+from actlab.records.wording import listing, signed, small
+from actlab.statistics.equal_loss import decide
 from actlab.statistics.estimate import Estimate
 
 NOT_YET = f"{NO_RECORD}: `actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
@@ -31,8 +36,9 @@ APART = ("kind", "trials", "ensembles", "snapshots")
 """What of an arm's settings does not reach a trial's loss."""
 NOWHERE = 1e-10
 """Where a difference of 0 is drawn, on an axis that has no place for it."""
-
-
+HALF, WHOLE = "dtype", "repro-lite"
+"""The study in bfloat16, and that of the same arms in float32."""
+NO_HALF = f"{NO_RECORD}: `actlab run params/dtype.yaml` makes them on a processor with bfloat16 arithmetic"
 TRIAL = ["settings", "label", "model", "activation", "scale"]
 ARM = ["model", "activation"]
 
@@ -112,3 +118,32 @@ def summary(found: pd.DataFrame) -> str:
         f"and {len(others)} runs. The most among the others is "
         f"{small(last['apart'])} ({last['activation']} in {last['model']}{beside})"
     )
+
+
+def bfloat16() -> pd.DataFrame:
+    """The records in bfloat16 and in float32, compared by the committed plan."""
+    return equivalence(*(repro.read(store.load_study(study)) for study in (HALF, WHOLE)), plan_of(HALF))
+
+
+def equivalence(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> pd.DataFrame:
+    """A row an outcome of the plan and arm that both studies have, each outcome a family of its own; then the
+    hypothesis, by the plan's rule."""
+    rows: dict[str, dict[str, str]] = {}
+    cells = [cell for cell in half.arms if cell in whole.arms]
+    for outcome in plan["outcomes"] if cells else ():
+        margin = float(outcome["margin"])
+        found = decide([half.arms[cell].minus(whole.arms[cell], outcome["metric"]) for cell in cells], margin)
+        for cell, one in zip(cells, found, strict=True):
+            apart = min(abs(one.difference.low), abs(one.difference.high)) > margin and one.adjusted < plan["alpha"]
+            same = "equivalent" if one.equivalence_adjusted < plan["alpha"] else "undecided"
+            rows[f"{', '.join(cell)}: {outcome['name']}"] = {
+                "bfloat16 minus float32": signed(one.difference, 5),
+                "margin": f"{margin:g}",
+                "verdict": "beyond the margin" if apart else same,
+            }
+    if not rows:
+        return pd.DataFrame({"bfloat16 minus float32": {NO_HALF: ""}})
+    verdicts = {row["verdict"] for row in rows.values()}
+    word = "supported" if verdicts == {"equivalent"} else "undecided"
+    whole_plan = {"verdict": "contradicted" if "beyond the margin" in verdicts else word}
+    return frame({**rows, "the plan's hypothesis": whole_plan})

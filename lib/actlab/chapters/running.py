@@ -1,27 +1,190 @@
-"""The page on running, extending and trusting: its answer, the quick study of this machine, and every table."""
+"""The page on running, extending and trusting: what runs cost beside named peers (the newest records of `python -m
+tests.speed`), what studies survive (the tests of faults and of bad input), every replay of a recorded run, and the
+quick study of this machine. No torch; trains nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from statistics import median
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from actlab.chapters import performance, reliability
+from actlab import paths
 from actlab.chapters.template import folded, frame
+from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
-from actlab.records.wording import bullets, with_interval
+from actlab.records.store import Record
+from actlab.records.wording import bullets, moment, small, with_interval
+from actlab.statistics.estimate import Array, Estimate
+from actlab.statistics.means import mean_interval
+
+SPEED, TRUST = "performance", "reliability"
+"""Folders of what was measured, and of what the tests of faults did."""
+OURS, REFERENCE = "ours", "plain reference"
+PEERS = {
+    REFERENCE: "plain PyTorch",
+    "PyTorch Lightning, our model": "Lightning",
+    "nanoGPT-style loop and layers": "nanoGPT-style loop",
+}
+"""A way -> its name in the figure."""
+CODE, PROCESSOR = "the code that trains", "processor "
+"""How a replay names what changed since its record was made: the code; how a change of the processor begins."""
+
+
+def newest(study: str, name: str | None = None) -> Record | None:
+    """The last record of that name; ``None`` where there is none."""
+    found = (record for record in store.load_study(study) if record.get("name") == name)
+    return max(found, key=lambda record: str(record["provenance"]["date"]), default=None)
+
+
+def measured(name: str) -> Any:
+    """What the newest measurement of that name found."""
+    return record["measured"] if (record := newest(SPEED, name)) else {"models": {}}
+
+
+def _runs(positions: str = "positions") -> Iterator[tuple[str, str, Any, Array, Array]]:
+    """(model, way, its parts, CPU seconds of a run whose evaluations take so many positions each, those of ours with
+    our evaluations), one value a round."""
+    found = measured("peers")
+
+    def run(way: Any, positions: str) -> Array:
+        steps, million = np.array(way["iteration"]), np.array(way["million_positions"])
+        return np.asarray(found["iterations"] * steps + found["evaluations"] * found[positions] / 1e6 * million)
+
+    for model, row in found["models"].items():
+        ours = run(row["ways"][OURS], "positions")
+        yield from ((model, name, way, run(way, positions), ours) for name, way in row["ways"].items())
+
+
+def against_peers() -> dict[tuple[str, str], Estimate]:
+    """(model, way) -> CPU time of a run at equal protocol minus ours, in % of ours, over the rounds."""
+    return {
+        (model, name): mean_interval(list(100 * (run / ours - 1)))
+        for model, name, _, run, ours in _runs()
+        if name != OURS
+    }
+
+
+def figure() -> Figure:
+    """CPU time of a run at equal protocol, minus ours: a row a model, a mark a way."""
+    found = {("", model, PEERS.get(way, way)): estimate for (model, way), estimate in against_peers().items()}
+    return points(found, "CPU time of a run minus ours (%); right of 0: slower than ours", zero=True, height=3.0)
+
+
+def peers() -> pd.DataFrame:
+    """One row a model and way: a run at equal protocol, how many times as long as ours one with the published
+    evaluations takes, and what both consist of."""
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for (model, name, way, run, ours), (*_, published, _) in zip(_runs(), _runs("published_positions"), strict=True):
+        rows[model, name] = {
+            "run, s": f"{np.median(run):.0f}",
+            "as published": f"{np.median(published) / np.median(ours):.1f}" if name == REFERENCE else "",
+            "step, ms": f"{1e3 * np.median(way['iteration']):.0f}",
+            "memory, MB": f"{way['peak_mb']:.0f}",
+            "rounds": str(len(run)),
+        }
+    return frame(rows, ("model", "way"))
+
+
+def commands() -> pd.DataFrame:
+    """One row a model: wall-clock seconds of the reference's command and of ours, and their ratio."""
+    rows = {}
+    for model, ways in measured("commands")["models"].items():
+        theirs = median(ways["reference"])
+        rows[model] = {"reference, s": f"{theirs:.0f}"}
+        for way, seconds in ((way, median(values)) for way, values in ways.items() if way != "reference"):
+            rows[model] |= {f"ours in {way}, s": f"{seconds:.0f}", f"times faster in {way}": f"{theirs / seconds:.1f}"}
+    return frame(rows)
+
+
+def speed() -> str:
+    """What the figure shows; says so where nothing was measured."""
+    found = against_peers().values()
+    if not found:
+        return f"Speed: {NO_RECORD}"
+    return (
+        f"At equal protocol plain PyTorch, Lightning and a nanoGPT-style loop take {median(e.value for e in found):.0f}"
+        "% more CPU time than we do in the median; the 95% interval includes 0 in "
+        f"{sum(e.low < 0 < e.high for e in found)} of {len(found)} comparisons"
+    )
+
+
+def trust(record: Record | None) -> str:
+    """What faults and bad input did; says so where there is no record."""
+    if record is None:
+        return f"Faults: {NO_RECORD}"
+    kinds, inputs = pd.DataFrame(record["faults"]), doors(record).sum()
+    return (
+        f"Of {kinds['times'].sum()} faults that tests brought about (kills, full disks, damaged files) "
+        f"{kinds['lost'].sum() or 'none'} lost a result; of {inputs['tried']:,} bad or odd inputs "
+        f"{inputs['tracebacks'] or 'none'} ended in a traceback"
+    )
+
+
+def faults(record: Record | None) -> pd.DataFrame:
+    """One row a fault: how often it was brought about, what came of it, how many records were compared with those of an
+    undisturbed run, and how many of them were lost."""
+    if record is None:
+        return frame({})
+    shown = ["times", "outcome", "compared", "lost"]
+    return pd.DataFrame(record["faults"]).set_index("fault")[shown].replace("`", "", regex=True)
+
+
+def doors(record: Record | None) -> pd.DataFrame:
+    """One row a door: bad and odd inputs tried, how many could be used, how many were refused with a sentence, and what
+    remains: tracebacks."""
+    if record is None:
+        return frame({})
+    found = pd.DataFrame(record["doors"]).T.sort_index()
+    return found.assign(tracebacks=found["tried"] - found["used"] - found["refused"])
+
+
+def replays() -> list[Record]:
+    """Every run that was trained again, of all studies."""
+    return [r for path in sorted(paths.results().glob("*")) if path.is_dir() for r in store.load_replays(path.name)]
+
+
+def on_another_processor(replay: Record) -> bool:
+    """Whether it ran on another kind of processor than its record."""
+    return any(change.startswith(PROCESSOR) for change in replay["changed"])
+
+
+def cause(replay: Record) -> str:
+    """What had changed since its record that bears most on the bits."""
+    if on_another_processor(replay):
+        return "the kind of processor: equal bits are not to be expected"
+    if CODE in replay["changed"]:
+        return CODE
+    return "versions" if replay["changed"] else "nothing"
+
+
+def by_cause(every: list[Record]) -> pd.DataFrame:
+    """One row a cause: replays, those that gave the recorded bits, and how far the losses of the others were off."""
+    rows = {}
+    for name in sorted(set(map(cause, every))):
+        mine = [replay for replay in every if cause(replay) == name]
+        off = [abs(r["val_loss"]["now"] - r["val_loss"]["recorded"]) for r in mine if "val_loss" in r]
+        rows[name] = {
+            "replays": len(mine),
+            "the recorded bits": sum(r["equal"] for r in mine),
+            "largest difference of validation loss (nats)": small(max(off, default=0.0)),
+        }
+    return frame(rows)
+
+
+def replayed(every: list[Record]) -> str:
+    """How many runs that were trained again gave the recorded bits, where that is promised."""
+    promised = [r["equal"] for r in every if not on_another_processor(r)]
+    return f"On the recorded kind of processor {sum(promised)} of {len(promised)} replays gave the recorded bits"
 
 
 def answer() -> Any:
     """What a run costs, what a study survives, whether it repeats: a sentence each, for a notebook."""
-    return bullets(
-        [
-            performance.sentence(),
-            reliability.sentence(performance.newest(None, reliability.STUDY)),
-            reliability.replayed(reliability.replays()),
-        ]
-    )
+    return bullets([speed(), trust(newest(TRUST)), replayed(replays())])
 
 
 def table(study: str) -> pd.DataFrame:
@@ -49,7 +212,21 @@ def extent(study: str) -> Any:
 
 
 def tables() -> Any:
-    """Every table, folded."""
-    record = performance.newest(None, reliability.STUDY)
-    trust = {"Faults": reliability.faults(record), "Bad and odd input": reliability.doors(record)}
-    return folded(performance.tables(faults=record) | trust)
+    """Every table, and the machines, folded."""
+    tests = newest(TRUST)
+    records = {"peers": newest(SPEED, "peers"), "commands": newest(SPEED, "commands"), "faults": tests}
+    origins = {name: record["provenance"] for name, record in records.items() if record}
+    machines = {
+        name: {"processor": made["machine"]["processor"], "torch": made["machine"].get("torch", "")}
+        | {"date": moment(made["date"]), "commit": (made["git_commit"] or "none")[:10]}
+        for name, made in origins.items()
+    }
+    return folded(
+        {
+            "CPU time at equal protocol, every way": peers(),
+            "Whole commands: two runs from the shell, wall clock, each side with its own protocol": commands(),
+            "Machines": frame(machines),
+            "Faults": faults(tests),
+            "Bad and odd input": doors(tests),
+        }
+    )

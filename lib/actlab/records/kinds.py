@@ -228,7 +228,7 @@ class Text(Record):
 
 
 class Measurement(Record):
-    """Speed, memory or faults of the package itself, as the pages of performance and reliability show them."""
+    """Speed, memory or faults of the package itself, as the page on running shows them."""
 
     kind: Literal["performance", "reliability"]
     """What it is a record of; tells the kinds of records apart."""
