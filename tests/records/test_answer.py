@@ -57,7 +57,7 @@ def records(shifts, seed=0, models=("charlm", "convlm", "minigpt")):
         for m, model in enumerate(models)
         for i, (activation, shift) in enumerate({"relu": 0.0, **shifts}.items())
     ]
-    return [grids.baseline() | {"bigram": {"val_loss": 2.48}}, *arms]
+    return [grids.baseline() | {"bigram": {"val_loss": 2.48, "val_accuracy": 30.0}}, *arms]
 
 
 def answer(found):

@@ -253,12 +253,11 @@ def read(
     Raises:
         RecordError: a record of another shape.
     """
-    records, kinds = list(records), (*settings.MAIN, "floor")
+    records = list(records)
     for record in records:
-        if schema.kind_in(record) in kinds:
-            schema.check_record(record)
+        schema.check_record(record)
     baseline = next((r for r in records if r["kind"] == "baseline"), {})
-    records = [r for r in records if r["kind"] in kinds]
+    records = [r for r in records if r["kind"] in (*settings.MAIN, "floor")]
     names = settings.differing(records)
     main, floors = (
         {(_row(r, names), _level(r)): r for r in records if (r["kind"] == "floor") == floor} for floor in (False, True)
