@@ -50,7 +50,10 @@ def test_the_bar_holds_outcomes_alone():
     bar = claims.bar(JUDGED).data
     assert '<span data-verdict="replicated" style="flex:1"></span><span data-verdict="artefact"' in bar
     assert '<li data-verdict="artefact">1 artefact</li>' in bar
-    assert 'aria-label="of 2 published claims about outcomes that could be tested so far 1 is an artefact and 1 is replicated"' in bar
+    assert (
+        'aria-label="of 2 published claims about outcomes that could be tested so far 1 is an artefact and 1 is replicated"'
+        in bar
+    )
 
 
 @pytest.mark.browser

@@ -85,9 +85,6 @@ class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *args): ...
 
 
-REDIRECTS = paths.ROOT / "book" / "redirects.yaml"
-
-
 @dataclass(frozen=True)
 class Site:
     """A book on a loopback address."""
@@ -103,7 +100,8 @@ class Site:
     @property
     def pages(self):
         """Its pages, without the indices that Sphinx makes, the first page's second address, and old addresses."""
-        old = {f"{name}.html" for name in yaml.safe_load(REDIRECTS.read_text(encoding="utf-8"))}
+        settings = yaml.safe_load((paths.ROOT / "_config.yml").read_text(encoding="utf-8"))
+        old = {f"{name}.html" for name in settings["sphinx"]["config"]["redirects"]}
         found = [path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*.html")]
         found = [name for name in found if name not in old]
         return sorted(name for name in found if not name.startswith(("_", "genindex", "index", "search")))

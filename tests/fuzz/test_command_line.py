@@ -32,7 +32,6 @@ def quiet(monkeypatch, tmp_path):
     monkeypatch.setattr("actlab.study.run.run", lambda *args, **kwargs: stand_in)
     monkeypatch.setattr("actlab.data.tokenize.tokenize_dataset", lambda *args, **kwargs: {"vocab_size": 1})
     monkeypatch.setattr("actlab.book.build.build_book", lambda workers: "index.html")
-    monkeypatch.setattr("actlab.book.execute.execute_stale", lambda workers, say: None)
     monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
     file = tmp_path / "study.yaml"
     file.write_text(PARAMS)

@@ -9,33 +9,17 @@ from pathlib import Path
 
 from actlab import paths
 from actlab.book.execute import BookError, execute_stale
-from actlab.book.keys import book_key
-from actlab.files import write_text
-
-
-def say(line: str) -> None:
-    """A line of progress on the terminal."""
-    print(line, flush=True)
 
 
 def build_book(workers: int = os.cpu_count() or 1, root: Path = paths.ROOT) -> Path:
-    """Bring the book up to date; returns its first page, ``book/_build/html/index.html``. Where nothing has changed,
-    Sphinx is not asked.
+    """Bring the book up to date; returns its first page, ``book/_build/html/index.html``.
 
     Raises:
         BookError: a notebook failed, or Jupyter Book found a fault (it has said which).
     """
-    execute_stale(workers, say, root)
-    stamp = root / "book" / "_build" / "made-from"
-    if not (stamp.exists() and stamp.read_text(encoding="utf-8") == book_key(root)):
-        stamp.unlink(missing_ok=True)
-        _jupyter_book(root)
-        write_text(stamp, book_key(root))
-    return root / "book" / "_build" / "html" / "index.html"
-
-
-def _jupyter_book(root: Path) -> None:
+    execute_stale(workers, lambda line: print(line, flush=True), root)
     start = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
     command = [*start, "build", "book", "-W", "--keep-going", "--quiet"]
     if subprocess.run(command, cwd=root, check=False).returncode:
         raise BookError("jupyter-book found the faults above; nothing of the book is to be trusted until they are gone")
+    return root / "book" / "_build" / "html" / "index.html"

@@ -1,10 +1,10 @@
-"""`results/` as a data set for those who do not have this package: JSON schema, Croissant metadata, a dictionary of every
-key and column (`python -m actlab.book.dataset` writes them), and the tidy tables as CSV."""
+"""`results/` as a data set for those who do not have this package: JSON schema, Croissant metadata and a dictionary of
+every key and column (`python -m actlab.book.dataset` writes them), and the tidy tables as CSV."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from actlab import __version__, files, paths
 from actlab.book.readme import replaced
 from actlab.records import schema, tables
 
-PARTS = ("anyOf", "oneOf")
 TYPES = {"name": "sc:Text", "text": "sc:Text", "hash": "sc:Text", "true or false": "sc:Boolean"}
 """Unit of a column -> type in Croissant; of any other a number."""
 NAMES = list(tables.COLUMNS)
@@ -30,53 +29,40 @@ def json_schema() -> Node:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A record of actlab", **found}
 
 
-def keys(kind: str) -> dict[str, Node]:
-    """JSON path -> schema of every key that the records of a kind have, as ``$.trials[*].label``."""
-    whole = json_schema()
-    return dict(_keys(_resolved({"$ref": whole["discriminator"]["mapping"][kind]}, whole), whole, "$"))
-
-
-def _resolved(node: Node, whole: Node) -> Node:
-    return whole["$defs"][node["$ref"].rpartition("/")[2]] | node if "$ref" in node else node
-
-
-def _keys(node: Node, whole: Node, at: str) -> Iterator[tuple[str, Node]]:
-    for variant in [each for part in PARTS for each in node.get(part, ())]:
-        yield from _keys(_resolved(variant, whole), whole, at)
-    if "items" in node:
-        yield from _keys(_resolved(node["items"], whole), whole, f"{at}[*]")
-    for name, child in node.get("properties", {}).items():
-        inner = _resolved(child, whole)
-        yield f"{at}.{name}", inner
-        yield from _keys(inner, whole, f"{at}.{name}")
+def objects() -> dict[str, Node]:
+    """Name -> schema of every object that a record is or holds; a kind of record has the kind's name."""
+    found = json_schema()
+    kinds = {kind: _type({"$ref": place}) for kind, place in found["discriminator"]["mapping"].items()}
+    return {kind: found["$defs"][name] for kind, name in kinds.items()} | {
+        name: node for name, node in found["$defs"].items() if name not in kinds.values()
+    }
 
 
 def _type(node: Node) -> str:
-    """Of a value, in a word."""
-    variants = [each for part in PARTS for each in node.get(part, ())]
-    return " or ".join(dict.fromkeys(map(_type, variants))) if variants else str(node.get("type", "any"))
+    """Of a value, in words."""
+    if variants := node.get("anyOf") or node.get("oneOf"):
+        return " or ".join(map(_type, variants))
+    if "items" in node:
+        return f"array of {_type(node['items'])}"
+    return str(node.get("$ref", node.get("type", "any"))).rpartition("/")[2]
 
 
 def dictionary() -> str:
-    """Every key of a record with the kinds that have it, and every column of the tidy tables, as Markdown."""
+    """Every key of a record with the objects that have it, and every column of the tidy tables, as Markdown."""
     told: dict[tuple[str, ...], list[str]] = {}
-    for kind in json_schema()["discriminator"]["mapping"]:
-        for path, node in keys(kind).items():
-            told.setdefault((f"`{path[2:]}`", _type(node), _said(node)), []).append(kind)
-    rows = [(key, kind, ", ".join(kinds), said) for (key, kind, said), kinds in sorted(told.items())]
-    columns = [(f"`{name}`", unit, meaning) for name, (unit, meaning) in tables.COLUMNS.items()]
-    record = _table(("key", "type", "kinds of record", "meaning"), rows)
+    for name, node in objects().items():
+        for key, value in node["properties"].items():
+            told.setdefault((f"`{key}`", _type(value), value.get("description", "")), []).append(name)
+    rows = [(key, kind, ", ".join(names), said) for (key, kind, said), names in sorted(told.items())]
+    columns = [(f"`{name}`", *about) for name, about in tables.COLUMNS.items()]
+    record = _table(("key", "type", "of", "meaning"), rows)
     tidy = _table(("column", "unit", "meaning"), columns)
     return f"## Keys of a record\n\n{record}\n\n## Columns of trials.csv and pairs.csv\n\n{tidy}\n"
 
 
-def _said(node: Node) -> str:
-    return str(node.get("description", "")).replace("\n", " ").replace("``", "`")
-
-
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *(tuple(cell.replace("|", "\\|") for cell in row) for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    cells = [[cell.replace("|", "\\|").replace("\n", " ").replace("``", "`") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *cells])
 
 
 def croissant(given: Node) -> Node:

@@ -1,52 +1,71 @@
-"""Which notebook makes which page, with which parameters: reads ``book/pages.yaml``. Executes nothing."""
+"""Which notebook makes which page, with which parameters and from which files (``book/pages.yaml``), and whether a page
+is stale. Executes nothing."""
 
 from __future__ import annotations
 
-import re
+import hashlib
+import json
+import platform
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, ValidationError, model_validator
 
+import actlab
 from actlab import paths
 from actlab.errors import BadInput
+from actlab.files import read_yaml
+from actlab.records import store
 
 FOLDER = "studies"
 """Of the executed notebooks, below ``book/``: ignored by git, and whatever no entry names is removed from it."""
+PACKAGE = Path(actlab.__file__).resolve().parent
 
 
-class Entry(BaseModel):
+class Page(BaseModel):
     """One entry of the file, whose first comment says what each field is."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    page: str = Field(pattern=rf"^{FOLDER}/[a-z0-9_-]+$")
+    name: str = Field(alias="page", pattern=rf"^{FOLDER}/[a-z0-9_-]+$")
     notebook: str = Field(pattern=r"^[a-z0-9_-]+$")
     file: str | None = None
     params: dict[str, Any] = {}
     reads: list[str] = []
+    _root: Path = PrivateAttr()
 
+    def model_post_init(self, root: Path) -> None:
+        """The repository is the context of the validation."""
+        self._root = root
 
-@dataclass(frozen=True)
-class Page:
-    """One page: what is executed with what, and everything else that it reads."""
+    @model_validator(mode="after")
+    def _sources_exist(self) -> Page:
+        files = [read for read in self.reads if Path(read).parts[0] != "results"]
+        for place in (self.source, *(self._root / name for name in (self.file, *files) if name)):
+            if not place.exists():
+                raise ValueError(f"there is no {place.relative_to(self._root)}")
+        return self
 
-    name: str
-    notebook: Path
-    params: dict[str, Any]
-    reads: tuple[str, ...]
-    root: Path
-    from_file: frozenset[str] = frozenset()
-    """Names of those parameters that its params file gives."""
+    @property
+    def source(self) -> Path:
+        """The notebook."""
+        return self._root / "notebooks" / f"{self.notebook}.ipynb"
 
     @property
     def path(self) -> Path:
         """Of the executed notebook."""
-        return self.root / "book" / f"{self.name}.ipynb"
+        return self._root / "book" / f"{self.name}.ipynb"
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters with which the notebook is executed: those of the params file, then the entry's own."""
+        found = {**(read_yaml(self._root / self.file) if self.file else {}), **self.params}
+        found.pop("kind", None)
+        return found
 
     @property
     def studies(self) -> list[str] | None:
@@ -56,70 +75,58 @@ class Page:
 
     def files(self) -> Iterator[tuple[str, Path]]:
         """Every file below what the page reads, with the name under which it is read; a study without records has
-        none."""
+        none. ``ACTLAB_RESULTS`` moves ``results/``."""
         for read in self.reads:
-            place = located(read, self.root)
+            moved = Path(read).parts[0] == "results" and self._root == paths.ROOT
+            place = paths.results() / Path(read).relative_to("results") if moved else self._root / read
             for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
                 if file.is_file() and not file.name.startswith("."):
                     yield f"{read}/{file.relative_to(place).as_posix()}", file
 
+    def inputs(self) -> dict[str, str]:
+        """Hash of everything that the page depends on, by kind."""
+        return {
+            "notebook": contents([("", self.source)]),
+            "parameters": store.digest(self.values),
+            "records": contents(self.files()),
+            "software": software(),
+        }
 
-def located(read: str, root: Path) -> Path:
-    """Where something that a page reads lies; ``ACTLAB_RESULTS`` moves ``results/``."""
-    first, *rest = Path(read).parts
-    return paths.results().joinpath(*rest) if first == "results" and root == paths.ROOT else root / read
+    def changed(self) -> list[str]:
+        """The kinds of inputs that are not those with which the page was made; empty where it is fresh."""
+        try:
+            made_from = json.loads(self.path.read_text(encoding="utf-8"))["metadata"]["actlab"]
+        except (OSError, ValueError, KeyError):
+            made_from = {}
+        return [kind for kind, value in self.inputs().items() if made_from.get(kind) != value]
+
+
+def contents(files: Iterable[tuple[str, Path]]) -> str:
+    """sha256 over names and contents."""
+    return store.digest([(name, hashlib.sha256(path.read_bytes()).hexdigest()) for name, path in files])
+
+
+@cache
+def software() -> str:
+    """Hash of the package's files, of Python and of every installed package."""
+    sources = sorted(path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    installed = sorted(f"{package.name}=={package.version}" for package in metadata.distributions())
+    return store.digest(
+        [contents((str(path.relative_to(PACKAGE)), path) for path in sources), platform.python_version(), installed]
+    )
 
 
 def load_pages(root: Path = paths.ROOT) -> list[Page]:
     """The pages that ``book/pages.yaml`` asks for, checked; none where there is no such file.
 
     Raises:
-        BadInput: an entry that cannot be meant so; the message names its place in the file.
+        BadInput: an entry that cannot be meant so; the message has its number, from 0, and field.
     """
     source = root / "book" / "pages.yaml"
-    entries = _read(source, list) if source.exists() else []
-    pages = [_page(entry, f"book/pages.yaml, entry {i}", root) for i, entry in enumerate(entries, 1)]
+    try:
+        pages = TypeAdapter(list[Page]).validate_python(read_yaml(source) if source.exists() else [], context=root)
+    except ValidationError as error:
+        raise BadInput(f"book/pages.yaml: {error}") from None
     if twice := sorted(name for name, times in Counter(page.name for page in pages).items() if times > 1):
         raise BadInput(f"book/pages.yaml names a page twice: {', '.join(twice)}")
     return pages
-
-
-def _read(path: Path, shape: type) -> Any:
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadInput(f"cannot read {path}: {error}") from None
-    if not isinstance(values, shape):
-        raise BadInput(f"{path} must hold a {shape.__name__}, found {type(values).__name__}")
-    return values
-
-
-def _page(values: object, where: str, root: Path) -> Page:
-    try:
-        entry = Entry.model_validate(values)
-    except ValidationError as error:
-        found = [f"{where}: {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
-        raise BadInput("; ".join(found)) from None
-    needed = [f"notebooks/{entry.notebook}.ipynb", *([entry.file] if entry.file else []), *entry.reads]
-    for name in needed:
-        if Path(name).parts[0] != "results" and not (root / name).exists():
-            raise BadInput(f"{where}: there is no {name}")
-    from_file = _read(root / entry.file, dict) if entry.file else {}
-    params = {key: value for key, value in (from_file | entry.params).items() if key != "kind"}
-    return Page(entry.page, root / needed[0], params, tuple(entry.reads), root, frozenset(from_file))
-
-
-def replaced(text: str, words: dict[str, Any], where: str) -> str:
-    """A text with every ``{{word}}`` replaced; a list is joined by commas.
-
-    Raises:
-        BadInput: a word that has no value.
-    """
-
-    def value(found: re.Match[str]) -> str:
-        if found[1] not in words:
-            raise BadInput(f"{where}: {{{{{found[1]}}}}} has no value: known are {', '.join(sorted(words))}")
-        given = words[found[1]]
-        return ", ".join(map(str, given)) if isinstance(given, list) else str(given)
-
-    return re.sub(r"\{\{\s*(.*?)\s*\}\}", value, text)
