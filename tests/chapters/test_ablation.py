@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.support.ablations import made_up, record, records
+from tests.support.ablations import made_up, record
 
 from actlab.chapters import ablation
 from actlab.records.ablation import BROKEN, CELLS, effect, interaction, read
@@ -29,14 +29,11 @@ def test_no_records_no_numbers():
     assert partly["ablation_effect"].startswith("No configuration and its bQ+bV partner")
 
 
-def test_tables_name_what_is_missing():
-    """Sixteen rows always; a row an optimizer with both effects."""
-    shown = ablation.losses(read(records(("ecd",))), made_up())
-    assert len(shown) == 16
-    assert (shown["loss, published rates"] == "no record yet").sum() == 12
-    assert (shown["loss, tuned rates"] != "no record yet").all()
+def test_tables_hold_effects_and_losses():
+    """A row an optimizer with both effects; a row an arm."""
     table = ablation.table(made_up())
     assert table.loc["ECD", "effect under random PReLU"].startswith(("-0.29", "-0.30"))
+    assert len(ablation.losses(made_up())) == 16
 
 
 LEVEL = {"soap": 4.5, "adamw": 4.8, "sgdm": 4.9, "ecd": 4.91}

@@ -7,18 +7,6 @@ from actlab.chapters import arms
 from actlab.chapters.template import MISSING, folded, standing_listed
 from actlab.records.labels import METRICS
 from actlab.records.repro import read
-from actlab.records.wording import with_interval
-from actlab.statistics.estimate import Estimate
-
-NAN = float("nan")
-
-
-def test_intervals_in_text():
-    """Value and limits; the value alone without limits; words without a value."""
-    assert with_interval(Estimate(0.12345, 0.1, 0.2, 5, "m")) == "0.1235 [0.1000, 0.2000]"
-    assert with_interval(Estimate(0.12345, NAN, NAN, 2, "m"), 2) == "0.12"
-    assert with_interval(Estimate(NAN, NAN, NAN, 1, "m")) == "no pair"
-    assert with_interval(Estimate(NAN, NAN, NAN, 4, "m")) == "NaN"
 
 
 def table(grid, metric="val_loss"):
@@ -111,5 +99,4 @@ def test_tables_are_folded_behind_their_titles():
     """Text of a cell is escaped; a study without records says so."""
     html = folded({"a < b": arms.table_missing(read([grids.record()]))}).data
     assert html.startswith("<details><summary>a &lt; b</summary><table")
-    assert arms.tables(grids.grid()).data.count("<details>") == 10
     assert standing_listed("nothing").data == "- No record yet."

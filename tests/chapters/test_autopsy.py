@@ -1,82 +1,100 @@
-"""The autopsy: numbers in the words are those of the evidence or of the texts, and what is missing says so."""
+"""The autopsy: numbers in the words are those of the committed records, worked out here plainly, or of the texts, and
+what is missing says so."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from scipy import stats
-from tests.support import autopsies
+from tests.support import grids
 
 from actlab.chapters.autopsy import anomalies, answer, pictures, table, trained
 from actlab.figures.style import NO_RECORD
+from actlab.records import autopsy
 from actlab.records.autopsy import Autopsy
 from actlab.records.repro import read
 
-SAID = {
-    ("identical", "on"): "in 15 of 18 evaluations of 2 models",
-    ("identical", "off"): "gelu minus relu up to +0.733 [",
-    ("leak", "published"): "loss 0.0077 with 41.97% accuracy",
-    ("leak", "on"): "0.300 nats after 10 iterations, and 26.0%",
-    ("leak", "off"): "2.100 nats",
-    ("itself", "on"): "two seeds 0.601, one model 0.591",
-    ("itself", "off"): "two seeds 0.120",
-    ("plateau", "on"): "character frequencies alone have 3.300",
-    ("plateau", "off"): "2.333 nats after 10 iterations",
-    ("swiglu", "on"): f"{100 * (1 - 0.611 / 0.9015):.0f}% below relu",
-    ("swiglu", "off"): "1.7% above relu in one measure; on the same inputs swiglu minus relu +0.0",
-    ("drawn", "on"): "charlm 26.0%, with a standard error of 1.4 points",
-    ("drawn", "off"): "charlm 47.9%",
-}
+
+@pytest.fixture
+def evidence(monkeypatch):
+    monkeypatch.delenv("ACTLAB_RESULTS")
+    return autopsy.gather()
 
 
-@pytest.mark.parametrize(("name", "part"), SAID)
-def test_what_each_anomaly_says(name, part):
-    """Numbers worked out from the made-up evidence, or from the texts alone."""
-    assert SAID[name, part] in getattr(anomalies(autopsies.evidence())[name], part)
+def mean(entries, name):
+    return pytest.approx(np.mean([entry[name] for entry in entries]))
 
 
-def test_the_answer_and_the_table_hold_them():
-    evidence = autopsies.evidence()
-    assert "two seeds by 0.601. On the same inputs two seeds differ by 0.120 only" in answer(evidence)
-    shown, found = table(anomalies(evidence)), anomalies(evidence)
-    assert list(shown["ours, defect on"]) == [anomaly.on for anomaly in found.values()]
+def test_readings_are_the_records_own_numbers(evidence):
+    """Different inputs, one model, same inputs, losses: each from its own block, at every snapshot and at the end."""
+    assert len(evidence.on) > 4
+    for reading in evidence.on.values():
+        record = reading.arm.record
+        end = {"trials": [trial["final"] for trial in record["trials"]], "pairs": record["reproducibility_metrics"]}
+        steps = [
+            *record.get("trajectory", []),
+            end | {"iteration": reading.end, "as_published": record["as_published"]},
+        ]
+        assert reading.iterations == [at["iteration"] for at in steps]
+        for at in steps:
+            step, published = at["iteration"], at["as_published"]
+            assert reading.between(iteration=step).value == mean(published["pairs"], "coded_pd")
+            assert reading.between("relative_pd", step).value == mean(published["pairs"], "relative_pd")
+            assert reading.itself(iteration=step).value == mean(published["itself"], "coded_pd")
+            assert reading.paired(step).value == mean(at["pairs"], "total_variation")
+            assert reading.value("train_loss", step).value == mean(at["trials"], "train_loss")
+        assert reading.published("val_accuracy").value == mean(record["as_published"]["trials"], "val_accuracy")
+        assert reading.between().n == len(record["trials"])
+
+
+def test_what_each_anomaly_says(evidence):
+    """Of the readings, of the corrected records at as many iterations, and of the texts."""
+    found, on, off = anomalies(evidence), evidence.on, evidence.off.arms
+    relu, leak = on["charlm", "relu"], on["convlm", "relu"]
+    two, one = relu.between().value, relu.itself().value
+    history = [trial["history"] for trial in off["convlm", "relu"].record["trials"]]
+    late = [next(e["val_loss"] for e in own if e["iteration"] == leak.end) for own in history]
+    accuracy = relu.published("val_accuracy").value
+    said = {
+        ("leak", "published"): "loss 0.0077 with 41.97% accuracy",
+        ("leak", "on"): f"{leak.value('val_loss').value:.3f} nats after {leak.end} iterations",
+        ("leak", "off"): f"{np.mean(late):.3f} nats",
+        ("itself", "on"): f"two seeds {two:.3f}, one model {one:.3f}",
+        ("itself", "off"): f"two seeds {relu.paired().value:.3f}",
+        ("plateau", "on"): f"alone have {evidence.off.baseline['unigram']['val_loss']:.3f}",
+        (
+            "swiglu",
+            "on",
+        ): f"{100 * (1 - on['charlm', 'swiglu'].between().value / relu.between('relative_pd').value):.0f}",
+        ("drawn", "on"): f"error of {np.sqrt(accuracy * (100 - accuracy) / 1000):.1f} points",
+        (
+            "trade_off",
+            "on",
+        ): f"two seeds {trained.points(evidence)[['train_loss', 'between']].corr('spearman').iloc[0, 1]:+.2f}",
+    }
+    for (name, part), words in said.items():
+        assert words in found[name][part], name
+    assert f"two seeds by {two:.3f}" in answer(evidence)
+    shown = table(found)
+    assert list(shown["ours, defect on"]) == [anomaly["on"] for anomaly in found.values()]
     assert len(shown) <= 8
     assert set(pictures.CAPTIONS) <= set(found)
 
 
-def test_without_records_it_waits():
-    """No number is invented: both of our columns say that there is no record; the published one stands."""
+def test_what_is_missing_waits(evidence):
+    """No number is invented: without records both of our columns say so, and one arm alone breaks no anomaly."""
     assert answer(Autopsy()) == NO_RECORD
     for found in anomalies(Autopsy()).values():
-        assert all((found.published, found.source, found.defect))
-        assert (found.on, found.off) == (NO_RECORD, NO_RECORD)
-
-
-@pytest.mark.parametrize("arm", autopsies.evidence().on)
-def test_with_some_records_it_says_what_it_can(arm):
-    """One arm alone never breaks an anomaly: it is told, or waits."""
-    whole = autopsies.evidence()
-    found = anomalies(replace(whole, on={arm: whole.on[arm]}))
-    assert all(anomaly.on and anomaly.off for anomaly in found.values())
-
-
-def test_trade_off_has_one_point_an_arm_and_iteration():
-    """convlm is left out; a loss of 3 nats halves the reading on different inputs, so that it falls with the loss."""
-    evidence = autopsies.evidence()
-    arms = (("charlm", "relu"), ("charlm", "swiglu"), ("nanotransformer", "gelu"), ("tinylstm", "gelu"))
-    points = trained.points(evidence)
-    assert {*points.set_index(["model", "activation", "iteration"]).index} == {
-        (*arm, i) for arm in arms for i in (5, 10)
-    }
-    assert (
-        f"two seeds {stats.spearmanr(points['train_loss'], points['between']).statistic:+.2f}"
-        in anomalies(evidence)["trade_off"].on
-    )
+        assert all((found["published"], found["source"], found["defect"]))
+        assert (found["on"], found["off"]) == (NO_RECORD, NO_RECORD)
+    for cell, reading in evidence.on.items():
+        found = anomalies(replace(evidence, on={cell: reading}))
+        assert all(anomaly["on"] and anomaly["off"] for anomaly in found.values())
 
 
 def overfit(best):
     """gelu leads at the last step; its lowest loss lies so far from that."""
     losses = {"relu": (2.5, 2.6, 2.7), "gelu": (2.0, 2.1, 2.21), "swish": (2.9, 3.0, 3.11)}
-    arms = {name: autopsies.corrected("charlm", name, values) for name, values in losses.items()}
+    arms = {name: grids.record("charlm", name, values) for name, values in losses.items()}
     for trial in arms["gelu"]["trials"] if best else ():
         trial["best"]["val_loss"] = best + trial["final"]["val_loss"]
     return read(arms.values())
@@ -87,15 +105,16 @@ def test_our_runs_that_overfit():
     the choice decides; where both orders agree it does not."""
     assert "is not reproduced" in trained.rule(overfit(0))
     assert trained.rule(overfit(0.5)).endswith("is reproduced; differences from relu that the choice decides: gelu")
-    assert trained.rule(read([autopsies.corrected("charlm", "relu")])).endswith("waits for records of gelu, swish")
+    assert trained.rule(read([grids.record()])).endswith("waits for records of gelu, swish")
     found = anomalies(Autopsy(overfit=overfit(0.5)))["significance"]
-    assert found.on == "at the last step gelu < relu < swish; 9 of 9 runs end above their lowest loss"
-    assert found.off == "at the lowest loss relu < gelu < swish; differences from relu that depend on it: gelu"
+    assert found["on"] == "at the last step gelu < relu < swish; 9 of 9 runs end above their lowest loss"
+    assert found["off"] == "at the lowest loss relu < gelu < swish; differences from relu that depend on it: gelu"
 
 
-def test_identical_losses_are_drawn_at_zero():
-    """nanotransformer's name was ignored: its marks lie at 0, and the corrected activation's line does not."""
-    first = pictures.figure_identical(autopsies.evidence()).axes[0]
-    marks = next(line for line in first.lines if line.get_marker() == "s")
-    assert not marks.get_ydata().any()
-    assert any(line.get_ydata()[-1] == pytest.approx(2.2 / 3) for line in first.lines)
+def test_identical_losses_are_drawn_at_zero(evidence):
+    """A name that was ignored: hollow marks at 0; the corrected activation's line is not there."""
+    drawn = [axes.lines for axes in pictures.figure_identical(evidence).axes if axes.lines]
+    assert drawn
+    for lines in drawn:
+        assert not any(line.get_ydata().any() for line in lines if line.get_linestyle() == "None")
+        assert any(line.get_ydata().any() for line in lines)

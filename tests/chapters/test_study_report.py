@@ -4,16 +4,13 @@ import re
 
 import pandas as pd
 import pytest
-import tiny
 from scipy import stats
 from tests.support import grids
 
+from actlab import paths
 from actlab.chapters import study_report as summary_chapters
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
-from actlab.study.ablation import AblationParams
-from actlab.study.mnist import MnistParams
-from actlab.study.run import run
 
 
 @pytest.fixture
@@ -58,6 +55,7 @@ def test_summary_has_mean_cv_best_and_worst(study):
     assert "charlm: mean 0.1700, CV% 29.41" in text
     assert "lowest relu, highest gelu" in text
     assert re.search("tinylstm relu .*\n +gelu +not run", text)
+    assert "tinylstm: mean" not in text  # one arm has no spread
 
 
 def test_filters_and_no_plots(study, tmp_path):
@@ -73,9 +71,11 @@ def test_filters_and_no_plots(study, tmp_path):
 
 
 def test_wrong_names_list_what_there_is(study):
-    """Unknown study, model, activation: the message says what is known."""
+    """Unknown study, format, model, activation: the message says what is known."""
     with pytest.raises(BadInput, match="studies that have are made-up"):
         summary_chapters.load("nothing")
+    with pytest.raises(UnknownName, match="known are pdf, png, svg"):
+        list(summary_chapters.write(summary_chapters.load(study), paths.results(), ("gif",)))
     with pytest.raises(UnknownName, match="known are charlm, tinylstm"):
         summary_chapters.load(study, ["charml"])
     with pytest.raises(UnknownName, match="did you mean 'gelu'"):
@@ -96,38 +96,18 @@ def test_protocol_and_an_ignored_activation_are_said(tmp_path):
     assert "varies all" in text
 
 
-def test_one_activation_has_no_spread(tmp_path):
-    """A model under one activation: no CV% and no lowest and highest of one."""
-    store.save(store.path_of("alone", "charlm-gelu"), grids.record(activation="gelu") | {"study": "alone"})
-    text = summary_of("alone")
-    assert "lowest" not in text
-    assert "CV%" not in text
-
-
 @pytest.mark.slow
-def test_every_kind_of_study_is_reported(tmp_path):
+@pytest.mark.parametrize("name", ["mnist", "ablation-tuned"])
+def test_every_kind_of_study_is_reported(monkeypatch, tmp_path, name):
     """An image sweep and an ablation get the same files: summary with tests, tidy tables, LaTeX, figures in the formats
     asked for."""
-    sweep = MnistParams.parse({**tiny.SWEEP, "study": "s", "arms": ["relu", "gelu"], "trials": 3})
-    cells = {"optimizers": "sgdm", "symmetry": ["symmetric", "bQbV"], "activations": ["gelu", "relu"], "trials": 2}
-    ablation = AblationParams.parse({**tiny.ABLATION, "study": "a", **cells})
-    for params in (sweep, ablation):
-        run(params)
-        found = summary_chapters.load(params.study)
-        written = {
-            path.name for path in summary_chapters.write(found, tmp_path / params.study, formats=("png", "svg", "pdf"))
-        }
-        assert {"summary.txt", "trials.csv", "estimates.csv", "differences.csv", "table_val_loss.tex"} <= written, (
-            params.study
-        )
-        assert {name.rpartition(".")[2] for name in written} == {"txt", "csv", "tex", "png", "svg", "pdf"}, params.study
-        text = (tmp_path / params.study / "summary.txt").read_text()
-        assert "minus relu" in text, params.study
-        assert len(pd.read_csv(tmp_path / params.study / "trials.csv")) == sum(
-            len(arm.labels) for arm in found.grid.arms.values()
-        ), params.study
-    with pytest.raises(UnknownName, match="known are pdf, png, svg"):
-        list(summary_chapters.write(found, tmp_path, ("gif",)))
+    monkeypatch.delenv("ACTLAB_RESULTS")
+    found, formats = summary_chapters.load(name), ("png", "svg", "pdf")
+    written = {path.name for path in summary_chapters.write(found, tmp_path, formats)}
+    assert {"summary.txt", "trials.csv", "estimates.csv", "differences.csv", "table_val_loss.tex"} <= written
+    assert {name.rpartition(".")[2] for name in written} == {"txt", "csv", "tex", *formats}
+    assert f"minus {found.reference}" in (tmp_path / "summary.txt").read_text()
+    assert len(pd.read_csv(tmp_path / "trials.csv")) == sum(len(arm.labels) for arm in found.grid.arms.values())
 
 
 def test_differences_are_tested_where_both_arms_are_recorded(study):

@@ -135,8 +135,7 @@ def test_the_page_says_what_the_comparisons_say():
     assert "more reproducible: smelu_1 in charlm, minigpt and convlm; less" in told["outcomes"]
     table = chapter.comparison_table(found)
     assert set(table.loc[[f"{m}, swiglu" for m in found.grid.models], "outcome"]) == {"less reproducible"}
-    sensitive = chapter.sensitivity_table(found)
-    assert sensitive.loc["charlm, smelu_1", "total variation at equal loss"].endswith("*")
+    assert table.loc["charlm, smelu_1", "total variation at equal loss"].endswith("*")
     assert set(chapter.hypothesis_table(found)["recorded"]) == {"3 of 6"}
     pooled = chapter.pooled(found)
     assert [(a, p < 0.05) for (_, a), (_, p) in pooled.items()] == [

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from actlab.records.wording import above_zero, bullets, measured, moment, paragraph, small
+from actlab.records.wording import above_zero, bullets, ends, measured, moment, paragraph, small, span, with_interval
 from actlab.statistics.estimate import Estimate
 
 
@@ -37,6 +37,15 @@ def test_a_measured_value_carries_its_n():
     assert measured(Estimate(0.5971, 0.59, 0.604, 3, "m"), 2, " nats") == "0.60 nats [0.59, 0.60], n = 3"
     assert measured(Estimate(0.5, math.nan, math.nan, 2, "m")) == "0.500 [no interval], n = 2"
     assert measured(Estimate(math.nan, math.nan, math.nan, 0, "m")) == "no value, n = 0"
+
+
+def test_intervals_in_text():
+    """Value and limits; the value alone without limits; words without a value; the ends of many, once."""
+    assert with_interval(Estimate(0.12345, 0.1, 0.2, 5, "m")) == "0.1235 [0.1000, 0.2000]"
+    assert with_interval(Estimate(0.12345, math.nan, math.nan, 2, "m"), 2) == "0.12"
+    assert [with_interval(Estimate(math.nan, math.nan, math.nan, n, "m")) for n in (1, 4)] == ["no pair", "NaN"]
+    assert [span([3, 5, 4]), span([3, 3.2])] == ["3 to 5", "3"]
+    assert [ends({"a": 2, "b": 1}), ends({"a": 1})] == [["b", "a"], ["a"]]
 
 
 def test_a_moment_is_told_to_the_minute_in_utc():

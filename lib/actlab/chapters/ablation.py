@@ -9,10 +9,11 @@ from itertools import combinations
 import pandas as pd
 from matplotlib.figure import Figure
 
+from actlab.chapters import arms
 from actlab.chapters.template import frame
 from actlab.figures.primitives import line, lines, points
 from actlab.figures.style import NO_RECORD
-from actlab.records import store
+from actlab.records import repro, store
 from actlab.records.ablation import (
     CELLS,
     LOSS_LABEL,
@@ -25,7 +26,7 @@ from actlab.records.ablation import (
     symmetry,
 )
 from actlab.records.estimates import ALPHA, adjusted
-from actlab.records.labels import words
+from actlab.records.labels import METRICS, words
 from actlab.records.preregistration import plan_of
 from actlab.records.tables import levels
 from actlab.records.wording import signed, with_interval
@@ -94,16 +95,9 @@ def table(f: Factorial) -> pd.DataFrame:
     return frame(rows)
 
 
-def losses(published: Factorial, tuned: Factorial) -> pd.DataFrame:
-    """One row an arm: its loss at the published rates and at tuned ones, with intervals."""
-    rows = {
-        tuple(map(words, cell)): {
-            name: with_interval(mean_interval(f.values(*cell)), 3) if f.record(*cell) else NO_RECORD
-            for name, f in (("loss, published rates", published), ("loss, tuned rates", tuned))
-        }
-        for cell in CELLS
-    }
-    return frame(rows, ("optimizer", "symmetry", "activation"))
+def losses(f: Factorial) -> pd.DataFrame:
+    """One row an arm: its loss with interval and n."""
+    return arms.table(repro.read(f.records), METRICS["val_loss"], {})
 
 
 def sentences(f: Factorial) -> dict[str, str]:

@@ -18,7 +18,7 @@ from actlab.records.estimates import adjusted
 from actlab.records.preregistration import params_of, registrations
 from actlab.records.repro import Grid
 from actlab.records.tables import of_records
-from actlab.records.wording import listing, moment, signed, significance
+from actlab.records.wording import ends, listing, moment, signed, significance
 from actlab.statistics.means import spearman
 from actlab.statistics.significance import Test
 
@@ -91,10 +91,9 @@ def _ranking(answer: Answer, common: Grid) -> str:
             found[model] = spearman(*ranks)
     if not found:
         return ""
-    ends = dict.fromkeys(pick(found, key=lambda model: found[model]) for pick in (min, max))
     return (
         "the order of the activations by final loss at one common rate and 500 steps, against that at tuned rates, has "
-        f"a rank correlation of {' to '.join(f'{found[model]:+.2f} ({model})' for model in ends)}"
+        f"a rank correlation of {' to '.join(f'{found[model]:+.2f} ({model})' for model in ends(found))}"
     )
 
 
@@ -136,43 +135,45 @@ def extent(answer: Answer) -> str:
 
 def registration_table(study: str = STUDY) -> pd.DataFrame:
     """A row a version of the plan under which records were made: its commit and date, and when the first run began."""
-    rows = {
-        f"version {r.version}": {
-            "commit": r.commit[:10] or "not in this history",
-            "committed": moment(r.committed) if r.committed else "",
-            "first run began": moment(r.first_run) if r.first_run else "",
-            "records": r.records,
-        }
-        for r in registrations(store.load_study(study))
-    }
-    return frame(rows)
-
-
-def tables(answer: Answer, study: str = STUDY) -> Any:
-    """Every table of the page, folded."""
-    return folded(
+    return frame(
         {
-            "comparisons at equal loss": comparison_table(answer),
-            "every outcome of the plan (*: significant, Holm within its outcome)": sensitivity_table(answer),
-            "learning rates that were tried, with their mean loss on text that no other number uses": rate_table(
-                answer
-            ),
-            "when the plan was committed and when the first run under it began": registration_table(study),
+            f"version {r.version}": {
+                "commit": r.commit[:10] or "not in this history",
+                "committed": r.committed and moment(r.committed),
+                "first run began": r.first_run and moment(r.first_run),
+                "records": r.records,
+            }
+            for r in registrations(store.load_study(study))
         }
     )
 
 
+def tables(answer: Answer, study: str = STUDY) -> Any:
+    """Every table of the page, folded."""
+    every = "every comparison, at equal loss and at every outcome of the plan (*: significant, Holm within its outcome)"
+    rates = "learning rates that were tried, with their mean loss on text that no other number uses"
+    plan = "when the plan was committed and when the first run under it began"
+    return folded({every: comparison_table(answer), rates: rate_table(answer), plan: registration_table(study)})
+
+
 def comparison_table(answer: Answer) -> pd.DataFrame:
-    """A row a comparison at equal loss, with its family's adjusted p-values and its outcome."""
-    rows = {
-        f"{model}, {activation}": {
-            f"TV minus {answer.reference}'s": signed(d.difference, 4),
+    """A row a comparison: its outcome at equal loss with both adjusted p-values, and its difference at every outcome of
+    the plan about pairs, an asterisk where significant."""
+    rows: dict[str, dict[str, Any]] = {
+        ", ".join(cell): {
+            "outcome": d.outcome,
             "p of no difference (Holm)": d.adjusted,
             f"p of {answer.margin:g} or more (Holm)": d.equivalence_adjusted,
-            "outcome": d.outcome,
         }
-        for (model, activation), d in answer.comparisons().items()
+        for cell, d in answer.comparisons().items()
     }
+    for outcome in answer.plan["outcomes"]:
+        name, metric, at_end = outcome["name"], outcome["metric"], outcome["at"] == "end"
+        for share in outcome.get("levels") or [0.0]:
+            title = f"{name}: {share:.0%} of the way up" if share else name
+            found = answer.at_the_end(metric) if at_end else primary(answer, metric, share)
+            for cell, (e, p) in found.items():
+                rows.setdefault(", ".join(cell), {})[title] = f"{signed(e, 4)}{'*' * (p < answer.alpha)}"
     return frame(rows)
 
 
@@ -181,29 +182,13 @@ def hypothesis_table(answer: Answer) -> pd.DataFrame:
     the numbers on which that rests."""
     says = {entry["name"]: entry["says"] for entry in answer.plan["hypotheses"]}
     judged = answer.hypotheses() if answer.arms() else []
+    recorded = extent(answer)
     return frame(
         {
-            h.name: {"says": says[h.name], "recorded": extent(answer), "outcome so far": h.outcome, "detail": h.detail}
+            h.name: {"says": says[h.name], "recorded": recorded, "outcome so far": h.outcome, "detail": h.detail}
             for h in judged
         }
     )
-
-
-def sensitivity_table(answer: Answer) -> pd.DataFrame:
-    """A row a comparison: its difference at every outcome of the plan about pairs, an asterisk where significant."""
-    columns: dict[str, Cells] = {}
-    for outcome in answer.plan["outcomes"]:
-        name, metric = outcome["name"], outcome["metric"]
-        if outcome["at"] == "end":
-            columns[name] = answer.at_the_end(metric)
-            continue
-        for share in outcome.get("levels") or [0.0]:
-            columns[f"{name}: {share:.0%} of the way up" if share else name] = primary(answer, metric, share)
-    rows: dict[str, dict[str, Any]] = {}
-    for name, cells in columns.items():
-        for cell, (found, p) in cells.items():
-            rows.setdefault(", ".join(cell), {})[name] = f"{found.value:+.4f}{'*' * (p < answer.alpha)}"
-    return frame(rows)
 
 
 def rate_table(answer: Answer) -> pd.DataFrame:

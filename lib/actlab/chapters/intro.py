@@ -13,7 +13,7 @@ from actlab.claims import ledger
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, ensemble_sizes
 from actlab.records.repro import Grid
-from actlab.records.wording import listing, signed, small
+from actlab.records.wording import ends, listing, signed, small, span
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Array
 
@@ -117,12 +117,12 @@ def _between(answer: Answer) -> str:
         found = {cell: sign * e.value for cell, e in kept.items() if sign * e.value > 0}
         most = f", up to {signed(kept[max(found, key=found.__getitem__)])}" if found else ""
         sides.append(chapter.cells_in_words(found) + most)
-    ends = dict.fromkeys(pick(base, key=lambda model: base[model]) for pick in (min, max))
     one, two, _ = _ensembles(answer)
+    told = " to ".join(f"{small(base[model])} ({model})" for model in ends(base))
     much = any(abs(e.value) > one - two for e in kept.values())
     return (
         f"**Between seeds, {'much' if much else 'little'}.** At equal loss two {answer.reference} networks "
-        f"from different seeds differ by {' to '.join(f'{small(base[model])} ({model})' for model in ends)} in total "
+        f"from different seeds differ by {told} in total "
         f"variation, the share of probability placed differently. Significantly more differ: {sides[0]}; "
         f"less: {sides[1]}; undecided: {[d.outcome for d in answer.comparisons().values()].count('undecided')}"
     )
@@ -130,9 +130,8 @@ def _between(answer: Answer) -> str:
 
 def _sizes(answer: Answer) -> str:
     """How large the networks are."""
-    ends = [pick(arm.n_parameters for arm in answer.grid.arms.values()) for pick in (min, max)]
-    low, high = (f"{end / 1e6:.1f}" for end in ends)
-    return f"networks of {low if low == high else f'{low} to {high}'} million parameters"
+    sizes = (arm.n_parameters / 1e6 for arm in answer.grid.arms.values())
+    return f"networks of {span(sizes, '.1f')} million parameters"
 
 
 def _choosing(answer: Answer) -> str:

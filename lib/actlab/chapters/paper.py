@@ -71,7 +71,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             if arm.activation == "relu"
         },
         "sizes": {
-            "shares": [(report.sizes(sizes)[row], report.share(sizes, row)) for row in report.complete(sizes)],
+            "shares": [*report.shares(sizes).items()],
             "growth": report.growth(sizes),
             "verdict": report.verdict(sizes),
         },
@@ -95,10 +95,9 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "size": report.figure(sizes),
         "itself": pictures.figure_itself(evidence),
     }
-    anomalies = {name: vars(anomaly) for name, anomaly in autopsy.anomalies(evidence).items()}
     tables = {
         "studies": pd.DataFrame.from_dict({study: _extent(study) for study in STUDIES}, orient="index"),
-        "anomalies": pd.DataFrame.from_dict(anomalies, orient="index"),
+        "anomalies": pd.DataFrame.from_dict(autopsy.anomalies(evidence), orient="index"),
         "verdicts": ledger.table(judged).drop(columns="meaning"),
         "ledger": judged,
     }

@@ -122,7 +122,8 @@ def summary(found: pd.DataFrame) -> str:
 
 def bfloat16() -> pd.DataFrame:
     """The records in bfloat16 and in float32, compared by the committed plan."""
-    return equivalence(*(repro.read(store.load_study(study)) for study in (HALF, WHOLE)), plan_of(HALF))
+    half, whole = (repro.read(store.load_study(study)) for study in (HALF, WHOLE))
+    return equivalence(half, whole, plan_of(HALF))
 
 
 def equivalence(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> pd.DataFrame:

@@ -3,6 +3,7 @@ what do the records at lite scale recommend, and what waits for a GPU."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -18,7 +19,7 @@ from actlab.figures.primitives import Line, line, lines
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro
 from actlab.records.estimates import ALPHA, REFERENCE, adjusted
-from actlab.records.families import Tested, tested, told
+from actlab.records.families import Tested, tested
 from actlab.records.repro import Grid
 from actlab.records.settings import usual
 from actlab.records.store import Record
@@ -65,24 +66,26 @@ def _share(losses: tuple[tuple[float, ...], ...]) -> Estimate:
     return block_share(np.array(losses).T, np.random.default_rng(0))
 
 
+def shares(grid: Grid) -> dict[int, Estimate]:
+    """Parameters -> share of every complete size, smallest first."""
+    return {sizes(grid)[row]: share(grid, row) for row in complete(grid)}
+
+
 def trend(grid: Grid) -> float:
     """Spearman's rank correlation of share and number of parameters; NaN below three complete sizes."""
-    rows = complete(grid)
-    if len(rows) < 3:
-        return float("nan")
-    return spearman([sizes(grid)[row] for row in rows], [share(grid, row).value for row in rows])
+    found = shares(grid)
+    return spearman([*found], [e.value for e in found.values()]) if len(found) > 2 else math.nan
 
 
 def verdict(grid: Grid) -> str:
     """The decision rule of params/scale.yaml: supported, contradicted or undecided; what it waits for where it cannot
     be asked."""
-    rows = complete(grid)
-    if len(rows) < 3:
-        return f"waits for records: complete sizes: {len(rows)}, and a trend needs three"
-    smallest, largest = share(grid, rows[0]), share(grid, rows[-1])
-    if trend(grid) == -1 and largest.high < smallest.low:
+    found = list(shares(grid).values())
+    if len(found) < 3:
+        return f"waits for records: complete sizes: {len(found)}, and a trend needs three"
+    if trend(grid) == -1 and found[-1].high < found[0].low:
         return "supported"
-    return "contradicted" if largest.low > smallest.high else "undecided"
+    return "contradicted" if found[-1].low > found[0].high else "undecided"
 
 
 def comparisons(grid: Grid) -> list[Tested]:
@@ -115,9 +118,8 @@ def figure(grid: Grid) -> Figure:
     for arm, estimate, _, _ in comparisons(grid):
         by_activation.setdefault(arm.activation, {})[float(sizes(grid)[arm.model])] = estimate
     found: dict[tuple[str, str], Line] = {(LOSS, activation): line(e) for activation, e in by_activation.items()}
-    shares = {size: share(grid, row) for row, size in sizes(grid).items() if len(grid.of_model(row)) > 1}
-    if shares:
-        found[SHARE, "all activations"] = line(shares)
+    if by_size := shares(grid):
+        found[SHARE, "all activations"] = line(by_size)
     return lines(found, "parameters", "", bars=True, zero=True, log="x", columns=2, share=False, height=2.8)
 
 
@@ -140,25 +142,18 @@ def sentences(grid: Grid) -> dict[str, str]:
     names = ("scale_growth", "scale_rule", "scale_significant", "scale_tails")
     if not grid.arms:
         return dict.fromkeys(names, f"{NO_RECORD.capitalize()}: `actlab run params/scale.yaml` makes them")
-    rows, found, every = complete(grid), sizes(grid), comparisons(grid)
-    own = [test for test in every if not test[3]]
-    again = {arm.activation: (e, p) for arm, e, p, quoted in every if quoted}
+    own = [(e.n, p) for _, e, p, quoted in comparisons(grid) if not quoted]
     said = {
         "scale_growth": _growth(grid),
         "scale_rule": f"That the activation's share of the variance falls with size is {verdict(grid)}",
-        "scale_significant": f"{sum(p < ALPHA for _, _, p, _ in own)} of {len(own)} differences of loss from relu are "
-        "significant (Holm-adjusted)" + (f"; at lite size the arms {told(again, grid.primary)}" if again else ""),
-        "scale_tails": normal_tails(max((e.n for _, e, _, _ in own), default=0)),
+        "scale_significant": f"{sum(p < ALPHA for _, p in own)} of {len(own)} differences of loss from relu "
+        "that no other study's family decides are significant (Holm-adjusted)",
+        "scale_tails": normal_tails(max((n for n, _ in own), default=0)),
     }
-    if rows:
-        first, last = (f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}]" for e in _ends(grid))
-        said["scale_rule"] += f" ({first} at {found[rows[0]]:,} parameters, {last} at the largest size)"
+    if found := shares(grid):
+        first, *_, last = (f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}]" for e in found.values())
+        said["scale_rule"] += f" ({first} at {min(found):,} parameters, {last} at the largest size)"
     return said
-
-
-def _ends(grid: Grid) -> tuple[Estimate, Estimate]:
-    rows = complete(grid)
-    return share(grid, rows[0]), share(grid, rows[-1])
 
 
 def _growth(grid: Grid) -> str:
@@ -180,19 +175,17 @@ def recommendations(grid: Grid | None) -> dict[str, str]:
     loss, variation = (tested(grid, metric) if grid else [] for metric in ("val_loss", "total_variation"))
     if not loss:
         return {"report_none": "No record compares an activation with relu yet"}
-    significant = [e.value for _, e, p, _ in loss if p < ALPHA]
-    steadier = [p < ALPHA and e.value < 0 for _, e, p, _ in variation]
-    better = [steady for (_, e, p, _), steady in zip(loss, steadier, strict=True) if p < ALPHA and e.value < 0]
-    five, twenty = (
-        detectable_paired(n, ALPHA / len(loss)) * float(np.median([e.deviation() for _, e, *_ in loss]))
-        for n in (5, 20)
-    )
+    significant = sum(p < ALPHA for _, _, p, _ in loss)
+    lower, steadier = ([p < ALPHA and e.value < 0 for _, e, p, _ in found] for found in (loss, variation))
+    better, both = sum(lower), sum(map(all, zip(lower, steadier, strict=True)))
+    spread = float(np.median([e.deviation() for _, e, *_ in loss]))
+    five, twenty = (detectable_paired(n, ALPHA / len(loss)) * spread for n in (5, 20))
     return {
-        "report_try": f"Try the activation on your own architecture: {len(significant)} of {len(loss)} "
-        f"comparisons with relu change the loss significantly (Holm-adjusted), {len(better)} of them for the "
+        "report_try": f"Try the activation on your own architecture: {significant} of {len(loss)} "
+        f"comparisons with relu change the loss significantly (Holm-adjusted), {better} of them for the "
         "better",
-        "report_apart": f"Look at loss and agreement apart: {sum(better) or 'none'} of the {len(better)} lower losses "
-        f"come{'s' * (sum(better) < 2)} with significantly more agreement between seeds",
+        "report_apart": f"Look at loss and agreement apart: {both or 'none'} of the {better} lower losses "
+        f"come{'s' * (both < 2)} with significantly more agreement between seeds",
         "report_seeds": f"Run more than five seeds: five find a difference of {five:.3f} nats with 80% power at Holm's "
         f"first step, twenty seeds find {twenty:.3f} nats",
     }

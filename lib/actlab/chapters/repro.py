@@ -13,7 +13,7 @@ from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import family_size, tested
 from actlab.records.labels import METRICS
 from actlab.records.repro import ArmResults, Grid, means, shared
-from actlab.records.wording import listing, signed, significance, small
+from actlab.records.wording import ends, listing, signed, significance, small, span
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import Chosen, jackknife, rank_correlation
 
@@ -44,20 +44,13 @@ def answer(grid: Grid) -> str:
     if not tests[0]:
         return "no record compares an activation with relu yet"
     loss, tv = (sum(p < ALPHA for _, _, p, _ in found) for found in tests)
+    means = [grid.arms[model, REFERENCE].estimate("total_variation").value for model in learned(grid)]
+    apart = f"two seeds of a {REFERENCE} network differ by {span(means, '.2f')} in total variation. " if means else ""
     return (
-        f"{spread(grid)}After the same number of steps another activation than relu changes the validation loss "
+        f"{apart}After the same number of steps another activation than relu changes the validation loss "
         f"significantly in {loss} of {len(tests[0])} comparisons and the difference between seeds in {tv} "
         "(Holm-adjusted, 5%); the others are undecided, not equal"
     )
-
-
-def spread(grid: Grid) -> str:
-    """How far two seeds of relu differ, over the models that have learned something; nothing where none has."""
-    means = [grid.arms[model, REFERENCE].estimate("total_variation").value for model in learned(grid)]
-    if not means:
-        return ""
-    ends = " to ".join(dict.fromkeys(f"{pick(means):.2f}" for pick in (min, max)))
-    return f"two seeds of a {REFERENCE} network differ by {ends} in total variation. "
 
 
 def compared(grid: Grid, metric: str) -> str:
@@ -107,23 +100,21 @@ def learned(grid: Grid) -> list[str]:
 def seeds(grid: Grid) -> str:
     """How often two seeds choose another next character; nothing before a model has learned something."""
     arms = [arm for model in learned(grid) for arm in grid.of_model(model)]
-    if not arms:
+    churn = {f"{arm.activation} in {arm.model}": 100 * arm.estimate("churn").value for arm in arms}
+    if not churn:
         return ""
-    ends = [choose(arms, key=lambda arm: arm.estimate("churn").value) for choose in (min, max)]
-    told = " to ".join(f"{100 * arm.estimate('churn').value:.1f}% ({arm.activation} in {arm.model})" for arm in ends)
+    told = " to ".join(f"{churn[name]:.1f}% ({name})" for name in ends(churn))
     return f"two runs that differ only in the seed prefer another next character at {told} of the positions"
 
 
 def models(grid: Grid) -> str:
     """How far architectures differ, beside how far activations do; nothing for one architecture."""
-    means = {m: [arm.estimate("total_variation").value for arm in grid.of_model(m)] for m in learned(grid)}
+    means = [[arm.estimate("total_variation").value for arm in grid.of_model(m)] for m in learned(grid)]
     if len(means) < 2:
         return ""
-    averages = [float(np.mean(values)) for values in means.values()]
-    widest = max(max(values) - min(values) for values in means.values())
     return (
-        f"mean total variation between seeds runs from {min(averages):.3f} to {max(averages):.3f} over architectures; "
-        f"over the activations of one architecture it spans at most {widest:.3f}"
+        f"mean total variation between seeds runs from {span(map(np.mean, means), '.3f')} over architectures; "
+        f"over the activations of one architecture it spans at most {max(map(np.ptp, means)):.3f}"
     )
 
 
@@ -200,11 +191,10 @@ def floor(grid: Grid) -> str:
     moved, repeats = grid.floors(), list(grid.floors("repeat").values())
     if not moved:
         return f"the noise floor has {NO_RECORD}"
-    ends = [choose(moved, key=lambda key: moved[key]) for choose in (min, max)]
-    low, high = (f"{small(moved[key])} ({key[1]} in {key[0]})" for key in ends)
+    told = " and ".join(f"{small(moved[key])} ({key[1]} in {key[0]})" for key in ends(moved))
     failed = np.count_nonzero(repeats)
     again = f"did NOT give the same bits in {failed} arms" if failed else "gives the same bits"
     return (
         f"the same seed run again {again}; with one weight moved by one unit in the last place, two runs end between "
-        f"{low} and {high} of total variation apart (one pair each)"
+        f"{told} of total variation apart (one pair each)"
     )

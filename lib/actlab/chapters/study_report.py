@@ -24,7 +24,7 @@ from actlab.records import tables as tidy
 from actlab.records.labels import EVERY, METRICS, Metric, of_trials
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.store import Record
-from actlab.records.wording import above_zero, with_interval
+from actlab.records.wording import above_zero, ends, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import coefficient_of_variation, mean_interval
 from actlab.statistics.significance import Test
@@ -159,7 +159,7 @@ def _spread(arms: Sequence[ArmResults], metric: str) -> str:
     if len(set(values.values())) < 2:
         return ""
     found = above_zero(repro.combined(arms, metric, coefficient_of_variation))
-    low, high = (pick(values, key=lambda level: values[level]) for pick in (min, max))
+    low, high = ends(values)
     return f"mean {np.mean([*values.values()]):.4f}, CV% {with_interval(found, 2)}, lowest {low}, highest {high}"
 
 

@@ -15,7 +15,7 @@ from actlab.records.families import FAMILIES, PRIMARY, extent
 from actlab.records.labels import words
 from actlab.records.preregistration import of_rule
 from actlab.records.repro import ArmResults
-from actlab.records.wording import bullets, capital, listing, paragraph
+from actlab.records.wording import bullets, capital, listing, paragraph, span
 
 pd.set_option("display.max_colwidth", None)  # a page shows the whole text of a cell
 MISSING = "not run"
@@ -58,17 +58,11 @@ def _setup(arms: list[ArmResults]) -> str:
     rates = {recipe["learning_rate"] for recipe in recipes}
     named = listing(models) if len(models) < 4 else f"{len(models)} architectures"
     return (
-        f"networks ({named}) of {_span(arm.n_parameters / 1000 for arm in arms)} thousand parameters; "
-        f"{words(text)}; {_span(recipe['iterations'] for recipe in recipes)} steps at "
-        f"{'one learning rate' if len(rates) == 1 else 'learning rates'} of {_span(rates, 'g')}; "
-        f"{_span(len(arm.done) for arm in arms)} seeds a configuration"
+        f"networks ({named}) of {span(arm.n_parameters / 1000 for arm in arms)} thousand parameters; "
+        f"{words(text)}; {span(recipe['iterations'] for recipe in recipes)} steps at "
+        f"{'one learning rate' if len(rates) == 1 else 'learning rates'} of {span(rates, 'g')}; "
+        f"{span(len(arm.done) for arm in arms)} seeds a configuration"
     )
-
-
-def _span(values: Iterable[float], form: str = ".0f") -> str:
-    """``3`` or ``3 to 5``."""
-    found = list(values)
-    return " to ".join(dict.fromkeys(f"{pick(found):{form}}" for pick in (min, max)))
 
 
 def standing(study: str) -> list[str]:

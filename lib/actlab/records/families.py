@@ -83,15 +83,6 @@ def family_size(grid: Grid) -> int:
     return len(comparisons(whole, "val_loss"))
 
 
-def told(found: dict[str, Test], grid: Grid | None) -> str:
-    """A sentence's part on what is quoted: whose family decides, and what it says; nothing without anything."""
-    if not found or grid is None:
-        return ""
-    size = len(comparisons(grid, "val_loss"))
-    named = "; ".join(f"{name} {e.value:+.3f}, p = {p:.3f}" for name, (e, p) in found.items())
-    return f"repeat trials of results/{grid.study}, whose family of {size} comparisons decides: {named}"
-
-
 MEASURED = frozenset(
     ("trials", "kind", "prediction_windows", "snapshots", "ensembles", "varies", "fixed", "recipe", "perturbations")
 )

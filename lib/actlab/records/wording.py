@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import Test, sign_flip_floor
 
+Key = TypeVar("Key", bound=Hashable)
 FEW_DIFFER = "too few trials differ for an interval"
 """Method of an estimate over pairs whose trials are nearly all alike."""
 
@@ -87,6 +88,17 @@ def listing(names: Iterable[str]) -> str:
     """Names in a sentence: ``a``, ``a and b``, ``a, b and c``; ``none`` of none."""
     *first, last = [*names] or ["none"]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def span(values: Iterable[float], form: str = ".0f") -> str:
+    """``3`` or ``3 to 5``."""
+    found = list(values)
+    return " to ".join(dict.fromkeys(f"{end:{form}}" for end in (min(found), max(found))))
+
+
+def ends(found: Mapping[Key, float]) -> list[Key]:
+    """The names of the smallest and of the largest value; one where they are the same."""
+    return list(dict.fromkeys(pick(found, key=lambda name: found[name]) for pick in (min, max)))
 
 
 def normal_tails(n: int) -> str:

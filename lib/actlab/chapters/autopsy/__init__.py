@@ -3,13 +3,12 @@ number under the defect and without it. Reads records; trains and draws nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from actlab.chapters.autopsy import trained
-from actlab.chapters.template import frame
 from actlab.claims.audited_numbers import numbers
 from actlab.figures.style import NO_RECORD
 from actlab.files import read_yaml
@@ -17,29 +16,15 @@ from actlab.records.autopsy import Autopsy
 from actlab.records.wording import measured
 
 
-@dataclass(frozen=True)
-class Anomaly:
-    """One published anomaly. ``on`` and ``off``: our number with the defect switched on and off, in words, or that
-    there is no record."""
-
-    title: str
-    published: str
-    source: str
-    """Place in the published texts."""
-    defect: str
-    """What it does to the number, in one sentence."""
-    on: str
-    off: str
-
-
-def anomalies(evidence: Autopsy) -> dict[str, Anomaly]:
-    """Name -> anomaly, in the order of the page."""
+def anomalies(evidence: Autopsy) -> dict[str, dict[str, str]]:
+    """Name -> one published anomaly, in the order of the page: ``title``, ``published``, ``source`` (place in the
+    published texts), ``defect`` (what it does to the number), and our number with it ``on`` and ``off``, in words."""
     told = read_yaml(Path(__file__).with_name("anomalies.yaml"))
-    found = {}
-    for name, texts in told.items():
-        sides = {side: _or_waiting(f"{name}_{side}", evidence) for side in ("on", "off")}
-        found[name] = Anomaly(**{key: text.format(p=numbers) for key, text in texts.items()} | sides)
-    return found
+    return {
+        name: {key: text.format(p=numbers) for key, text in texts.items()}
+        | {side: _or_waiting(f"{name}_{side}", evidence) for side in ("on", "off")}
+        for name, texts in told.items()
+    }
 
 
 def _or_waiting(function: str, evidence: Autopsy) -> str:
@@ -50,13 +35,11 @@ def _or_waiting(function: str, evidence: Autopsy) -> str:
         return NO_RECORD
 
 
-def table(found: dict[str, Anomaly]) -> pd.DataFrame:
+def table(found: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """One row an anomaly: what was published, what the defect does, our number with the defect and without."""
-    rows = {}
-    for a in found.values():
-        rows[a.title] = {"published": f"{a.published} ({a.source})", "what happens": a.defect}
-        rows[a.title] |= {"ours, defect on": a.on, "ours, defect off": a.off}
-    return frame(rows)
+    told = pd.DataFrame.from_dict(found, orient="index").set_index("title")
+    told["published"] += " (" + told.pop("source") + ")"
+    return told.rename(columns={"defect": "what happens", "on": "ours, defect on", "off": "ours, defect off"})
 
 
 def answer(evidence: Autopsy) -> str:
