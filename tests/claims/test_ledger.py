@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from pydantic import ValidationError
 from tests.support import grids
 
 from actlab import paths
@@ -74,39 +73,11 @@ def test_rows_and_rules_belong_together():
     assert not [value for claim in ledger.claims() for value in claim.arguments.values() if value in VERDICTS]
 
 
-def test_what_is_no_row_is_refused(tmp_path, monkeypatch):
-    """A row without rule or reason, of an unknown key, or twice."""
-    row = {
-        "id": "X1",
-        "section": "1",
-        "claim": "c",
-        "reported": "1",
-        "rule": "text_rules.not_testable",
-        "why": "w",
-        "with": {"reason": "r"},
-    }
-    file = tmp_path / "claims.yaml"
-    monkeypatch.setattr(ledger, "FILE", file)
-
-    def claims(*rows):
-        source = {"source": "a text", "document": "d", "page": "methods", "reads": "models", "claims": list(rows)}
-        file.write_text(yaml.safe_dump({"rules": {}, "sources": [source]}), encoding="utf-8")
-        ledger._file.cache_clear()
-        ledger.claims.cache_clear()
-        return ledger.claims()
-
-    try:
-        assert ledger.finding(claims(row)[0], None) == Finding("not testable", "r")
-        for key in ("rule", "why", "section"):
-            with pytest.raises(ValidationError, match=key):
-                claims({k: v for k, v in row.items() if k != key})
-        with pytest.raises(ValidationError, match="verdict"):
-            claims(row | {"verdict": "replicated"})
-        with pytest.raises(BadInput, match="X1"):
-            claims(row, row)
-    finally:
-        ledger._file.cache_clear()
-        ledger.claims.cache_clear()
+def test_a_row_that_is_there_twice_is_refused(monkeypatch):
+    rows = ledger._file() | {"sources": ledger._file()["sources"][:1] * 2}
+    monkeypatch.setattr(ledger, "_file", lambda: rows)
+    with pytest.raises(BadInput, match="ids that are there twice: M01"):
+        ledger.claims.__wrapped__()
 
 
 def test_without_records_a_claim_waits():

@@ -42,14 +42,10 @@ TRIALS = [numbers.charlm_trials[a] for a in ("swish", "relu", "gelu")]
 @pytest.mark.parametrize(
     ("id", "value"),
     [
-        ("T01", 192.5 + 231.1 + 124.7 + 66.6 + 267.0 + 129.1),
-        ("T02", 129.1 / 60),
         ("T15", stats.f.sf(8.32, 2, 6)),
         ("T16", stats.tukey_hsd(*TRIALS).pvalue[0, 1]),
         ("T17", stats.tukey_hsd(*TRIALS).pvalue[0, 2]),
-        ("T23", 12 * (1286 + 1335) / 2 / 60),
         ("T24", (192.5 + 124.7 + 66.6) * 2 / 3 + 267.0 * 3 / 4),
-        ("T44", (14.53 + 27.83 + 33.5 + 33.13 + 43.20 + 37.37) / 6),
         ("T63", 0.0031931),
     ],
 )

@@ -113,20 +113,6 @@ def test_each_hypothesis_is_judged_by_its_rule():
     assert words(0.02, -0.02)[:2] == ["contradicted", "contradicted"]
 
 
-def test_false_alarms_of_the_whole_family():
-    """Ten seeds, arms that differ in speed alone: in at most 5% of repeated studies (within 3 standard errors) is any
-    comparison significant."""
-    repeats = 60
-    alarms = sum(
-        any(
-            "reproducible" in d.outcome
-            for d in answer(records({"gelu": 0.0, "swish": 0.0}, seed, ("charlm", "convlm"))).comparisons().values()
-        )
-        for seed in range(repeats)
-    )
-    assert alarms / repeats <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / repeats)
-
-
 def test_the_page_says_what_the_comparisons_say():
     """Sentences and tables name the planted differences; each arm is drawn; without a record both say so."""
     found = answer(records({"gelu": 0.0, "smelu_1": -0.02, "swiglu": 0.02}))

@@ -6,13 +6,9 @@ import json
 import numpy as np
 import pytest
 from scipy import stats
-from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import answer
-from actlab.records.families import comparisons
-from actlab.records.repro import read
-from actlab.statistics.significance import holm
 
 
 def raw(study):
@@ -64,13 +60,3 @@ def test_equal_loss_again_from_the_raw_records(monkeypatch, study, read):
         expected = pytest.approx((value, value - reach, value + reach, n))
         assert (found.value, found.low, found.high, found.n) == expected, (model, name)
     assert len(outcomes) == len(records) - len({model for model, _ in outcomes})
-
-
-def test_differences_are_adjusted_together():
-    """Each arm minus relu of its model; Holm over all of them."""
-    grid = grids.grid()
-    found = comparisons(grid, "val_loss")
-    assert list(found) == [("charlm", "gelu"), ("charlm", "swiglu"), ("tinylstm", "gelu")]
-    assert all(e == grid.arms[m, a].minus(grid.arms[m, "relu"], "val_loss") for (m, a), (e, _) in found.items())
-    np.testing.assert_allclose([p for _, p in found.values()], holm([e.p_value() for e, _ in found.values()]))
-    assert comparisons(read([]), "val_loss") == {}

@@ -1,7 +1,7 @@
 """Trials that several studies share, the family that decides, and what was written before what."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 import pytest
 from tests.support import grids
@@ -13,7 +13,7 @@ from actlab.records import preregistration as registration
 from actlab.records import sources, store
 from actlab.records.families import extent, recorded_before, repeats, runs
 from actlab.records.families import tested as compared
-from actlab.records.preregistration import Commit, began, commits, of_rule
+from actlab.records.preregistration import Commit, commits, of_rule
 from actlab.records.repro import read
 
 
@@ -81,11 +81,6 @@ def dated(date, activation="relu"):
     record = grids.record(activation=activation)
     trials = [{**trial, "seconds": {"training": 3600.0}} for trial in record["trials"]]
     return record | {"trials": trials, "provenance": record["provenance"] | {"date": date}}
-
-
-def test_training_began_before_its_record_was_written():
-    """Three trials of an hour each, side by side at best."""
-    assert began(dated("2026-11-21T12:00:00+00:00")) == datetime(2026, 11, 21, 11, tzinfo=UTC)
 
 
 def test_what_was_recorded_before_a_rule_is_exploratory(monkeypatch):

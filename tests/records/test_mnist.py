@@ -1,12 +1,10 @@
 """The image sweep read from records: pairing by seed, sentences that count."""
 
-import numpy as np
 import pytest
-from tests.support.sweeps import longer, made_up, record
+from tests.support.sweeps import longer, made_up
 
 from actlab.chapters import mnist as chapter
 from actlab.records import mnist as mnist_records
-from actlab.records.tables import by_seed
 from actlab.study.mnist import MnistParams
 from actlab.study.run import run
 
@@ -16,14 +14,6 @@ def test_differences_are_paired_by_seed():
     found = mnist_records.differences(made_up(), "geglu_equal_width")[8, 0.001, 64]
     assert found.value == pytest.approx(3.0, abs=0.2)
     assert found.high - found.low < 0.5
-
-
-def test_a_diverged_trial_is_no_mean():
-    """NaN stays NaN in the scores."""
-    broken = record("relu", 8, 0.1, 64)
-    broken["trials"][0] |= {"status": "diverged"}
-    results = mnist_records.read([broken])
-    assert np.isnan(by_seed(results.trials, mnist_records.CELL, "val_accuracy")["relu", 8, 0.1, 64].iloc[0])
 
 
 def test_optimism_is_validation_minus_test():

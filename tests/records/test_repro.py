@@ -5,8 +5,8 @@ import pytest
 from tests.support import grids
 
 from actlab.chapters.repro import association
-from actlab.records.repro import combined, read
-from actlab.statistics.means import coefficient_of_variation, mean_interval, pair_mean
+from actlab.records.repro import read
+from actlab.statistics.means import mean_interval, pair_mean
 
 
 def test_estimates_are_those_of_the_statistics_package():
@@ -52,15 +52,6 @@ def test_missing_arms_are_missing():
     assert results.missing == [("tinylstm", "swiglu")]
     assert ("tinylstm", "swiglu") not in results.arms
     assert read([]).arms == {}
-
-
-def test_sensitivity_is_the_cv_of_the_means():
-    """Population CV% over activations, with an interval that widens with the trials' noise."""
-    arms = read([grids.record(pd=0.1), grids.record(activation="gelu", pd=0.3)]).of_model("charlm")
-    found = combined(arms, "churn", coefficient_of_variation)
-    means = np.array([0.12, 0.32])
-    assert found.value == pytest.approx(100 * means.std() / means.mean())
-    assert found.low < found.value < found.high
 
 
 def test_association_follows_the_order_of_the_differences():

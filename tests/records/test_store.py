@@ -6,6 +6,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import grids
 
 from actlab import paths
 from actlab.errors import RecordError
@@ -78,7 +79,7 @@ def test_load_study():
     alone."""
     assert store.load_study("toy") == []
     for name in ("b", "a", "c"):
-        store.save(store.path_of("toy", name), {"arm": name})
+        store.save(store.path_of("toy", name), grids.record() | {"arm": name})
     (paths.results() / "toy" / "summary.txt").write_text("no record")
     store.save(store.path_of("other", "d"), {"arm": "d"})
     assert [record["arm"] for record in store.load_study("toy")] == ["a", "b", "c"]

@@ -42,5 +42,7 @@ def test_what_cannot_be_read_is_named():
     for name in ("nothing", "speed", "../made-up"):
         with pytest.raises(BadInput, match=r"has no records with trials: studies that have are made-up$"):
             actlab.load(name)
+    lacking = {key: value for key, value in grids.record().items() if key != "trials"}
+    store.save(store.path_of("made-up", "lacking"), lacking)
     with pytest.raises(RecordError, match="trials: Field required"):
-        tables.of_records([{key: value for key, value in grids.record().items() if key != "trials"}])
+        actlab.load("made-up")

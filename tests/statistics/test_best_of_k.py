@@ -31,14 +31,6 @@ def test_many_draws_do_not_overflow():
     assert without_replacement(5000, 2500).sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(("k", "share"), [(2, 0.75), (4, 0.6836), (8, 0.6564)])
-def test_upper_limit_of_the_published_bootstrap_is_the_sample_maximum(k, share):
-    """P(resampled maximum = sample maximum) = 1 - (1 - 1/k)^k: above the 2.5% that the upper limit leaves."""
-    values = np.arange(k, dtype=float)
-    assert bootstrap_maximum(values, np.random.default_rng(0)).high == values.max()
-    assert share == pytest.approx(1 - (1 - 1 / k) ** k, abs=1e-4)
-
-
 def test_bad_input_says_what_was_given():
     with pytest.raises(BadInput, match="k >= 1, got 0"):
         without_replacement(2, 0)

@@ -15,8 +15,8 @@ from scipy import stats
 from actlab import paths
 from actlab.figures.style import look
 from actlab.files import read_yaml
-from actlab.records import schema, store
 from actlab.records import settings as recorded
+from actlab.records import store
 from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
 from actlab.records.repro import ArmResults, changed
 from actlab.records.settings import factors, in_order
@@ -107,7 +107,6 @@ def _arm(record: Record, names: Iterable[str], apart: Sequence[str], records: Se
     """One recorded arm: its place, one value a trial of each metric, or, for a metric of pairs, one a pair (the upper
     triangle, row by row); ``moved``: the same seed after a perturbation by one ULP, one value a seed; ``through``: what
     was measured in training."""
-    schema.check_record(record)
     arm, at = ArmResults(record), _at(record, apart)
     pairs = np.triu_indices(len(arm.labels), 1)
     moved = [

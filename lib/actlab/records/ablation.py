@@ -92,7 +92,6 @@ def read(records: Iterable[Record]) -> Factorial:
 
     Raises:
         BadInput: the records differ in data, model size, batch or length, so that their losses cannot be compared.
-        RecordError: a record of another shape.
     """
     trials = table(records := list(records))
     arms = trials.drop_duplicates([*ARM, "rate_factor"]).groupby("optimizer")["rate_factor"]

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from actlab.records.estimates import adjusted
 from actlab.records.families import comparisons
-from actlab.records.repro import ArmResults, Grid
+from actlab.records.repro import ArmResults, Grid, mean_of_pairs
+from actlab.records.wording import signed
 from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at, shared_seeds
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import jackknife
+from actlab.statistics.means import Chosen, jackknife
 from actlab.statistics.significance import Test, equivalence_p
 
 Word = Literal["supported", "contradicted", "undecided"]
@@ -105,7 +106,9 @@ class Answer:
         """The mean over architectures of an activation's difference from the reference at equal loss."""
         arms = {model: found for model, found in self.arms().items() if activation in found}
         return jackknife(
-            lambda seeds: _mean(_differences(found, self.reference, seeds)[activation] for found in arms.values()),
+            lambda seeds: float(
+                np.mean([_differences(found, self.reference, seeds)[activation] for found in arms.values()])
+            ),
             _seeds(arms),
         )
 
@@ -129,11 +132,6 @@ def _differences(arms: Mapping[str, Curves], reference: str, seeds: Seeds) -> di
     return {name: value - found[reference] for name, value in found.items() if name != reference}
 
 
-def _mean(values: Any) -> float:
-    numbers = list(values)
-    return math.fsum(numbers) / len(numbers) if numbers else math.nan
-
-
 def _smooth(answer: Answer, entry: Plan) -> Hypothesis:
     """All named activations significantly on the stated side of the reference; one on the other side, or equivalent,
     contradicts."""
@@ -146,32 +144,31 @@ def _smooth(answer: Answer, entry: Plan) -> Hypothesis:
     else:
         word = "supported" if all(side > 0 for side in sides) else "undecided"
     worst = min((e for e, _ in found.values()), key=lambda e: sign * e.value)
-    detail = "; ".join(f"{name} {_signed(e)}, p = {p:.3g}" for name, (e, p) in found.items())
+    detail = "; ".join(f"{name} {signed(e, 4)}, p = {p:.3g}" for name, (e, p) in found.items())
     return Hypothesis(entry["name"], word, worst, detail)
 
 
 def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
     """What two networks of half the steps take off the reference's total variation, minus the largest difference of an
     activation."""
-    arms = {
-        m: found
-        for m, found in answer.arms().items()
-        if answer.grid.arms[m, answer.reference].record.get("equal_compute")
-    }
-    records = {model: answer.grid.arms[model, answer.reference].record["equal_compute"] for model in arms}
-    labels = {model: answer.grid.arms[model, answer.reference].labels for model in arms}
+    references = {model: answer.grid.arms[model, answer.reference] for model in answer.arms()}
+    arms = {model: found for model, found in answer.arms().items() if references[model].record.get("equal_compute")}
 
     def gain(model: str, seeds: Seeds) -> float:
-        kept = {labels[model][i] for i in seeds}
-        sizes = _sizes(records[model], 1, 2)
-        one, two = (_mean(p[METRIC] for p in size["pairs"] if kept.issuperset(_flat(p["between"]))) for size in sizes)
+        one, two = _pairs_of(references[model], np.array(references[model].labels)[seeds])
         return one - two - max(map(abs, _differences(arms[model], answer.reference, seeds).values()))
 
     each = {model: jackknife(partial(gain, model), _seeds({model: arms[model]})) for model in arms}
-    mean = jackknife(lambda seeds: _mean(gain(model, seeds) for model in arms), _seeds(arms))
+    mean = jackknife(lambda seeds: float(np.mean([gain(model, seeds) for model in arms])), _seeds(arms))
     above = all(e.value > 0 for e in each.values()) and mean.low > 0
     word: Word = "supported" if each and above else "contradicted" if mean.high < 0 else "undecided"
-    return Hypothesis(entry["name"], word, mean, "; ".join(f"{model} {_signed(e)}" for model, e in each.items()))
+    return Hypothesis(entry["name"], word, mean, "; ".join(f"{model} {signed(e, 4)}" for model, e in each.items()))
+
+
+def _pairs_of(arm: ArmResults, kept: Chosen) -> list[float]:
+    """Mean total variation of some trials' single networks and of ensembles of two, at equal training compute."""
+    pairs = {entry["size"]: entry["pairs"] for entry in arm.record["equal_compute"]}
+    return [mean_of_pairs(pairs[size], METRIC, kept) for size in (1, 2)]
 
 
 def ensemble_sizes(answer: Answer, model: str) -> tuple[float, float, float]:
@@ -180,23 +177,11 @@ def ensemble_sizes(answer: Answer, model: str) -> tuple[float, float, float]:
     record has no others."""
     arm = answer.grid.arms[model, answer.reference]
     if entries := arm.record.get("equal_compute"):
-        sizes = _sizes(entries, 1, 2)
-        one, two = (_mean(pair[METRIC] for pair in size["pairs"]) for size in sizes)
-        before, after = (_mean(found["loss"] for found in size.get("losses", ())) for size in sizes)
-        return one, two, after - before
-    return arm.estimate(METRIC).value, _mean(pair[METRIC] for pair in arm.record["ensembles"]["2"]), math.nan
-
-
-def _signed(found: Estimate) -> str:
-    return f"{found.value:+.4f} [{found.low:+.4f}, {found.high:+.4f}]"
-
-
-def _sizes(entries: list[Any], *sizes: int) -> list[Any]:
-    return [next(entry for entry in entries if entry["size"] == size) for size in sizes]
-
-
-def _flat(groups: list[Any]) -> list[str]:
-    return [label for group in groups for label in group]
+        losses = {e["size"]: np.mean([one["loss"] for one in e.get("losses", ())] or math.nan) for e in entries}
+        single, double = _pairs_of(arm, np.array(arm.labels))
+        return single, double, float(losses[2] - losses[1])
+    two = mean_of_pairs(arm.record["ensembles"]["2"], METRIC, np.array(arm.labels))
+    return arm.estimate(METRIC).value, two, math.nan
 
 
 def _architectures(answer: Answer, entry: Plan) -> Hypothesis:

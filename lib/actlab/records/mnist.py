@@ -52,9 +52,6 @@ def read(records: Iterable[Record], longer: Iterable[Record] = ()) -> Sweep:
 
     Where arms of several settings are among the records, those of the settings that most share are read
     (``settings.usual``); arms that differ in their epochs alone go by the fewest, and the others are longer trainings.
-
-    Raises:
-        RecordError: a record of another shape.
     """
     own = settings.usual(records, apart=("epochs",))
     trials, every = trials_of(own, "mnist"), trials_of([*own, *longer], "mnist").drop_duplicates(["record", "seed"])

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from actlab.records import schema, settings
+from actlab.records import settings
 from actlab.records.labels import PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
 from actlab.records.store import Record
 from actlab.records.tables import used
@@ -40,6 +41,12 @@ def matrix(labels: Sequence[str], pairs: Iterable[Record], metric: str) -> Matri
         i, j = (place[label] for label in pair["between"])
         out[i, j] = out[j, i] = pair.get(metric, np.nan)
     return out
+
+
+def mean_of_pairs(pairs: Iterable[Record], metric: str, kept: Chosen) -> float:
+    """Over the pairs of trials, or of ensembles of some, all of whose trials are kept; NaN where there is none."""
+    found = [float(pair[metric]) for pair in pairs if {*np.ravel(pair["between"])} <= {*kept}]
+    return float(np.mean(found)) if found else float("nan")
 
 
 def changed(record: Record | None, variant: str) -> dict[int, Record]:
@@ -124,11 +131,12 @@ class ArmResults:
         """(iterations of the snapshots and of the end, losses and a pair metric there), for
         ``statistics.equal_loss``."""
         entries = self.record.get("trajectory", [])
-        losses = [{t["label"]: t["val_loss"] for t in entry["trials"]} for entry in entries]
-        ordered = [[at.get(label, np.nan) for label in self.labels] for at in losses]
+        losses = [
+            [{t["label"]: t["val_loss"] for t in e["trials"]}.get(x, np.nan) for x in self.labels] for e in entries
+        ]
         pairs = [self.matrix(metric, entry["pairs"]) for entry in entries]
         steps = [*(int(entry["iteration"]) for entry in entries), int(self.record["config"]["recipe"]["iterations"])]
-        return steps, Curves(np.array([*ordered, self.values("val_loss")]), np.array([*pairs, self.matrix(metric)]))
+        return steps, Curves(np.array([*losses, self.values("val_loss")]), np.array([*pairs, self.matrix(metric)]))
 
     def mean(self, metric: str, seeds: Chosen) -> float:
         """Of some trials, or over their pairs."""
@@ -166,19 +174,19 @@ class ArmResults:
 
     def curve(self, name: str) -> tuple[NDArray[np.float64], Matrix]:
         """((E,) iterations, (M, E) a history column of every trial); NaN after a trial that stopped early."""
-        histories = [t.get("history", []) for t in self.record["trials"]]
-        steps = sorted({entry["iteration"] for history in histories for entry in history})
-        values = [
-            [{e["iteration"]: e[name] for e in history}.get(step, np.nan) for step in steps] for history in histories
-        ]
-        return np.array(steps, float), np.array(values, float)
+        histories = {
+            t["label"]: pd.Series({e["iteration"]: e[name] for e in t.get("history", [])}, dtype=float)
+            for t in self.record["trials"]
+        }
+        found = pd.DataFrame(histories).sort_index()
+        return found.index.to_numpy(float), found.to_numpy(float).T
 
     def minus_through(self, other: ArmResults, name: str) -> dict[float, Estimate]:
         """Iteration -> this arm's history column minus another's, at the evaluations and seeds of both."""
         (steps, mine), (others, theirs) = self.curve(name), other.curve(name)
-        both, i, j = np.intersect1d(steps, others, return_indices=True)
-        _, a, b = np.intersect1d(self.labels, other.labels, return_indices=True)
-        return {s: paired_difference(mine[a, k], theirs[b, m]) for s, k, m in zip(both, i, j, strict=True)}
+        first, second = pd.DataFrame(mine, self.labels, steps), pd.DataFrame(theirs, other.labels, others)
+        first, second = first.align(second, join="inner")
+        return {step: paired_difference(first[step], second[step]) for step in first}
 
 
 @dataclass(frozen=True)
@@ -250,12 +258,8 @@ def read(
 
     Arms that differ in further settings stand in rows of their own, as models named ``charlm, iterations=6``.
 
-    Raises:
-        RecordError: a record of another shape.
     """
     records = list(records)
-    for record in records:
-        schema.check_record(record)
     baseline = next((r for r in records if r["kind"] == "baseline"), {})
     records = [r for r in records if r["kind"] in (*settings.MAIN, "floor")]
     names = settings.differing(records)

@@ -3,6 +3,7 @@ apart."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -32,6 +33,7 @@ DEFAULTS |= {"validation_windows": 0, "training_windows": 0, "schedule": "consta
 """What an arm of language models has that does not say it."""
 NOT_NAMED = {
     "kind",
+    "recipe",
     "trials",
     "seeds",
     "ensembles",
@@ -45,31 +47,20 @@ NOT_NAMED = {
 """Left out of a name: what follows from other settings, and what belongs to the trials rather than to the arm."""
 
 
-def config_of(record: Record) -> dict[str, Any]:
-    """The record's settings; none where it is of another shape, which its reader refuses by name."""
-    config = record.get("config")
-    return config if isinstance(config, dict) else {}
-
-
 def kind_of(record: Record) -> str:
-    """What the record calls its kind; "" where it has none that is read here."""
-    kind = record.get("kind")
-    return kind if isinstance(kind, str) and kind in CELLS else ""
+    """Of a record of trials; "" of any other."""
+    return record["kind"] if record["kind"] in CELLS else ""
 
 
 def labels_of(record: Record) -> list[str]:
     """Names of a record's trials, as planned."""
-    found = config_of(record).get("trials", config_of(record).get("seeds"))
-    return [str(label) for label in found] if isinstance(found, list) else []
+    return [str(label) for label in record["config"].get("trials", record["config"].get("seeds", ()))]
 
 
 def cell_of(record: Record) -> dict[str, Any]:
     """The record's place in its study: factor -> level."""
-    found = {"model": record.get("model_name"), "activation": record.get("activation")}
-    return {
-        name: found.get(name) or config_of(record).get(name, record.get(name))
-        for name in CELLS.get(kind_of(record), ())
-    }
+    found = {**record, **record["config"], "model": record["model_name"], "activation": record["activation"]}
+    return {name: found[name] for name in CELLS[kind_of(record)]}
 
 
 def factors(kind: str) -> tuple[tuple[str, ...], str]:
@@ -81,12 +72,10 @@ def factors(kind: str) -> tuple[tuple[str, ...], str]:
 def settings_of(record: Record) -> dict[str, Any]:
     """What can tell two arms of a cell apart: the recipe and every other setting, by name; ``seed``: of the first
     trial."""
-    config = dict(config_of(record))
-    recipe = config.pop("recipe", None)
-    flat = {**(recipe if isinstance(recipe, dict) else {}), **config}
+    flat = {**record["config"].get("recipe", {}), **record["config"]}
     inside = {name: value for name, value in flat.items() if name not in {*NOT_NAMED, *cell_of(record)}}
     first = labels_of(record)[:1]
-    usual = DEFAULTS if kind_of(record) in ("trials", "floor", "perturbed") else {"protocol": []}
+    usual = DEFAULTS if CELLS[record["kind"]] == TEXT else {"protocol": []}
     return usual | inside | ({"seed": first[0].partition("-")[0]} if first else {})
 
 
@@ -95,9 +84,9 @@ def current(records: Iterable[Record]) -> list[Any]:
     found = list(records)
     arms: dict[str, list[Record]] = {}
     for record in found:
-        own = without_trials(config_of(record))
-        if kind_of(record) and own:
-            arms.setdefault(repr((record["kind"], record.get("study"), _sorted(own))), []).append(record)
+        if kind_of(record):
+            own = [record["kind"], record["study"], without_trials(record["config"])]
+            arms.setdefault(json.dumps(own, sort_keys=True), []).append(record)
     inside = {id(small) for same in arms.values() for small in same for large in same if _contains(large, small)}
     return [record for record in found if id(record) not in inside]
 
@@ -108,20 +97,17 @@ def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _contains(large: Record, small: Record) -> bool:
-    a, b = labels_of(large), labels_of(small)
-    extra = len(str(config_of(large).get("ensembles", ""))) > len(str(config_of(small).get("ensembles", "")))
-    if config_of(large).get("metrics") != config_of(small).get("metrics"):  # measured anew: the later one counts
-        extra = extra or _measured(large) > _measured(small)
-    return set(b) < set(a) or (extra and set(b) == set(a))
+    """Whether a record has another's trials and more of them, or the same with more ensembles, or measured anew with
+    more metrics."""
+    (a, more), (b, less) = ((set(labels_of(record)), record["config"]) for record in (large, small))
+    anew = more.get("metrics") != less.get("metrics") and _measured(large) > _measured(small)
+    extra = anew or len(more.get("ensembles", ())) > len(less.get("ensembles", ()))
+    return b < a or (b == a and extra)
 
 
 def _measured(record: Record) -> tuple[str, int]:
     """When, and by how many own metrics (two records may have one second)."""
-    return _date(record), len(config_of(record).get("metrics") or ())
-
-
-def _sorted(value: Any) -> Any:
-    return sorted((str(k), repr(_sorted(v))) for k, v in value.items()) if isinstance(value, Mapping) else value
+    return _date(record), len(record["config"].get("metrics") or ())
 
 
 def differing(records: Iterable[Record]) -> list[str]:
@@ -200,8 +186,7 @@ def usual(records: Iterable[Record], apart: Sequence[str] = ()) -> list[Any]:
 
 
 def _date(record: Record) -> str:
-    origin = record.get("provenance")
-    return str(origin.get("date", "")) if isinstance(origin, dict) else ""
+    return str(record.get("provenance", {}).get("date", ""))
 
 
 def text(value: object, name: str = "") -> str:

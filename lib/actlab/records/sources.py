@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,11 @@ from numpy.typing import NDArray
 from actlab.records import repro
 from actlab.records.estimates import REFERENCE
 from actlab.records.families import Tested, tested
-from actlab.records.repro import ArmResults, Grid
+from actlab.records.repro import ArmResults, Grid, mean_of_pairs
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import Chosen, jackknife, jackknifed, paired_difference
+from actlab.statistics.means import jackknife, jackknifed, paired_difference
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
 PERTURBATIONS = {
@@ -76,41 +77,25 @@ def read(records: Iterable[Record], primary: Grid | None = None) -> Sources:
 
 # --- ensembles and perturbations -------------------------------------------------------------------------------------
 
-Split = tuple[frozenset[str], float]
-"""Labels of the trials in both ensembles; the metric between them."""
+
+def _pairs(arm: ArmResults, size: int) -> list[Record]:
+    """Of disjoint ensembles; of size 1 the ordinary pairs."""
+    return list(arm.record["reproducibility_metrics"] if size == 1 else arm.record["ensembles"][str(size)])
 
 
 def ensembles(arm: ArmResults) -> dict[int, Estimate]:
     """Size -> mean over pairs of disjoint ensembles, with a jackknife over trials; size 1 are the ordinary pairs."""
-    return {size: _jackknife(arm.labels, values) for size, values in _splits(arm).items()}
+    sizes = [1, *map(int, arm.record.get("ensembles", {}))]
+    return {n: jackknife(partial(mean_of_pairs, _pairs(arm, n), METRIC), np.array(arm.labels)) for n in sizes}
 
 
 def ensemble_gain(arm: ArmResults, size: int) -> Estimate:
     """Single trials minus ensembles of ``size``; the jackknife leaves one trial at a time out of both. Positive: the
     ensemble agrees more."""
-    splits = _splits(arm)
-    return _jackknife(arm.labels, splits[1], splits[size])
-
-
-def _splits(arm: ArmResults) -> dict[int, list[Split]]:
-    pairs = [(frozenset(pair["between"]), float(pair[METRIC])) for pair in arm.record["reproducibility_metrics"]]
-    larger = {
-        int(size): [(frozenset().union(*entry["between"]), float(entry[METRIC])) for entry in entries]
-        for size, entries in arm.record.get("ensembles", {}).items()
-    }
-    return {1: pairs, **larger}
-
-
-def _jackknife(labels: list[str], *terms: list[Split]) -> Estimate:
-    """Mean of the first term minus that of the second if there is one, each with a trial left out at a time (variance
-    as in ``pair_mean``)."""
-
-    def total(kept: Chosen) -> float:
-        chosen = [[value for trials, value in splits if trials.issubset(kept)] for splits in terms]
-        means = [float(np.mean(values)) if values else math.nan for values in chosen]
-        return means[0] - sum(means[1:])
-
-    return jackknife(total, np.array(labels))
+    single, larger = _pairs(arm, 1), _pairs(arm, size)
+    return jackknife(
+        lambda kept: mean_of_pairs(single, METRIC, kept) - mean_of_pairs(larger, METRIC, kept), np.array(arm.labels)
+    )
 
 
 def amplification(sources: Sources, model: str, activation: str) -> Estimate:

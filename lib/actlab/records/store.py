@@ -12,6 +12,7 @@ from typing import Any
 from actlab import paths
 from actlab.errors import DamagedRecord, RecordError
 from actlab.files import set_aside, write_text
+from actlab.records.schema import check_record
 from actlab.records.settings import current
 
 Record = dict[str, Any]
@@ -117,8 +118,14 @@ def load_study(study: str) -> list[Record]:
 
     Where an arm has grown, the record with more trials stands for it, and the smaller one, which it contains, is left
     out.
+
+    Raises:
+        RecordError: a record has not the shape of its kind; whoever reads it from here on need not ask.
     """
-    return current(load(path) for path in sorted(folder_of(study).glob("*.json")))
+    found = [load(path) for path in sorted(folder_of(study).glob("*.json"))]
+    for record in found:
+        check_record(record)
+    return current(found)
 
 
 def set_damaged_aside(study: str) -> list[Path]:

@@ -13,7 +13,7 @@ import pandas as pd
 from actlab import paths
 from actlab.errors import BadInput
 from actlab.files import read_yaml
-from actlab.records import schema, store
+from actlab.records import store
 from actlab.records.defects import IGNORED
 from actlab.records.settings import cell_of, differing, kind_of, named, place, settings_of
 from actlab.records.store import Record
@@ -69,7 +69,6 @@ def _ordered(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _arm(record: Record, setting: str) -> dict[str, Any]:
-    schema.check_record(record)
     own = settings_of(record)
     about = {
         "study": record["study"],

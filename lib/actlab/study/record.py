@@ -13,7 +13,7 @@ from actlab import paths
 from actlab.errors import RecordError
 from actlab.files import write_text
 from actlab.records import store
-from actlab.records.settings import config_of, without_trials
+from actlab.records.settings import without_trials
 
 Trial = dict[str, Any]
 
@@ -50,7 +50,7 @@ def earlier(arm: Any) -> dict[str, Trial]:
     for path in sorted(store.folder_of(arm.study).glob(f"{name}-*.json")):
         if path.stem != arm.id and path.stem.rpartition("-")[0] == name:
             record = store.load(path)
-            if store.canonical(without_trials(config_of(record))) == own:
+            if store.canonical(without_trials(record["config"])) == own:
                 found |= {trial["label"]: trial for trial in record["trials"]}
     return found
 
