@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from faulty import Study
+from faulty import Study, until
 
 from actlab.records import store
 
@@ -159,7 +159,7 @@ def test_a_damaged_checkpoint_or_trial(file, damage, server, undisturbed, tmp_pa
         process = server.start(study, TINY_PAUSE="0.3")
         study.wait_for("saved", 3 if file == "checkpoint" else 0)
         if file == "safetensors":
-            wait_for_file(study.cache, "*.safetensors")
+            until(lambda: any(study.cache.rglob("*.safetensors")), 60)
         os.kill(process, 9)
         server.end()
         path = next(study.cache.rglob(f"*.{file}"))
@@ -169,14 +169,6 @@ def test_a_damaged_checkpoint_or_trial(file, damage, server, undisturbed, tmp_pa
         assert f"{path} is damaged" in said
         assert "Traceback" not in said
         assert (path.parent / "set-aside" / path.name).exists()
-
-
-def wait_for_file(folder, pattern):
-    import time
-
-    until = time.monotonic() + 60
-    while not any(folder.rglob(pattern)) and time.monotonic() < until:
-        time.sleep(0.02)
 
 
 ABLATION = {
