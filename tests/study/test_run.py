@@ -14,8 +14,8 @@ import actlab
 from actlab import paths
 from actlab.errors import BadInput, DataError, RecordError, UnknownName
 from actlab.records import store
-from actlab.study import run as study
 from actlab.study import mnist, status, trial_ablation
+from actlab.study import run as study
 from actlab.study.ablation import AblationParams
 from actlab.study.arms import arms_of
 from actlab.study.mnist import MnistParams

@@ -73,8 +73,8 @@ def test_agrees_with_one_network_alone(batch_size, subtests):
     [(64, 8), (64, 64), pytest.param(784, 8, marks=pytest.mark.every), pytest.param(784, 64, marks=pytest.mark.every)],
 )
 def test_result_does_not_depend_on_the_other_networks(features, batch_size):
-    """Bit for bit, nor on other seeds: no sum runs across networks, and no kernel is chosen by how many there are; a rate
-    that overflows gives NaN in its own row only."""
+    """Bit for bit, nor on other seeds: no sum runs across networks, and no kernel is chosen by how many there are; a
+    rate that overflows gives NaN in its own row only."""
     everything, losses = trained(SHAPES, RATES, batch_size, features, seeds=(5, 0, 3))
     assert losses.isfinite().all(dim=(0, 2)).tolist() == [True, True, True, False]
     for shape, rate in ((0, 1), (2, 0), (4, 2), (6, 1)):
