@@ -82,10 +82,10 @@ def test_names_become_objects_in_the_study_only():
         assert not found & NAMES_TO_OBJECTS, file.name
 
 
-MOST_ENTRIES, LONGEST, TOKENS = 20, 300, 120_300
+MOST_ENTRIES, LONGEST, TOKENS = 20, 300, 120_200
 """Of the package: entries at its root, lines of a file, tokens without comments, docstrings and layout. The last is
 what is reached: lower it with every smaller house, never raise it without saying why."""
-TOKENS_OF_TESTS = 106_500
+TOKENS_OF_TESTS = 104_800
 """Of ``tests/``, counted and kept in the same way."""
 LAYOUT = {
     tokenize.COMMENT,
