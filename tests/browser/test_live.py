@@ -21,25 +21,8 @@ SLOW = 120_000
 TOKEN = "actlab"
 ITERATIONS = 20_000
 """More than the test waits for: the run ends because it is stopped."""
-OPTIONS = (
-    "--no-browser",
-    "--allow-root",
-    "--ip=127.0.0.1",
-    "--ServerApp.port_retries=0",
-    f"--IdentityProvider.token={TOKEN}",
-    "--LabApp.extension_manager=readonly",
-    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-)
-FOLDERS = {
-    "HOME": "home",
-    "IPYTHONDIR": "ipython",
-    "JUPYTER_CONFIG_DIR": "config",
-    "JUPYTER_DATA_DIR": "data",
-    "JUPYTER_RUNTIME_DIR": "runtime",
-    "JUPYTERLAB_SETTINGS_DIR": "settings",
-    "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
-    "ACTLAB_CACHE": "cache",
-}
+OPTIONS = "--no-browser --allow-root --ip=127.0.0.1 --ServerApp.port_retries=0 --LabApp.extension_manager=readonly"
+UPDATES = "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
 
 
 @pytest.fixture(scope="module")
@@ -49,24 +32,18 @@ def lab(tmp_path_factory):
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
     root = tmp_path_factory.mktemp("lab")
     _notebook(root / "work" / "explore.ipynb")
-    _settings(root / "settings")
+    settings = root / ".jupyter/lab/user-settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"windowingMode": "none"}')  # cells outside the window are in the page, too
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    own = {name: str(root / folder) for name, folder in FOLDERS.items()} | {
-        "ACTLAB_RESULTS": str(paths.ROOT / "results")
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "jupyter",
-        "lab",
-        *OPTIONS,
-        f"--port={port}",
-        f"--ServerApp.root_dir={root / 'work'}",
-    ]
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "IPYTHON"))}
+    own |= {"HOME": str(root), "ACTLAB_CACHE": str(root / "cache"), "ACTLAB_RESULTS": str(paths.ROOT / "results")}
+    words = [*OPTIONS.split(), UPDATES, f"--IdentityProvider.token={TOKEN}", f"--port={port}"]
+    command = [sys.executable, "-m", "jupyter", "lab", *words, f"--ServerApp.root_dir={root / 'work'}"]
     with (root / "log").open("w") as log:
-        server = subprocess.Popen(command, env=os.environ | own, stdout=log, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(command, env=own, stdout=log, stderr=subprocess.STDOUT)
         try:
             _wait(server, f"http://127.0.0.1:{port}/api/status?token={TOKEN}", root / "log")
             yield f"http://127.0.0.1:{port}/lab/tree/explore.ipynb?token={TOKEN}"
@@ -83,13 +60,6 @@ def _notebook(path):
     assert changed == 1
     path.parent.mkdir()
     nbformat.write(notebook, path)
-
-
-def _settings(folder):
-    """Cells outside the window are in the page, too."""
-    file = folder / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
-    file.parent.mkdir(parents=True)
-    file.write_text('{"windowingMode": "none"}')
 
 
 def _wait(server, address, log):

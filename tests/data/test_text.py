@@ -74,11 +74,3 @@ def test_a_novel_without_byte_order_mark_and_carriage_returns():
     assert not text.startswith("\ufeff")
     assert "\r" not in text
     assert text == raw[3:].decode("utf-8").replace("\r\n", "\n")
-
-
-def test_a_hundred_novels_are_listed():
-    """100 files, in the order of their names."""
-    sources = novels.sources()
-    files = [source.file for source in sources]
-    assert len(set(files)) == len(files) == 100
-    assert files == sorted(files)

@@ -9,7 +9,7 @@ from actlab.data import tokenize
 from actlab.data.text import TEXTS
 from actlab.data.tokenize import END_OF_TEXT, documents_of, tokenize_dataset, train_bpe
 from actlab.data.tokens import TokenStream, check_range, find_shards, load_tokens, read_shard, write_shard
-from actlab.errors import BadInput, DataError
+from actlab.errors import DataError
 from actlab.trainers.streams import generator
 
 
@@ -53,11 +53,6 @@ def test_an_epoch_is_every_window_once(shards, shuffled):
     assert epochs[0].sort().values.equal(epochs[1].sort().values)
     assert len(set(epochs[0].tolist())) == 15
     assert epochs[0].equal(epochs[1]) != shuffled
-
-
-def test_a_stream_needs_one_window(tmp_path):
-    with pytest.raises(BadInput, match="no window of 9 tokens in 1 shards of 8 tokens"):
-        TokenStream([write_shard(tmp_path / "a.bin", np.arange(8))], 8, 1)
 
 
 TEXT = "naïve 漢字 🙂\n\tdef f(x): return x\r\n" + " ".join(

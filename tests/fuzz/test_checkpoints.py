@@ -8,7 +8,6 @@ from damage import DAMAGE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actlab.files import mending
 from actlab.trainers import checkpoint
 from actlab.trainers.checkpoint import read_tensors, write_tensors
 
@@ -58,16 +57,3 @@ def test_a_whole_file_of_something_else(changes, path, door):
         gone = {name for name, value in changes.items() if value is None}
         write_tensors(path, {name: value.clone() for name, value in changed.items() if name not in gone}, about)
         door.accepts(lambda: checkpoint.load(path, net, optimizer), path.name)
-
-
-@given(damage=DAMAGE)
-def test_a_trial_goes_on_with_the_same_bits(damage, tmp_path_factory, door):
-    """Whatever happened to its checkpoint, a trial ends as an undisturbed one does."""
-    path = tmp_path_factory.mktemp("trial") / "t.checkpoint"
-    whole = tiny.outcome(tiny.run(tiny.model(), saved_at=path))
-    path.write_bytes(damage(path.read_bytes()))
-    assert door.accepts(
-        lambda: mending(
-            lambda: tiny.outcome(tiny.run(tiny.model(), saved_at=path)) == whole or pytest.fail("other bits")
-        )
-    )

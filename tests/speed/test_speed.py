@@ -2,7 +2,7 @@
 
 import pytest
 from tests.speed import peers
-from tests.speed.__main__ import MEASUREMENTS, main, save
+from tests.speed.__main__ import save
 from torch.optim import adam
 
 from actlab.chapters import running
@@ -65,11 +65,3 @@ def test_peers_are_measured_in_processes_of_their_own():
     )
     save("peers", found)
     assert len(running.peers()) == len(ways)
-
-
-def test_an_unknown_measurement_lists_the_known(capsys):
-    """Before anything is measured; exit code 2."""
-    assert main(["piers"]) == 2
-    said = capsys.readouterr().err
-    assert "did you mean 'peers'?" in said
-    assert all(name in said for name in MEASUREMENTS)

@@ -47,8 +47,6 @@ class Study:
     folder: Path
     params: dict[str, Any] = field(default_factory=lambda: dict(PARAMS))
     environment: dict[str, str] = field(default_factory=dict)
-    disk: Path | None = None
-    """Where records and cache lie, if not in ``folder``."""
 
     def __post_init__(self):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -60,7 +58,7 @@ class Study:
 
     @property
     def results(self):
-        return (self.disk or self.folder) / "results"
+        return self.folder / "results"
 
     @property
     def place(self):
@@ -69,7 +67,7 @@ class Study:
 
     @property
     def cache(self):
-        return (self.disk or self.folder) / "cache"
+        return self.folder / "cache"
 
     def settings(self, **more):
         """Environment of its processes."""
@@ -86,9 +84,13 @@ class Study:
 
     def wait_for(self, word, iteration, seconds=120):
         """(process, trial) of the first such line of the diary, as soon as it is there."""
-        found = until(lambda: [line[1:3] for line in self.diary() if (line[0], line[3]) == (word, iteration)], seconds)
-        assert found, f"no {word!r} at {iteration} within {seconds} s: {self.diary()}"
-        return found[0]
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for said, process, trial, at in self.diary():
+                if (said, at) == (word, iteration):
+                    return process, trial
+            time.sleep(0.01)
+        raise AssertionError(f"no {word!r} at {iteration} within {seconds} s: {self.diary()}")
 
     def records(self):
         """File name -> essence; every record is read, so that a torn one fails."""
@@ -196,7 +198,9 @@ def cluster(folder, environment, *worker):
 
     scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", "0")
     one = start("dask_worker", "--nthreads", "1", *worker)
-    until(lambda: file.exists() and file.read_text().endswith("}"), 100)
+    until = time.monotonic() + 100
+    while not (file.exists() and file.read_text().endswith("}")) and time.monotonic() < until:
+        time.sleep(0.1)
     try:
         yield json.loads(file.read_text())["address"], scheduler
     finally:
@@ -223,13 +227,9 @@ def alive(process):
 
 
 def until_gone(processes, seconds):
-    """Whether none is there any more, after so long at most."""
-    return until(lambda: not any(map(alive, processes)), seconds)
-
-
-def until(look, seconds):
-    """What ``look()`` gives, as soon as it gives something; else its last answer after so long."""
-    end = time.monotonic() + seconds
-    while not (found := look()) and time.monotonic() < end:
-        time.sleep(0.02)
-    return found
+    """Those that are still there after so long."""
+    left, until = set(processes), time.monotonic() + seconds
+    while left and time.monotonic() < until:
+        left = {process for process in left if alive(process)}
+        time.sleep(0.05)
+    return left

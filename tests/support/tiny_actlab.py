@@ -24,7 +24,6 @@ import tiny
 from actlab import files
 from actlab.data.text import TEXTS
 from actlab.models import SCALES
-from actlab.models.gpt2 import GPT2_SCALES
 from actlab.study import provenance, run, trial_repro  # noqa: F401  # run: loaded before the fork
 from actlab.trainers import checkpoint
 
@@ -42,7 +41,6 @@ def note(word, path, iteration):
 def shrink():
     """A model and a text that train in milliseconds, under the names of the quick ones."""
     SCALES["quick"] = replace(tiny.CONFIG)
-    GPT2_SCALES["quick"] = replace(GPT2_SCALES["quick"], n_layer=1, n_embd=8, n_head=2, block_size=8)
     TEXTS._built_in["pydoc"] = lambda: TOY
 
 

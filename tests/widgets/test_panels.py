@@ -16,7 +16,7 @@ def test_moving_beta_changes_the_picture():
     panel.beta.value = 3.0
     assert panel.picture.value != before
     assert 'alt="Smelu_1' in panel.picture.value
-    panel.choices["activation"].value = "relu"
+    panel.activation.value = "relu"
     assert panel.beta.disabled
     assert "exactly 0" in panel.words.value
 

@@ -8,7 +8,6 @@ from html import escape
 from typing import Any
 
 import ipywidgets as widgets
-from matplotlib.figure import Figure
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.text import load_text
@@ -23,47 +22,46 @@ from actlab.study.params import Params
 from actlab.study.trial import run_trial, trained_model
 from actlab.study.trial_repro import windows_of
 
+SEEN = {" ": "␣", "\n": "⏎\n"}
 MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
 
 
-def _choices(**first: Any) -> dict[str, Any]:
-    return {
-        "model": widgets.Dropdown(options=list(MODELS), value=first.get("model", "charlm"), description="model"),
-        "activation": widgets.Dropdown(
-            options=list(ACTIVATIONS), value=first.get("activation", "smelu_1"), description="activation"
-        ),
-    }
+class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """Menus of model and activation beside other controls, and what is shown below them."""
+
+    def __init__(self, params: Params, activation: str, controls: list[Any], below: list[Any]) -> None:
+        self.params = params
+        self.model = widgets.Dropdown(options=list(MODELS), value="charlm", description="model")
+        self.activation = widgets.Dropdown(options=list(ACTIVATIONS), value=activation, description="activation")
+        super().__init__([widgets.HBox([self.model, self.activation, *controls]), *below])
+
+    def spec(self, seed: int) -> TrialSpec:
+        """The chosen trial."""
+        model, activation = self.model.value, self.activation.value
+        return arm(
+            self.params.replace(model=[model], activations=[activation], seed=seed, trials=1), model, activation
+        ).trials[0]
 
 
-def _spec(params: Params, choices: dict[str, Any], seed: int) -> TrialSpec:
-    changed = params.replace(
-        model=[choices["model"].value], activations=[choices["activation"].value], seed=seed, trials=1
-    )
-    return arm(changed, choices["model"].value, choices["activation"].value).trials[0]
-
-
-class Laboratory(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
+class Laboratory(Panel):
     """Move beta, change model or activation: function, slope, and what flows through a fresh model on real text."""
 
     def __init__(self, params: Params) -> None:
-        self.params = params
-        self.choices = _choices()
         self.beta = widgets.FloatSlider(
             value=1.0, min=0.05, max=4.0, step=0.05, description="beta", continuous_update=False
         )
         self.picture, self.words = widgets.HTML(), widgets.HTML()
-        super().__init__([widgets.HBox([*self.choices.values(), self.beta]), self.picture, self.words])
-        for control in (*self.choices.values(), self.beta):
+        super().__init__(params, "smelu_1", [self.beta], [self.picture, self.words])
+        for control in (self.model, self.activation, self.beta):
             control.observe(lambda _: self.draw(), "value")
         self.draw()
 
     def draw(self) -> None:
         """Compute and show what is chosen."""
-        name = self.choices["activation"].value
-        adjustable = name in curves.ADJUSTABLE
-        self.beta.disabled = not adjustable
-        beta = self.beta.value if adjustable else None
-        flow = curves.flow(_spec(self.params, self.choices, self.params.seed), beta=beta)
+        name = self.activation.value
+        self.beta.disabled = name not in curves.ADJUSTABLE
+        beta = None if self.beta.disabled else self.beta.value
+        flow = curves.flow(self.spec(self.params.seed), beta=beta)
         figure = activation_at_work(name, curves.curve(name, beta), flow.inputs, flow.gradients)
         self.picture.value = as_html(figure, f"{name}: function, slope, pre-activations and gradients")
         self.words.value = (
@@ -75,42 +73,35 @@ class Stopped(ActlabError):  # noqa: N818  # nothing went wrong
     """A run that its reader stopped: it goes on from its checkpoint when it is started again."""
 
 
-class TrainOne(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
+class TrainOne(Panel):
     """Train one trial in the background, watch its loss, stop it; a stopped one goes on where its last evaluation left
     it."""
 
     def __init__(self, params: Params) -> None:
-        self.params, self.result = params, dict[str, Any]()
-        self.choices = _choices(activation="gelu")
+        self.result = dict[str, Any]()
         self.seed = widgets.BoundedIntText(value=params.seed, min=0, max=2**31 - 1, description="seed")
         self.start = widgets.Button(description="Train one now", button_style="primary")
         self.stop = widgets.Button(description="Stop", disabled=True)
         self.bar = widgets.IntProgress(max=params.iterations, description="iterations")
         self.words, self.picture = widgets.HTML(), widgets.HTML()
-        self.runs: dict[str, list[tuple[int, float]]] = {}
+        self.runs: dict[tuple[str, str], list[tuple[int, float]]] = {}
         self._asked = threading.Event()
         self.thread: threading.Thread | None = None
-        rows = [
-            widgets.HBox([*self.choices.values(), self.seed]),
-            widgets.HBox([self.start, self.stop, self.bar]),
-            self.words,
-            self.picture,
-        ]
-        super().__init__(rows)
+        below = [widgets.HBox([self.start, self.stop, self.bar]), self.words, self.picture]
+        super().__init__(params, "gelu", [self.seed], below)
         self.start.on_click(lambda _: self.train())
         self.stop.on_click(lambda _: self._asked.set())
 
     def train(self) -> None:
         """Start the run that is chosen; returns at once."""
-        spec = _spec(self.params, self.choices, self.seed.value)
         self._asked.clear()
         self.start.disabled, self.stop.disabled = True, False
-        self.thread = threading.Thread(target=self._run, args=(spec,), daemon=True)
+        self.thread = threading.Thread(target=self._run, args=(self.spec(self.seed.value),), daemon=True)
         self.thread.start()
 
     def _run(self, spec: TrialSpec) -> None:
         label = f"{spec.model}, {spec.activation}, seed {spec.seed}"
-        points = self.runs[label] = []
+        points: list[tuple[int, float]] = []
 
         def watch(iteration: int, loss: float) -> None:
             points.append((iteration, loss))
@@ -123,42 +114,34 @@ class TrainOne(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
         try:
             self.result = run_trial(spec, watch)
-            self.words.value = f"{label}: {self.result['status']}, {_ended(self.result)}"
+            ended = self.result.get("traceback", "").strip().rpartition("\n")[2]
+            if "final" in self.result:
+                ended = f"validation loss {self.result['final']['val_loss']:.3f} nats"
+            self.words.value = f"{label}: {self.result['status']}, {ended}"
             self.bar.value = spec.recipe.iterations
         except ActlabError as error:
             self.words.value = escape(str(error))
         finally:
-            self.runs = {name: line for name, line in self.runs.items() if line}
-            if self.runs:
-                self.picture.value = as_html(self._drawn(), "training loss against the iteration")
+            if points:
+                self.runs["", label] = points
+                drawn = {name: Line(*zip(*run, strict=True)) for name, run in self.runs.items()}
+                figure = lines(drawn, "iteration", "loss of a batch (nats)")
+                self.picture.value = as_html(figure, "training loss against the iteration")
             self.start.disabled, self.stop.disabled = False, True
 
-    def _drawn(self) -> Figure:
-        found = {("", label): Line(*zip(*run, strict=True)) for label, run in self.runs.items()}
-        return lines(found, "iteration", "loss of a batch (nats)")
 
-
-def _ended(result: dict[str, Any]) -> str:
-    return (
-        f"validation loss {result['final']['val_loss']:.3f} nats"
-        if "final" in result
-        else result.get("traceback", "").splitlines()[-1]
-    )
-
-
-class SideBySide(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
+class SideBySide(Panel):
     """Two trials of one arm: what they read in the same text, and what they write after the same prompt with the same
     draws."""
 
     def __init__(self, params: Params, prompt: str = "The ", length: int = 200) -> None:
-        self.params, self.length = params, length
-        self.choices = _choices(activation="relu")
+        self.length = length
         self.prompt = widgets.Text(value=prompt, description="prompt")
         self.start = widgets.Button(
             description="Train both and compare", button_style="primary", layout=widgets.Layout(width="auto")
         )
         self.out = widgets.HTML()
-        super().__init__([widgets.HBox([*self.choices.values(), self.prompt, self.start]), self.out])
+        super().__init__(params, "relu", [self.prompt, self.start], [self.out])
         self.start.on_click(lambda _: self.compare())
 
     def compare(self) -> None:
@@ -172,15 +155,14 @@ class SideBySide(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             self.start.disabled = False
 
     def _compared(self) -> str:
-        specs = [_spec(self.params, self.choices, self.params.seed + i) for i in range(2)]
+        specs = [self.spec(self.params.seed + i) for i in range(2)]
         for spec in specs:
             self.out.value = f"seed {spec.seed} is being trained"
             run_trial(spec)
-        models = [trained_model(spec) for spec in specs]
+        models, seeds = [trained_model(spec) for spec in specs], [f"seed {spec.seed}" for spec in specs]
         corpus, window = load_text(self.params.dataset), windows_of(specs[0])[2].inputs[0]
         read = [sampling.reading(model, corpus, window) for model in models]
         written = [sampling.sample(model, corpus, self.prompt.value, self.length) for model in models]
-        seeds = [f"seed {spec.seed}" for spec in specs]
         return (
             f"<h4>Most probable next character at each place of the same text</h4>{side_by_side(read, seeds)}"
             f"<h4>Written after the prompt, with the same draws</h4>{side_by_side(written, seeds)}"
@@ -188,17 +170,15 @@ class SideBySide(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
 
 def side_by_side(texts: list[str], names: list[str]) -> str:
-    """Two texts of one length as HTML, the places where they differ marked; the share of such places stands above."""
+    """Two texts of one length as HTML, the places where they differ marked, also blanks; the share of such places
+    stands above."""
     differ = [a != b for a, b in zip(*texts, strict=True)]
     boxes = []
     for name, text in zip(names, texts, strict=True):
-        marked = "".join(MARK.format(escape(_seen(c))) if d else escape(c) for c, d in zip(text, differ, strict=True))
+        marked = "".join(
+            MARK.format(SEEN.get(c, escape(c))) if d else escape(c) for c, d in zip(text, differ, strict=True)
+        )
         box = f'<pre style="white-space:pre-wrap">{marked}</pre>'
         boxes.append(f'<div style="flex:1 1 20em"><b>{escape(name)}</b>{box}</div>')
     share = f"<p>They differ at {sum(differ) / max(len(differ), 1):.1%} of {len(differ)} places.</p>"
     return f'{share}<div style="display:flex;gap:2em;flex-wrap:wrap">{"".join(boxes)}</div>'
-
-
-def _seen(character: str) -> str:
-    """A blank that is marked has to be visible."""
-    return {" ": "␣", "\n": "⏎\n"}.get(character, character)
