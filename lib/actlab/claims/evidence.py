@@ -12,10 +12,9 @@ from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import usual
 from actlab.records.store import Record
 
-STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
-"""scale -> study, largest first: a claim is judged at the largest scale that has records and that its rule allows."""
-ON_CPU = {"repro-partial": "repro-partial-cpu"}
-"""Study -> the same on the CPU, as far as it goes, which is read where there is no record of the study itself."""
+STUDIES = {"full": ["repro-full"], "partial": ["repro-partial", "repro-partial-cpu"], "lite": ["repro-lite"]}
+"""scale -> study, largest first: a claim is judged at the largest scale that has records and that its rule allows. The
+second is the same on the CPU, as far as it goes, which is read where there is no record of the first."""
 FLAWED = ("autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu")
 """The grid's settings at lite scale, with published defects on."""
 Cell = tuple[str, str]
@@ -40,8 +39,11 @@ class Evidence:
 
     def having(self, cells: Collection[Cell], scales: Iterable[str]) -> tuple[str, Arms] | None:
         """The first of the scales whose grid has all of these recorded, and those arms."""
-        grids = ((scale, self.grids[scale]) for scale in scales if scale in self.grids)
-        return next(((s, _chosen(cells, grid.arms)) for s, grid in grids if set(cells) <= set(grid.arms)), None)
+        for scale in scales:
+            arms = self.grids[scale].arms if scale in self.grids else {}
+            if set(cells) <= set(arms):
+                return scale, {cell: arms[cell] for cell in cells}
+        return None
 
     def across(self, cells: Collection[Cell], scales: Collection[str]) -> tuple[str, Arms] | None:
         """All of the scales, and these arms of each, if all are recorded."""
@@ -55,30 +57,29 @@ class Evidence:
         An arm that the defect leaves as it is stands for itself: relu, where activations are ignored, is what all got.
         """
         for (name, iterations), grid in self.flawed.items():
-            changed = grid.arms if name == defect else {}
-            together: Arms = {}
-            for plain in (self.grids.get("lite"), self.flawed.get(("", iterations))):
-                for cell, arm in (plain.arms if plain else {}).items():
-                    if _iterations(arm.record) == iterations and defect in SPARED and SPARED[defect](cell):
-                        together[cell] = arm
-            together |= changed
-            if set(cells) & set(changed) and set(cells) <= set(together):
-                return _chosen(cells, together)
+            if name != defect or not set(cells) & set(grid.arms):
+                continue
+            plain = (self.grids.get("lite"), self.flawed.get(("", iterations)))
+            together = {
+                cell: arm
+                for correct in plain
+                for cell, arm in (correct.arms if correct else {}).items()
+                if defect in SPARED and SPARED[defect](cell) and _iterations(arm.record) == iterations
+            } | grid.arms
+            if set(cells) <= set(together):
+                return {cell: together[cell] for cell in cells}
         return None
 
 
 def gather() -> Evidence:
     """All that is recorded."""
-    grids = {scale: read(_records(study)) for scale, study in STUDIES.items()}
+    grids = {}
+    for scale, studies in STUDIES.items():  # arms that somebody added under other settings decide no claim
+        if found := next(filter(None, (usual(store.load_study(study)) for study in studies)), None):
+            grids[scale] = read(found)
     flawed = by_defect(record for study in FLAWED for record in store.load_study(study))
     published = autopsy.readings(record for study in autopsy.STUDIES for record in store.load_study(study))
-    return Evidence({scale: grid for scale, grid in grids.items() if grid.arms}, flawed, published)
-
-
-def _records(study: str) -> list[Record]:
-    """The study's own settings; arms that somebody added under others are not what a claim is judged by."""
-    found = usual(store.load_study(study))
-    return found or (usual(store.load_study(ON_CPU[study])) if study in ON_CPU else [])
+    return Evidence(grids, flawed, published)
 
 
 def by_defect(records: Iterable[Record]) -> dict[tuple[str, int], Grid]:
@@ -92,10 +93,6 @@ def by_defect(records: Iterable[Record]) -> dict[tuple[str, int], Grid]:
             for defect in (*defects, *([] if {*SPARED, DOUBLED} & set(defects) else [""])):
                 found.setdefault((defect, _iterations(record)), []).append(record)
     return {key: read(found[key]) for key in sorted(found, key=lambda key: (key[0], -key[1]))}
-
-
-def _chosen(cells: Iterable[Cell], arms: Mapping[Cell, ArmResults]) -> Arms:
-    return {cell: arms[cell] for cell in cells}
 
 
 def _iterations(record: Record) -> int:

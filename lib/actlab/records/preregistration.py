@@ -65,19 +65,17 @@ def registrations(records: Iterable[Record], root: str = str(paths.ROOT)) -> lis
 
     ``root``: the repository whose history is read.
     """
-    groups: dict[str, list[Record]] = {}
+    groups: dict[tuple[int, str], list[Record]] = {}
     for record in records:
         if plan := record.get("provenance", {}).get("plan"):
-            groups.setdefault(plan["sha256"], []).append(record)
-    found = [_registration(sha256, group, root) for sha256, group in groups.items()]
+            groups.setdefault((int(plan["version"]), plan["sha256"]), []).append(record)
+    found = []
+    for (version, sha256), group in groups.items():
+        study = str(group[0]["study"])
+        first = first_form(f"params/{study}.yaml", sha256, root)
+        started = [str(trial.get("started", "")) for record in group for trial in record["trials"]]
+        found.append(Registration(study, version, first.name, first.date, min(started, default=""), len(group)))
     return sorted(found, key=lambda one: (one.version, one.first_run))
-
-
-def _registration(sha256: str, records: list[Record], root: str) -> Registration:
-    study, version = str(records[0]["study"]), int(records[0]["provenance"]["plan"]["version"])
-    first = forms(f"params/{study}.yaml", root).get(sha256, Commit("", ""))
-    started = [str(trial.get("started", "")) for record in records for trial in record["trials"]]
-    return Registration(study, version, first.name, first.date, min(started, default=""), len(records))
 
 
 def commits(path: str, root: str = str(paths.ROOT)) -> list[Commit]:
@@ -86,13 +84,13 @@ def commits(path: str, root: str = str(paths.ROOT)) -> list[Commit]:
     return [Commit(name, date) for name, _, date in (line.partition(" ") for line in lines)]
 
 
-def forms(path: str, root: str) -> dict[str, Commit]:
-    """sha256 of each form that a file has had -> the first commit that holds it; empty without git or history."""
-    found: dict[str, Commit] = {}
+def first_form(path: str, sha256: str, root: str) -> Commit:
+    """The first commit that holds a file in the form of this hash; an empty one where the history has none."""
     for commit in commits(path, root):
         content = paths.git("show", f"{commit.name}:{path}", root=root) or ""
-        found.setdefault(hashlib.sha256(content.encode()).hexdigest(), commit)
-    return found
+        if hashlib.sha256(content.encode()).hexdigest() == sha256:
+            return commit
+    return Commit("", "")
 
 
 def began(record: Record) -> datetime:

@@ -6,45 +6,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from actlab.files import read_yaml
+
 Record = Mapping[str, Any]
-TEXT = ("model", "activation")
-CELLS: dict[str, tuple[str, ...]] = {
-    "trials": TEXT,
-    "floor": TEXT,
-    "perturbed": TEXT,
-    "mnist": ("network", "hidden", "learning_rate", "batch_size"),
-    "ablation": ("optimizer", "symmetry", "activation", "rate_factor"),
-}
+KNOWN = read_yaml(Path(__file__).with_suffix(".yaml"))
+CELLS: dict[str, list[str]] = KNOWN["cells"]
 """Kind of record -> the factors of its study: records that share them are one cell of the study's table."""
 SERIES = {"mnist": "network"}
 """Kind of record -> the factor whose levels a study compares; the activation where it is not listed."""
 MAIN = ("trials", "mnist", "ablation")
 """Kinds whose trials differ in the seed alone."""
-DEFAULTS: dict[str, Any] = {
-    "varies": "all",
-    "protocol": [],
-    "train_fraction": 1.0,
-    "snapshots": [],
-    "validation": "all",
-}
-DEFAULTS |= {"validation_windows": 0, "training_windows": 0, "schedule": "constant", "average": 0.0, "parts": {}}
+DEFAULTS: dict[str, Any] = KNOWN["defaults"]
 """What an arm of language models has that does not say it."""
-NOT_NAMED = {
-    "kind",
-    "recipe",
-    "trials",
-    "seeds",
-    "ensembles",
-    "metrics",
-    "fixed",
-    "model_size",
-    "optimizer_settings",
-    "study",
-    "width",
-}
-"""Left out of a name: what follows from other settings, and what belongs to the trials rather than to the arm."""
+ORDER = [name for names in KNOWN["order"] for name in names]
+"""The studies' own order, in tables and figures."""
 
 
 def kind_of(record: Record) -> str:
@@ -73,9 +51,9 @@ def settings_of(record: Record) -> dict[str, Any]:
     """What can tell two arms of a cell apart: the recipe and every other setting, by name; ``seed``: of the first
     trial."""
     flat = {**record["config"].get("recipe", {}), **record["config"]}
-    inside = {name: value for name, value in flat.items() if name not in {*NOT_NAMED, *cell_of(record)}}
+    inside = {name: value for name, value in flat.items() if name not in {*KNOWN["not named"], *cell_of(record)}}
     first = labels_of(record)[:1]
-    usual = DEFAULTS if CELLS[record["kind"]] == TEXT else {"protocol": []}
+    usual = DEFAULTS if "model" in cell_of(record) else {"protocol": []}
     return usual | inside | ({"seed": first[0].partition("-")[0]} if first else {})
 
 
@@ -140,15 +118,6 @@ def named(record: Record, names: Sequence[str]) -> str:
 def natural(text: str) -> list[tuple[int, int, str]]:
     """A key that sorts names with the numbers in them rising: ``iterations=6`` before ``iterations=10``."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
-
-
-ORDER = (
-    *("charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm"),
-    *("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1", "random_prelu"),
-    *("geglu_equal_width", "geglu_equal_parameters", "lite", "partial", "full", "quick"),
-    *("ecd", "adamw", "sgdm", "soap", "symmetric", "bQ", "bQbV", "bQbKbV"),
-)
-"""The studies' own order, in tables and figures."""
 
 
 def place(level: object) -> tuple[int, float, Any]:

@@ -77,18 +77,7 @@ def _arm(record: Record, setting: str) -> dict[str, Any]:
         "setting": setting,
         **cell_of(record),
     }
-    names = (
-        "learning_rate",
-        "batch_size",
-        "scale",
-        "dataset",
-        "iterations",
-        "epochs",
-        "gated_width",
-        "varies",
-        "optimizer",
-    )
-    about = {name: own[name] for name in names if name in own} | about
+    about = {name: own[name] for name in COLUMNS if name in own and name != "seed"} | about
     if record["kind"] == "ablation":
         about["learning_rate"] = record["config"].get("optimizer_settings", {}).get("lr")
     protocol = own["protocol"]
