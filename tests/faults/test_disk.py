@@ -1,10 +1,9 @@
 """Files that cannot be written, a folder that is none, files that were cut or edited."""
 
 import os
-import time
 
 import pytest
-from faulty import Study
+from faulty import Study, until
 
 pytestmark = pytest.mark.slow
 
@@ -85,9 +84,7 @@ def test_a_damaged_checkpoint_or_trial(file, damage, server, undisturbed, tmp_pa
     with faults.survived(f"a {words}: {damage}", "set aside with a note, trained again, the same bits") as row:
         process = server.start(study, TINY_PAUSE="0.3")
         study.wait_for("saved", 3)
-        until = time.monotonic() + 60
-        while not any(study.cache.rglob(f"*.{file}")) and time.monotonic() < until:
-            time.sleep(0.02)
+        until(lambda: any(study.cache.rglob(f"*.{file}")), 60)
         os.kill(process, 9)
         server.end()
         path = next(study.cache.rglob(f"*.{file}"))

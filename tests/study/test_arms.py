@@ -1,6 +1,7 @@
 """Arms: which there are, in which order, and ids that name everything that a result depends on and nothing else."""
 
 from dataclasses import MISSING, fields, replace
+from itertools import product
 
 import yaml
 
@@ -83,20 +84,14 @@ def test_readers_know_every_default_that_is_in_no_id():
     assert planned | {"parts": {}} == {name: DEFAULTS[name] for name in planned}
 
 
-def names(params):
-    return [(a.kind, a.model, a.activation) for a in arms_of(params)]
-
-
 def test_order():
     """``model``: one model's activations after another; ``activation``: one activation's models; floors always last."""
     params = Params(model=("charlm", "convlm"), activations=("relu", "gelu"))
-    by_model = [("charlm", "relu"), ("charlm", "gelu"), ("convlm", "relu"), ("convlm", "gelu")]
-    by_activation = [("charlm", "relu"), ("convlm", "relu"), ("charlm", "gelu"), ("convlm", "gelu")]
-    assert names(params) == [(kind, *cell) for kind in ("trials", "floor") for cell in by_model]
-    assert names(params.replace(order="activation")) == [
-        (kind, *cell) for kind in ("trials", "floor") for cell in by_activation
-    ]
-    assert names(params.replace(noise_floor=False)) == [("trials", *cell) for cell in by_model]
+    by_model = list(product(params.model, params.activations))
+    by_activation = [(model, activation) for activation in params.activations for model in params.model]
+    for order, cells in (("model", by_model), ("activation", by_activation)):
+        found = [(each.kind, each.model, each.activation) for each in arms_of(params.replace(order=order))]
+        assert found == [(kind, *cell) for kind in ("trials", "floor") for cell in cells]
 
 
 def test_one_stream_at_a_time():

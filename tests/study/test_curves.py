@@ -12,7 +12,6 @@ from actlab.activations import ACTIVATIONS
 from actlab.book.execute import declared
 from actlab.data.text import load_text
 from actlab.errors import BadInput
-from actlab.figures.difference import two_predictions
 from actlab.records import store
 from actlab.study import sampling
 from actlab.study.arms import arm
@@ -84,9 +83,3 @@ def test_the_cases_of_the_page_of_methods_show_what_its_caption_says():
     assert found["nearly a tie"]["total variation"] < 0.03
     assert found["a rare character"]["relative PD"] > found["the same choice"]["relative PD"]
     assert found["a rare character"]["total variation"] < 0.01
-
-
-def test_the_picture_of_a_case_shows_the_values():
-    """Below its panel, in two digits."""
-    figure = two_predictions({"one": ([1.0], [1.0])}, ["a"], {"one": {"tiny": 0.00041, "none": 0.0}})
-    assert figure.axes[0].get_xlabel() == "one\ntiny 0.00041\nnone 0"

@@ -34,7 +34,7 @@ def test_each_alone():
     """One switch turns on one defect where it applies (evaluation of random batches comes with the last weights); off
     is the default, of which no configuration speaks."""
     cells = list(product(MODELS, ACTIVATIONS))
-    for key, value in defects.SWITCHES.items():
+    for key, value in (name.split(": ") for name in defects.DEFECTS):
         asked = {key: value} | ({"selection": "final"} if key == "evaluation" else {})
         on = [set(arm(Params(protocol=asked), *cell).protocol) for cell in cells]
         assert set().union(*on) == {f"{name}: {value}" for name, value in asked.items()}
@@ -71,19 +71,19 @@ def test_a_draw_is_the_last_position_of_random_windows(few):
 def test_record_says_both(toy, few):
     """One training, read both ways: the record's own numbers are the corrected ones, bit for bit, and the published
     ones stand beside them."""
-    corrected = actlab.run_experiment("charlm", "relu", toy)
-    record = actlab.run_experiment("charlm", "relu", toy.replace(study="toy-on", protocol=MEASURED))
+    corrected, record, final = (
+        actlab.run_experiment("charlm", "relu", toy.replace(protocol=protocol))
+        for protocol in ("corrected", MEASURED, {"selection": "final"})
+    )
     assert record["config"]["protocol"] == [": ".join(switch) for switch in MEASURED.items()]
-    final = actlab.run_experiment("charlm", "relu", toy.replace(protocol={"selection": "final"}))
     last = [{"label": t["label"], "val_loss": t["final"]["val_loss"]} for t in record["trials"]]
     assert final["as_published"] == {"trials": last}
     assert record["reproducibility_metrics"] == corrected["reproducibility_metrics"]
     assert "as_published" not in corrected
-    published = record["as_published"]
-    labels = [t["label"] for t in record["trials"]]
-    assert [p["between"] for p in published["pairs"]] == list(map(list, combinations(labels, 2)))
-    assert [p["between"] for p in published["itself"]] == [[label, label] for label in labels]
-    assert all(p["coded_pd"] > 0 for p in published["itself"])
-    for own, entry in zip(last, published["trials"], strict=True):
-        assert (entry["label"], entry["val_loss"]) == (own["label"], pytest.approx(own["val_loss"], abs=0.2))
-        assert entry["val_loss"] != own["val_loss"]
+    published, labels = record["as_published"], [t["label"] for t in last]
+    pairs, itself = ([tuple(pair["between"]) for pair in published[name]] for name in ("pairs", "itself"))
+    assert pairs + itself == [*combinations(labels, 2), *zip(labels, labels, strict=True)]
+    assert all(pair["coded_pd"] > 0 for pair in published["itself"])
+    drawn, own = ([t["val_loss"] for t in trials] for trials in (published["trials"], last))
+    assert drawn == pytest.approx(own, abs=0.2)
+    assert not set(drawn) & set(own)

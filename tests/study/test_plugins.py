@@ -104,10 +104,14 @@ def test_files_that_are_refused(mine):
 
 
 def test_own_metric_is_read_without_the_plug_in(toy, mine):
-    """Tables, report and tidy pairs have it by its label; records that lack it show nothing for it; its record
-    supersedes the one without."""
-    run(toy.replace(activations=("relu",)))
-    run(toy.replace(plugins=("my_parts.py",), activations=("relu", "mine")))
+    """Half the L1 distance is the total variation: in pairs, means and tables, by its label; records that lack it show
+    nothing for it. It is in the id, and no trial is trained for it; its record supersedes the one without."""
+    (plain,) = run(toy.replace(activations=("relu",))).records
+    record, _ = run(toy.replace(plugins=("my_parts.py",), activations=("relu", "mine"))).records
+    assert record["arm"] != plain["arm"]
+    assert record["trials"] == plain["trials"]
+    assert record["avg_half"] == pytest.approx(record["avg_total_variation"])
+    assert record["config"]["metrics"] == {"half": parts.hash_of("metric", "half")}
     for table in parts.TABLES.values():
         table.clear()
     found = repro.read(store.load_study("toy"))
@@ -123,6 +127,7 @@ def test_image_sweep_and_ablation_take_own_parts(toy, mine):
     """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
     own = {"plugins": "my_parts.py"}
     sweep = run(MnistParams.parse({**tiny.SWEEP, "study": "sweep", "arms": ["mine", "swish"], **own}))
+    assert [set(r["config"].get("parts", {})) for r in sweep.present] == [{"activation"}, set()]
     losses = {r["activation"]: [t["val_loss"] for t in r["trials"]] for r in sweep.present}
     assert losses["mine"] == pytest.approx(losses["swish"], rel=1e-3)
     one = {"optimizers": "adamw", "symmetry": "symmetric", "activations": "mine", **own}
@@ -283,6 +288,6 @@ def test_what_cannot_be_trained_here_is_refused(toy, monkeypatch):
         actlab.run_experiment("charlm", "relu", toy.replace(device="cuda"))
     monkeypatch.setenv("WORLD_SIZE", "2")
     for params in (toy, MnistParams(trials=1)):
-        with pytest.raises(BadInput, match=r"^torchrun started 2 processes, .* an ablation only: .* with --workers 2$"):
+        with pytest.raises(BadInput, match=r"^torchrun started 2 processes, .* an ablation only, .* with --workers 2$"):
             run(params, watch=events.append)
         assert (events, store.load_study(params.study)) == ([], [])

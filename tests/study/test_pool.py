@@ -2,9 +2,11 @@
 finished."""
 
 import os
+import time
 from unittest.mock import Mock
 
 import pytest
+from distributed import KilledWorker, get_worker
 from faulty import SCRIPT, cluster
 
 from actlab import paths
@@ -47,6 +49,24 @@ def test_settings_reach_workers_as_they_are_now(monkeypatch):
     assert list(run_tasks(setting, ["ACTLAB_CACHE"] * 2, 2)) == [("ACTLAB_CACHE", None)] * 2
 
 
+def leave(place, report):
+    """Ends its worker in good order the first time, after which Dask starts no other."""
+    if not place.exists():
+        place.touch()
+        worker = get_worker()
+        worker.io_loop.add_callback(worker.close)
+        time.sleep(1)
+    return place.name
+
+
+@pytest.mark.slow
+def test_lost_workers_are_replaced(tmp_path, monkeypatch):
+    """Nothing waits for workers that nobody starts."""
+    monkeypatch.setattr(pool, "SILENCE", 1)
+    places = [tmp_path / "a", tmp_path / "b"]
+    assert dict(run_tasks(leave, places, 2)) == {place: place.name for place in places}
+
+
 @pytest.mark.slow
 def test_a_worker_with_other_code_refuses(monkeypatch):
     """Files that change while a study starts: a sentence instead of a missing file later."""
@@ -86,8 +106,6 @@ def test_no_scheduler_is_said(monkeypatch):
 
 def test_a_task_that_ends_every_worker_is_a_sentence():
     """Dask gives a task up that took several workers with it: what to try is said, without a traceback."""
-    from distributed import KilledWorker
-
     done = Mock(status="error", result=Mock(side_effect=KilledWorker("task", "worker", 3)))
     done.add_done_callback = lambda call: call(done)
     client = Mock(submit=Mock(return_value=done))

@@ -24,20 +24,17 @@ def tinylstm(toy, **changes):
 
 
 @pytest.fixture
-def records(tmp_path_factory, toy):
+def records(toy):
     """The two records of a tiny arm, by kind."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ACTLAB_RESULTS", str(tmp_path_factory.mktemp("results")))
-        patch.setenv("ACTLAB_CACHE", str(tmp_path_factory.mktemp("cache")))
-        return {r["kind"]: r for r in run(tinylstm(toy)).present}
+    return {record["kind"]: record for record in run(tinylstm(toy)).present}
 
 
 def saved(record, change=lambda record: None):
-    """The file of a record's copy, changed."""
+    """The file of a record, changed."""
     copy = json.loads(json.dumps({key: value for key, value in record.items() if key != "checksum"}))
     change(copy)
-    path = store.path_of("tiny-quick", "copy")
-    path.unlink(missing_ok=True)
+    path = store.path_of(record["study"], record["arm"])
+    path.unlink()
     return store.save(path, copy)
 
 
@@ -49,9 +46,9 @@ def test_replay_gives_the_recorded_bits(records, kind, label):
     assert "equal bit for bit" in found.sentence
 
 
-def test_what_differs_is_told(records):
-    """Other weights or another evaluation break the promise; with another processor they do not; equal bits from other
-    code are told apart."""
+def test_what_differs_is_told(records, monkeypatch):
+    """Other weights or another evaluation break the promise, and so does a failure; with another processor they do not;
+    equal bits from other code are told apart."""
 
     def other_weights(record):
         record["trials"][0]["weights_sha256"] = record["trials"][1]["weights_sha256"]
@@ -75,6 +72,11 @@ def test_what_differs_is_told(records):
         found = replay(task_of(saved(records["trials"], change)))
         assert (found.record["equal"], found.wrong) == (equal, wrong)
         assert words in found.sentence
+    path = saved(records["trials"])
+    monkeypatch.setattr(trial_repro, "train", lambda *a, **k: 1 / 0)
+    found = replay(task_of(path))
+    assert found.wrong
+    assert "FAILED: ZeroDivisionError" in found.sentence
 
 
 def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, monkeypatch):
@@ -99,15 +101,6 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
     assert f"one unit in the last place: {moved[0]:.1e}" in again.sentence
     monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "empty"))
     assert "not in the cache" in replay(task_of(path)).sentence
-
-
-def test_a_replay_that_raises_is_wrong(records, monkeypatch):
-    """Not equal, not quiet."""
-    path = saved(records["trials"])
-    monkeypatch.setattr(trial_repro, "train", lambda *a, **k: 1 / 0)
-    found = replay(task_of(path))
-    assert found.wrong
-    assert "FAILED: ZeroDivisionError" in found.sentence
 
 
 def test_a_network_of_the_image_sweep_is_replayed_alone():
@@ -185,11 +178,8 @@ def test_all_trials_of_all_records(toy):
     next(running)
     running.close()
     assert len(store.load_replays("two")) == 1
-    path = next((paths.results() / "one").glob("tinylstm*.json"))
-    record = json.loads(path.read_text())
-    record["provenance"]["data"]["sha256"] = "0" * 64
-    path.unlink()
-    store.save(path, {key: value for key, value in record.items() if key != "checksum"})
+    _, record = sorted(store.load_study("one"), key=lambda record: record["kind"])
+    saved(record, lambda record: record["provenance"]["data"].update(sha256="0" * 64))
     heard = []
     found = list(replay_all(recorded_trials(), watch=lambda event: heard.append(event.kind)))
     assert [outcome.record is None for outcome in found] == [True, True, False, False]

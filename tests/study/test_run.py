@@ -14,7 +14,7 @@ import actlab
 from actlab import paths
 from actlab.errors import BadInput, DataError, RecordError, UnknownName
 from actlab.records import store
-from actlab.study import mnist, status, trial_ablation, trial_repro
+from actlab.study import mnist, status, trial_ablation
 from actlab.study import run as study
 from actlab.study.ablation import AblationParams
 from actlab.study.arms import arms_of
@@ -22,6 +22,7 @@ from actlab.study.mnist import MnistParams
 from actlab.study.params import Params
 from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import load, run
+from actlab.study.trial import kind_of
 
 STUDIES = (
     Params.parse({"study": "grown", "model": "nanotransformer", "activations": "relu", **tiny.STUDY}),
@@ -56,43 +57,28 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     assert trained == ["swish"] * 3
 
 
-def test_a_failed_trial_does_not_stop_the_others(toy, monkeypatch):
-    """One trial raises: the other arm is recorded; the failure is told with its traceback, its arm stays unrecorded,
-    until it is run again."""
-    real = trial_repro.train
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize("params", STUDIES[:2], ids=lambda params: params.study)
+def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
+    """One seed of relu raises: other arms are recorded (those of a program of image classifiers share its fate); the
+    failure is told with its traceback, its arm stays unrecorded, until it is run again."""
+    images, real = params is STUDIES[1], kind_of(params).train_trial
+    params = params.replace(**({"hidden": [2, 4]} if images else {"activations": ["relu", "gelu"]}))
 
-    def train(*args, **kwargs):
-        if args[5] == 43 and "relu" in str(args[0]).lower():
-            raise RuntimeError("out of luck")
-        return real(*args, **kwargs)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(trial_repro, "train", train)
-        outcome = run(toy)
-    assert [(arm.activation, t["label"]) for arm, t in outcome.failed] == [("relu", "43")]
-    assert "RuntimeError: out of luck" in failure_of(outcome.arms[0]).read_text()
-    assert [len(record["reproducibility_metrics"]) for record in outcome.records if record] == [1, 3]
-    assert [arm.activation for arm in load(toy).missing] == ["relu"]
-    assert (run(toy).failed, load(toy).missing) == ([], [])
-    assert not failure_of(outcome.arms[0]).exists()
-
-
-def test_a_program_that_raises_fails_its_trials_only(monkeypatch):
-    """Image classifiers: its seeds' trials have failed in every arm, the others' not, and the next run mends it."""
-    params = MnistParams.parse({"study": "tiny", **tiny.SWEEP, "hidden": [2, 4]})
-    real = mnist.train_trial
-
-    def train(program, *args):
-        return real(program, *args) if program.seeds != (43,) else 1 / 0
+    def train(task, *args):
+        fails = task.seeds == (43,) if images else (task.seed, task.activation) == (43, "relu")
+        return 1 / 0 if fails else real(task, *args)
 
     with monkeypatch.context() as patch:
         patch.setattr(mnist, "SEEDS", 1)
-        patch.setattr(mnist, "train_trial", train)
+        patch.setattr(kind_of(params), "train_trial", train)
         outcome = run(params)
-    assert [(arm.hidden, trial["label"]) for arm, trial in outcome.failed] == [(2, "43"), (4, "43")]
-    assert store.load_study("tiny") == []
-    assert run(params).failed == []
-    assert len(store.load_study("tiny")) == 2
+    failed = [arm for arm, _ in outcome.failed]
+    assert {trial["label"] for _, trial in outcome.failed} == {"43"}
+    assert failed == load(params).missing == outcome.arms[: 2 if images else 1]
+    assert "ZeroDivisionError" in failure_of(outcome.arms[0]).read_text()
+    assert (run(params).failed, load(params).missing) == ([], [])
+    assert not failure_of(outcome.arms[0]).exists()
 
 
 def test_errors_survive_the_way_home_from_a_worker():

@@ -84,13 +84,9 @@ class Study:
 
     def wait_for(self, word, iteration, seconds=120):
         """(process, trial) of the first such line of the diary, as soon as it is there."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            for said, process, trial, at in self.diary():
-                if (said, at) == (word, iteration):
-                    return process, trial
-            time.sleep(0.01)
-        raise AssertionError(f"no {word!r} at {iteration} within {seconds} s: {self.diary()}")
+        found = until(lambda: [line[1:3] for line in self.diary() if (line[0], line[3]) == (word, iteration)], seconds)
+        assert found, f"no {word!r} at {iteration} within {seconds} s: {self.diary()}"
+        return found[0]
 
     def records(self):
         """File name -> essence; every record is read, so that a torn one fails."""
@@ -198,9 +194,7 @@ def cluster(folder, environment, *worker):
 
     scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", "0")
     one = start("dask_worker", "--nthreads", "1", *worker)
-    until = time.monotonic() + 100
-    while not (file.exists() and file.read_text().endswith("}")) and time.monotonic() < until:
-        time.sleep(0.1)
+    until(lambda: file.exists() and file.read_text().endswith("}"), 100)
     try:
         yield json.loads(file.read_text())["address"], scheduler
     finally:
@@ -227,9 +221,13 @@ def alive(process):
 
 
 def until_gone(processes, seconds):
-    """Those that are still there after so long."""
-    left, until = set(processes), time.monotonic() + seconds
-    while left and time.monotonic() < until:
-        left = {process for process in left if alive(process)}
-        time.sleep(0.05)
-    return left
+    """Whether none is there any more, after so long at most."""
+    return until(lambda: not any(map(alive, processes)), seconds)
+
+
+def until(look, seconds):
+    """What ``look()`` gives, as soon as it gives something; else its last answer after so long."""
+    end = time.monotonic() + seconds
+    while not (found := look()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found

@@ -18,31 +18,25 @@ from actlab.trainers.streams import generator
 from actlab.trainers.windows import batch_starts, cover
 
 
-def raise_while_reproducible():
-    with reproducible(3):
-        torch.rand(3)
-        raise RuntimeError("stop")
-
-
-@pytest.mark.parametrize(("deterministic", "warn_only"), [(False, False), (True, False), (True, True)])
-def test_the_callers_state_comes_back(deterministic, warn_only):
+@pytest.mark.parametrize("mode", ["default", "warn", "error"])
+def test_the_callers_state_comes_back(mode):
     """Global stream and determinism settings are what they were, also when training raises."""
-    was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    fills, seen = torch.utils.deterministic.fill_uninitialized_memory, []
-    torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
+
+    def state():
+        fills = torch.utils.deterministic.fill_uninitialized_memory
+        return torch.get_rng_state().tolist(), torch.get_deterministic_debug_mode(), fills
+
+    was, model, seen = torch.get_deterministic_debug_mode(), tiny.model(), set()
+    torch.set_deterministic_debug_mode(mode)
     try:
-        model, state = tiny.model(), torch.get_rng_state()
-        model.register_forward_hook(lambda *_: seen.append(torch.are_deterministic_algorithms_enabled()))
+        before = state()
+        model.register_forward_hook(lambda *_: seen.add(torch.are_deterministic_algorithms_enabled()))
         tiny.run(model)
-        with pytest.raises(RuntimeError, match="stop"):
-            raise_while_reproducible()
-        assert set(seen) == {True}
-        assert torch.equal(torch.get_rng_state(), state)
-        assert torch.are_deterministic_algorithms_enabled() == deterministic
-        assert torch.is_deterministic_algorithms_warn_only_enabled() == warn_only
-        assert torch.utils.deterministic.fill_uninitialized_memory == fills
+        with pytest.raises(ZeroDivisionError), reproducible(3):
+            torch.rand(3).mul_(1 / 0)
+        assert (seen, state()) == ({True}, before)
     finally:
-        torch.use_deterministic_algorithms(was[0], warn_only=was[1])
+        torch.set_deterministic_debug_mode(was)
 
 
 def test_against_a_plain_loop():

@@ -1,7 +1,6 @@
 """Training on token shards: every optimizer, resumption bit for bit, accumulation, schedules, and the standard error of
 a loss."""
 
-import json
 import math
 from dataclasses import replace
 from itertools import count
@@ -56,22 +55,6 @@ def run(
     return train_tokens(net, optimizer, stream, windows(), recipe, seed, **more)
 
 
-def outcome(trial):
-    return trial.status, json.dumps(trial.progress.history), trial.weights_sha256
-
-
-class InterruptedTrialError(Exception):
-    pass
-
-
-def interrupting(at):
-    def report(iteration, loss):
-        if iteration >= at:
-            raise InterruptedTrialError
-
-    return report
-
-
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
 def test_resumes_bit_equal(shard, name, tmp_path, monkeypatch):
     """Optimizer, symmetry-breaking streams, dropout, order and schedule all go on; accumulation too."""
@@ -81,10 +64,10 @@ def test_resumes_bit_equal(shard, name, tmp_path, monkeypatch):
     whole = run(shard, name, recipe)
     saved_at = tmp_path / "trial.checkpoint"
     for at in (6, 10):
-        with pytest.raises(InterruptedTrialError):
-            run(shard, name, recipe, saved_at=saved_at, on_progress=interrupting(at))
+        with pytest.raises(ZeroDivisionError):
+            run(shard, name, recipe, saved_at=saved_at, on_progress=lambda step, loss, at=at: 1 / max(0, at - step))
     torch.rand(5)
-    assert outcome(run(shard, name, recipe, saved_at=saved_at)) == outcome(whole)
+    assert tiny.outcome(run(shard, name, recipe, saved_at=saved_at)) == tiny.outcome(whole)
 
 
 @pytest.mark.parametrize("name", ["adamw", "ecd"])

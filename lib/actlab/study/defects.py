@@ -39,8 +39,6 @@ OF_TRAINING: dict[str, Callable[[str, bool], bool]] = {
 }
 """Defect -> whether it changes the arms of a model and of gated or plain activations."""
 DEFECTS = (*OF_TRAINING, UNPAIRED, LAST, FINAL, BATCHES)
-SWITCHES: dict[str, str] = dict(name.split(": ") for name in DEFECTS)
-"""Key and only value in a params file."""
 ProtocolParam = str | dict[str, str]
 """``corrected``, ``as_published`` (all defects that apply), or some of them: ``{padding: both, pairing: unpaired}``."""
 
@@ -49,30 +47,27 @@ def checked_protocol(protocol: ProtocolParam) -> ProtocolParam:
     """The protocol, if it is one.
 
     Raises:
-        UnknownName: neither of the two words, or a switch that there is not.
-        BadInput: a value that the switch does not have, or a random evaluation of weights that are not the last.
+        UnknownName: neither of the two words, or a defect that there is not.
+        BadInput: a random evaluation of weights that are not the last.
     """
-    if isinstance(protocol, str):
-        if protocol not in (CORRECTED, AS_PUBLISHED):
-            raise UnknownName("protocol", protocol, (CORRECTED, AS_PUBLISHED))
-        return protocol
-    for key, value in protocol.items():
-        if key not in SWITCHES:
-            raise UnknownName("protocol switch", key, SWITCHES)
-        if value != SWITCHES[key]:
-            raise BadInput(
-                f"protocol {key} must be {SWITCHES[key]!r} (leave it out for the correct way), got {value!r}"
-            )
+    for name in switched_on(protocol):
+        if name not in (known := (CORRECTED, AS_PUBLISHED) if isinstance(protocol, str) else DEFECTS):
+            raise UnknownName("protocol", name, known)
     if "evaluation" in protocol and "selection" not in protocol:
         raise BadInput("protocol evaluation: random batches measure the last weights, so it needs selection: final")
     return protocol
+
+
+def switched_on(protocol: ProtocolParam) -> list[str]:
+    """The word, or the names of the defects."""
+    return [protocol] if isinstance(protocol, str) else [f"{key}: {value}" for key, value in protocol.items()]
 
 
 def defects_of(protocol: ProtocolParam, model: str, activation: str) -> tuple[str, ...]:
     """Names of the defects that are on in an arm: those asked for that apply to it."""
     if protocol == CORRECTED:
         return ()
-    asked = DEFECTS if isinstance(protocol, str) else [f"{key}: {value}" for key, value in protocol.items()]
+    asked = DEFECTS if protocol == AS_PUBLISHED else switched_on(protocol)
     ignored = IGNORED in asked and OF_TRAINING[IGNORED](model, True)
     gated = find_activation(activation).gated and not ignored
     applying = [name for name in DEFECTS if name not in OF_TRAINING or OF_TRAINING[name](model, gated)]

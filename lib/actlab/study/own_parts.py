@@ -79,15 +79,13 @@ def hash_of(kind: str, name: str) -> str:
     """The sha256 of a part's source (of a text: of its characters); empty for a built-in one.
 
     Raises:
-        BadInput: a part of this session that has changed since it was registered, or that nobody registered.
+        BadInput: a part of this session that has changed since it was registered.
     """
     if kind == "dataset":
         return texts.own_sha256(name)
     if name not in TABLES[kind] or name in TABLES[kind].built_in:
         return ""
-    what = f"the {kind} {name!r}"
-    if (own := PARTS.get((kind, name))) is None:
-        raise BadInput(f"{what} was put into its table by hand: use actlab.register_{kind}")
+    own, what = PARTS[kind, name], f"the {kind} {name!r}"
     if own.file is None and fingerprint(own.thing, what) != own.hash:
         raise BadInput(
             f"{what}, or something that it refers to, has changed since it was registered: register it again"

@@ -17,7 +17,6 @@ from types import ModuleType
 from typing import Any
 
 import torch
-from torch import nn
 
 from actlab.activations import Activation
 from actlab.errors import ActlabError, BadInput
@@ -86,20 +85,16 @@ def register_activation(
     takes = callable(class_or_factory) and "features" in inspect.signature(class_or_factory).parameters
     row = Activation(name, class_or_factory, formula, source, gated, takes)
     what = f"the activation {name!r}"
+    size = 8 if gated else 4
     try:
-        module: object = row.make(features=4)
+        module = row.make(features=4)
+        learned = ", ".join(key for key, _ in module.named_parameters())
+        shape = module(torch.linspace(-2, 2, 6 * size).view(2, 3, size)).shape
     except Exception as error:
         raise BadInput(f"{what} needs a class or function that makes an nn.Module without arguments: {error}") from None
-    if not isinstance(module, nn.Module):
-        made = type(module).__name__
-        raise BadInput(f"{what} needs a class or function that makes an nn.Module, this one makes {made}")
-    size = 8 if gated else 4
-    with torch.no_grad():
-        shape = module(torch.linspace(-2, 2, 6 * size).view(2, 3, size)).shape
     if shape != (2, 3, 4):
         hint = " (one that halves its input needs gated=True)" if shape == (2, 3, 2) else ""
         raise BadInput(f"{what} must map (2, 3, {size}) to (2, 3, 4), but gives {tuple(shape)}{hint}")
-    learned = ", ".join(key for key, _ in module.named_parameters())
     if learned and not hasattr(module, "initialise"):
         raise BadInput(f"{what} learns {learned}: give it a method initialise(generator) that sets their start")
     _add("activation", name, (class_or_factory, gated), row)

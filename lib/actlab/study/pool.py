@@ -27,6 +27,8 @@ Report = Callable[[int, float], None]
 
 REPORTS_EVERY = 0.2
 """Seconds between the reports of one task that travel to the client."""
+SILENCE = 20
+"""Seconds without a word after which workers of this machine that Dask has given up are replaced."""
 CONNECT = 10
 """Seconds in which a scheduler must answer."""
 GPU = "GPU"
@@ -100,7 +102,12 @@ def _on_dask(
         places[future] = place
         future.add_done_callback(lambda done: inbox.put(("done", done)))
     while places:
-        kind, item = inbox.get()
+        try:
+            kind, item = inbox.get(timeout=SILENCE)
+        except queue.Empty:  # Dask starts no other worker for one that closed by itself (a lost connection, say)
+            if client.cluster is not None:
+                client.cluster.scale(len(client.cluster.worker_spec))
+            continue
         if kind == "report":
             place, *told = item
             tell(tasks[place], *told)

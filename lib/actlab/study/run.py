@@ -149,7 +149,7 @@ def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: st
     return StudyRecords(outcome.arms, list(records.values()), outcome.baseline)
 
 
-def _finished(arm: Any, results: list[Results], processes: int = 1) -> store.Record:
+def _finished(arm: Any, results: list[Results], processes: int) -> store.Record:
     return finish(arm, record_of(arm, results, processes))
 
 
@@ -184,30 +184,26 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     Args:
         model: a key of ``MODELS``.
         activation: a key of ``ACTIVATIONS``.
-        params: the other settings; ``model`` and ``activations`` in it are not used.
+        params: the other settings; ``model`` and ``activations`` in it are not used, nor those that make further arms.
     """
     values = params.model_dump() if isinstance(params, Params) else params
-    settings = Params.parse({**values, "model": model, "activations": activation})
-    if len(settings.varies) > 1 or settings.scales:
+    only = {"model": model, "activations": activation, "noise_floor": False, "perturbations": ()}
+    settings = Params.parse({**values, **only})
+    if len(settings.varies) > 1 or settings.scales or settings.tuning:
         raise BadInput(
             "one experiment is one arm: give one stream in `varies` and a `scale`, or run the study with `actlab run`"
         )
-    one = arms.arm(settings, model, activation, varies=settings.varies[0])
-    if (found := recorded(one)) is not None:
-        return found
-    _check(settings)
-    return _finished(one, [run_trial(spec) for spec in one.trials])
+    (record,) = run(settings).present[1:]  # after the baseline
+    return record
 
 
 def _check(params: StudyParams, scheduler: str = "") -> None:
     """``BadInput`` with one sentence where a study cannot be trained as asked: a device that is not here, torchrun on
     other studies than an ablation, or beside a scheduler."""
     processes, device = int(os.environ.get("WORLD_SIZE", "1")), str(getattr(params, "device", "cpu"))
-    if processes > 1 and scheduler:
-        raise BadInput("torchrun's processes train one trial together: start them without --scheduler")
-    if processes > 1 and kind_of(params).NAME != "ablation":
+    if processes > 1 and (scheduler or kind_of(params).NAME != "ablation"):
         raise BadInput(
-            f"torchrun started {processes} processes, which can share a trial of an ablation only: "
+            f"torchrun started {processes} processes, which share trials of an ablation only, without --scheduler: "
             f"train this study without torchrun, with --workers {processes}"
         )
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
