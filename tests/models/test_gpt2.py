@@ -12,15 +12,6 @@ from actlab.models.gpt2 import GPT2, GPT2_SCALES, SymmetryBreakingAttention
 from actlab.models.symmetry import MODES, distributions
 
 
-def lively(net):
-    """Larger matrices and biases: far from the near-uniform attention of the start."""
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for p in net.parameters():
-            p.copy_(torch.randn(p.shape, generator=generator) * 0.4)
-    return net
-
-
 def attention(**changes):
     layer = SymmetryBreakingAttention(replace(tiny.GPT2, **changes)).double()
     generator = torch.Generator().manual_seed(2)
@@ -50,7 +41,7 @@ def test_no_position_sees_the_future(subtests):
     for mode in list(MODES):
         for evaluation in ["last", "mean"]:
             with subtests.test(evaluation=evaluation, mode=mode):
-                net = lively(tiny.gpt2(symmetry=mode, evaluation=evaluation)).eval()
+                net = tiny.enlarge(tiny.gpt2(symmetry=mode, evaluation=evaluation)).eval()
                 one, two = tiny.tokens(), tiny.tokens()
                 two[:, 5:] = (two[:, 5:] + 3) % 11
                 assert net(one)[:, :5].equal(net(two)[:, :5])
@@ -122,7 +113,7 @@ def test_every_training_forward_draws_anew_and_layers_draw_apart():
 
 
 def test_evaluation_policies():
-    net = lively(tiny.gpt2(symmetry="bQbV", evaluation="last")).train()
+    net = tiny.enlarge(tiny.gpt2(symmetry="bQbV", evaluation="last")).train()
     last = net(tiny.tokens())
     assert net.eval()(tiny.tokens()).equal(last)
     states = {}
@@ -138,8 +129,8 @@ def test_evaluation_policies():
 
 @pytest.mark.slow
 def test_compiled_agrees():
-    net = lively(tiny.gpt2(symmetry="bQbV")).train()
-    other = lively(tiny.gpt2(symmetry="bQbV")).train()
+    net = tiny.enlarge(tiny.gpt2(symmetry="bQbV")).train()
+    other = tiny.enlarge(tiny.gpt2(symmetry="bQbV")).train()
     compiled = torch.compile(other, backend="eager")
     for _ in range(2):
         torch.testing.assert_close(compiled(tiny.tokens()), net(tiny.tokens()))

@@ -52,13 +52,3 @@ def test_replace_checks_and_nothing_changes_after_entry():
         params.replace(trails=3)
     with pytest.raises(ValidationError, match="frozen"):
         params.trials = 5
-
-
-def test_a_file_is_read_as_its_values(tmp_path):
-    """Literals arrive as they stand, and a file without ``kind`` is a study of language models."""
-    file = tmp_path / "study.yaml"
-    file.write_text("study: mine\nmodel: [charlm, convlm]\nlearning_rate: 1.0e-3\ndevice: cuda:1\n")
-    params = read_params(file)
-    assert params == Params(study="mine", model=("charlm", "convlm"), learning_rate=1e-3, device="cuda:1")
-    file.write_text(file.read_text() + "kind: repro\n")
-    assert read_params(file) == params

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -204,12 +204,9 @@ def cluster(folder, environment, *worker):
 
 
 def kill_group(process, sign=signal.SIGKILL):
-    """Send a signal to a process and all that it started; whether there was one."""
-    try:
+    """Send a signal to a process and all that it started, if they are still there."""
+    with suppress(ProcessLookupError):
         os.killpg(process, sign)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def alive(process):
