@@ -18,7 +18,7 @@ def test_every_arm_has_a_row_and_a_missing_one_says_so():
     shown = table(grids.grid(), "total_variation")
     assert len(shown) == 6
     assert shown.loc[("tinylstm", "swiglu"), "total variation"] == MISSING
-    assert shown.loc[("tinylstm", "gelu"), ["n", "parameters"]].tolist() == ["3", "1,000"]
+    assert shown.loc[("tinylstm", "gelu"), ["n", "parameters"]].tolist() == ["3, 45: diverged", "1,000"]
     floors = ["same seed again", "one weight moved by one ULP"]
     assert shown.loc[("charlm", "relu"), floors].tolist() == ["0", "1.0e-06"]
     assert shown.loc[("charlm", "gelu"), floors].tolist() == ["", ""]
@@ -56,18 +56,6 @@ def test_an_exact_zero_has_no_place_on_a_logarithmic_axis():
     assert len(axes.containers) == 1
 
 
-def test_missing_lists_what_there_is_not():
-    """One line for a missing arm, one for a diverged trial; floors only where they are planned."""
-    results = grids.grid()
-    assert list(arms.table_missing(results)["what"]) == ["no record", "trial 45: diverged"]
-    assert list(arms.table_missing(read([grids.record()]))["what"]) == ["nothing"]
-    frame = arms.table_missing(results, noise_floor=True)
-    assert frame[frame["what"] == "noise floor not run"]["activation"].to_dict() == {
-        "charlm": "2 of 3 activations",
-        "tinylstm": "2 of 2 activations",
-    }
-
-
 def test_provenance_has_one_row_for_each_origin():
     """Records of one origin share a row with the span of their days; the commit is the index."""
     records = [grids.record(activation=a) for a in ("relu", "gelu", "swish")]
@@ -97,6 +85,7 @@ def test_no_interval_below_zero_where_no_difference_can_lie():
 
 def test_tables_are_folded_behind_their_titles():
     """Text of a cell is escaped; a study without records says so."""
-    html = folded({"a < b": arms.table_missing(read([grids.record()]))}).data
+    html = folded({"a < b": table(read([]))}).data
     assert html.startswith("<details><summary>a &lt; b</summary><table")
+    assert "no record yet" in html
     assert standing_listed("nothing").data == "- No record yet."

@@ -46,12 +46,6 @@ def test_catalogue_is_strict_json():
     assert json.loads(json.dumps(catalogue(), allow_nan=False))["t"][:3] == [None, 12.7062, 4.302653]
 
 
-def test_levels_are_in_the_studies_order():
-    assert in_order({"0.1", "1e-4", "0.01"}) == ["1e-4", "0.01", "0.1"]
-    assert in_order({"lite", "1m", "33k", "116k"}) == ["33k", "116k", "1m", "lite"]
-    assert in_order({"swiglu", "zeta", "relu", "mish"}) == ["relu", "swiglu", "mish", "zeta"]
-
-
 def test_studies_are_read_from_the_results_folder():
     """No folder, no study; an unknown one is an error."""
     assert explore.studies()["studies"] == {}
@@ -61,9 +55,7 @@ def test_studies_are_read_from_the_results_folder():
         explore.studies(["repro-light"])
 
 
-def test_a_link_names_a_state():
-    assert explore.link("sources") == "explore.html#study=sources"
-    assert (
-        explore.link("sources", view="loss", level=40, activation=["relu", "gelu"])
-        == "explore.html#study=sources&view=loss&level=40&activation=relu,gelu"
-    )
+def test_levels_are_in_the_studies_order():
+    assert in_order({"0.1", "1e-4", "0.01"}) == ["1e-4", "0.01", "0.1"]
+    assert in_order({"lite", "1m", "33k", "116k"}) == ["33k", "116k", "1m", "lite"]
+    assert in_order({"swiglu", "zeta", "relu", "mish"}) == ["relu", "swiglu", "mish", "zeta"]

@@ -9,7 +9,6 @@ from actlab.chapters import report
 from actlab.claims.evidence import Evidence
 from actlab.records.repro import read
 from actlab.statistics.power import detectable_paired
-from actlab.statistics.variance import block_share
 
 SCALES = {"33k": 33_000, "116k": 116_000, "lite": 437_000}
 
@@ -33,23 +32,6 @@ def study(effects, spread=0.01):
 
 
 FALLING, RISING = {"33k": 0.5, "116k": 0.05, "lite": 0.0}, {"33k": 0.0, "116k": 0.05, "lite": 0.5}
-
-
-def test_sizes_come_smallest_first_with_their_counts():
-    """Whatever the order of the records."""
-    grid = report.read([*reversed(study(FALLING)), grids.baseline()])
-    assert report.sizes(grid) == {f"charlm, scale={name}": size for name, size in SCALES.items()}
-    assert grid.activations == ("relu", "gelu")
-
-
-def test_share_takes_the_shared_seeds_into_account():
-    """A level that every arm has at a seed widens the interval; taken for independent (as before) it would have
-    narrowed it."""
-    grid = report.read(study({"lite": 0.03}))
-    table = np.array([a.values("val_loss") for a in grid.arms.values()]).T
-    assert report.share(grid, "charlm") == block_share(table, np.random.default_rng(0))
-    moved = block_share(table + 0.1 * np.arange(3)[:, None], np.random.default_rng(0))
-    assert moved.value < report.share(grid, "charlm").value
 
 
 @pytest.mark.parametrize(

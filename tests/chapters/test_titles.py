@@ -156,8 +156,9 @@ def test_autopsy() -> None:
     itself as two seeds do, a trend that needs no second model."""
     assert title("autopsy") == "Switched on in small networks, the defects give anomalies of the published kind"
     evidence = autopsy_records.gather()
-    assert "165 of 165 evaluations" in trained.identical_on(evidence)
-    assert float(trained.leak_on(evidence).split()[0]) < 0.1 < 2 < float(trained.leak_off(evidence).split()[0])
+    assert "165 of 165 evaluations" in trained.identical(evidence)[0]
+    leaky, causal = (float(side.split()[0]) for side in trained.leak(evidence))
+    assert leaky < 0.1 < 2 < causal
     for cell in (cell for cell in evidence.on if cell[0] != trained.UNIGRAM):
         reading = evidence.on[cell]
         assert reading.itself().value > 0.95 * reading.between().value > 4 * reading.paired().value

@@ -4,7 +4,6 @@ For the pages of reproducibility, of extreme activations and of the report."""
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
@@ -86,8 +85,9 @@ def cells(grid: Grid, metric: str) -> dict[tuple[str, str], Test]:
 def table(
     grid: Grid, metric: Metric, tests: Mapping[tuple[str, str], Test], reference: str = REFERENCE
 ) -> pd.DataFrame:
-    """A metric: a row an arm, with its 95% interval, the noise floor where one was run, and the difference from the
-    reference where it was tested; a star marks one that is significant in its family (Holm)."""
+    """A metric: a row an arm, with its 95% interval, n and the trials that did not end well, the noise floor where one
+    was run, and the difference from the reference where it was tested; a star marks one that is significant in its
+    family (Holm)."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for cell in product(grid.models, grid.activations):
         if not (arm := grid.arms.get(cell)):
@@ -95,7 +95,8 @@ def table(
             continue
         key = arm.model, arm.level
         rows[key] = {metric.short: with_interval(arm.shown(metric.name), metric.digits)}
-        rows[key] |= {"n": f"{arm.estimate(metric.name).n}", "parameters": f"{arm.n_parameters:,}"}
+        n = ", ".join([f"{arm.estimate(metric.name).n}", *arm.not_done])
+        rows[key] |= {"n": n, "parameters": f"{arm.n_parameters:,}"}
         if arm.floor and not of_trials(metric.name):
             rows[key] |= {words: small(arm.floor_of(metric.name, variant)) for variant, words in FLOORS.items()}
         if key in tests:
@@ -104,20 +105,10 @@ def table(
     return frame(rows, ("group", "arm"))
 
 
-def table_missing(grid: Grid, noise_floor: bool = False) -> pd.DataFrame:
-    """Arms without a record, trials that did not end well, and, where noise floors are planned, how many arms lack
-    one."""
-    rows = [(model, activation, "no record") for model, activation in grid.missing]
-    rows += [(*key, f"trial {trial}") for key, arm in grid.arms.items() for trial in arm.not_done]
-    lacking = Counter(arm.model for arm in grid.without_floor) if noise_floor else {}
-    rows += [(m, f"{n} of {len(grid.of_model(m))} activations", "noise floor not run") for m, n in lacking.items()]
-    return pd.DataFrame(rows or [("", "", "nothing")], columns=["model", "activation", "what"]).set_index("model")
-
-
-def tables(grid: Grid, noise_floor: bool = False) -> Any:
-    """Every metric, what is missing and where the records come from, folded, for the end of a notebook."""
+def tables(grid: Grid) -> Any:
+    """Every metric, and where the records come from, folded, for the end of a notebook."""
     parts = {m.label: table(grid, m, cells(grid, name) if name in STARRED else {}) for name, m in grid.metrics.items()}
-    return folded({**parts, "What is missing": table_missing(grid, noise_floor), "Origin": provenance(grid)})
+    return folded({**parts, "Origin": provenance(grid)})
 
 
 def elsewhere(grid: Grid) -> list[str]:

@@ -28,7 +28,7 @@ def differences(cells: Cells, label: str, margin: float = 0.0) -> Figure:
 def against_loss(arms: Mapping[str, Mapping[str, Curves]], levels: Mapping[str, EqualLoss]) -> Figure:
     """Mean total variation between seeds against mean validation loss through training, a panel a model, a line an
     activation; the dotted line is the loss at which they are compared."""
-    found = {(model, a): Line(*map(list, one.means())) for model, curves in arms.items() for a, one in curves.items()}
+    found = {(model, a): Line(*one.means()) for model, curves in arms.items() for a, one in curves.items()}
     x = "mean validation loss (nats per character); training goes to the right"
     y = "mean total variation between seeds\n(lower: more reproducible)"
     figure = lines(found, x, y, share=False, columns=2, height=2.9)

@@ -13,7 +13,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from actlab.figures.data import keep
 from actlab.figures.style import GREY, LOOK, canvas, known, legend, look, outlined, styled, words_alone
@@ -21,6 +21,7 @@ from actlab.statistics.estimate import Estimate
 
 Key = tuple[str, str, str]
 """Panel, place on the axis of names, series."""
+Places = Sequence[float] | NDArray[np.float64]
 WIDTH = 7.6
 """Inches of a figure with several panels."""
 
@@ -29,12 +30,12 @@ WIDTH = 7.6
 class Line:
     """Places and heights of one line or of marks, with limits of either where they have some."""
 
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
-    x_low: Sequence[float] | None = None
-    x_high: Sequence[float] | None = None
+    x: Places
+    y: Places
+    low: Places | None = None
+    high: Places | None = None
+    x_low: Places | None = None
+    x_high: Places | None = None
 
 
 def line(found: Mapping[Any, Estimate]) -> Line:

@@ -191,7 +191,7 @@ class ArmResults:
 
 @dataclass(frozen=True)
 class Grid:
-    """The arms of a study by (model, activation), in the order asked for. What has no record is in ``missing``.
+    """The arms of a study by (model, activation), in the order asked for; one without a record has no entry.
 
     In a study of another kind a row is what ``ArmResults.model`` says, and a column a level of the factor compared.
     """
@@ -215,16 +215,6 @@ class Grid:
             | {name: Metric(name, said["label"], said["note"]) for name, said in own.items()}
             | TRIAL_METRICS
         )
-
-    @property
-    def missing(self) -> list[tuple[str, str]]:
-        """(model, activation) of every arm without a record."""
-        return [(m, a) for m in self.models for a in self.activations if (m, a) not in self.arms]
-
-    @property
-    def without_floor(self) -> list[ArmResults]:
-        """The recorded arms that have no noise floor."""
-        return [arm for arm in self.arms.values() if not arm.floor]
 
     def floors(self, variant: str = "nudge") -> dict[tuple[str, str], float]:
         """(model, activation) -> total variation of one seed's run and its changed repetition, where it was run."""

@@ -8,11 +8,12 @@ from html import escape
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
+from numpy.typing import NDArray
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.text import load_text
 from actlab.errors import ActlabError
-from actlab.figures.activations import activation_at_work
 from actlab.figures.primitives import Line, lines
 from actlab.figures.style import as_html
 from actlab.models import MODELS
@@ -62,11 +63,28 @@ class Laboratory(Panel):
         self.beta.disabled = name not in curves.ADJUSTABLE
         beta = None if self.beta.disabled else self.beta.value
         flow = curves.flow(self.spec(self.params.seed), beta=beta)
-        figure = activation_at_work(name, curves.curve(name, beta), flow.inputs, flow.gradients)
+        x, value, slope = curves.curve(name, beta)
+        drawn = {
+            ("f(x)", name): Line(x, value),
+            ("slope f'(x)", name): Line(x, slope),
+            ("density of pre-activations x", name): density(flow.inputs),
+            ("density of log10 |gradient|, where it is not 0", name): density(
+                np.log10(np.abs(flow.gradients[flow.gradients != 0]))
+            ),
+        }
+        figure = lines(drawn, "", "", columns=2, share=False)
         self.picture.value = as_html(figure, f"{name}: function, slope, pre-activations and gradients")
         self.words.value = (
             f"{len(flow.inputs):,} pre-activations; the gradient of {flow.silent:.1%} of them is exactly 0."
         )
+
+
+def density(values: NDArray[np.float64]) -> Line:
+    """A histogram of 80 bins as a line; an empty one of no values."""
+    if not len(values):
+        return Line([], [])
+    heights, edges = np.histogram(values, bins=80, density=True)
+    return Line((edges[1:] + edges[:-1]) / 2, heights)
 
 
 class Stopped(ActlabError):  # noqa: N818  # nothing went wrong

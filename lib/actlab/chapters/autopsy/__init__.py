@@ -22,17 +22,17 @@ def anomalies(evidence: Autopsy) -> dict[str, dict[str, str]]:
     told = read_yaml(Path(__file__).with_name("anomalies.yaml"))
     return {
         name: {key: text.format(p=numbers) for key, text in texts.items()}
-        | {side: _or_waiting(f"{name}_{side}", evidence) for side in ("on", "off")}
+        | dict(zip(("on", "off"), _or_waiting(name, evidence), strict=True))
         for name, texts in told.items()
     }
 
 
-def _or_waiting(function: str, evidence: Autopsy) -> str:
+def _or_waiting(name: str, evidence: Autopsy) -> trained.Sides:
     """What a function of ``trained`` says; ``NO_RECORD`` where a record that it reads is missing (a ``KeyError``)."""
     try:
-        return str(getattr(trained, function)(evidence))
+        return getattr(trained, name)(evidence)
     except KeyError:
-        return NO_RECORD
+        return NO_RECORD, NO_RECORD
 
 
 def table(found: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Our numbers for each published anomaly: a function of the evidence with the defect on and one with it off, one line
+"""Our numbers for each published anomaly: a function of the evidence that says it with the defect on and off, one line
 each; ``KeyError`` where a record is missing."""
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from actlab.statistics.means import mean_interval
 
 LEAKY, UNIGRAM = "convlm", "tinylstm"
 CHARLM = ("charlm", "relu")
+Sides = tuple[str, str]
+"""With the defect on, and without it."""
 
 
 def same_losses(arm: ArmResults, corrected: ArmResults) -> tuple[int, int]:
@@ -38,20 +40,15 @@ def ignoring(evidence: Autopsy) -> list[ArmResults]:
     return [arm for model, arm in found.items() if (model, "relu") in evidence.off.arms]
 
 
-def identical_on(evidence: Autopsy) -> str:
-    """Equal losses under two names."""
-    arms = _some(ignoring(evidence))
-    equal, every = np.sum([same_losses(arm, evidence.off.arms[arm.model, "relu"]) for arm in arms], axis=0)
-    return f"the losses of gelu are relu's to the last digit in {equal} of {every} evaluations of {len(arms)} models"
-
-
-def identical_off(evidence: Autopsy) -> str:
-    """What the activation does when it arrives."""
-    arms = evidence.off.arms
+def identical(evidence: Autopsy) -> Sides:
+    """Equal losses under two names; what the activation does when it arrives."""
+    named, arms = _some(ignoring(evidence)), evidence.off.arms
+    equal, every = np.sum([same_losses(arm, arms[arm.model, "relu"]) for arm in named], axis=0)
     there = [m for m, a in arms if a == "gelu" and m != "charlm" and (m, "relu") in arms]
     found = {m: arms[m, "gelu"].minus(arms[m, "relu"], "val_loss") for m in _some(there)}
     most = max(found, key=lambda model: abs(found[model].value))
-    return f"gelu minus relu up to {signed(found[most])} nats ({most})"
+    on = f"the losses of gelu are relu's to the last digit in {equal} of {every} evaluations of {len(named)} models"
+    return on, f"gelu minus relu up to {signed(found[most])} nats ({most})"
 
 
 def _some(found: list[Any]) -> list[Any]:
@@ -60,32 +57,23 @@ def _some(found: list[Any]) -> list[Any]:
     return found
 
 
-def leak_on(evidence: Autopsy) -> str:
-    """Loss at all positions, and the accuracy at last ones."""
-    r = evidence.on[LEAKY, "relu"]
+def leak(evidence: Autopsy) -> Sides:
+    """Loss at all positions and accuracy at last ones; the causal model after as many iterations."""
+    leaky, causal = evidence.on[LEAKY, "relu"], evidence.off.arms[LEAKY, "relu"]
+    curves = map(causal.curve, ("val_loss", "val_accuracy"))
+    loss, accuracy = (mean_interval(dict(zip(s, v.T, strict=True))[leaky.end]).value for s, v in curves)
     return (
-        f"{r.value('val_loss').value:.3f} nats after {r.end} iterations, and "
-        f"{r.published('val_accuracy').value:.1f}% right at last positions"
+        f"{leaky.value('val_loss').value:.3f} nats after {leaky.end} iterations, and "
+        f"{leaky.published('val_accuracy').value:.1f}% right at last positions",
+        f"{loss:.3f} nats, {accuracy:.1f}% right at all positions",
     )
 
 
-def leak_off(evidence: Autopsy) -> str:
-    """The causal model after as many iterations."""
-    arm, step = evidence.off.arms[LEAKY, "relu"], evidence.on[LEAKY, "relu"].end
-    curves = map(arm.curve, ("val_loss", "val_accuracy"))
-    loss, accuracy = (mean_interval(dict(zip(s, v.T, strict=True))[step]).value for s, v in curves)
-    return f"{loss:.3f} nats, {accuracy:.1f}% right at all positions"
-
-
-def itself_on(evidence: Autopsy) -> str:
-    """Two seeds and one model on different inputs."""
+def itself(evidence: Autopsy) -> Sides:
+    """Two seeds and one model on different inputs; two seeds on the same."""
     r = evidence.on[CHARLM]
-    return f"charlm: two seeds {r.between().value:.3f}, one model {r.itself().value:.3f}"
-
-
-def itself_off(evidence: Autopsy) -> str:
-    """Two seeds on the same inputs."""
-    return f"two seeds {measured(evidence.on[CHARLM].paired())}; one model 0"
+    on = f"charlm: two seeds {r.between().value:.3f}, one model {r.itself().value:.3f}"
+    return on, f"two seeds {measured(r.paired())}; one model 0"
 
 
 COLUMNS = ("model", "activation", "iteration", "train_loss", "between", "itself", "paired")
@@ -109,31 +97,25 @@ def correlation(found: pd.DataFrame, name: str) -> float:
     return float(found["train_loss"].corr(found[name], method="spearman"))
 
 
-def trade_off_on(evidence: Autopsy) -> str:
-    """On different inputs."""
-    two, one = (correlation(points(evidence), name) for name in ("between", "itself"))
-    return f"two seeds {two:+.2f}, one model {one:+.2f}"
-
-
-def trade_off_off(evidence: Autopsy) -> str:
-    """On the same inputs."""
+def trade_off(evidence: Autopsy) -> Sides:
+    """On different inputs; on the same."""
     found = points(evidence)
-    whole, part = (correlation(some, "paired") for some in (found, found[found["model"] != UNIGRAM]))
-    return f"two seeds on the same inputs {whole:+.2f}, without {UNIGRAM} {part:+.2f}"
+    two, one, whole = (correlation(found, name) for name in ("between", "itself", "paired"))
+    part = correlation(found[found["model"] != UNIGRAM], "paired")
+    on = f"two seeds {two:+.2f}, one model {one:+.2f}"
+    return on, f"two seeds on the same inputs {whole:+.2f}, without {UNIGRAM} {part:+.2f}"
 
 
-def plateau_on(evidence: Autopsy) -> str:
-    """tinylstm beside the table of frequencies."""
+def plateau(evidence: Autopsy) -> Sides:
+    """tinylstm beside the table of frequencies; trained for longer."""
     arm, level = evidence.off.arms[UNIGRAM, "relu"], evidence.off.baseline["unigram"]["val_loss"]
     two, loss = arm.estimate("total_variation").value, arm.estimate("val_loss").value
-    return f"two seeds {two:.3f}, loss {loss:.3f} nats; character frequencies alone have {level:.3f}"
-
-
-def plateau_off(evidence: Autopsy) -> str:
-    """Trained for longer."""
     longer = _some(evidence.longer.of_model(UNIGRAM))[0]
     end = longer.record["config"]["recipe"]["iterations"]
-    return f"{longer.estimate('val_loss').value:.3f} nats after {end} iterations"
+    return (
+        f"two seeds {two:.3f}, loss {loss:.3f} nats; character frequencies alone have {level:.3f}",
+        f"{longer.estimate('val_loss').value:.3f} nats after {end} iterations",
+    )
 
 
 def below(low: float, high: float, digits: int = 0) -> str:
@@ -142,37 +124,24 @@ def below(low: float, high: float, digits: int = 0) -> str:
     return f"{abs(percent):.{digits}f}% {'above' if percent < 0 else 'below'}"
 
 
-def swiglu_on(evidence: Autopsy) -> str:
-    """Total variation of one against the relative PD of the other."""
-    gated, relu = evidence.on["charlm", "swiglu"].between("coded_pd"), evidence.on[CHARLM].between("relative_pd")
-    return f"{below(gated.value, relu.value)} relu, measures mixed"
-
-
-def swiglu_off(evidence: Autopsy) -> str:
-    """One measure for both; and on the same inputs."""
+def swiglu(evidence: Autopsy) -> Sides:
+    """Total variation of one against the relative PD of the other; one measure for both, and on the same inputs."""
     relu, gated = evidence.on[CHARLM], evidence.on["charlm", "swiglu"]
     fair, plain = (evidence.off.arms["charlm", a] for a in ("swiglu", "relu"))
-    return (
-        f"{below(gated.between().value, relu.between().value, 1)} relu in one measure; on the same inputs swiglu minus "
-        f"relu {signed(fair.minus(plain, 'total_variation'))}"
-    )
+    mixed = below(gated.between().value, relu.between("relative_pd").value)
+    alike = below(gated.between().value, relu.between().value, 1)
+    same = signed(fair.minus(plain, "total_variation"))
+    return f"{mixed} relu, measures mixed", f"{alike} relu in one measure; on the same inputs swiglu minus relu {same}"
 
 
-def own_error(accuracy: float) -> float:
-    """Standard error, in percentage points, of an accuracy (%) that was read at the published number of independent
+def drawn(evidence: Autopsy) -> Sides:
+    """The accuracy of one draw, with the standard error of the published number of independent positions; that at all
     positions."""
-    return float(np.sqrt(accuracy * (100 - accuracy) / numbers.accuracy_positions))
-
-
-def drawn_on(evidence: Autopsy) -> str:
-    """The accuracy of one draw, and the error of a draw."""
-    accuracy = evidence.on[CHARLM].published("val_accuracy").value
-    return f"charlm {accuracy:.1f}%, with a standard error of {own_error(accuracy):.1f} points a run"
-
-
-def drawn_off(evidence: Autopsy) -> str:
-    """The accuracy at all positions."""
-    return f"charlm {measured(evidence.on[CHARLM].value('val_accuracy'), 1, '%')}"
+    r = evidence.on[CHARLM]
+    accuracy = r.published("val_accuracy").value
+    error = np.sqrt(accuracy * (100 - accuracy) / numbers.accuracy_positions)
+    on = f"charlm {accuracy:.1f}%, with a standard error of {error:.1f} points a run"
+    return on, f"charlm {measured(r.value('val_accuracy'), 1, '%')}"
 
 
 def order(grid: Grid, metric: str) -> str:
@@ -187,18 +156,15 @@ def past_the_best(grid: Grid) -> tuple[int, int]:
     return sum(t["best"]["iteration"] < t["final"]["iteration"] for t in trials), len(trials)
 
 
-def significance_on(evidence: Autopsy) -> str:
-    """Our runs on little text at the last step: the order of the mean losses."""
-    later, trials = past_the_best(evidence.overfit)
-    said = f"{later} of {trials} runs end above their lowest loss"
-    return f"at the last step {order(evidence.overfit, 'val_loss')}; {said}"
-
-
-def significance_off(evidence: Autopsy) -> str:
-    """The same at each trial's lowest loss."""
-    grid = evidence.overfit
+def significance(evidence: Autopsy) -> Sides:
+    """Our runs on little text: the order of the mean losses at the last step; at each trial's lowest loss."""
+    grid, (later, trials) = evidence.overfit, past_the_best(evidence.overfit)
+    last, best = (order(grid, metric) for metric in ("val_loss", "best_val_loss"))
     changed = listing(by_the_choice(grid))
-    return f"at the lowest loss {order(grid, 'best_val_loss')}; differences from relu that depend on it: {changed}"
+    return (
+        f"at the last step {last}; {later} of {trials} runs end above their lowest loss",
+        f"at the lowest loss {best}; differences from relu that depend on it: {changed}",
+    )
 
 
 def by_the_choice(grid: Grid) -> list[str]:
