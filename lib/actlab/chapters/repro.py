@@ -15,7 +15,7 @@ from actlab.records.labels import METRICS
 from actlab.records.repro import ArmResults, Grid, means, shared
 from actlab.records.wording import ends, listing, signed, significance, small, span
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import Chosen, jackknife, rank_correlation
+from actlab.statistics.means import Chosen, jackknife, spearman
 
 FEWEST_PAIRS = 10
 """Below so many differences a rank correlation says nothing worth a sentence."""
@@ -145,7 +145,7 @@ def association(arms: Sequence[tuple[ArmResults, ArmResults]]) -> Estimate:
 
     def statistic(seeds: Chosen) -> float:
         tables = [means(every, metric, seeds) for metric in ("total_variation", "val_loss")]
-        return float(rank_correlation(np.stack([(table[::2] - table[1::2]).T for table in tables]))[0])
+        return spearman(*((table[::2] - table[1::2])[:, 0] for table in tables))
 
     seeds = shared(every)
     enough = len(arms) > 2 and len(seeds) > 2

@@ -134,10 +134,8 @@ def interaction(f: Factorial) -> Estimate:
 
 def rates(records: Iterable[Record]) -> dict[str, dict[float, Estimate]]:
     """Optimizer -> multiple of its published learning rate -> loss, over all seeds that were run at it."""
-    found: dict[str, dict[float, Estimate]] = {}
-    for (optimizer, rate), losses in table(records).groupby(["optimizer", "rate_factor"])[LOSS]:
-        found.setdefault(optimizer, {})[rate] = mean_interval(losses)
-    return dict(sorted(found.items(), key=lambda item: place(item[0])))
+    found = table(records).groupby(["optimizer", "rate_factor"])[LOSS].apply(mean_interval)
+    return {optimizer: found[optimizer].to_dict() for optimizer in sorted({o for o, _ in found.index}, key=place)}
 
 
 @dataclass(frozen=True)

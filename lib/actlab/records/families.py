@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 from actlab import paths
@@ -136,14 +135,5 @@ def extent(records: list[Record], others: list[Record]) -> str:
         return said
     return (
         f"{said}; {again} have the settings and seeds of trials in results/{others[0]['study']} and repeat them, up "
-        "to rounding: what both show is shown once, not replicated"
+        "to rounding: what both show is shown once, not replicated, and exploratory where they came before the rule"
     )
-
-
-def recorded_before(records: Iterable[Record], others: Iterable[Record], moment: datetime) -> list[tuple[str, str]]:
-    """(model, activation) of the arms that repeat trials which other records held before a moment."""
-    known = runs(
-        r for r in others if r["kind"] == "trials" and datetime.fromisoformat(r["provenance"]["date"]) < moment
-    )
-    found = [(r["model_name"], r["activation"]) for r, t in trials_of(records) if training(r, t["label"]) in known]
-    return list(dict.fromkeys(found))

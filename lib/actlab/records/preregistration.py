@@ -14,7 +14,7 @@ from typing import Any
 
 from actlab import paths
 from actlab.files import read_yaml
-from actlab.records.families import recorded_before, trials_of
+from actlab.records.families import trials_of
 from actlab.records.store import Record
 from actlab.records.wording import moment
 
@@ -100,22 +100,9 @@ def began(record: Record) -> datetime:
     return datetime.fromisoformat(record["provenance"]["date"]) - timedelta(seconds=seconds)
 
 
-def contains(record: Record, rule: Commit) -> bool:
-    """Whether the code that made a record, as the process that trained it found it, had the rule's commit behind it."""
-    return paths.git("merge-base", "--is-ancestor", rule.name, str(record["provenance"]["git_commit"])) is not None
-
-
-def of_rule(path: str, records: list[Record], others: list[Record]) -> str:
-    """A sentence: when the rule of a params file was committed, whether before the study's training, and what of it was
-    known by then.
-
-    Before: the commit is an ancestor of the one that each record names, and older than its training.
-
-    Args:
-        path: of the params file, in the repository.
-        records: of the study that it plans.
-        others: of studies whose trials this one may repeat.
-    """
+def of_rule(path: str, records: list[Record]) -> str:
+    """A sentence: when the rule of a params file was committed, and whether before the training of the study's
+    records."""
     arms = [record for record in records if record["kind"] == "trials"]
     cut_off = (paths.git("rev-parse", "--is-shallow-repository") or "").strip() != "false"
     found = [] if cut_off else commits(path)
@@ -123,19 +110,12 @@ def of_rule(path: str, records: list[Record], others: list[Record]) -> str:
         return ""
     if not found:
         return f"When the rule of {path} was written is not known here: there is no history of the repository"
-    rule, last = found[0], found[-1]
-    written = datetime.fromisoformat(rule.date)
-    before = all(written < began(record) and contains(record, rule) for record in arms)
+    rule, last, first_run = found[0], found[-1], min(map(began, arms))
+    before = datetime.fromisoformat(rule.date) < first_run
     said = f"The rule of {path} was committed on {moment(rule.date)} ({rule.name[:7]}), "
     said += (
         "before the training of every record of this study" if before else "after records of this study: exploratory"
     )
-    if last != rule and datetime.fromisoformat(last.date) > min(map(began, arms)):
+    if last != rule and datetime.fromisoformat(last.date) > first_run:
         said += f"; the file has been changed since, last on {moment(last.date)} ({last.name[:7]})"
-    if known := recorded_before(arms, others, written):
-        named = ", ".join(f"{model} {activation}" for model, activation in known)
-        said += (
-            f". Trials of the same settings and seeds had been recorded before it for {named}: what the rule "
-            "says of these is exploratory"
-        )
     return said

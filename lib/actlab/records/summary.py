@@ -12,7 +12,6 @@ from actlab.errors import BadInput
 from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, of_trials
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.tables import COLUMNS
-from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import Test, holm, welch
 
 Couple = tuple[ArmResults, ArmResults, str]
@@ -27,12 +26,12 @@ def metrics(trials: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
 
 def estimates(grid: Grid, metrics: Sequence[str]) -> pd.DataFrame:
     """One row an arm and metric: group, level, metric, value, low, high (95%), n (trials)."""
-    rows = [(arm, metric, arm.estimate(metric)) for arm in grid.arms.values() for metric in metrics]
-    return pd.DataFrame([{"group": a.model, "level": a.level, "metric": m, **_numbers(e)} for a, m, e in rows])
-
-
-def _numbers(e: Estimate) -> dict[str, object]:
-    return {"value": e.value, "low": e.low, "high": e.high, "n": e.n, "method": e.method}
+    rows = [
+        {"group": arm.model, "level": arm.level, "metric": metric, **vars(arm.estimate(metric))}
+        for arm in grid.arms.values()
+        for metric in metrics
+    ]
+    return pd.DataFrame(rows)
 
 
 def reference_of(grid: Grid, wanted: str = "") -> str:
@@ -68,11 +67,12 @@ def compare(first: Grid, second: Grid, metrics: Sequence[str]) -> pd.DataFrame:
 
 
 def _tested(couples: Sequence[Couple], metrics: Sequence[str]) -> pd.DataFrame:
-    rows = []
-    for arm, other, difference in couples:
-        for metric in metrics:
-            found, p = tested(arm, other, metric)
-            rows.append({"group": arm.model, "difference": difference, "metric": metric, **_numbers(found), "p": p})
+    rows = [
+        {"group": arm.model, "difference": difference, "metric": metric, **vars(found), "p": p}
+        for arm, other, difference in couples
+        for metric in metrics
+        for found, p in [tested(arm, other, metric)]
+    ]
     found = pd.DataFrame(rows)
     if len(found):
         found["p_holm"] = found.groupby("metric")["p"].transform(lambda p: holm(p.to_numpy(float)))
