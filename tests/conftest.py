@@ -86,11 +86,14 @@ def fresh_texts():
     forget()
 
 
+TOY = "the quick brown fox jumps over the lazy dog; " * 30
+
+
 @pytest.fixture
 def toy(monkeypatch, fresh_texts):
     """Parameters of a study whose trials take a blink."""
     monkeypatch.setitem(SCALES, "quick", replace(tiny.CONFIG))
-    monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.FOX)
+    monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: TOY)
     sizes = {"trials": 3, "iterations": 4, "evaluate_every": 2, "batch_size": 2, "prediction_windows": 5}
     return Params(study="toy", activations=("relu", "gelu"), noise_floor=False, **sizes)
 
@@ -115,12 +118,6 @@ def no_own_parts():
     for table in parts.TABLES.values():
         table.clear()
     parts.PARTS.clear()
-
-
-@pytest.fixture(scope="session")
-def doors():
-    """Counts of bad inputs by door, over the whole run."""
-    return DOORS
 
 
 @pytest.fixture(scope="session")

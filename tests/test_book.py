@@ -2,10 +2,8 @@
 nothing behind."""
 
 import json
-import os
 import re
 import subprocess
-import sys
 from types import SimpleNamespace
 
 import nbformat
@@ -29,14 +27,6 @@ PAGES = """
   notebook: tiny
   params: {model: green}
 """
-CONFIG = {
-    "title": "Tiny",
-    "execute": {"execute_notebooks": "off"},
-    "sphinx": {"extra_extensions": ["actlab.book.extension"], "config": {"html_math_renderer": "mathml"}},
-}
-INTRO = "# Intro\n\nA formula: $\\beta > 0$.\n"
-
-
 NAMES = ("studies/tiny-red", "studies/tiny-blue", "studies/alone")
 
 
@@ -57,10 +47,6 @@ def root(tmp_path):
     for folder in ("book", "notebooks", "results/colours"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "book/pages.yaml").write_text(PAGES)
-    (tmp_path / "book/_config.yml").write_text(yaml.safe_dump(CONFIG))
-    contents = {"format": "jb-book", "root": "intro", "chapters": [{"file": name} for name in NAMES]}
-    (tmp_path / "book/_toc.yml").write_text(yaml.safe_dump(contents))
-    (tmp_path / "book/intro.md").write_text(INTRO)
     (tmp_path / "results/colours/red.json").write_text("0.25")
     write(tmp_path, f"import json\njson.load(open({str(tmp_path / 'results/colours/red.json')!r}))")
     return tmp_path
@@ -142,39 +128,6 @@ def test_a_parameter_that_the_notebook_does_not_declare_is_refused(root):
     with pytest.raises(BadInput, match=r"studies/tiny: tiny.ipynb declares no parameter modle: known are model, scale"):
         execute_stale(1, root=root)
     assert declared(root / "notebooks/tiny.ipynb") == {"model": "none", "scale": 2}
-
-
-def jupyter_book(root, *arguments):
-    code = "from jupyter_book.cli.main import main; main()"
-    command = [sys.executable, "-c", code, "build", "book", *arguments]
-    return subprocess.run(
-        command, cwd=root, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": "ignore"}
-    )
-
-
-@pytest.mark.slow
-def test_the_plain_command_builds_and_never_shows_an_old_number(root):
-    """`jupyter-book build book/` executes what is stale, writes that page anew, and forgets no fault."""
-    one = "- {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [results/colours]}\n"
-    (root / "book/pages.yaml").write_text(one + "- {page: studies/alone, notebook: tiny}")
-    (root / "book/_toc.yml").write_text(
-        "format: jb-book\nroot: intro\nchapters:\n- file: studies/tiny-red\n- file: studies/alone\n"
-    )
-    first = jupyter_book(root, "-W", "--keep-going")
-    assert first.returncode == 0, first.stdout + first.stderr
-    page = root / "book/_build/html/intro.html"
-    assert "<math" in page.read_text()
-    assert "cdn." not in page.read_text()
-    pages = [page, *(root / f"book/_build/html/studies/{name}.html" for name in ("tiny-red", "alone"))]
-    assert "0.25" in pages[1].read_text()
-    written = {path.stem: path.stat().st_mtime_ns for path in pages}
-    (root / "results/colours/red.json").write_text("0.75")
-    assert jupyter_book(root).returncode == 0
-    assert "0.75" in pages[1].read_text()
-    assert {path.stem for path in pages if path.stat().st_mtime_ns != written[path.stem]} == {"intro", "tiny-red"}
-    (root / "book/intro.md").write_text(INTRO + "\n[nowhere](nowhere.md)\n")
-    for _ in range(2):
-        assert jupyter_book(root, "-W", "--keep-going").returncode != 0
 
 
 @pytest.mark.parametrize(

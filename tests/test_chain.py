@@ -27,6 +27,7 @@ batch_size: 4
 prediction_windows: 16
 noise_floor: true
 """
+BUILD = ["jupyter-book", "build", "book", "-W", "--keep-going"]
 PAGES = """
 - page: studies/chain
   notebook: repro
@@ -55,7 +56,7 @@ def root(tmp_path, monkeypatch):
     return tmp_path
 
 
-def command(root, program, *words):
+def command(root, program, *words, fails=False):
     """Run one of the environment's programs in the repository; its output is the failure's message."""
     done = subprocess.run(
         [Path(sys.executable).with_name(program), *words],
@@ -65,7 +66,7 @@ def command(root, program, *words):
         timeout=280,
         check=False,
     )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert bool(done.returncode) == fails, done.stdout[-3000:] + done.stderr[-3000:]
 
 
 def page(root, name):
@@ -89,19 +90,27 @@ def icons_are_drawn(html):
 
 @pytest.mark.slow
 def test_from_params_to_page(root):
-    """The page shows the numbers of the records that training wrote; without a record it says so."""
+    """The page shows the numbers of the records that training wrote; without a record it says so. No fault of a page is
+    forgotten by the next build."""
     command(root, "actlab", "run", "params/chain.yaml", "--workers", "2")
     records = {
         path.name: json.loads(path.read_text()) for path in (root / "results" / "chain-quick").glob("convlm*.json")
     }
     assert len(records) == 4
-    command(root, "jupyter-book", "build", "book", "-W", "--keep-going")
+    command(root, *BUILD)
     mine = next(r for r in records.values() if r["kind"] == "trials" and r["activation"] == "swiglu")
     assert f"{mine['avg_total_variation']:.4f} [" in page(root, "studies/chain")
     assert f"{mine['avg_val_loss']:.4f} [" in page(root, "studies/chain")
     assert "The records hold 6 trials" in page(root, "studies/chain")
     icons_are_drawn(root / "book" / "_build" / "html")
     next((root / "results" / "chain-quick").glob("convlm-swiglu-[0-9a-f]*.json")).unlink()
-    command(root, "jupyter-book", "build", "book", "-W", "--keep-going")
+    command(root, *BUILD)
     assert "no record" in page(root, "studies/chain")
     assert "The records hold 3 trials" in page(root, "studies/chain")
+    intro = root / "book" / "_build" / "html" / "intro.html"
+    written = intro.stat().st_mtime_ns
+    command(root, *BUILD)
+    assert intro.stat().st_mtime_ns == written
+    (root / "book" / "intro.md").write_text("# Intro\n\n[nowhere](nowhere.md)\n")
+    for _ in range(2):
+        command(root, *BUILD, fails=True)

@@ -178,7 +178,7 @@ def sample(
     load_plugins(plugin or ())
     found = sampling.written(record, seed or [None], prompt, length, draw)
     told = [f"seed {label}:\n{prompt}{text}\n" for label, text in found["texts"].items()]
-    console.print(*told, sep="\n", markup=False, highlight=False)
+    console.print(*told, sep="\n")
     if keep:
         console.print(str(sampling.keep(found)))
 
@@ -209,7 +209,7 @@ def replay(
     trained, wrong, display = 0, 0, StudyDisplay(console)
     with display.progress:
         for outcome in replays.replay_all(tasks, workers, display.watch):
-            console.print(outcome.sentence, markup=False)
+            console.print(outcome.sentence)
             trained, wrong = trained + (outcome.record is not None), wrong + outcome.wrong
     if not trained:
         raise BadInput(f"none of {len(tasks)} trials could be trained again here")

@@ -34,51 +34,40 @@ def build(name, params, seed=1, **settings):
     return build_optimizer(name, params, torch.Generator().manual_seed(seed), **{**TAME[name], **settings})
 
 
-def train(model, optimizer, steps, take=step):
+def descend(optimizer, loss_of, steps, take=step):
+    """The losses of steps; ``loss_of`` is given the number of the step."""
+    losses = []
     for index in steps:
-        generator = torch.Generator().manual_seed(index)
-        inputs, targets = (torch.randn(16, size, generator=generator) for size in (6, 3))
 
-        def closure(inputs=inputs, targets=targets):
+        def closure(index=index):
             optimizer.zero_grad()
-            loss = nn.functional.mse_loss(model(inputs), targets)
+            loss = loss_of(index)
             loss.backward()
+            losses.append(loss.item())
             return loss
 
         take(optimizer, closure)
+    return losses
+
+
+def train(model, optimizer, steps, take=step):
+    def loss_of(index):
+        generator = torch.Generator().manual_seed(index)
+        inputs, targets = (torch.randn(16, size, generator=generator) for size in (6, 3))
+        return nn.functional.mse_loss(model(inputs), targets)
+
+    descend(optimizer, loss_of, steps, take)
 
 
 def weights(model):
     return torch.cat([p.detach().reshape(-1) for p in model.parameters()])
 
 
-def quadratic(params, optimizer, steps):
-    """Losses of steps on sum of h x^2 / 2, h from 0.5 to 2."""
-
-    def closure():
-        optimizer.zero_grad()
-        loss = sum(((torch.linspace(0.5, 2, p.numel()).view_as(p)) * p * p).sum() / 2 for p in params)
-        loss.backward()
-        return loss
-
-    return [optimizer.step(closure).item() for _ in range(steps)]
-
-
-def still(params, optimizer, steps):
-    """Steps with zero gradients and loss 1."""
-
-    def closure():
-        for p in params:
-            p.grad = torch.zeros_like(p)
-        return torch.tensor(1.0)
-
-    for _ in range(steps):
-        optimizer.step(closure)
-
-
 def test_decreases_a_convex_quadratic(name):
+    """The sum of h x^2 / 2, h from 0.5 to 2."""
     params = [nn.Parameter(torch.full((3, 4), 1.0)), nn.Parameter(torch.full((5,), -1.0))]
-    losses = quadratic(params, build(name, params), 200)
+    curves = [(torch.linspace(0.5, 2, p.numel()).view_as(p), p) for p in params]
+    losses = descend(build(name, params), lambda _: sum((h * p * p).sum() / 2 for h, p in curves), range(200))
     assert min(losses) < 0.05 * losses[0]
 
 
@@ -142,7 +131,7 @@ def test_weight_decay_shrinks(name):
     parameter = nn.Parameter(torch.full((3, 4), 2.0))
     more = {"init_velocity_std": 0.0} if name == "sgdm" else {}
     optimizer = build(name, [parameter], weight_decay=0.5, **more)
-    still([parameter], optimizer, 4)
+    descend(optimizer, lambda _: 1 + 0 * parameter.sum(), range(4))
     updates = 3 if name == "soap" else 4
     if name in ("adamw", "soap"):
         torch.testing.assert_close(parameter.detach(), torch.full((3, 4), 2.0 * (1 - 0.02 * 0.5) ** updates))

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from actlab.data.images import load_images, parse_idx, scattered
-from actlab.errors import UnknownName
 
 
 def idx(values):
@@ -36,11 +35,6 @@ def test_splits_are_fixed():
     """By name, not by a random number generator, whose stream a new version may change."""
     assert scattered("digits", 8).tolist() == [5, 1, 4, 0, 2, 7, 3, 6]
     assert load_images("digits").test.sha256 == load_images("digits", "as_published").test.sha256
-
-
-def test_an_unknown_protocol_is_refused():
-    with pytest.raises(UnknownName, match=r"unknown protocol 'fair'.*as_published, corrected"):
-        load_images("digits", "fair")
 
 
 @pytest.mark.data("mnist")

@@ -99,19 +99,16 @@ def test_the_tokenizer_sees_the_training_part_only(monkeypatch, tmp_path):
     assert len(digests) == 1
 
 
-def test_the_same_text_gives_the_same_files_and_is_not_done_twice(tiny_text, tmp_path):
-    first = tokenize_dataset("pydoc", 300, tmp_path / "a")
+def test_what_is_tokenized_is_not_done_twice(tiny_text, tmp_path):
+    """The same text gives the same files; a damaged folder, or one of another size, is made anew."""
+    first, shard = tokenize_dataset("pydoc", 300, tmp_path / "a"), tmp_path / "a" / "train_000.bin"
     assert tokenize_dataset("pydoc", 300, tmp_path / "b") == first
-    before = (tmp_path / "a" / "train_000.bin").stat().st_mtime_ns
+    before = shard.stat().st_mtime_ns
     assert tokenize_dataset("pydoc", 300, tmp_path / "a") == first
-    assert (tmp_path / "a" / "train_000.bin").stat().st_mtime_ns == before
-
-
-def test_a_damaged_or_other_folder_is_made_anew(tiny_text, tmp_path):
-    first = tokenize_dataset("pydoc", 300, tmp_path)
-    (tmp_path / "val_000.bin").write_bytes(b"broken")
-    assert tokenize_dataset("pydoc", 300, tmp_path) == first
-    assert tokenize_dataset("pydoc", 280, tmp_path)["vocab_size"] == 280
+    assert shard.stat().st_mtime_ns == before
+    shard.write_bytes(b"broken")
+    assert tokenize_dataset("pydoc", 300, tmp_path / "a") == first
+    assert tokenize_dataset("pydoc", 280, tmp_path / "a")["vocab_size"] == 280
 
 
 def test_long_splits_take_several_shards(tiny_text, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 written elsewhere."""
 
 import pytest
+from reliability import DOORS
 
 from actlab.errors import ActlabError
 
@@ -10,8 +11,8 @@ class Door:
     """Counts what was tried at one door. ``accepts(try)`` is whether the input was used; any error but an
     ``ActlabError`` fails the test."""
 
-    def __init__(self, name, doors):
-        self.counts = doors.at(name)
+    def __init__(self, name):
+        self.counts = DOORS.at(name)
 
     def accepts(self, enter, *named):
         """``named``: words of which a refusal must hold one."""
@@ -29,6 +30,6 @@ class Door:
 
 
 @pytest.fixture
-def door(request, doors):
+def door(request):
     """The door that the module's ``DOOR`` names."""
-    return Door(request.module.DOOR, doors)
+    return Door(request.module.DOOR)

@@ -15,6 +15,7 @@ from functools import partial
 import torch
 from tests.speed import reference, timing
 from torch.nn import functional as F
+from torch.utils.data import DataLoader, RandomSampler, TensorDataset
 
 from actlab.data.text import load_text
 from actlab.models import MODELS, SCALES, build_model
@@ -104,27 +105,13 @@ def nanogpt(setting):
     return {"training": training, "evaluation": evaluation}
 
 
-class _Random(torch.utils.data.Dataset):
-    """Windows at random places of a text."""
-
-    def __init__(self, text, width, count):
-        self.text, self.width, self.count = text.long(), width, count
-
-    def __len__(self):
-        return self.count
-
-    def __getitem__(self, index):
-        start = int(torch.randint(len(self.text) - self.width, ()))
-        return self.text[start : start + self.width], self.text[start + 1 : start + self.width + 1]
-
-
 def lightning(setting):
     """Our model as a ``LightningModule`` with a data loader, and our windows for validation; all off that a measurement
     does not need: logger, bar, checkpoints, summary."""
     import lightning as pl
 
     model, corpus = setting.start()
-    width, size, loader = model.config.block_size, RECIPE.batch_size, torch.utils.data.DataLoader
+    width, size = model.config.block_size, RECIPE.batch_size
 
     class Module(pl.LightningModule):
         def __init__(self):
@@ -150,8 +137,10 @@ def lightning(setting):
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     warnings.simplefilter("ignore")  # the process is this way's own
     whole, module = cover(corpus.validation, width), Module()
-    batches = loader(_Random(corpus.train, width, setting.steps * size), batch_size=size)
-    validation = loader(torch.utils.data.TensorDataset(whole.inputs, whole.targets), batch_size=size)
+    windows = corpus.train.long().unfold(0, width, 1)
+    data = TensorDataset(windows[:-1], windows[1:])
+    batches = DataLoader(data, size, sampler=RandomSampler(data, replacement=True, num_samples=setting.steps * size))
+    validation = DataLoader(TensorDataset(whole.inputs, whole.targets), size)
     return {
         "training": lambda: trainer().fit(module, batches),
         "evaluation": lambda: trainer().validate(module, validation, verbose=False),
