@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from actlab.claims.evidence import Arms, Evidence, since
@@ -31,13 +32,10 @@ def lowest(arms: Arms, named: Mapping[str, Sequence[str]], metric: str) -> tuple
     """R24: in every model one of the activations named for it has the lowest metric."""
     rivals = list(dict.fromkeys(activation for _, activation in arms))
     cells = [(m, own, other) for m, names in named.items() for own in names for other in rivals if other not in names]
-    found = dict(zip(cells, signs(arms[m, own].minus(arms[m, other], metric) for m, own, other in cells), strict=True))
-    against = [
-        [{sign for (m, a, _), sign in found.items() if (m, a) == (model, own)} for own in names]
-        for model, names in named.items()
-    ]
-    beaten = any(all(1 in some for some in each) for each in against)
-    won = all({-1} in each for each in against)
+    found = signs(arms[m, own].minus(arms[m, other], metric) for m, own, other in cells)
+    highest = pd.Series(found, pd.MultiIndex.from_tuples(cells)).groupby(level=[0, 1]).max()  # by model and named
+    beaten = highest.eq(1).groupby(level=0).all().any()
+    won = highest.eq(-1).groupby(level=0).any().all()
     means = {m: ", ".join(f"{a} {arms[m, a].estimate(metric).value:.3f}" for a in rivals) for m in named}
     said = "; ".join(f"{model}: {text}" for model, text in means.items())
     return False if beaten else True if won else None, f"{label(metric)}, {said}"
@@ -63,12 +61,11 @@ def never_lower(arms: Arms, metric: str) -> tuple[Answer, str]:
 def same_metric(arms: Arms, first: str, second: str) -> tuple[Answer, str]:
     """T94: two metrics say the same number."""
     differ = signs(pair_mean_difference(arm.matrix(first), arm.matrix(second)) for arm in arms.values())
-    pairs = {
-        m: [f"{label(metric)} {arm.estimate(metric).value:.3f}" for metric in (first, second)]
+    said = [
+        ", ".join([m, *(f"{label(metric)} {arm.estimate(metric).value:.3f}" for metric in (first, second))])
         for (m, _), arm in arms.items()
-    }
-    n = next(iter(arms.values())).estimate(first).n
-    return not any(differ), "; ".join(f"{m} {', '.join(pair)}" for m, pair in pairs.items()) + f"; n = {n}"
+    ]
+    return not any(differ), f"{'; '.join(said)}; n = {next(iter(arms.values())).estimate(first).n}"
 
 
 @of_records
