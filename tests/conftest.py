@@ -86,14 +86,11 @@ def fresh_texts():
     forget()
 
 
-TOY = "the quick brown fox jumps over the lazy dog; " * 30
-
-
 @pytest.fixture
 def toy(monkeypatch, fresh_texts):
     """Parameters of a study whose trials take a blink."""
     monkeypatch.setitem(SCALES, "quick", replace(tiny.CONFIG))
-    monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: TOY)
+    monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.FOX)
     sizes = {"trials": 3, "iterations": 4, "evaluate_every": 2, "batch_size": 2, "prediction_windows": 5}
     return Params(study="toy", activations=("relu", "gelu"), noise_floor=False, **sizes)
 

@@ -54,6 +54,7 @@ def outcome(date="2026-01-02", lost=1):
     }
     return {
         "kind": "reliability",
+        "study": "reliability",
         "faults": [row, {**row, "fault": "another"}],
         "doors": doors,
         "provenance": {"date": date},

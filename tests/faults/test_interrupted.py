@@ -42,12 +42,11 @@ def test_two_runs_at_once(server, tmp_path, faults):
     params = {**PARAMS, "trials": 3}
     alone = Study(tmp_path / "alone", params)
     study = Study(tmp_path / "both", params)
-    twin = Study(tmp_path / "twin", params, study.settings())
     try:
         assert server.run(alone)[0] == other.run(Study(tmp_path / "warm", params))[0] == 0
         with faults.survived("two runs of one study at once", "each trial trained once; one set of records") as row:
             server.start(study, TINY_PAUSE="0.05")
-            other.start(twin, TINY_PAUSE="0.05")
+            other.start(study, TINY_PAUSE="0.05")
             for code, said in (server.end(), other.end()):
                 assert code == 0, said
             assert set(study.trained().values()) == {1}

@@ -78,11 +78,10 @@ def test_scores_are_invariant_under_any_linear_map_unless_the_symmetry_is_broken
         8, 8, generator=torch.Generator().manual_seed(5), dtype=torch.float64
     )
     with torch.no_grad():
-        for block, matrix in ((0, m), (1, torch.linalg.inv(m).T)):
-            for head in range(3):
-                rows = slice(24 * block + 8 * head, 24 * block + 8 * head + 8)
-                layer.qkv.weight[rows] = matrix.T @ layer.qkv.weight[rows]
-                layer.qkv.bias[rows] = matrix.T @ layer.qkv.bias[rows]
+        weight, bias = layer.qkv.weight.view(3, 3, 8, 24), layer.qkv.bias.view(3, 3, 8)  # (role, head, feature, input)
+        for role, matrix in enumerate((m, torch.linalg.inv(m).T)):
+            weight[role] = matrix.T @ weight[role]
+            bias[role] = bias[role] @ matrix
     change = (layer(inputs()) - before).abs().max()
     assert change < 1e-11 if invariant else change > 1e-3
 

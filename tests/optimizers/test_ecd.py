@@ -119,16 +119,14 @@ def test_global_does_not_depend_on_how_parameters_are_cut_into_tensors_and_per_t
 def test_does_not_move_where_the_potential_is_used_up_and_starts_only_once():
     """Calls with F <= F0 are skipped; the first of them still counts d and sets the momentum, once."""
     theta = start((6,), (4,))
-    params = [nn.Parameter(t.clone()) for t in theta]
-    optimizer = ECD(params, lr=1.0, eta=100.0, F0=1e6, nu=0.1)
-    for _ in range(3):
-        optimizer.step(closure_of(optimizer, lambda: bowl(params)))
-    assert all(p.equal(t) for p, t in zip(params, theta, strict=True))
+    got, optimizer = drive(theta, bowl, 3, lr=1.0, eta=100.0, F0=1e6, nu=0.1)
+    assert all(map(torch.equal, got, theta))
     assert int(optimizer.state_dict()["global"]["dimensions"]) == 10
-    optimizer.param_groups[0]["F0"] = -1.0
-    optimizer.step(closure_of(optimizer, lambda: bowl(params)))
+    group = optimizer.param_groups[0]
+    group["F0"] = -1.0
+    optimizer.step(closure_of(optimizer, lambda: bowl(group["params"])))
     fresh, _ = drive(theta, bowl, 1, lr=1.0, eta=100.0, F0=-1.0)
-    assert all(p.equal(t) for p, t in zip(params, fresh, strict=True))
+    assert all(map(torch.equal, got, fresh))
 
 
 def test_one_dimension_goes_straight_on():

@@ -63,7 +63,7 @@ def test_two_workers_give_the_bits_of_one(toy, mine):
     assert [event.kind for event in heard].count("trial") == 2 * 3
 
 
-def text_file(beside, content="the quick brown fox jumps over the lazy dog; " * 30):
+def text_file(beside, content=tiny.FOX):
     (beside.parent / "my_text.txt").write_text(content)
     return "my_text.txt"
 

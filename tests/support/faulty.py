@@ -35,8 +35,7 @@ PARAMS = {
 def essence(value):
     """A record without what tells one run of the same study from another: dates, times, checksum, commit."""
     if isinstance(value, dict):
-        kept = {name: essence(v) for name, v in value.items() if name not in TIMES and not name.startswith("git_")}
-        return kept
+        return {name: essence(v) for name, v in value.items() if name not in TIMES and not name.startswith("git_")}
     return [essence(v) for v in value] if isinstance(value, list) else value
 
 
@@ -46,7 +45,6 @@ class Study:
 
     folder: Path
     params: dict[str, Any] = field(default_factory=lambda: dict(PARAMS))
-    environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -57,13 +55,9 @@ class Study:
         return self.folder / "params.yaml"
 
     @property
-    def results(self):
-        return self.folder / "results"
-
-    @property
     def place(self):
         """The folder of the records."""
-        return self.results / self.params["study"]
+        return self.folder / "results" / self.params["study"]
 
     @property
     def cache(self):
@@ -71,8 +65,8 @@ class Study:
 
     def settings(self, **more):
         """Environment of its processes."""
-        own = {"ACTLAB_RESULTS": self.results, "ACTLAB_CACHE": self.cache, "TINY_DIARY": self.folder / "diary"}
-        return {**{name: str(value) for name, value in own.items()}, **self.environment, **more}
+        own = {"ACTLAB_RESULTS": "results", "ACTLAB_CACHE": "cache", "TINY_DIARY": "diary"}
+        return {**{name: str(self.folder / place) for name, place in own.items()}, **more}
 
     def diary(self):
         """What was trained: (word, process, trial, iteration)."""
@@ -120,17 +114,15 @@ class Server:
 
     def line(self):
         """The next line that the server prints."""
-        assert self.process.stdout
         line = self.process.stdout.readline().strip()
         assert line, "the server of processes has ended"
         return line
 
     def start(self, study, *words, **environment):
         """Start ``actlab run STUDY --workers 1 WORDS``; the process's number."""
-        assert self.process.stdin
         if self.said == Path():
             assert self.line() == "ready"
-        self.said = study.folder / "said"
+        self.said = study.folder / f"said-{self.process.pid}"
         order = [["run", str(study.file), "--workers", "1", *words], study.settings(**environment), str(self.said)]
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
@@ -157,8 +149,6 @@ class Server:
 
     def close(self):
         """End the server."""
-        assert self.process.stdin
-        assert self.process.stdout
         self.process.stdin.close()
         self.process.wait(30)
         self.process.stdout.close()

@@ -30,6 +30,7 @@ STUDY = {
 """Of language models: their parameters beside model and activations."""
 SWEEP = {"arms": ["relu"], "hidden": [2], "learning_rates": [0.01], "batch_sizes": [64], "trials": 2}
 ABLATION = {"iterations": 2, "evaluate_every": 1, "batch_size": 2, "vocab_size": 300, "validation_windows": 4}
+FOX = "the quick brown fox jumps over the lazy dog; " * 30
 CATS = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(400))
 """A text that a small vocabulary of tokens shortens."""
 

@@ -27,8 +27,6 @@ from actlab.models import SCALES
 from actlab.study import provenance, run, trial_repro  # noqa: F401  # run: loaded before the fork
 from actlab.trainers import checkpoint
 
-TOY = "the quick brown fox jumps over the lazy dog; " * 30
-
 
 def note(word, path, iteration):
     """One line of the diary; lines of several processes do not mix."""
@@ -41,7 +39,7 @@ def note(word, path, iteration):
 def shrink():
     """A model and a text that train in milliseconds, under the names of the quick ones."""
     SCALES["quick"] = replace(tiny.CONFIG)
-    TEXTS._built_in["pydoc"] = lambda: TOY
+    TEXTS._built_in["pydoc"] = lambda: tiny.FOX
 
 
 def listen():
