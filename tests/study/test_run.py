@@ -4,6 +4,7 @@ study that grows keeps the bits of its trials, and two runs agree on one record.
 import pickle
 import shutil
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +13,7 @@ from faulty import essence
 
 import actlab
 from actlab import paths
-from actlab.errors import BadInput, DataError, RecordError, UnknownName
+from actlab.errors import DamagedRecord, DiskError, RecordError, UnknownName
 from actlab.records import store
 from actlab.study import mnist, status, trial_ablation
 from actlab.study import run as study
@@ -83,7 +84,8 @@ def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
 
 def test_errors_survive_the_way_home_from_a_worker():
     """An error of input is the same after pickling: a worker that raises it does not break the pool."""
-    for error in (UnknownName("model", "x", ["charlm"], "file"), DataError("a"), BadInput("b"), RecordError("c")):
+    place = Path("place")
+    for error in (UnknownName("model", "x", ["charlm"], "file"), DamagedRecord(place, "a"), DiskError(place, 2, "b")):
         copy = pickle.loads(pickle.dumps(error))
         assert (type(copy), str(copy)) == (type(error), str(error))
 

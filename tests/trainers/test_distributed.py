@@ -12,7 +12,7 @@ import torch
 
 from actlab.data.tokens import TokenStream, write_shard
 from actlab.errors import BadInput
-from actlab.trainers.distributed import ALONE, Group, group
+from actlab.trainers.distributed import Group
 
 STUDY = """
 kind: ablation
@@ -27,15 +27,6 @@ batch_size: 4
 micro_batches: 2
 validation_windows: 8
 """
-
-
-def test_alone_nothing_is_exchanged(monkeypatch):
-    """One process needs no torchrun."""
-    monkeypatch.delenv("WORLD_SIZE", raising=False)
-    assert group() is ALONE
-    assert ALONE.agree(lambda: 3) == 3
-    assert ALONE.mean(torch.tensor(2.0)).item() == 2
-    assert ALONE.leads
 
 
 def test_parts_make_the_batch(tmp_path):
