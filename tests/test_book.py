@@ -4,6 +4,7 @@ nothing behind."""
 import json
 import re
 import subprocess
+from contextlib import suppress
 from types import SimpleNamespace
 
 import nbformat
@@ -12,7 +13,7 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from actlab import __version__, paths
-from actlab.book import extension, footer, pages
+from actlab.book import build, extension, footer, pages
 from actlab.book.execute import BookError, declared, execute_stale
 from actlab.book.mathml import to_mathml
 from actlab.book.pages import load_pages
@@ -96,6 +97,26 @@ def test_only_what_is_stale_is_executed(root):
     (root / "book/pages.yaml").write_text("\n".join(line for line in PAGES.splitlines() if "blue" not in line))
     assert [path.stem for path in execute_stale(2, root=root)] == ["tiny-red"]
     assert sorted(path.name for path in (root / "book/studies").iterdir()) == ["alone.ipynb", "tiny-red.ipynb"]
+
+
+def test_sphinx_is_asked_only_where_something_changed(tmp_path, monkeypatch):
+    """Also after a fault, which is told again, and where a written page has gone."""
+    html, asked = tmp_path / "book" / "_build" / "html", []
+
+    def sphinx(root):
+        asked.append(html.mkdir(parents=True, exist_ok=True))
+        (html / "index.html").touch()
+        if len(asked) == 2:
+            raise BookError("a fault")
+
+    monkeypatch.setattr(build, "_jupyter_book", sphinx)
+    (tmp_path / "book").mkdir()
+    nothing, page = (lambda: None), tmp_path / "book" / "intro.md"
+    for change in (nothing, nothing, page.touch, nothing, nothing, (html / "index.html").unlink):
+        change()
+        with suppress(BookError):
+            build.build_book(1, tmp_path)
+    assert len(asked) == 4
 
 
 READS_ANOTHER = """
