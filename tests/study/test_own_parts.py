@@ -1,163 +1,288 @@
-"""A user's own parts: their results are known by what they are, not by what they are called; nothing replaces a
-built-in one."""
+"""Plug-in files: loaded in every worker, known by their text, refused with a way out; and what else is refused before
+any training."""
+
+from pathlib import Path
 
 import pytest
+import tiny
 import torch
-from torch import nn
+from faulty import essence
+from typer.testing import CliRunner
 
 import actlab
-from actlab import metrics
 from actlab.activations import ACTIVATIONS
-from actlab.data.text import TEXTS
+from actlab.chapters import study_report as summary_chapters
+from actlab.cli import app
+from actlab.data.text import load_text
 from actlab.errors import BadInput
-from actlab.models import MODELS
-from actlab.records import store
+from actlab.records import repro, store
+from actlab.records import tables as tidy
 from actlab.study import own_parts as parts
-from actlab.study import trial_repro
-from actlab.study.arms import arms_of
+from actlab.study.ablation import AblationParams
+from actlab.study.contracts import check
+from actlab.study.mnist import MnistParams
 from actlab.study.params import Params
-from actlab.study.run import run_experiment
+from actlab.study.run import load, run
 
 pytestmark = pytest.mark.usefixtures("no_own_parts")
+MINE = """import torch
+from torch import nn
+import actlab
 
-
-class Swishlike(nn.Module):
+@actlab.register_activation("mine")
+class Mine(nn.Module):
     def forward(self, x):
-        return x * torch.sigmoid(x)
+        return {formula}
+
+@actlab.register_metric("half", label="half L1 (0 to 1)", note="lower is more reproducible")
+def half(p, q):
+    return (p - q).abs().sum(1) / 2
+"""
+SWISH, WAVE = "x * torch.sigmoid(x)", "3 * torch.sin(x)"
 
 
-class Wave(nn.Module):
-    def forward(self, x):
-        return 3 * torch.sin(x)
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """``my_parts.py`` in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "my_parts.py"
+    path.write_text(MINE.format(formula=SWISH))
+    return path
 
 
-def test_a_redefined_activation_is_another_arm(toy):
-    """x sigmoid(x), then 3 sin x under the same name: another id, another cached trial (also under another study's
-    name); the first comes back with its own numbers."""
-    found = []
-    for thing, study in ((Swishlike, "toy"), (Wave, "toy-two"), (Wave, "toy"), (Swishlike, "toy")):
-        actlab.register_activation("mine", thing)
-        found.append(run_experiment("charlm", "mine", toy.replace(study=study)))
-    first, elsewhere, second, again = found
-    assert first["arm"] != second["arm"] == elsewhere["arm"]
-    assert first["avg_val_loss"] != elsewhere["avg_val_loss"] == second["avg_val_loss"]
-    assert again["trials"] == first["trials"]
-    assert "class Wave" in str(second["provenance"]["plugins"])
-    assert len(store.load_study("toy")) == 3, "two arms and the text's baselines"
+def test_two_workers_give_the_bits_of_one(toy, mine):
+    """The file reaches every worker, and what it trains there is what it trains here, but for times and dates."""
+    settings = toy.replace(activations=("mine",), plugins=("my_parts.py",), dataset=text_file(mine))
+    heard = []
+    (one,), (two,) = (run(settings.replace(study=f"toy-{n}"), n, heard.append).records for n in (1, 2))
+    assert essence({**one, "study": "toy-2"}) == essence(two)
+    assert len({trial["weights_sha256"] for trial in one["trials"]}) == 3
+    assert one["provenance"]["plugins"]["my_parts.py"]["source"] == mine.read_text()
+    assert one["provenance"]["data"]["path"] == one["config"]["dataset"] == "my_text.txt"
+    assert list(store.folder_of("toy-1").glob("baseline-my_text.txt-*.json"))
+    assert [event.kind for event in heard].count("trial") == 2 * 3
 
 
-def test_tables_are_closed():
-    """A built-in row cannot be replaced."""
-    tables = {"relu": ACTIVATIONS, "charlm": MODELS, "pydoc": TEXTS, "churn": metrics.ROWS}
-    for name, table in tables.items():
-        before = table[name]
-        with pytest.raises(BadInput, match=f"{name!r} is built in and cannot be replaced"):
-            table[name] = before
-        assert table[name] is before
+def text_file(beside, content=tiny.FOX):
+    (beside.parent / "my_text.txt").write_text(content)
+    return "my_text.txt"
 
 
-def scaled(by):
-    class Scaled(nn.Module):
-        def forward(self, x):
-            return by * torch.tanh(x)
-
-    return Scaled
-
-
-def helper(x):
-    return x.sin()
-
-
-BETA = 2.0
-
-
-class Helped(nn.Module):
-    def forward(self, x):
-        return BETA * helper(x)
+def test_a_changed_file_makes_other_arms(toy, mine):
+    """One name and two functions have two records; the first comes back with the first text; line ends do not matter.
+    A part that the new version does not register is gone."""
+    settings = {**toy.model_dump(), "activations": ["mine"], "plugins": "my_parts.py", "trials": 1}
+    ids = []
+    for formula, ends in ((SWISH, "\n"), (WAVE, "\n"), (SWISH, "\r\n")):
+        mine.write_bytes(MINE.format(formula=formula).replace("\n", ends).encode())
+        ids.append(load(Params.parse(settings)).arms[0].id)
+    assert ids[0] != ids[1]
+    assert ids[0] == ids[2]
+    mine.write_text(MINE.format(formula=SWISH).replace('"mine"', '"other"'))
+    actlab.load_plugins(["my_parts.py"])
+    assert ("mine" in ACTIVATIONS, "other" in ACTIVATIONS) == (False, True)
 
 
-def identity(thing):
-    actlab.register_activation("mine", thing)
-    return parts.hash_of("activation", "mine")
-
-
-def test_identity_follows_what_a_function_refers_to(monkeypatch):
-    """Closure, default, helper and constant are part of what a function is; comments of its neighbours are not."""
-    assert identity(scaled(1.0)) == identity(scaled(1.0)) != identity(scaled(2.0))
-    assert identity(lambda scale=1.0: nn.Softplus(scale)) != identity(lambda scale=2.0: nn.Softplus(scale))
-    before = identity(Helped)
-    monkeypatch.setitem(globals(), "BETA", 3.0)
-    with pytest.raises(BadInput, match=r"'mine', or something that it refers to, has changed since it was registered"):
-        parts.hash_of("activation", "mine")
-    after = identity(Helped)
-    assert before != after
-    monkeypatch.setitem(globals(), "helper", lambda x: x.cos())
-    assert identity(Helped) not in (before, after)
-
-
-def test_what_no_hash_can_follow_is_refused():
-    """What is typed at a prompt or made by ``exec`` has no source; an object with a state of its own is no constant."""
-    space = {"nn": nn, "__name__": "typed"}
-    exec("class Typed(nn.Module):\n    def forward(self, x):\n        return x", space)
-    with pytest.raises(
-        BadInput, match=r"source of the activation 'mine' cannot be read.*write it into a file and name"
+def test_files_that_are_refused(mine):
+    """What is wrong, in which line, and what is allowed."""
+    (mine.parent / "helpers.py").write_text("beta = 2\n")
+    for content, message in (
+        ("import os\n", r"plug-in wrong\.py registers nothing: it may call actlab\.register_activation"),
+        ("import torch\n\n1 / 0\n", r"plug-in wrong\.py, line 3: ZeroDivisionError: division by zero"),
+        ("def f(:\n", r"plug-in wrong\.py, line 1: SyntaxError"),
+        ("from .helpers import beta\n", r"line 1 imports helpers, a file that no hash follows: put all into one file"),
+        ("import torch\nimport helpers\n", r"line 2 imports helpers, a file that no hash follows"),
+        ("import nosuchpackage\n", r"line 1: ModuleNotFoundError: No module named 'nosuchpackage'"),
+        (MINE.format(formula=WAVE), r"'mine' is already registered by my_parts\.py: choose another name"),
+        (MINE.format(formula=WAVE).replace('"mine"', '"relu"'), r"'relu' is built in and cannot be replaced"),
     ):
-        actlab.register_activation("mine", space["Typed"])
-    network = nn.Linear(4, 4)
-
-    class Hidden(nn.Module):
-        def forward(self, x):
-            return network(x)
-
-    with pytest.raises(BadInput, match="refers to an object of type Linear, whose content no hash can follow"):
-        actlab.register_activation("mine", Hidden)
-    assert "mine" not in ACTIVATIONS
+        actlab.load_plugins(["my_parts.py"])
+        (mine.parent / "wrong.py").write_text(content)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(mine.parent)
+            with pytest.raises(BadInput, match=message):
+                actlab.load_plugins(["wrong.py"])
 
 
-class Learns(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.slope = nn.Parameter(torch.empty(1))
+def test_own_metric_is_read_without_the_plug_in(toy, mine):
+    """Half the L1 distance is the total variation: in pairs, means and tables, by its label; records that lack it show
+    nothing for it. It is in the id, and no trial is trained for it; its record supersedes the one without."""
+    (plain,) = run(toy.replace(activations=("relu",))).records
+    record, _ = run(toy.replace(plugins=("my_parts.py",), activations=("relu", "mine"))).records
+    assert record["arm"] != plain["arm"]
+    assert record["trials"] == plain["trials"]
+    assert record["avg_half"] == pytest.approx(record["avg_total_variation"])
+    assert record["config"]["metrics"] == {"half": parts.hash_of("metric", "half")}
+    for table in parts.TABLES.values():
+        table.clear()
+    found = repro.read(store.load_study("toy"))
+    assert found.models == ("charlm",)
+    half, whole = (found.arms["charlm", "mine"].estimate(name) for name in ("half", "total_variation"))
+    assert half == whole
+    pairs = tidy.load("toy")[1]
+    assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())
+    assert "half L1 (0 to 1)" in summary_chapters.in_words(summary_chapters.load("toy"))
 
+
+def test_image_sweep_and_ablation_take_own_parts(toy, mine):
+    """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
+    own = {"plugins": "my_parts.py"}
+    sweep = run(MnistParams.parse({**tiny.SWEEP, "study": "sweep", "arms": ["mine", "swish"], **own}))
+    assert [set(r["config"].get("parts", {})) for r in sweep.present] == [{"activation"}, set()]
+    losses = {r["activation"]: [t["val_loss"] for t in r["trials"]] for r in sweep.present}
+    assert losses["mine"] == pytest.approx(losses["swish"], rel=1e-3)
+    one = {"optimizers": "adamw", "symmetry": "symmetric", "activations": "mine", **own}
+    ablation = AblationParams.parse({**tiny.ABLATION, **one, "dataset": text_file(mine, 2 * tiny.CATS)})
+    (record,) = run(ablation).present
+    assert set(record["config"]["parts"]) == {"activation", "dataset"}
+    assert record["config"]["dataset"] == "my_text.txt"
+
+
+def test_check_plugin_tells_right_from_wrong(mine):
+    """Exit code 0 where all contracts hold, 1 where one is broken: a model that ignores its activation, or sees the
+    future; a gated one of another size; an activation that looks ahead, is random, or lies about its derivative; a text
+    that changes; a metric that is not 0 for equal predictions."""
+    done = CliRunner().invoke(app, ["check-plugin", "my_parts.py"])
+    assert (done.exit_code, "BROKEN" in done.output) == (0, False), done.output
+    held = {each.contract for each in check("my_parts.py")}
+    assert held == {"reach", "causality", "gradient", "count", "identity", "metric"}
+    (mine.parent / "bad.py").write_text(BAD)
+    assert CliRunner().invoke(app, ["check-plugin", "bad.py"]).exit_code == 1
+    broken = {f"{each.part}: {each.contract}" for each in check("bad.py") if not each.holds}
+    assert broken == {
+        "model deaf: reach",
+        "model seer: causality",
+        "model fat: count",
+        "activation peek: causality",
+        "activation noisy: causality",
+        "activation noisy: gradient",
+        "activation noisy: identity",
+        "activation wrong: gradient",
+        "dataset moody: text",
+        "metric odd: metric",
+    }
+
+
+BAD = """import itertools
+import torch
+from torch import nn
+import actlab
+from actlab.models import LanguageModel
+from actlab.models.layers import FeedForward
+
+class Base(LanguageModel):
+    def __init__(self, config, activation, gated_width="matched"):
+        super().__init__(config)
+        self.tokens = nn.Embedding(config.vocab_size, config.n_embd)
+        self.layer = self.made(config, activation, gated_width)
+        self.head = nn.Linear(config.n_embd, config.vocab_size)
+
+    def made(self, config, activation, gated_width):
+        return FeedForward(config.n_embd, 8, activation, gated_width)
+
+    def forward(self, tokens):
+        return self.head(self.layer(self.tokens(tokens)))
+
+@actlab.register_model("deaf")
+class Deaf(Base):
+    def made(self, config, activation, gated_width):
+        return nn.Linear(config.n_embd, config.n_embd)
+
+@actlab.register_model("seer")
+class Seer(Base):
+    def forward(self, tokens):
+        return self.head(self.layer(self.tokens(tokens).flip(1)))
+
+@actlab.register_model("fat")
+class Fat(Base):
+    def made(self, config, activation, gated_width):
+        return FeedForward(config.n_embd, 64, activation, "doubled")
+
+@actlab.register_activation("noisy")
+class Noisy(nn.Module):
     def forward(self, x):
-        return self.slope * x
+        return x.relu() * torch.rand(())
+
+@actlab.register_activation("peek")
+class Peek(nn.Module):
+    def forward(self, x):
+        return x + x.flip(-2)
+
+@actlab.register_metric("odd")
+def odd(p, q):
+    return (p - q).abs().sum(1) + p[:, 0]
+
+class Lies(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.tanh()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+@actlab.register_activation("wrong")
+class Wrong(nn.Module):
+    def forward(self, x):
+        return Lies.apply(x)
+
+moods = itertools.count()
+
+@actlab.register_text("moody")
+def moody():
+    return f"{next(moods)} " * 100
+"""
 
 
-def test_wrong_parts_are_refused_at_once():
-    """A shape that does not fit, a factory that makes no module, a learned number without a start, a name that no file
-    could bear, a name that records use."""
-    wrong = (
-        (
-            actlab.register_activation,
-            "mine",
-            nn.GLU,
-            r"gives \(2, 3, 2\) \(one that halves its input needs gated=True\)",
-        ),
-        (actlab.register_activation, "mine", lambda: 3, "that makes an nn.Module without arguments: 'int' object"),
-        (actlab.register_activation, "mine", lambda x: nn.ReLU(), "that makes an nn.Module without arguments"),
-        (actlab.register_activation, "mine", Learns, r"learns slope: give it a method initialise\(generator\)"),
-        (actlab.register_activation, "My Act", Wave, "a name is a small letter and up to 39 small letters"),
-        (actlab.register_metric, "mine", lambda p, q: (p - q).mean(), r"must give \(3,\) for two .*, not \(\)"),
-        (actlab.register_metric, "val_loss", metrics.total_variation_rows, "'val_loss' would hide a number"),
-    )
-    for register, name, thing, message in wrong:
+def test_own_texts_that_are_refused(tmp_path, monkeypatch):
+    """Missing, a folder, empty, too short, binary, one character, too short for the context: what it is and what is
+    needed, before any training."""
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "empty.txt": (b"", r"empty\.txt: a corpus needs at least 100 characters, got 0"),
+        "short.txt": (b"x y" * 33, r"short\.txt: a corpus needs at least 100 characters, got 99"),
+        "one.txt": (b"a" * 2000, r"one\.txt is not a text: its 2,000 characters are all 'a'"),
+        "latin.txt": ("é ".encode("latin-1") * 900, r"latin\.txt is not a text in UTF-8: byte 0 is 0xe9"),
+        "nul.txt": (b"abc\0" * 900, r"nul\.txt is not a text: character 3 is NUL"),
+        "brief.txt": (b"ab cd " * 50, r"too short with its 30 validation characters: a context of 64 needs 65 or more"),
+    }
+    for name, (content, message) in files.items():
+        Path(name).write_bytes(content)
         with pytest.raises(BadInput, match=message):
-            register(name, thing)
-    assert ACTIVATIONS.built_in == tuple(ACTIVATIONS)
+            Params.parse({"dataset": name})
+    for name in ("missing.txt", "./"):
+        with pytest.raises(
+            BadInput, match=r"is not a file: a dataset is one of pydoc, shakespeare, novels, or the path"
+        ):
+            Params.parse({"dataset": name})
 
 
-def test_a_trial_has_the_part_that_was_planned():
-    """With the start that its ``initialise`` sets, over which the models' common rule does not draw; another function
-    of the same name is not trained in its place."""
+def test_an_own_text_is_what_its_characters_are(toy, mine):
+    """Its vocabulary, split and hash are told; its folder is in no id, its content is; a byte-order mark and line ends
+    are no content."""
+    name, text = text_file(mine), (mine.parent / "my_text.txt").read_text()
+    elsewhere = mine.parent / "sub" / name
+    elsewhere.parent.mkdir()
+    ids = []
+    for content in (b"\xef\xbb\xbf" + text.encode(), (text + "more").encode()):
+        elsewhere.write_bytes(content)
+        ids += [load(toy.replace(dataset=dataset)).arms[0].id for dataset in (name, str(elsewhere))]
+    assert ids[0] == ids[1] == ids[2] != ids[3]
+    assert load_text(name).name == "my_text.txt"
 
-    class Started(Learns):
-        def initialise(self, generator=None):
-            nn.init.constant_(self.slope, 0.7)
 
-    actlab.register_activation("mine", Started)
-    spec = arms_of(Params(activations=("mine",), noise_floor=False))[0].trials[0]
-    slopes = [value for name, value in trial_repro.fresh_model(spec).named_parameters() if name.endswith("act.slope")]
-    assert [slope.item() for slope in slopes] == [pytest.approx(0.7)] * 2
-    actlab.register_activation("mine", Wave)
-    with pytest.raises(BadInput, match=r"'mine' is not the one that was planned \(hash .*\), but another \(hash "):
-        trial_repro.fresh_model(spec)
+def test_what_cannot_be_trained_here_is_refused(toy, monkeypatch):
+    """One sentence before any training: torchrun, whose processes would each train every arm, is for ablations; a GPU
+    that is not here; a part of the session that workers cannot see."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    events = []
+    actlab.register_activation("typed", torch.nn.Softplus)
+    with pytest.raises(BadInput, match=r"^the activation 'typed' is known to this session only, .*, or use workers=1$"):
+        run(toy.replace(activations=("relu", "typed")), 2, watch=events.append)
+    with pytest.raises(BadInput, match=r"^device=cuda:1: PyTorch .* finds no GPU here; use device=cpu"):
+        run(toy.replace(device="cuda:1"), watch=events.append)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for params in (toy, MnistParams(trials=1)):
+        with pytest.raises(BadInput, match=r"^torchrun started 2 processes, .* an ablation only, .* with --workers 2$"):
+            run(params, watch=events.append)
+        assert (events, store.load_study(params.study)) == ([], [])
