@@ -173,7 +173,7 @@ def sample(
 ) -> None:
     """Let a recorded trial's model write, with weights from the cache or, checked against the record, trained again."""
     from actlab.study import sampling
-    from actlab.study.plugins import load_plugins
+    from actlab.study.own_parts import load_plugins
 
     load_plugins(plugin or ())
     found = sampling.written(record, seed or [None], prompt, length, draw)
@@ -198,7 +198,7 @@ def replay(
     """Train recorded trials again, compare them bit for bit, and add the outcome to the history beside the record. Exit
     code 1 if one differs though machine, versions and the code that trains are the recorded ones."""
     from actlab.study import replay as replays
-    from actlab.study.plugins import load_plugins
+    from actlab.study.own_parts import load_plugins
     from actlab.study.progress import StudyDisplay
 
     load_plugins(plugin or ())

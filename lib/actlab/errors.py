@@ -40,7 +40,7 @@ class UnknownName(BadInput):
 
 
 class Table(ChainMap[str, Row]):
-    """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/plugins.py`` registers
+    """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/own_parts.py`` registers
     them)."""
 
     def __init__(self, kind: str, rows: Iterable[tuple[str, Row]]) -> None:

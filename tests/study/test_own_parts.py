@@ -17,7 +17,7 @@ from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.records import repro, store
 from actlab.records import tables as tidy
-from actlab.study import own_parts as parts
+from actlab.study import part_hashes as parts
 from actlab.study.ablation import AblationParams
 from actlab.study.contracts import check
 from actlab.study.mnist import MnistParams

@@ -12,7 +12,7 @@ from actlab.data.text import TEXTS
 from actlab.errors import BadInput
 from actlab.models import MODELS
 from actlab.records import store
-from actlab.study import own_parts as parts
+from actlab.study import part_hashes as parts
 from actlab.study import trial_repro
 from actlab.study.arms import arms_of
 from actlab.study.params import Params

@@ -14,7 +14,6 @@ from actlab.models.symmetry import MODES, POLICIES
 from actlab.optimizers import OPTIMIZERS
 from actlab.records import store
 from actlab.study.arms import Specified, taken, without_vocabulary
-from actlab.study.own_parts import Parts, parts_of
 from actlab.study.params import (
     ActivationName,
     Count,
@@ -27,6 +26,7 @@ from actlab.study.params import (
     Trials,
     one_of,
 )
+from actlab.study.part_hashes import Parts, parts_of
 from actlab.study.tuning import chosen, tuned
 from actlab.trainers.recipes import SCHEDULES, TokenRecipe
 

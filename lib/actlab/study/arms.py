@@ -12,8 +12,8 @@ from actlab.data.text import located, short_name
 from actlab.models import SCALES, ModelConfig
 from actlab.records import store
 from actlab.study.defects import DOUBLED, OF_TRAINING, defects_of
-from actlab.study.own_parts import Parts, own_metrics, parts_of
 from actlab.study.params import Params, StudyParams
+from actlab.study.part_hashes import Parts, own_metrics, parts_of
 from actlab.study.tuning import Choice, chosen, tuned
 from actlab.trainers.recipes import Recipe
 

@@ -22,7 +22,7 @@ from actlab.activations import Activation
 from actlab.errors import ActlabError, BadInput
 from actlab.models import LanguageModel, Model
 from actlab.study.fingerprint import fingerprint, from_package
-from actlab.study.own_parts import PARTS, TABLES, Part, PluginFile, parts_in, plugin_files
+from actlab.study.part_hashes import PARTS, TABLES, Part, PluginFile, parts_in, plugin_files
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 RESERVED = {

@@ -1,4 +1,4 @@
-"""A user's own parts and the hashes by which results know them; `plugins.py` registers them.
+"""Hashes of a user's own parts, by which results know them; `own_parts.py` registers the parts.
 
 A part that is not built in enters ids and cache keys by the hash of its source: of the whole plug-in file, or in a
 session of the function or class and all that it refers to (``fingerprint.fingerprint``); a text by that of its

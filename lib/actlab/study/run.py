@@ -19,8 +19,8 @@ from actlab.study import arms, baselines, provenance
 from actlab.study.fingerprint import WAY_OUT
 from actlab.study.measure import Results
 from actlab.study.mnist import Program, key
-from actlab.study.own_parts import of_session
 from actlab.study.params import Params, StudyParams, read_mapping
+from actlab.study.part_hashes import of_session
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded

@@ -22,7 +22,7 @@ from actlab.records import store
 from actlab.study import ablation
 from actlab.study.ablation import AblationArm, AblationParams, AblationTrial
 from actlab.study.measure import Results, batch_losses, mean
-from actlab.study.own_parts import check_parts
+from actlab.study.part_hashes import check_parts
 from actlab.study.pool import Report
 from actlab.study.trial_repro import dataset_of, results_of, weights
 from actlab.trainers.distributed import ALONE, Group

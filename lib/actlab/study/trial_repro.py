@@ -18,8 +18,8 @@ from actlab.records import store
 from actlab.study import arms, defects
 from actlab.study.arms import ALL, BFLOAT16, NUDGE, VARIANTS, Arm, TrialSpec
 from actlab.study.measure import Results, Trained, mean
-from actlab.study.own_parts import check_parts, said_of
 from actlab.study.params import Params
+from actlab.study.part_hashes import check_parts, said_of
 from actlab.study.pool import Report
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import perturb
