@@ -27,7 +27,7 @@ SENTENCES = """() => [...document.querySelectorAll('article :is(p, li, figcaptio
 WIDE = """() => [...document.querySelectorAll('article table')].filter(t => !t.closest('details:not([open])'))
     .filter(t => t.scrollWidth > t.closest('.cell_output, .pst-scrollable-table-container, section').clientWidth + 1)
     .map(t => t.innerText.slice(0, 80))"""
-FIGURE = "() => document.querySelector('article :is(figure, .actlab-explorer)')?.getBoundingClientRect().top"
+FIGURE = "article :is(figure, .actlab-explorer)"
 
 
 def numbers(sentence: str) -> list[str]:
@@ -65,7 +65,8 @@ def test_the_first_figure_is_near_the_top_and_tables_fit(visit: Visit, site: Sit
     wrong = {}
     for name in site.pages:
         page = visit.open(name)
-        top, wide = page.evaluate(FIGURE), page.evaluate(WIDE)
-        if wide or (name.startswith("studies/") and site.name == "built" and not (top or 9e9) < 1200):
-            wrong[name] = (top, wide)
+        wide, study = page.evaluate(WIDE), name.startswith("studies/") and site.name == "built"
+        figure = page.locator(FIGURE).first.bounding_box() if study else None  # waits: a script draws the explorer's
+        if wide or (study and (figure is None or figure["y"] > 1200)):
+            wrong[name] = (figure, wide)
     assert wrong == {}
