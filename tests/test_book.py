@@ -6,6 +6,7 @@ import re
 import subprocess
 from contextlib import suppress
 from types import SimpleNamespace
+from urllib.parse import urljoin
 
 import nbformat
 import pytest
@@ -191,7 +192,7 @@ def test_the_repository_has_its_book_in_order():
     assert made <= set(files)
     moved = yaml.safe_load((paths.ROOT / "_config.yml").read_text())["sphinx"]["config"]["redirects"]
     assert not set(moved) & set(files)
-    assert {new.partition("#")[0] for new in moved.values()} <= {f"/{file}.html" for file in files}
+    assert {urljoin(old, new.partition("#")[0]) for old, new in moved.items()} <= {f"{file}.html" for file in files}
     history = ["git", "log", "--format=", "--patch", "--", "_toc.yml"]
     once = subprocess.run(history, cwd=paths.ROOT, capture_output=True, text=True, check=False).stdout
     assert set(re.findall(r"^-.*file: (\S+)", once, re.MULTILINE)) <= {*files, *moved}
