@@ -1,6 +1,5 @@
 """The command line, as typed: what it prints, what it exits with."""
 
-import json
 from unittest.mock import Mock
 
 import pytest
@@ -47,14 +46,10 @@ def test_run_report_replay(params, tmp_path, capsys):
 
 
 def test_a_replay_that_breaks_its_promise_exits_1(params, capsys):
-    """Same machine, same code, and other weights than recorded; a record changed by hand is refused by its checksum."""
+    """Same machine, same code, and other weights than recorded."""
     assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
     (path,) = (paths.results() / "tiny-quick").glob("nano*.json")
-    whole = path.read_text()
-    path.write_text(whole.replace('"val_loss": 3', '"val_loss": 2'))
-    assert run("replay", path) == 2
-    assert "was changed after it was written" in " ".join(capsys.readouterr().err.split())
-    record = {key: value for key, value in json.loads(whole).items() if key != "checksum"}
+    record = {key: value for key, value in store.load(path).items() if key != "checksum"}
     record["trials"][0]["weights_sha256"] = "0"
     path.unlink()
     store.save(path, record)

@@ -99,13 +99,10 @@ class DamagedRecord(DamagedFile, RecordError):  # noqa: N818
     way_out = "`actlab run --redo-damaged` sets a study's damaged records aside and trains their arms again"
 
 
-class DiskError(ActlabError, OSError):
-    """A file that cannot be written."""
+class DiskError(ActlabError):
+    """A file that cannot be written: its path, its bytes, and why."""
 
-    def __init__(self, path: Path, size: int, why: str) -> None:
+    def __str__(self) -> str:
+        path, size, why = self.args
         way_out = "what was finished is kept: make room or choose another folder, and run again"
-        super().__init__(f"cannot write {path} ({size:,} bytes): {why}; {way_out}")
-        self._given = (path, size, why)
-
-    def __reduce__(self) -> tuple[type[DiskError], tuple[Path, int, str]]:
-        return DiskError, self._given
+        return f"cannot write {path} ({size:,} bytes): {why}; {way_out}"

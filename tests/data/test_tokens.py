@@ -8,8 +8,7 @@ from tokenizers import Tokenizer
 from actlab.data import tokenize
 from actlab.data.text import TEXTS
 from actlab.data.tokenize import END_OF_TEXT, documents_of, tokenize_dataset, train_bpe
-from actlab.data.tokens import TokenStream, check_range, find_shards, load_tokens, read_shard, write_shard
-from actlab.errors import DataError
+from actlab.data.tokens import TokenStream, find_shards, load_tokens, read_shard, write_shard
 from actlab.trainers.streams import generator
 
 
@@ -26,13 +25,6 @@ def test_a_shard_comes_back(tmp_path):
     assert read_shard(path).tolist() == values
     assert path.stat().st_size == 1024 + 8
     assert np.fromfile(path, dtype="<i4", count=3).tolist() == [20240520, 1, 4]
-
-
-def test_a_token_outside_the_vocabulary_is_named(tmp_path):
-    path = write_shard(tmp_path / "a.bin", [1, 50256])
-    check_range(path, 50257)
-    with pytest.raises(DataError, match="token 50256, but the vocabulary has 4096"):
-        check_range(path, 4096)
 
 
 def test_windows_follow_each_other_within_shards(shards):
@@ -87,7 +79,6 @@ def test_a_dataset_becomes_shards(tiny_text, tmp_path):
         assert tokenizer.decode(tokens[1:].tolist()) == text
         assert sum(entry["tokens"] for entry in manifest["splits"][split]) == len(tokens)
     assert manifest["vocab_size"] == 300
-    check_range(tmp_path / "train_000.bin", manifest["vocab_size"])
 
 
 def test_the_tokenizer_sees_the_training_part_only(monkeypatch, tmp_path):

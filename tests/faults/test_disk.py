@@ -83,7 +83,7 @@ def test_a_damaged_checkpoint_or_trial(file, damage, server, undisturbed, tmp_pa
     words = {"checkpoint": "checkpoint", "safetensors": "finished trial in the cache"}[file]
     with faults.survived(f"a {words}: {damage}", "set aside with a note, trained again, the same bits") as row:
         process = server.start(study, TINY_PAUSE="0.3")
-        study.wait_for("saved", 3)
+        study.wait_for_checkpoint(3)
         until(lambda: any(study.cache.rglob(f"*.{file}")), 60)
         os.kill(process, 9)
         server.end()

@@ -20,7 +20,7 @@ def test_ctrl_c(iteration, workers, server, undisturbed, tmp_path, faults):
     fault = f"Ctrl-C after the checkpoint at iteration {iteration}, processes that train: {workers}"
     with faults.survived(fault, "code 130, no process stays; goes on with the same bits") as row:
         started = server.start(study, "--workers", str(workers), TINY_PAUSE="0.5")
-        _, trial = study.wait_for("saved", iteration)
+        _, trial = study.wait_for_checkpoint(iteration)
         training = {process for _, process, _, _ in study.diary()}
         since = time.perf_counter()
         kill_group(started, signal.SIGINT)

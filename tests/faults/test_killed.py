@@ -73,7 +73,7 @@ def test_a_worker_in_mid_trial(undisturbed, tmp_path, faults):
         "kill -9 of a worker in mid-trial", "replaced; its trial goes on from its checkpoint with the same bits"
     ) as row:
         with launch(study, "--workers", "2", TINY_PAUSE="0.5") as run:
-            worker, trial = study.wait_for("saved", 3)
+            worker, trial = study.wait_for_checkpoint(3)
             os.kill(worker, signal.SIGKILL)
             said, _ = run.communicate(timeout=200)
         assert run.returncode == 0, said
@@ -97,7 +97,7 @@ def test_the_scheduler(server, undisturbed, tmp_path, faults):
         cluster(tmp_path, study.settings(TINY_PAUSE="0.5", **preload), "--no-nanny") as (address, scheduler),
     ):
         with launch(study, "--scheduler", address) as run:
-            study.wait_for("saved", 3)
+            study.wait_for_checkpoint(3)
             kill_group(scheduler.pid)
             since = time.perf_counter()
             said, _ = run.communicate(timeout=100)
@@ -117,7 +117,7 @@ def test_the_starting_process_alone(server, undisturbed, tmp_path, faults):
         "kill -9 of the process that started two workers", "the workers end by themselves; the next start goes on"
     ) as row:
         starter = server.start(study, "--workers", "2", TINY_PAUSE="0.5")
-        study.wait_for("saved", 3)
+        study.wait_for_checkpoint(3)
         workers = {process for _, process, _, _ in study.diary()}
         assert starter not in workers
         os.kill(starter, signal.SIGKILL)

@@ -14,8 +14,8 @@ from actlab.study.trial_ablation import shards_of
 def test_own_shards(monkeypatch, tmp_path):
     monkeypatch.setenv("ACTLAB_DATA", str(tmp_path))
     for folder, split, tokens in (
-        ("mine", "train", np.arange(1000) % 500),
-        ("mine", "val", np.arange(1000) % 500),
+        ("mine", "train", np.arange(1000) % 512),
+        ("mine", "val", np.arange(1000) % 512),
         ("foreign", "train", [600] * 200),
         ("foreign", "val", [1] * 200),
     ):

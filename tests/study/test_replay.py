@@ -9,7 +9,7 @@ import tiny
 from actlab import paths
 from actlab.errors import RecordError
 from actlab.records import store
-from actlab.study import trial_ablation, trial_repro
+from actlab.study import trial_repro
 from actlab.study.ablation import AblationParams
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params
@@ -38,10 +38,10 @@ def saved(record, change=lambda record: None):
     return store.save(path, copy)
 
 
-@pytest.mark.parametrize(("kind", "label"), [("trials", None), ("floor", "42-nudge"), ("floor", "42-repeat")])
-def test_replay_gives_the_recorded_bits(records, kind, label):
+@pytest.mark.parametrize("label", ["42", "42-nudge", "42-repeat"])
+def test_replay_gives_the_recorded_bits(records, label):
     """Every trial of a record, perturbed or not, can be trained again to the same weights."""
-    found = replay(task_of(saved(records[kind]), label))
+    found = replay(task_of(saved(records["floor"]), label))
     assert found.record["equal"], found.sentence
     assert "equal bit for bit" in found.sentence
 
@@ -113,9 +113,8 @@ def test_a_network_of_the_image_sweep_is_replayed_alone():
         assert "test_accuracy" in found.record["compared"]
 
 
-def test_an_ablation_is_replayed(cats, monkeypatch):
-    """As a notebook asks for it, loaded or trained: every optimizer gives its bits again; shaken, the total variation
-    to the cached weights is told."""
+def test_an_ablation_is_replayed(cats):
+    """As a notebook asks for it, loaded or trained: every optimizer gives its bits again."""
     study = AblationParams.parse({**tiny.ABLATION, "symmetry": "bQbV", "activations": "random_prelu"})
     assert len(bring(study, train_missing=False).missing) == 4
     records = bring(study, train_missing=True, workers=1).present
@@ -124,18 +123,6 @@ def test_an_ablation_is_replayed(cats, monkeypatch):
         assert record["trials"][0]["status"] == "done"
         found = replay(task_of(store.path_of(record["study"], record["arm"])))
         assert found.record["equal"], found.sentence
-    first = trial_ablation.train_trial
-
-    def shaken(*given):
-        results, tensors = first(*given)
-        tensors["weights/tokens.weight"][0, 0] += 1e-6
-        return {**results, "weights_sha256": "0"}, tensors
-
-    monkeypatch.setattr(trial_ablation, "train_trial", shaken)
-    moved = replay(task_of(store.path_of(record["study"], record["arm"])))
-    assert moved.wrong
-    assert moved.record is not None
-    assert 0 < moved.record["total_variation"] < 1e-4
 
 
 def test_what_cannot_be_replayed_is_refused(records, monkeypatch):

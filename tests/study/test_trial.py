@@ -123,17 +123,11 @@ def test_a_diverged_trial_shows_and_is_left_out_of_means(toy):
 
 
 def test_run_experiment(toy, training):
-    """A dictionary does as well as Params, a recorded arm is not trained again, and bad input is refused before
+    """A dictionary does as well as Params, a recorded arm is not trained again, and more than one arm is refused before
     training."""
-    wrong = [
-        ("charlm", "rleu", toy, "unknown activation 'rleu'"),
-        ("charlm", "relu", {"varies": ["init", "order"]}, "one experiment is one arm"),
-        ("charlm", "relu", {"scales": ["lite"]}, "one experiment is one arm"),
-        ("charlm", "relu", {"trials": 1.5}, r"trials=1.5"),
-    ]
-    for model, activation, params, message in wrong:
-        with pytest.raises(BadInput, match=message):
-            actlab.run_experiment(model, activation, params)
+    for more in ({"varies": ["init", "order"]}, {"scales": ["lite"]}):
+        with pytest.raises(BadInput, match="one experiment is one arm"):
+            actlab.run_experiment("charlm", "relu", more)
     assert not paths.cache().exists()
     first = actlab.run_experiment("charlm", "relu", toy)
     again = actlab.run_experiment("charlm", "relu", toy.model_dump())

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import tiny
 import yaml
 
 from actlab.records import store
@@ -19,17 +20,8 @@ from actlab.records import store
 SCRIPT = Path(__file__).with_name("tiny_actlab.py")
 PATH = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
 TIMES = {"seconds", "started", "tokens_per_second", "date", "checksum"}
-PARAMS = {
-    "study": "faulty",
-    "model": ["charlm"],
-    "activations": ["relu", "swiglu"],
-    "trials": 2,
-    "iterations": 9,
-    "evaluate_every": 3,
-    "batch_size": 2,
-    "prediction_windows": 5,
-    "noise_floor": False,
-}
+PARAMS = tiny.STUDY | {"study": "faulty", "model": ["charlm"], "activations": ["relu", "swiglu"]}
+PARAMS |= {"iterations": 9, "evaluate_every": 3}
 
 
 def essence(value):
@@ -76,10 +68,10 @@ class Study:
             (word, int(process), trial, int(iteration)) for word, process, trial, iteration in map(str.split, lines)
         ]
 
-    def wait_for(self, word, iteration, seconds=120):
+    def wait_for_checkpoint(self, iteration):
         """(process, trial) of the first such line of the diary, as soon as it is there."""
-        found = until(lambda: [line[1:3] for line in self.diary() if (line[0], line[3]) == (word, iteration)], seconds)
-        assert found, f"no {word!r} at {iteration} within {seconds} s: {self.diary()}"
+        found = until(lambda: [line[1:3] for line in self.diary() if (line[0], line[3]) == ("saved", iteration)], 120)
+        assert found, f"nothing saved at {iteration} within two minutes: {self.diary()}"
         return found[0]
 
     def records(self):
@@ -138,13 +130,12 @@ class Server:
         self.start(study, *words, **environment)
         return self.end()
 
-    def mend(self, study, row, expected, *known):
-        """Run the study again: it ends well, with the records of an undisturbed run, and nothing beside them but the
-        ``known`` folders."""
+    def mend(self, study, row, expected):
+        """Run the study again: it ends well, with the records of an undisturbed run, and nothing beside them."""
         code, said = self.run(study)
         assert code == 0, said
         row.same(study.records(), expected)
-        assert study.strays(*known) == []
+        assert study.strays() == []
         return said
 
     def close(self):

@@ -27,8 +27,9 @@ from actlab.trainers.streams import generator, init_streams
 TINY = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.0)
 COUNTED = "lite"
 """The scale at which parameters are counted; gated arms must match plain ones within 1%."""
-UNSEEN = ("key.bias",)
-"""Parameters without an effect: a key's bias adds one number to all scores of a query, which softmax cancels."""
+UNSEEN = "key.bias"
+"""The end of names of parameters without an effect: it adds one number to all scores of a query, which softmax
+cancels."""
 
 
 @dataclass(frozen=True)
@@ -127,15 +128,11 @@ def slopes(part: Part) -> str:
 
 def gradients(model: str, name: str) -> str:
     """every parameter receives a finite gradient"""
-    net, given = build(model, ACTIVATIONS[name], factor=1).train(), tokens(8)
-    loss = F.cross_entropy(net(given).flatten(0, 1), given.roll(-1, 1).flatten())
+    net, batch = build(model, ACTIVATIONS[name], factor=1).train(), tokens(8)
+    loss = F.cross_entropy(net(batch).flatten(0, 1), batch.roll(-1, 1).flatten())
     loss.backward()  # type: ignore[no-untyped-call]
-    idle = [
-        key
-        for key, parameter in net.named_parameters()
-        if parameter.grad is None or not parameter.grad.isfinite().all() or not parameter.grad.any()
-    ]
-    wrong = ", ".join(key for key in idle if not key.endswith(UNSEEN))
+    given = {key: parameter.grad for key, parameter in net.named_parameters() if not key.endswith(UNSEEN)}
+    wrong = ", ".join(key for key, g in given.items() if g is None or not g.isfinite().all() or not g.any())
     return f"{model} with {name}: {wrong} learns nothing" if wrong else ""
 
 

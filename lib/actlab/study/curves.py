@@ -29,9 +29,9 @@ MEASURES = {
 }
 
 
-def curve(name: str, beta: float | None = None, reach: float = 3.0, points: int = 601, seed: int = 0) -> Curve:
-    """(x, f(x), f'(x)) of an activation on [-reach, reach]; of a gated one as a function of its gate, the value being
-    1.
+def curve(name: str, beta: float | None = None, reach: float = 3.0, seed: int = 0) -> Curve:
+    """(x, f(x), f'(x)) of an activation at 601 points of [-reach, reach]; of a gated one as a function of its gate, the
+    value being 1.
 
     ``beta``: as for ``set_beta``; ``seed`` fixes the one slope that ``random_prelu`` draws.
     """
@@ -39,15 +39,15 @@ def curve(name: str, beta: float | None = None, reach: float = 3.0, points: int 
         torch.manual_seed(seed)
         module = get_activation(name).double()
     module = set_beta(getattr(module, "gate", module), beta)
-    x = torch.linspace(-reach, reach, points, dtype=torch.float64)
+    x = torch.linspace(-reach, reach, 601, dtype=torch.float64)
     with torch.no_grad():
         value = module(x)
     return x.numpy(), value.numpy(), slope(module, x).numpy()
 
 
-def curves(reach: float = 3.0, points: int = 601, seed: int = 0) -> dict[str, Curve]:
+def curves(reach: float = 3.0, seed: int = 0) -> dict[str, Curve]:
     """The ``curve`` of every activation."""
-    return {name: curve(name, None, reach, points, seed) for name in ACTIVATIONS}
+    return {name: curve(name, None, reach, seed) for name in ACTIVATIONS}
 
 
 def set_beta(model: nn.Module, beta: float | None) -> nn.Module:

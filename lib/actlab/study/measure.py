@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations
 from statistics import fmean
 from typing import Any
 
@@ -159,7 +159,7 @@ def ensembles(predictions: Predictions, size: int, most: int | None = None, own:
             "between": [list(first), list(second)],
             **metrics.row_means(_average(predictions, first), _average(predictions, second), own),
         }
-        for first, second in islice(pairs, 0, most and most * step, step)
+        for first, second in pairs[::step][:most]
     ]
 
 

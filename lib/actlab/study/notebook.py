@@ -21,18 +21,16 @@ HEADING = "# Parameters"
 """First line of the cell that papermill injects."""
 
 P = TypeVar("P", bound="StudyParams")
-Allowed = type | Collection[Any]
-"""What an extra parameter may be: of a type, or one of some values."""
 
 
-def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Mapping[str, Allowed] | None = None) -> P:
+def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Mapping[str, type] | None = None) -> P:
     """The study that a notebook's parameters describe; call it in the cell after them: ``params = checked(globals())``.
 
     Args:
         namespace: the notebook's globals.
         cls: the parameters that the notebook declares (of language models unless given); one that it leaves out has its
             default.
-        extra: further parameters of this notebook only, each with its type or its allowed values.
+        extra: further parameters of this notebook only, each with its type.
 
     Raises:
         BadInput: an injected name that is not declared, or a wrong value; the message says what is allowed.
@@ -50,9 +48,9 @@ def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Map
     return found.parse({name: namespace[name] for name in found.model_fields if name in namespace}, WHERE)
 
 
-def given(namespace: Mapping[str, Any], others: Collection[str] = (), /, **declared: Allowed) -> None:
-    """The same check for a notebook that trains nothing: each of its parameters with its type or its allowed values.
-    ``others``: names that may be injected too.
+def given(namespace: Mapping[str, Any], others: Collection[str] = (), /, **declared: type) -> None:
+    """The same check for a notebook that trains nothing: each of its parameters with its type. ``others``: names that
+    may be injected too.
 
     Raises:
         BadInput: an injected name that is not declared, or a wrong value.
@@ -60,14 +58,10 @@ def given(namespace: Mapping[str, Any], others: Collection[str] = (), /, **decla
     for name in injected(namespace):
         if name not in {*declared, *others}:
             raise UnknownName("parameter", name, {*declared, *others} - {"kind"}, WHERE)
-    for name, allowed in declared.items():
+    for name, wanted in declared.items():
         value = namespace.get(name)
-        if isinstance(allowed, type):
-            fits, wanted = type(value) in ((float, int) if allowed is float else (allowed,)), allowed.__name__
-        else:
-            fits, wanted = value in allowed, f"one of {', '.join(map(repr, allowed))}"
-        if not fits:
-            raise BadInput(f"{WHERE}: {name}={value!r}: expected {wanted}")
+        if type(value) not in ((float, int) if wanted is float else (wanted,)):
+            raise BadInput(f"{WHERE}: {name}={value!r}: expected {wanted.__name__}")
 
 
 def injected(namespace: Mapping[str, Any]) -> list[str]:

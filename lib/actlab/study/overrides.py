@@ -40,23 +40,20 @@ def overridden(
         BadInput: a value that the field does not allow; ``sets`` not of that form.
     """
     params = params.parse({**params.model_dump(), **_given(sets)}, where).replace(where, **changes)
-    for option, values in filters.items():
-        if names := listed(values):
-            params = params.replace(where, **_filtered(params, where, option, names))
-    return params
-
-
-def _filtered(params: StudyParams, where: str, option: str, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     fields = type(params).model_fields
-    field = next((name for name in FIELDS[option] if name in fields), None)
-    if field is None:
-        raise BadInput(f"--{option}: {where} is a study without it; its fields are {', '.join(fields)}")
-    own = getattr(params, field)
-    hint = f"{where} (a filter only takes away; --set {field}=... changes the study)"
-    for name in names:
-        if name not in own:
-            raise UnknownName(option, name, own, hint)
-    return {field: tuple(name for name in own if name in names)}
+    for option, values in filters.items():
+        if not (names := listed(values)):
+            continue
+        field = next((name for name in FIELDS[option] if name in fields), None)
+        if field is None:
+            raise BadInput(f"--{option}: {where} is a study without it; its fields are {', '.join(fields)}")
+        own = getattr(params, field)
+        for name in names:
+            if name not in own:
+                hint = f"{where} (a filter only takes away; --set {field}=... changes the study)"
+                raise UnknownName(option, name, own, hint)
+        params = params.replace(where, **{field: tuple(name for name in own if name in names)})
+    return params
 
 
 def _given(sets: Sequence[str]) -> dict[str, Any]:

@@ -117,7 +117,8 @@ class StudyParams(Checked):
     @classmethod
     def load(cls, path: Path, own: Sequence[str] = ()) -> Self:
         """Checked parameters from a YAML file of this kind; ``own``: plug-in files beside those that it names."""
-        values = {key: value for key, value in read_mapping(path).items() if key != "kind"}
+        values = read_mapping(path)
+        values.pop("kind", None)
         if own:
             values["plugins"] = list(dict.fromkeys([*_listed(values.get("plugins", [])), *own]))  # type: ignore[misc]
         return cls.parse(values, str(path))

@@ -18,7 +18,7 @@ from actlab.activations import ACTIVATIONS
 from actlab.data import text as texts
 from actlab.errors import BadInput, Table
 from actlab.models import MODELS
-from actlab.study.fingerprint import fingerprint
+from actlab.study.fingerprint import WAY_OUT, fingerprint
 
 Parts = tuple[tuple[str, str], ...]
 """(kind, sha256) of the parts that are not built in, sorted."""
@@ -93,10 +93,15 @@ def hash_of(kind: str, name: str) -> str:
     return own.hash
 
 
-def of_session(hashes: Collection[str]) -> list[str]:
-    """The parts with these hashes that only this session knows, so that no other process can make them."""
-    own = [key for key, part in PARTS.items() if part.file is None]
-    return [f"{kind} {name!r}" for kind, name in own if hash_of(kind, name) in hashes]
+def check_for_workers(hashes: Collection[str]) -> None:
+    """``BadInput`` where one of the parts with these hashes is known to this session only, so that no other process can
+    make it."""
+    for (kind, name), part in PARTS.items():
+        if part.file is None and hash_of(kind, name) in hashes:
+            raise BadInput(
+                f"the {kind} {name!r} is known to this session only, which workers cannot see: {WAY_OUT}, or use "
+                "workers=1"
+            )
 
 
 def parts_of(**named: str) -> Parts:

@@ -87,17 +87,7 @@ def _on_dask(
     places = {}
     for place, task in enumerate(tasks):
         future = client.submit(
-            _call,
-            function,
-            task,
-            place,
-            topic,
-            *given,
-            key=f"{topic}-{place}",
-            pure=False,
-            priority=-place,
-            resources=resources,
-            retries=0,
+            _call, function, task, place, topic, *given, key=f"{topic}-{place}", priority=-place, resources=resources
         )
         places[future] = place
         future.add_done_callback(lambda done: inbox.put(("done", done)))

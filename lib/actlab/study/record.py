@@ -44,20 +44,15 @@ def earlier(arm: Any) -> dict[str, Trial]:
     An arm that has grown takes its trials from the cache, or trains them again: predictions, which its new pairs need,
     are in no record. Either way they are held to the recorded bits.
     """
-    found: dict[str, Trial] = {}
-    own = store.canonical(without_trials(arm.config))
-    name = arm.id.rpartition("-")[0]  # without the hash, which the number of trials enters
-    for path in sorted(store.folder_of(arm.study).glob(f"{name}-*.json")):
-        if path.stem != arm.id and path.stem.rpartition("-")[0] == name:
-            record = store.load(path)
-            if store.canonical(without_trials(record["config"])) == own:
-                found |= {trial["label"]: trial for trial in record["trials"]}
-    return found
+    own, name = store.canonical(without_trials(arm.config)), arm.id.rpartition("-")[0]  # the hash holds their number
+    records = [store.load(path) for path in sorted(store.folder_of(arm.study).glob(f"{name}-*.json"))]
+    smaller = [record for record in records if store.canonical(without_trials(record["config"])) == own]
+    return {trial["label"]: trial for record in smaller for trial in record["trials"]}
 
 
 def check_growth(arm: Any, trial: Trial, before: dict[str, Trial]) -> None:
     """``RecordError`` where a trial of the arm has other bits than in ``earlier(arm)``."""
-    known = before.get(str(trial.get("label")))
+    known = before.get(trial["label"])
     if known is None or "failed" in (trial["status"], known["status"]):
         return
     if differs := differing(known, trial):

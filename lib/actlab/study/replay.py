@@ -16,12 +16,12 @@ import torch
 
 from actlab import paths
 from actlab.errors import ActlabError, RecordError, UnknownName
-from actlab.records import repro, store
+from actlab.records import repro, settings, store
 from actlab.study import provenance
 from actlab.study.pool import Report, run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import bits_of, differing
-from actlab.study.trial import KINDS, check_data, far_apart, kind_of, recorded_trial, specification, train_afresh
+from actlab.study.trial import check_data, far_apart, kind_of, recorded_trial, specification, train_afresh
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,6 @@ class Task:
 class Replay:
     """Outcome of one replay."""
 
-    task: Task
     sentence: str
     record: store.Record | None = None
     """What is kept of it; ``None`` where the trial cannot be trained here: its data is not here, say."""
@@ -65,12 +64,11 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
     known = sorted(folder.name for folder in paths.results().glob("*") if any(folder.glob("*.json")))
     if study and study not in known:
         raise UnknownName("study", study, known, str(paths.results()))
-    every = {sign for kind in KINDS.values() for sign in kind.OWN}
     return [
         _task(path, record, trial["label"])
         for name in ([study] if study else known)
         for path in sorted(store.folder_of(name).glob("*.json"))
-        if (record := store.load(path)).get("kind") in every
+        if settings.kind_of(record := store.load(path))
         for trial in record["trials"]
         if label in (None, trial["label"])
     ]
@@ -111,7 +109,7 @@ def replay_all(tasks: Sequence[Task], workers: int = 1, watch: Watch | None = No
         lambda task, iteration, loss: tell(Event("progress", task, task.trial, iteration, loss)),
     ):
         if outcome.record is not None:
-            keep(outcome)
+            keep(task, outcome.record)
         tell(Event("trial", task, task.trial))
         yield outcome
 
@@ -120,7 +118,7 @@ def _attempt(task: Task, report: Report) -> Replay:
     try:
         return replay(task, report)
     except ActlabError as error:
-        return Replay(task, f"{task.id} trial {task.label}: not replayed: {error}")
+        return Replay(f"{task.id} trial {task.label}: not replayed: {error}")
 
 
 def replay(task: Task, report: Report | None = None) -> Replay:
@@ -167,20 +165,19 @@ def replay(task: Task, report: Report | None = None) -> Replay:
         found["total_variation"] = far_apart(task.trial, record, tensors) if differs else 0.0
     said = f"FAILED: {after['traceback'].strip().splitlines()[-1]}" if failed else _verdict(found)
     sentence = f"{record['arm']} trial {task.label}: {said}"
-    return Replay(task, sentence, found, wrong=failed or bool(differs and not changed))
+    return Replay(sentence, found, wrong=failed or bool(differs and not changed))
 
 
-def keep(outcome: Replay) -> Path:
+def keep(task: Task, found: store.Record) -> Path:
     """Add a replay to the history of its record: a file of its own, never changed, in ``replays/ARM/`` beside the
-    record (``store.replays``)."""
-    assert outcome.record is not None
-    moment = outcome.record["provenance"]["date"].replace(":", "").replace("-", "")[:15]
-    name = f"{outcome.task.label}-{moment}-{store.checksum(outcome.record)[:8]}.json"
-    return store.save(store.replays_of(outcome.task.path) / name, outcome.record)
+    record."""
+    moment = found["provenance"]["date"].replace(":", "").replace("-", "")[:15]
+    name = f"{task.label}-{moment}-{store.checksum(found)[:8]}.json"
+    return store.save(store.replays_of(task.path) / name, found)
 
 
 def _loss(trial: Mapping[str, Any]) -> float:
-    return trial["final"]["val_loss"] if "final" in trial else trial["val_loss"]
+    return trial.get("final", trial)["val_loss"]
 
 
 def _changed(record: store.Record) -> list[str]:

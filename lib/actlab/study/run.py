@@ -16,11 +16,10 @@ import torch
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
 from actlab.study import arms, baselines, provenance
-from actlab.study.fingerprint import WAY_OUT
 from actlab.study.measure import Results
 from actlab.study.mnist import Program, key
 from actlab.study.params import Params, StudyParams, read_mapping
-from actlab.study.part_hashes import of_session
+from actlab.study.part_hashes import check_for_workers
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
@@ -100,7 +99,8 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
     if missing := load(params).missing:
         _check(params, scheduler)
         if workers > 1 or scheduler:
-            _check_session(params, missing)
+            tasks = (task for arm in missing for task in kind_of(params).tasks_of(params, arm))
+            check_for_workers({found for task in tasks for _, found in task.parts})
         if isinstance(params, Params):
             _check_bfloat16(missing, tell)
     group = joined_group() if kind_of(params).NAME == "ablation" else ALONE
@@ -211,15 +211,6 @@ def _check(params: StudyParams, scheduler: str = "") -> None:
         raise BadInput(
             f"device={device}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a "
             "machine that has it"
-        )
-
-
-def _check_session(params: StudyParams, missing: Sequence[Any]) -> None:
-    """Refuse what only this session knows, before workers meet it."""
-    tasks = (task for arm in missing for task in kind_of(params).tasks_of(params, arm))
-    for part in of_session({found for task in tasks for _, found in task.parts}):
-        raise BadInput(
-            f"the {part} is known to this session only, which workers cannot see: {WAY_OUT}, or use workers=1"
         )
 
 
