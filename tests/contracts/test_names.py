@@ -29,9 +29,3 @@ def test_an_unknown_name_lists_the_known_ones(find, known, wrong, right):
         find(wrong)
     assert isinstance(caught.value, ValueError)
     assert all(name in str(caught.value) for name in known)
-
-
-@pytest.mark.parametrize("name", ["", "ReLU", None])
-def test_what_is_no_name_is_refused_with_its_place(name):
-    with pytest.raises(UnknownName, match=rf"{name!r} in params/x\.yaml"):
-        find_activation(name, "params/x.yaml")

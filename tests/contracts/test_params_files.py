@@ -10,11 +10,6 @@ from actlab.study.run import read_params
 FILES = sorted((paths.ROOT / "params").glob("*.yaml"))
 
 
-def test_there_are_some():
-    """The folder is where the tests look."""
-    assert "repro-lite.yaml" in [file.name for file in FILES]
-
-
 def test_every_file(subtests):
     """Known fields and allowed values of the kind that it names; a study named after the file; question, cost and
     command in its first comment."""

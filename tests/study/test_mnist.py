@@ -2,7 +2,7 @@
 
 import pytest
 
-from actlab.study.mnist import MnistParams, arms_of, networks, programs_of, train_trial
+from actlab.study.mnist import MnistParams, programs_of, train_trial
 from actlab.study.run import run
 
 TINY = {"study": "tiny", "hidden": [2, 4], "learning_rates": [1e-1, 1e-3], "batch_sizes": [64], "trials": 2}
@@ -22,15 +22,6 @@ def of(**changes):
     return trained(programs_of(tiny(**changes))[0])
 
 
-def test_epochs_are_a_factor():
-    """Several numbers of epochs make arms and programs of their own; one epoch keeps its published name."""
-    once, both = tiny(), tiny(epochs=[1, 3])
-    assert {arm.id for arm in arms_of(once)} < {arm.id for arm in arms_of(both)}
-    assert sum("-e3-" in arm.id for arm in arms_of(both)) == len(arms_of(once))
-    assert [(p.epochs, p.seeds) for p in programs_of(both)] == [(3, (42, 43)), (1, (42, 43))]
-    assert {"relu", "swish", "geglu_equal_width", "swiglu_equal_parameters"} <= set(networks())
-
-
 def test_one_record_an_arm_with_a_trial_a_seed():
     """The display hears of every trial of a program, the longest program first."""
     events = []
@@ -42,12 +33,6 @@ def test_one_record_an_arm_with_a_trial_a_seed():
         assert [trial["seed"] for trial in record["trials"]] == [42, 43]
         assert record["avg_val_accuracy"] == pytest.approx(sum(t["val_accuracy"] for t in record["trials"]) / 2)
         assert (record["arm"], record["config"]["hidden"]) == (arm.id, arm.hidden)
-
-
-def test_a_trial_depends_on_its_shape_alone():
-    """One shape is one training, the same bits under both names."""
-    both = of(arms=["geglu_equal_width", "geglu_equal_parameters"], learning_rates=[1e-2])
-    assert both["geglu_equal_parameters/4/0.01/42"] == both["geglu_equal_width/2/0.01/42"]
 
 
 def test_an_absurd_rate_is_recorded_as_diverged():

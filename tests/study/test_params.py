@@ -42,9 +42,9 @@ def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones():
 
 
 def test_replace_checks_and_nothing_changes_after_entry():
-    """A changed copy is checked like new parameters; None changes nothing; the original stays."""
+    """A changed copy is checked like new parameters; the original stays."""
     params = Params(trials=2)
-    assert params.replace(trials=5, seed=None, model="convlm").model == ("convlm",)
+    assert params.replace(trials=5, model="convlm").model == ("convlm",)
     assert params.replace() == params == Params(trials=2)
     with pytest.raises(BadInput, match="trials=0"):
         params.replace(trials=0)

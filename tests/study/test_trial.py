@@ -96,7 +96,7 @@ def test_a_record(toy):
     split = {"churn_win": win, "churn_loss": loss, "churn_neutral": neutral}
     assert pairs[1] == {
         "between": ["42", "44"],
-        **{name: getattr(metrics, name)(p, q) for name in rows},
+        **rows,
         **split,
         "label_pd": metrics.label_pd(p, q, targets),
     }

@@ -39,7 +39,8 @@ def overridden(
         UnknownName: a level that the study does not name, a field that its kind does not have.
         BadInput: a value that the field does not allow; ``sets`` not of that form.
     """
-    params = params.parse({**params.model_dump(), **_given(sets)}, where).replace(where, **changes)
+    given = _given(sets) | {name: value for name, value in changes.items() if value is not None}
+    params = params.replace(where, **given)
     fields = type(params).model_fields
     for option, values in filters.items():
         if not (names := listed(values)):

@@ -124,8 +124,7 @@ class StudyParams(Checked):
         return cls.parse(values, str(path))
 
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
-        """A checked copy with some fields changed; ``None`` changes nothing."""
-        changes = {key: value for key, value in changes.items() if value is not None}
+        """A checked copy with some fields changed."""
         return self.parse({**self.model_dump(), **changes}, where)
 
 
