@@ -14,13 +14,14 @@ from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, Cells
-from actlab.records.estimates import adjusted
+from actlab.records.estimates import ALPHA, adjusted
 from actlab.records.preregistration import params_of, registrations
 from actlab.records.repro import Grid
 from actlab.records.tables import of_records
-from actlab.records.wording import ends, listing, moment, signed, significance
+from actlab.records.wording import extremes, listing, moment, signed, significance
 from actlab.statistics.means import spearman
-from actlab.statistics.significance import Test
+from actlab.statistics.power import detectable_paired
+from actlab.statistics.significance import Test, equivalence_p, holm
 
 STUDY, TUNING, COMMON = "answer", "answer-tuning", "repro-lite"
 """The confirmatory study, the one that chose its rates, and the same arms at one untuned rate, after 500 steps."""
@@ -49,9 +50,16 @@ def sentences(answer: Answer) -> dict[str, str]:
     """The page's findings: at equal loss, in the final loss, and whether the ranking at the common rate survives."""
     found = answer.comparisons()
     if not found:
-        return dict.fromkeys(("answer", "outcomes", "loss", "ranking"), NOT_YET)
+        return dict.fromkeys(("answer", "outcomes", "others", "power", "loss", "ranking"), NOT_YET)
     words = {word: [cell for cell, d in found.items() if d.outcome == word] for word in OUTCOMES}
     told = [f"{word}: {cells_in_words(cells)}" for word, cells in words.items() if cells and word != OUTCOMES[-1]]
+    if out := [cell for cell in answer.grid.arms if cell not in answer.kept.arms]:
+        told.append(f"left out by the plan: {cells_in_words(out)}")
+    others = [
+        f"{outcome['name']}: {cells_in_words(significant(primary(answer, outcome['metric'])))}"
+        for outcome in answer.plan["outcomes"]
+        if outcome["at"] == "equal loss" and outcome["metric"] != METRIC
+    ]
     left = f"{len(words[OUTCOMES[-1]])} of {len(found)} recorded comparisons are undecided"
     return {
         "answer": significance(
@@ -61,8 +69,25 @@ def sentences(answer: Answer) -> dict[str, str]:
         "loss": significance(
             _named(answer.at_the_end("val_loss")), "final loss, each at its tuned rate,", answer.planned
         ),
+        "others": f"significant by the plan's other measures: {'; '.join(others)}",
+        "power": "undecided is not equivalent: with 80% power, at Holm's first step, these seeds find a difference of "
+        f"{extremes(detectable(answer))} in total variation",
         "ranking": _ranking(answer, repro.read(store.load_study(COMMON))),
     }
+
+
+def significant(cells: Cells) -> Cells:
+    """Of a family, what is significant after its adjustment."""
+    return {cell: test for cell, test in cells.items() if test[1] < ALPHA}
+
+
+def detectable(answer: Answer) -> dict[str, float]:
+    """model -> the difference of total variation at equal loss that the seeds find with 80% power at Holm's first step;
+    the median over activations."""
+    compared = {cell: e for cell, (e, _) in primary(answer).items()}
+    level = answer.alpha / max(answer.planned, len(compared))
+    least = {cell: detectable_paired(e.n, level) * e.deviation() for cell, e in compared.items()}
+    return dict(pd.Series(least).groupby(level=0).median())
 
 
 def _named(cells: Cells) -> dict[str, Test]:
@@ -93,7 +118,7 @@ def _ranking(answer: Answer, common: Grid) -> str:
         return ""
     return (
         "the order of the activations by final loss at one common rate and 500 steps, against that at tuned rates, has "
-        f"a rank correlation of {' to '.join(f'{found[model]:+.2f} ({model})' for model in ends(found))}"
+        f"a rank correlation of {extremes(found, '{:+.2f}'.format)}"
     )
 
 
@@ -150,7 +175,10 @@ def registration_table(study: str = STUDY) -> pd.DataFrame:
 
 def tables(answer: Answer, study: str = STUDY) -> Any:
     """Every table of the page, folded."""
-    every = "every comparison, at equal loss and at every outcome of the plan (*: significant, Holm within its outcome)"
+    every = (
+        "every comparison, at equal loss and at every outcome of the plan (each a family of its own, each level too; "
+        "*: significant; =: equivalent within the outcome's margin)"
+    )
     rates = "learning rates that were tried, with their mean loss on text that no other number uses"
     plan = "when the plan was committed and when the first run under it began"
     return folded({every: comparison_table(answer), rates: rate_table(answer), plan: registration_table(study)})
@@ -158,7 +186,7 @@ def tables(answer: Answer, study: str = STUDY) -> Any:
 
 def comparison_table(answer: Answer) -> pd.DataFrame:
     """A row a comparison: its outcome at equal loss with both adjusted p-values, and its difference at every outcome of
-    the plan about pairs, an asterisk where significant."""
+    the plan, marked where significant or equivalent."""
     rows: dict[str, dict[str, Any]] = {
         ", ".join(cell): {
             "outcome": d.outcome,
@@ -168,12 +196,14 @@ def comparison_table(answer: Answer) -> pd.DataFrame:
         for cell, d in answer.comparisons().items()
     }
     for outcome in answer.plan["outcomes"]:
-        name, metric, at_end = outcome["name"], outcome["metric"], outcome["at"] == "end"
+        name, metric, at_end, margin = outcome["name"], outcome["metric"], outcome["at"] == "end", outcome.get("margin")
         for share in outcome.get("levels") or [0.0]:
             title = f"{name}: {share:.0%} of the way up" if share else name
             found = answer.at_the_end(metric) if at_end else primary(answer, metric, share)
-            for cell, (e, p) in found.items():
-                rows.setdefault(", ".join(cell), {})[title] = f"{signed(e, 4)}{'*' * (p < answer.alpha)}"
+            equivalence = [equivalence_p(e, margin) if margin else 1.0 for e, _ in found.values()]
+            for (cell, (e, p)), same in zip(found.items(), holm(equivalence, answer.planned), strict=True):
+                mark = "*" if p < answer.alpha else "=" * bool(same < answer.alpha)
+                rows.setdefault(", ".join(cell), {})[title] = f"{signed(e, 4)}{mark}"
     return frame(rows)
 
 

@@ -11,11 +11,10 @@ from actlab.chapters import answer as chapter
 from actlab.chapters import processors
 from actlab.claims import ledger
 from actlab.records import repro, store
-from actlab.records.answer import METRIC, Answer, ensemble_sizes
+from actlab.records.answer import METRIC, Answer, Cells, ensemble_sizes
 from actlab.records.repro import Grid
-from actlab.records.wording import ends, listing, signed, small, span
+from actlab.records.wording import extremes, listing, signed, small, span
 from actlab.statistics.equal_loss import Curves
-from actlab.statistics.estimate import Array
 
 TWINS = ("repro-lite", "scale", "extreme", "sources")
 """Studies with runs on two kinds of processor."""
@@ -33,11 +32,17 @@ LINES = """\
 
 - [Choosing an activation]({pages}/answer.ipynb): {choosing}.
 - [Repeating a run on another machine]({pages}/processors.ipynb): {repeating}.
-- [Needing agreement]({pages}/sources.ipynb): {agreement}.
+- [Needing agreement]({pages}/answer.ipynb): {agreement}.
 - [Having read it elsewhere]({pages}/claims.ipynb): {elsewhere}.
 
 Limits: {limits}, one text, short training.
 """
+MUCH = {
+    "supported": "little: less than averaging two networks takes away",
+    "contradicted": "much: more than averaging two networks takes away",
+    "undecided": "undecided, against what averaging two networks takes away",
+}
+"""Outcome of the plan's hypothesis on ensembles -> how much the activation changes between seeds."""
 ALT = (
     "Activations lie close together between seeds; after the smallest perturbation kinked and smooth ones lie far apart"
 )
@@ -88,8 +93,8 @@ def sentences(front: Front) -> dict[str, str]:
         base = next(iter(answer.levels().values())).values[answer.reference]
         told = {
             "between": _between(answer),
-            "extent": f"Registered before the runs, rates tuned: {len(answer.grid.activations)} activations in "
-            f"{listing(answer.arms())}, {chapter.extent(answer)} planned "
+            "extent": "The comparison between seeds was registered before its runs, rates tuned: "
+            f"{len(answer.grid.activations)} activations in {listing(answer.arms())}, {chapter.extent(answer)} planned "
             f"architectures; {base.n} seeds each; tests Holm-adjusted, 5%",
             "limits": _sizes(answer),
             "choosing": _choosing(answer),
@@ -98,9 +103,9 @@ def sentences(front: Front) -> dict[str, str]:
     if {KINKED, SMOOTH} <= set(front.floors):
         high, low = (front.floors[name][0] for name in (KINKED, SMOOTH))
         told["perturbed"] = (
-            f"**After a rounding error, {'much' if high > 1e3 * low else 'little'}.** From one seed, with one "
-            f"weight moved by one unit in the last place (1 ULP), {KINKED} networks end {small(high)} apart, "
-            f"{SMOOTH} networks {small(low)} (charlm, one pair each)"
+            f"**After a rounding error, {'orders of magnitude' if high > 1e3 * low else 'little'}.** From one seed, "
+            f"with one weight moved by one unit in the last place (1 ULP), {KINKED} networks end {small(high)} apart "
+            f"in total variation, {SMOOTH} networks {small(low)} (charlm, one pair each, one untuned rate)"
         )
     told["elsewhere"] = front.elsewhere
     told["repeating"] = front.repeating.partition(". ")[0]
@@ -108,24 +113,27 @@ def sentences(front: Front) -> dict[str, str]:
 
 
 def _between(answer: Answer) -> str:
-    """How far two networks of the reference differ, which activations differ significantly more or less, and the
-    largest difference; *little* where that is below what averaging two networks takes away."""
+    """How far two networks of the reference differ, and which activations differ significantly more or less; how much
+    that is, by the plan's rule on averaging two networks."""
     base = {model: level.values[answer.reference].value for model, level in answer.levels().items()}
-    kept = {cell: e for cell, (e, p) in chapter.primary(answer).items() if p < answer.alpha}
-    sides = []
-    for sign in (1, -1):
-        found = {cell: sign * e.value for cell, e in kept.items() if sign * e.value > 0}
-        most = f", up to {signed(kept[max(found, key=found.__getitem__)])}" if found else ""
-        sides.append(chapter.cells_in_words(found) + most)
-    one, two, _ = _ensembles(answer)
-    told = " to ".join(f"{small(base[model])} ({model})" for model in ends(base))
-    much = any(abs(e.value) > one - two for e in kept.values())
+    more, less = _sides(chapter.primary(answer))
+    much = next(MUCH[h.outcome] for h in answer.hypotheses() if h.name.startswith("an ensemble of two"))
     return (
-        f"**Between seeds, {'much' if much else 'little'}.** At equal loss two {answer.reference} networks "
-        f"from different seeds differ by {told} in total "
-        f"variation, the share of probability placed differently. Significantly more differ: {sides[0]}; "
-        f"less: {sides[1]}; undecided: {[d.outcome for d in answer.comparisons().values()].count('undecided')}"
+        f"**Between seeds, {much}.** At equal loss two {answer.reference} networks "
+        f"from different seeds differ by {extremes(base)} in total "
+        f"variation, the share of probability placed differently. Significantly more differ: {more}; less: {less}; "
+        f"undecided, not equivalent: {[d.outcome for d in answer.comparisons().values()].count('undecided')}"
     )
+
+
+def _sides(cells: Cells) -> list[str]:
+    """Which comparisons are significantly above 0, and which below, with the farthest of each."""
+    told = []
+    for sign in (1, -1):
+        found = {cell: sign * e.value for cell, (e, _) in chapter.significant(cells).items() if sign * e.value > 0}
+        most = f", up to {signed(cells[max(found, key=found.__getitem__)][0])}" if found else ""
+        told.append(chapter.cells_in_words(found) + most)
+    return told
 
 
 def _sizes(answer: Answer) -> str:
@@ -135,28 +143,16 @@ def _sizes(answer: Answer) -> str:
 
 
 def _choosing(answer: Answer) -> str:
-    """Which activations end with a significantly lower loss than the reference, in how many comparisons."""
-    found = answer.at_the_end("val_loss")
-    lower = {cell: e for cell, (e, p) in found.items() if p < answer.alpha and e.value < 0}
-    if not lower:
-        return f"none ends with a significantly lower loss than {answer.reference}"
-    return (
-        f"{chapter.cells_in_words(lower)} {'ends' if len(lower) == 1 else 'end'} with a significantly lower loss "
-        f"than {answer.reference}, up to {signed(min(lower.values(), key=lambda e: e.value))} nats"
-    )
+    """Which activations end with a significantly lower loss than the reference, and which with a higher one."""
+    higher, lower = _sides(answer.at_the_end("val_loss"))
+    return f"significantly lower loss than {answer.reference} (nats): {lower}; higher: {higher}"
 
 
 def _agreement(answer: Answer) -> str:
-    """What an ensemble of two does at equal training compute, under the reference activation."""
-    equal = all(arm.record.get("equal_compute") for arm in answer.grid.arms.values())
-    one, two, cost = _ensembles(answer)
+    """What an ensemble of two does at equal training compute, under the reference activation: means over
+    architectures."""
+    one, two, cost = np.mean([ensemble_sizes(answer, model) for model in answer.arms()], axis=0)
     return (
-        f"averaging two{' half-trained' * equal} networks takes {answer.reference}'s total variation from {small(one)} "
-        f"to {small(two)}" + f", at {cost:+.3f} nats of loss" * equal
+        f"averaging two half-trained networks takes {answer.reference}'s total variation from {small(one)} to "
+        f"{small(two)}, at {cost:+.3f} nats of loss (means over architectures)"
     )
-
-
-def _ensembles(answer: Answer) -> Array:
-    """The reference's total variation between single networks and between averages of two, and what averaging adds to
-    the loss (NaN where that was not measured): means over architectures."""
-    return np.asarray(np.mean([ensemble_sizes(answer, model) for model in answer.arms()], axis=0))

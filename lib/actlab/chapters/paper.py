@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters import ablation, arms, autopsy, intro, processors, report, sources
-from actlab.chapters.answer import EXPLORATORY, primary
+from actlab.chapters.answer import EXPLORATORY, detectable, primary
 from actlab.chapters.autopsy import pictures
 from actlab.claims import ledger
 from actlab.figures import answer as drawn
@@ -53,6 +53,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "margin": answer.margin,
             "comparisons": _cells(primary(answer)),
             "outcomes": [found.outcome for found in answer.comparisons().values()],
+            "detectable": detectable(answer),
             "losses": _cells(answer.at_the_end("val_loss")),
             "hypotheses": answer.hypotheses() if answer.arms() else [],
         },

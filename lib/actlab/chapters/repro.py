@@ -13,7 +13,7 @@ from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.families import family_size, tested
 from actlab.records.labels import METRICS
 from actlab.records.repro import ArmResults, Grid, means, shared
-from actlab.records.wording import ends, listing, signed, significance, small, span
+from actlab.records.wording import ends, extremes, listing, signed, significance, small, span
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import Chosen, jackknife, spearman
 
@@ -103,7 +103,7 @@ def seeds(grid: Grid) -> str:
     churn = {f"{arm.activation} in {arm.model}": 100 * arm.estimate("churn").value for arm in arms}
     if not churn:
         return ""
-    told = " to ".join(f"{churn[name]:.1f}% ({name})" for name in ends(churn))
+    told = extremes(churn, "{:.1f}%".format)
     return f"two runs that differ only in the seed prefer another next character at {told} of the positions"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -69,18 +69,18 @@ class Answer:
         return next(float(outcome["margin"]) for outcome in self.plan["outcomes"] if outcome.get("primary"))
 
     @property
-    def left_out(self) -> list[ArmResults]:
-        """Arms whose mean final loss is not below the bigram table's."""
+    def kept(self) -> Grid:
+        """Without the arms that the plan leaves out: those whose mean final loss is not below the bigram table's."""
         bound = float(self.grid.baseline["bigram"]["val_loss"]) if self.grid.baseline else math.inf
-        return [arm for arm in self.grid.arms.values() if not arm.estimate("val_loss").value < bound]
+        arms = {cell: arm for cell, arm in self.grid.arms.items() if arm.estimate("val_loss").value < bound}
+        return replace(self.grid, arms=arms)
 
     def arms(self, metric: str = METRIC) -> dict[str, dict[str, Curves]]:
         """model -> activation -> curves, of the models whose reference arm and at least one other are there and not
         left out."""
-        out = {id(arm) for arm in self.left_out}
+        kept = self.kept
         found = {
-            model: {arm.activation: arm.curves(metric)[1] for arm in self.grid.of_model(model) if id(arm) not in out}
-            for model in self.grid.models
+            model: {arm.activation: arm.curves(metric)[1] for arm in kept.of_model(model)} for model in kept.models
         }
         return {model: arms for model, arms in found.items() if self.reference in arms and len(arms) > 1}
 
@@ -100,7 +100,7 @@ class Answer:
     def at_the_end(self, metric: str) -> Cells:
         """(model, activation) -> its difference from the reference after all steps, and its p-value adjusted over all
         of them."""
-        return comparisons(self.grid, metric, self.reference, self.planned)
+        return comparisons(self.kept, metric, self.reference, self.planned)
 
     def pooled(self, activation: str) -> Estimate:
         """The mean over architectures of an activation's difference from the reference at equal loss."""
@@ -162,7 +162,11 @@ def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
     mean = jackknife(lambda seeds: float(np.mean([gain(model, seeds) for model in arms])), _seeds(arms))
     above = all(e.value > 0 for e in each.values()) and mean.low > 0
     word: Word = "supported" if each and above else "contradicted" if mean.high < 0 else "undecided"
-    return Hypothesis(entry["name"], word, mean, "; ".join(f"{model} {signed(e, 4)}" for model, e in each.items()))
+    told = []
+    for model, e in each.items():
+        one, two, cost = ensemble_sizes(answer, model)
+        told.append(f"{model} {one:.4f} to {two:.4f} at {cost:+.3f} nats, beyond any activation {signed(e, 4)}")
+    return Hypothesis(entry["name"], word, mean, "; ".join(told))
 
 
 def _pairs_of(arm: ArmResults, kept: Chosen) -> list[float]:
@@ -172,16 +176,12 @@ def _pairs_of(arm: ArmResults, kept: Chosen) -> list[float]:
 
 
 def ensemble_sizes(answer: Answer, model: str) -> tuple[float, float, float]:
-    """The reference's mean total variation of single networks and of ensembles of two, and the ensembles' mean loss
-    minus the single networks': at equal training compute, or of whole networks (loss not measured: NaN) where the
-    record has no others."""
+    """The reference's mean total variation of single networks and of ensembles of two at equal training compute, and
+    the ensembles' mean loss minus the single networks'."""
     arm = answer.grid.arms[model, answer.reference]
-    if entries := arm.record.get("equal_compute"):
-        losses = {e["size"]: np.mean([one["loss"] for one in e.get("losses", ())] or math.nan) for e in entries}
-        single, double = _pairs_of(arm, np.array(arm.labels))
-        return single, double, float(losses[2] - losses[1])
-    two = mean_of_pairs(arm.record["ensembles"]["2"], METRIC, np.array(arm.labels))
-    return arm.estimate(METRIC).value, two, math.nan
+    losses = {e["size"]: np.mean([one["loss"] for one in e["losses"]]) for e in arm.record["equal_compute"]}
+    single, double = _pairs_of(arm, np.array(arm.labels))
+    return single, double, float(losses[2] - losses[1])
 
 
 def _architectures(answer: Answer, entry: Plan) -> Hypothesis:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -101,6 +101,16 @@ def ends(found: Mapping[Key, float]) -> list[Key]:
     return list(dict.fromkeys(pick(found, key=lambda name: found[name]) for pick in (min, max)))
 
 
+def small(value: float) -> str:
+    """Two significant digits, as a plain number down to 0.0001 and in powers of ten below."""
+    return "0" if value == 0 else f"{value:#.2g}".rstrip(".") if abs(value) >= 1e-4 else f"{value:.1e}"
+
+
+def extremes(found: Mapping[str, float], form: Callable[[float], str] = small) -> str:
+    """The smallest and the largest value with their names: ``0.19 (charlm) to 0.21 (convlm)``."""
+    return " to ".join(f"{form(found[name])} ({name})" for name in ends(found))
+
+
 def normal_tails(n: int) -> str:
     """On what a p-value of n shared seeds rests, beside what the exact test could say; nothing below two."""
     floor = sign_flip_floor(n)
@@ -111,11 +121,6 @@ def normal_tails(n: int) -> str:
         f"p-values assume normally distributed differences (Student's t): the exact sign-flip "
         f"test of {n} shared seeds cannot go below {floor:.4g}{never}"
     )
-
-
-def small(value: float) -> str:
-    """Two significant digits, as a plain number down to 0.0001 and in powers of ten below."""
-    return "0" if value == 0 else f"{value:#.2g}".rstrip(".") if abs(value) >= 1e-4 else f"{value:.1e}"
 
 
 def signed(estimate: Estimate, digits: int = 3) -> str:
