@@ -95,15 +95,15 @@ def _named(cells: Cells) -> dict[str, Test]:
 
 
 def cells_in_words(cells: Iterable[tuple[str, str]]) -> str:
-    """Comparisons in words, grouped as is shorter: ``swish and swiglu in convlm``; ``none`` of none."""
+    """Comparisons in words, models with the same activations together: ``swish and swiglu in convlm``; ``none`` of
+    none."""
     by_model: dict[str, list[str]] = {}
-    by_activation: dict[str, list[str]] = {}
     for model, activation in cells:
         by_model.setdefault(model, []).append(activation)
-        by_activation.setdefault(activation, []).append(model)
-    told = [f"{listing(found)} in {model}" for model, found in by_model.items()]
-    turned = [f"{activation} in {listing(found)}" for activation, found in by_activation.items()]
-    return min(", ".join(turned), ", ".join(told), key=len) or "none"
+    alike: dict[str, list[str]] = {}
+    for model, found in by_model.items():
+        alike.setdefault(listing(found), []).append(model)
+    return ", ".join(f"{found} in {listing(models)}" for found, models in alike.items()) or "none"
 
 
 def _ranking(answer: Answer, common: Grid) -> str:
