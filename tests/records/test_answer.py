@@ -124,6 +124,10 @@ def test_the_page_says_what_the_comparisons_say():
     table = chapter.comparison_table(found)
     assert set(table.loc[[f"{m}, swiglu" for m in found.grid.models], "outcome"]) == {"less reproducible"}
     assert table.loc["charlm, smelu_1", "total variation at equal loss"].endswith("*")
+    wide = [outcome | ({"margin": 0.02} if "margin" in outcome else {}) for outcome in PLAN["outcomes"]]
+    row = chapter.comparison_table(Answer(found.grid, PLAN | {"outcomes": wide})).loc["charlm, gelu"]
+    assert row["total variation at equal loss"].endswith("=")
+    assert row["churn at equal loss"].endswith("]"), "no margin is registered"
     assert set(chapter.hypothesis_table(found)["recorded"]) == {"3 of 6"}
     pooled = chapter.pooled(found)
     assert [(a, p < 0.05) for (_, a), (_, p) in pooled.items()] == [
