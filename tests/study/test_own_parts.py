@@ -94,6 +94,7 @@ def test_files_that_are_refused(mine):
         ("import torch\nimport helpers\n", r"line 2 imports helpers, a file that no hash follows"),
         ("import nosuchpackage\n", r"line 1: ModuleNotFoundError: No module named 'nosuchpackage'"),
         (MINE.format(formula=WAVE), r"'mine' is already registered by my_parts\.py: choose another name"),
+        (2 * MINE.partition("@actlab.register_metric")[0].format(formula="x").replace('"mine"', '"two"'), "'two' is already"),
         (MINE.format(formula=WAVE).replace('"mine"', '"relu"'), r"'relu' is built in and cannot be replaced"),
     ):
         actlab.load_plugins(["my_parts.py"])
@@ -140,8 +141,8 @@ def test_image_sweep_and_ablation_take_own_parts(toy, mine):
 
 def test_check_plugin_tells_right_from_wrong(mine):
     """Exit code 0 where all contracts hold, 1 where one is broken: a model that ignores its activation, or sees the
-    future; a gated one of another size; an activation that looks ahead, is random, or lies about its derivative; a text
-    that changes; a metric that is not 0 for equal predictions."""
+    future; a gated one of another size; an activation that looks ahead, is random, flat, or lies about its derivative;
+    a text that changes; a metric that is not 0 for equal predictions."""
     done = CliRunner().invoke(app, ["check-plugin", "my_parts.py"])
     assert (done.exit_code, "BROKEN" in done.output) == (0, False), done.output
     held = {each.contract for each in check("my_parts.py")}
@@ -158,6 +159,7 @@ def test_check_plugin_tells_right_from_wrong(mine):
         "activation noisy: gradient",
         "activation noisy: identity",
         "activation wrong: gradient",
+        "activation flat: gradient",
         "dataset moody: text",
         "metric odd: metric",
     }
@@ -225,6 +227,11 @@ class Lies(torch.autograd.Function):
 class Wrong(nn.Module):
     def forward(self, x):
         return Lies.apply(x)
+
+@actlab.register_activation("flat")
+class Flat(nn.Module):
+    def forward(self, x):
+        return x.sign()
 
 moods = itertools.count()
 

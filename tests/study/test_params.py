@@ -34,11 +34,12 @@ def test_bad_files_are_refused_with_the_field_named(tmp_path, subtests):
 
 
 def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones():
-    """``model: charlm`` and ``model: [charlm]`` mean the same, also in papermill's words; order stays; 1 is 1.0."""
+    """``model: charlm`` and ``model: [charlm]`` mean the same, also in papermill's words; order stays; 1 is 1.0;
+    1e-3, which PyYAML takes for text, is 0.001."""
     assert Params.parse({}) == Params()
     assert Params.parse({"model": "convlm"}) == Params.parse({"model": ["convlm"]}) == Params(model=("convlm",))
     assert Params.parse({"activations": '["swish", "relu"]'}).activations == ("swish", "relu")
-    assert MnistParams.parse({"learning_rates": 1}).learning_rates == (1.0,)
+    assert MnistParams.parse({"learning_rates": [1, "1e-3"]}).learning_rates == (1.0, 0.001)
 
 
 def test_replace_checks_and_nothing_changes_after_entry():

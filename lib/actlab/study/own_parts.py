@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from actlab.activations import Activation
 from actlab.errors import ActlabError, BadInput
@@ -57,8 +58,8 @@ def _add(kind: str, name: str, thing: Any, row: Any, **about: str) -> None:
     else:
         hashed = fingerprint(thing, what) if kind != "dataset" else ""  # ``data.text`` hashes its characters
     part = Part(kind, name, thing, file, hashed, about)
-    before = PARTS.get((kind, name), part)
-    if before.origin != part.origin:
+    before = PARTS.get((kind, name))
+    if before and (file or before.origin != part.origin):  # a session may register one name again
         raise BadInput(f"{what} is already registered by {before.origin}: choose another name")
     TABLES[kind][name] = row
     PARTS[kind, name] = part
@@ -89,12 +90,19 @@ def register_activation(
     try:
         module = row.make(features=4)
         learned = ", ".join(key for key, _ in module.named_parameters())
-        shape = module(torch.linspace(-2, 2, 6 * size).view(2, 3, size)).shape
+        given = torch.linspace(-2, 2, 6 * size).view(2, 3, size).requires_grad_()
+        found = module(given * 1)  # not a leaf of the graph, so that it may be changed in place
+        (slope,) = torch.autograd.grad(found.sum(), given)
     except Exception as error:
-        raise BadInput(f"{what} needs a class or function that makes an nn.Module without arguments: {error}") from None
-    if shape != (2, 3, 4):
+        raise BadInput(
+            f"{what} must be a class or function that makes an nn.Module without arguments, which a gradient passes: "
+            f"{type(error).__name__}: {error}"
+        ) from None
+    if (shape := found.shape) != (2, 3, 4):
         hint = " (one that halves its input needs gated=True)" if shape == (2, 3, 2) else ""
         raise BadInput(f"{what} must map (2, 3, {size}) to (2, 3, 4), but gives {tuple(shape)}{hint}")
+    if not (learned or (found.isfinite().all() and slope.isfinite().all())):  # what it learns has no start yet
+        raise BadInput(f"{what} or its derivative is not finite everywhere between -2 and 2")
     if learned and not hasattr(module, "initialise"):
         raise BadInput(f"{what} learns {learned}: give it a method initialise(generator) that sets their start")
     _add("activation", name, (class_or_factory, gated), row)
@@ -142,11 +150,18 @@ def register_metric(name: str, function: Any, *, label: str = "", note: str = ""
     """
     if name in RESERVED:
         raise BadInput(f"the metric {name!r} would hide a number that records hold already: choose another name")
-    found = function(*(torch.linspace(-1, end, 3 * 64).sin().view(3, 64).softmax(1) for end in (1, 20)))
-    shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
-    if shape != (3,):
-        raise BadInput(f"the metric {name!r} must give (3,) for two (3, 64) tensors, one value an input, not {shape}")
-    _add("metric", name, function, function, label=label or name, note=note)
+
+    def rows(p: Tensor, q: Tensor) -> Tensor:
+        found, allowed = function(p, q), f"the metric {name!r} must give one finite value an input, not"
+        shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
+        if shape != p.shape[:1]:
+            raise BadInput(f"{allowed} {shape} for two {tuple(p.shape)} tensors")
+        if not (finite := found.isfinite()).all():
+            raise BadInput(f"{allowed} {found[~finite][0].item()}, for {(~finite).sum()} of {len(p)} inputs")
+        return found
+
+    rows(*(torch.linspace(-1, end, 3 * 64).sin().view(3, 64).softmax(1) for end in (1, 20)))
+    _add("metric", name, function, rows, label=label or name, note=note)
 
 
 def load_plugins(files: Iterable[str]) -> None:

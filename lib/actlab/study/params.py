@@ -4,6 +4,7 @@ fields of a study of language models."""
 from __future__ import annotations
 
 import hashlib
+import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -62,6 +63,21 @@ def _loaded(files: tuple[str, ...]) -> tuple[str, ...]:
     return files
 
 
+def _folder(name: str) -> str:
+    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,60}", name):
+        raise BadInput("a study's name is that of a folder: a small letter or digit, then up to 60 of these and -")
+    return name
+
+
+def _numbers(value: Any) -> Any:
+    """With 1e-3 as a number, which PyYAML takes for text where no point is in it."""
+    if isinstance(value, dict):
+        return {key: _numbers(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_numbers(each) for each in value]
+    return float(value) if isinstance(value, str) and re.fullmatch(r"-?\d+e[+-]?\d{1,3}", value) else value
+
+
 def _readable(name: str) -> str:
     if own_sha256(name):
         load_text(name)
@@ -76,7 +92,7 @@ CountOrZero = Annotated[int, Field(ge=0)]
 Trials = Annotated[int, Field(ge=1, le=1000)]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-StudyName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$")]
+StudyName = Annotated[str, AfterValidator(_folder)]
 ActivationName = Annotated[str, one_of("activation", ACTIVATIONS)]
 ModelName = Annotated[str, one_of("model", MODELS)]
 ScaleName = Annotated[str, one_of("scale", SCALES)]
@@ -108,7 +124,7 @@ class StudyParams(Checked):
             if key not in cls.model_fields:
                 raise UnknownName("parameter", key, cls.model_fields, where)
         try:
-            return cls.model_validate(values)
+            return cls.model_validate(_numbers({**values}))
         except ValidationError as error:
             wrong = error.errors()
             first = [item for item in wrong if item["loc"][:1] == ("plugins",)]  # others may follow from it
