@@ -94,7 +94,7 @@ def test_files_that_are_refused(mine):
         ("import torch\nimport helpers\n", r"line 2 imports helpers, a file that no hash follows"),
         ("import nosuchpackage\n", r"line 1: ModuleNotFoundError: No module named 'nosuchpackage'"),
         (MINE.format(formula=WAVE), r"'mine' is already registered by my_parts\.py: choose another name"),
-        (2 * MINE.partition("@actlab.register_metric")[0].format(formula="x").replace('"mine"', '"two"'), "'two' is already"),
+        ("import actlab\n" + 2 * "actlab.register_text('two', bytes)\n", r"'two' is already registered by wrong\.py"),
         (MINE.format(formula=WAVE).replace('"mine"', '"relu"'), r"'relu' is built in and cannot be replaced"),
     ):
         actlab.load_plugins(["my_parts.py"])
@@ -103,6 +103,9 @@ def test_files_that_are_refused(mine):
             patch.syspath_prepend(mine.parent)
             with pytest.raises(BadInput, match=message):
                 actlab.load_plugins(["wrong.py"])
+    actlab.register_text("two", bytes)
+    with pytest.raises(BadInput, match="'two' must be a str, not bytes"):
+        Params.parse({"dataset": "two"})
 
 
 def test_own_metric_is_read_without_the_plug_in(toy, mine):

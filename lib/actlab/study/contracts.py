@@ -117,10 +117,8 @@ def slopes(part: Part) -> str:
     module, width = row.make(features=4).double(), 8 if row.gated else 4
     wide = torch.linspace(-50, 50, 64 * width, dtype=torch.float64).view(-1, width).requires_grad_(True)
     (slope,) = torch.autograd.grad(module(wide).sum(), wide)
-    if not slope.isfinite().all():
-        return "the derivative is not finite between -50 and 50"
-    if not slope.any():
-        return "the derivative is 0 everywhere: nothing before it would learn"
+    if not (slope.isfinite().all() and slope.any()):
+        return "the derivative is not finite, or 0 everywhere, between -50 and 50"
     near = (6 * torch.rand(16, width, dtype=torch.float64, generator=generator(1, "points")) - 3).requires_grad_(True)
     if torch.autograd.gradcheck(module, near, raise_exception=False):
         return ""

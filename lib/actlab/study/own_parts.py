@@ -95,8 +95,7 @@ def register_activation(
         (slope,) = torch.autograd.grad(found.sum(), given)
     except Exception as error:
         raise BadInput(
-            f"{what} must be a class or function that makes an nn.Module without arguments, which a gradient passes: "
-            f"{type(error).__name__}: {error}"
+            f"{what} must be a class or function that makes an nn.Module without arguments, with a gradient: {error!r}"
         ) from None
     if (shape := found.shape) != (2, 3, 4):
         hint = " (one that halves its input needs gated=True)" if shape == (2, 3, 2) else ""
@@ -135,7 +134,14 @@ def register_text(name: str, function: Callable[[], str], *, description: str = 
         function: without arguments gives the text, each time the same; called once in a process.
         description: what it is.
     """
-    _add("dataset", name, function, functools.cache(function), note=description)
+
+    @functools.cache
+    def text() -> str:
+        if not isinstance(found := function(), str):
+            raise BadInput(f"the text {name!r} must be a str, not {type(found).__name__}")
+        return found
+
+    _add("dataset", name, function, text, note=description)
 
 
 @_also_as_decorator
@@ -156,8 +162,8 @@ def register_metric(name: str, function: Any, *, label: str = "", note: str = ""
         shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
         if shape != p.shape[:1]:
             raise BadInput(f"{allowed} {shape} for two {tuple(p.shape)} tensors")
-        if not (finite := found.isfinite()).all():
-            raise BadInput(f"{allowed} {found[~finite][0].item()}, for {(~finite).sum()} of {len(p)} inputs")
+        for value in found[~found.isfinite()]:
+            raise BadInput(f"{allowed} {value.item()}")
         return found
 
     rows(*(torch.linspace(-1, end, 3 * 64).sin().view(3, 64).softmax(1) for end in (1, 20)))
