@@ -1,6 +1,4 @@
-"""One list of properties over every optimizer of the table."""
-
-import io
+"""One list of properties over every optimizer of the table; ``trainers/test_tokens_loop`` resumes each bit for bit."""
 
 import pytest
 import torch
@@ -91,27 +89,6 @@ def test_a_step_without_the_compiler_has_the_bits_of_the_optimizers_own(name):
         train(model, build(name, model.parameters()), range(3), take)
         runs.append(weights(model))
     assert runs[0].equal(runs[1])
-
-
-@pytest.mark.parametrize("stop", [1, 7, 13])
-def test_resumes_bit_equal_from_its_state_dict(name, stop):
-    """Through a file, into an optimizer that was made with another seed and other rates."""
-    settings = {"nu": 0.5} if name == "ecd" else {}
-    model = net()
-    optimizer = build(name, model.parameters(), **settings)
-    train(model, optimizer, range(stop))
-    file = io.BytesIO()
-    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, file)
-    train(model, optimizer, range(stop, 25))
-
-    file.seek(0)
-    saved = torch.load(file, weights_only=True)
-    other = net(seed=5)
-    other.load_state_dict(saved["model"])
-    resumed = build(name, other.parameters(), seed=99, lr=0.123, **settings)
-    resumed.load_state_dict(saved["optimizer"])
-    train(other, resumed, range(stop, 25))
-    assert weights(other).equal(weights(model))
 
 
 def test_a_group_has_its_own_rate(name):

@@ -4,15 +4,16 @@ import os
 
 import pytest
 from faulty import Study, until
+from reliability import survived
 
 pytestmark = pytest.mark.slow
 
 
-def test_files_may_not_grow(server, undisturbed, tmp_path, faults):
+def test_files_may_not_grow(server, undisturbed, tmp_path):
     """A limit of the process (``RLIMIT_FSIZE``), which needs no rights and stands for a full disk: checkpoints fail, or
     records, or the first file. No half record; without the limit the study ends as it should."""
     outcome = "one sentence with path and bytes, exit code 2, no half record; without it the same records"
-    with faults.survived("a limit on the size of files", outcome, times=0) as row:
+    with survived("a limit on the size of files", outcome, times=0) as row:
         for largest in (1_000, 20_000, 40_000):
             study = Study(tmp_path / str(largest))
             code, said = server.run(study, TINY_LARGEST=str(largest))
@@ -47,12 +48,12 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_record(damage, server, undisturbed, tmp_path, faults):
+def test_a_damaged_record(damage, server, undisturbed, tmp_path):
     """Named, left where it is, and on request set aside and made again; what was set aside is not read."""
     study = Study(tmp_path)
     assert server.run(study)[0] == 0
     outcome = "named, kept; `--redo-damaged` sets it aside and makes it again"
-    with faults.survived(f"a record {damage}", outcome) as row:
+    with survived(f"a record {damage}", outcome) as row:
         record = next(study.place.glob("charlm-relu-*.json"))
         whole = record.read_bytes()
         record.write_bytes(DAMAGES[damage](whole))
@@ -76,12 +77,12 @@ def test_a_damaged_record(damage, server, undisturbed, tmp_path, faults):
 
 @pytest.mark.parametrize("damage", [name for name in DAMAGES if "hand" not in name])
 @pytest.mark.parametrize("file", ["checkpoint", "safetensors"])
-def test_a_damaged_checkpoint_or_trial(file, damage, server, undisturbed, tmp_path, faults):
+def test_a_damaged_checkpoint_or_trial(file, damage, server, undisturbed, tmp_path):
     """What a crash of the machine or a bad disk leaves in the cache: set aside with a note, trained again, the same
     bits."""
     study = Study(tmp_path)
     words = {"checkpoint": "checkpoint", "safetensors": "finished trial in the cache"}[file]
-    with faults.survived(f"a {words}: {damage}", "set aside with a note, trained again, the same bits") as row:
+    with survived(f"a {words}: {damage}", "set aside with a note, trained again, the same bits") as row:
         process = server.start(study, TINY_PAUSE="0.3")
         study.wait_for_checkpoint(3)
         until(lambda: any(study.cache.rglob(f"*.{file}")), 60)

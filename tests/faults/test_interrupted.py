@@ -5,6 +5,7 @@ import time
 
 import pytest
 from faulty import PARAMS, Server, Study, kill_group, until_gone
+from reliability import survived
 
 pytestmark = pytest.mark.slow
 
@@ -13,12 +14,12 @@ PATIENCE = 2
 
 
 @pytest.mark.parametrize(("iteration", "workers"), [(0, 1), (3, 1), (6, 1), (3, 2)])
-def test_ctrl_c(iteration, workers, server, undisturbed, tmp_path, faults):
+def test_ctrl_c(iteration, workers, server, undisturbed, tmp_path):
     """Code 130 at once, in the middle of a trial, and the trial goes on from its checkpoint; the terminal sends it to
     the whole group of processes, and no worker stays behind."""
     study = Study(tmp_path)
     fault = f"Ctrl-C after the checkpoint at iteration {iteration}, processes that train: {workers}"
-    with faults.survived(fault, "code 130, no process stays; goes on with the same bits") as row:
+    with survived(fault, "code 130, no process stays; goes on with the same bits") as row:
         started = server.start(study, "--workers", str(workers), TINY_PAUSE="0.5")
         _, trial = study.wait_for_checkpoint(iteration)
         training = {process for _, process, _, _ in study.diary()}
@@ -36,7 +37,7 @@ def test_ctrl_c(iteration, workers, server, undisturbed, tmp_path, faults):
         row.note = f"ended after {took:.2f} s"
 
 
-def test_two_runs_at_once(server, tmp_path, faults):
+def test_two_runs_at_once(server, tmp_path):
     """Each trial is trained once, by one of them; both end well, with one set of records."""
     other = Server()
     params = {**PARAMS, "trials": 3}
@@ -44,7 +45,7 @@ def test_two_runs_at_once(server, tmp_path, faults):
     study = Study(tmp_path / "both", params)
     try:
         assert server.run(alone)[0] == other.run(Study(tmp_path / "warm", params))[0] == 0
-        with faults.survived("two runs of one study at once", "each trial trained once; one set of records") as row:
+        with survived("two runs of one study at once", "each trial trained once; one set of records") as row:
             server.start(study, TINY_PAUSE="0.05")
             other.start(study, TINY_PAUSE="0.05")
             for code, said in (server.end(), other.end()):

@@ -7,7 +7,8 @@ import signal
 import time
 
 import pytest
-from faulty import PARAMS, PATH, Study, cluster, kill_group, launch, until_gone
+from faulty import PARAMS, PATH, Study, cluster, kill_group, until_gone
+from reliability import survived
 
 pytestmark = pytest.mark.slow
 
@@ -15,14 +16,14 @@ KILLS = 20
 SEED = 7
 
 
-def test_the_whole_run_at_random_moments(server, undisturbed, tmp_path, faults):
+def test_the_whole_run_at_random_moments(server, undisturbed, tmp_path):
     """Twenty times, started again each time; a study that is through is compared, and the next one begun."""
     moments = random.Random(SEED)
     since = time.perf_counter()
     assert server.run(Study(tmp_path / "pace"))[0] == 0
     longest = time.perf_counter() - since
     killed, studies = 0, [Study(tmp_path / "0")]
-    with faults.survived(
+    with survived(
         "kill -9 of the whole run, at random moments", "started again each time: the records of an undisturbed run"
     ) as row:
         while killed < KILLS:
@@ -43,7 +44,7 @@ def test_the_whole_run_at_random_moments(server, undisturbed, tmp_path, faults):
         row.note = f"{len(studies)} studies of 4 trials"
 
 
-def test_at_every_step_of_writing(server, undisturbed, tmp_path, faults):
+def test_at_every_step_of_writing(server, undisturbed, tmp_path):
     """The process dies before the flush, before the move or after the move of each file in turn, and nothing of it
     shows after the next start."""
     params = {**PARAMS, "activations": ["relu"], "iterations": 3}
@@ -51,7 +52,7 @@ def test_at_every_step_of_writing(server, undisturbed, tmp_path, faults):
     assert server.run(whole)[0] == 0
     expected = whole.records()
     outcome = "no half file; the next start ends in the same records"
-    with faults.survived(
+    with survived(
         "kill -9 before the flush, before the move and after the move of every file that a study writes", outcome
     ) as row:
         for step in range(1, 1000):
@@ -66,17 +67,17 @@ def test_at_every_step_of_writing(server, undisturbed, tmp_path, faults):
         assert step > 15, "two trials of two checkpoints, their results, two records, three steps each"
 
 
-def test_a_worker_in_mid_trial(undisturbed, tmp_path, faults):
+def test_a_worker_in_mid_trial(server, undisturbed, tmp_path):
     """Its trial is tried again in another process, from the checkpoint and not from the start, with the same bits."""
     study = Study(tmp_path)
-    with faults.survived(
+    with survived(
         "kill -9 of a worker in mid-trial", "replaced; its trial goes on from its checkpoint with the same bits"
     ) as row:
-        with launch(study, "--workers", "2", TINY_PAUSE="0.5") as run:
-            worker, trial = study.wait_for_checkpoint(3)
-            os.kill(worker, signal.SIGKILL)
-            said, _ = run.communicate(timeout=200)
-        assert run.returncode == 0, said
+        server.start(study, "--workers", "2", TINY_PAUSE="0.5")
+        worker, trial = study.wait_for_checkpoint(3)
+        os.kill(worker, signal.SIGKILL)
+        code, said = server.end()
+        assert code == 0, said
         story = [(word, iteration) for word, process, name, iteration in study.diary() if name == trial]
         resumed = next(iteration for word, iteration in story if word == "resumed")
         assert resumed >= 3
@@ -88,21 +89,21 @@ def test_a_worker_in_mid_trial(undisturbed, tmp_path, faults):
         row.note = f"resumed at iteration {resumed} of 9"
 
 
-def test_the_scheduler(server, undisturbed, tmp_path, faults):
+def test_the_scheduler(server, undisturbed, tmp_path):
     """One sentence, an exit code that is not 0, and the next start goes on."""
     study = Study(tmp_path)
     preload = {"PYTHONPATH": PATH, "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]'}
     with (
-        faults.survived("kill -9 of the Dask scheduler", "one sentence and exit code 2; the next start goes on") as row,
+        survived("kill -9 of the Dask scheduler", "one sentence and exit code 2; the next start goes on") as row,
         cluster(tmp_path, study.settings(TINY_PAUSE="0.5", **preload), "--no-nanny") as (address, scheduler),
     ):
-        with launch(study, "--scheduler", address) as run:
-            study.wait_for_checkpoint(3)
-            kill_group(scheduler.pid)
-            since = time.perf_counter()
-            said, _ = run.communicate(timeout=100)
+        server.start(study, "--scheduler", address)
+        study.wait_for_checkpoint(3)
+        kill_group(scheduler.pid)
+        since = time.perf_counter()
+        code, said = server.end()
         noticed = time.perf_counter() - since
-        assert run.returncode == 2, said
+        assert code == 2, said
         assert "the scheduler went away" in said
         assert "Traceback" not in said, said
         server.mend(study, row, undisturbed)
@@ -110,10 +111,10 @@ def test_the_scheduler(server, undisturbed, tmp_path, faults):
         row.note = f"noticed after {noticed:.1f} s"
 
 
-def test_the_starting_process_alone(server, undisturbed, tmp_path, faults):
+def test_the_starting_process_alone(server, undisturbed, tmp_path):
     """Its workers end by themselves, and leave nothing that stands in the way."""
     study = Study(tmp_path)
-    with faults.survived(
+    with survived(
         "kill -9 of the process that started two workers", "the workers end by themselves; the next start goes on"
     ) as row:
         starter = server.start(study, "--workers", "2", TINY_PAUSE="0.5")

@@ -12,21 +12,24 @@ class Door:
     ``ActlabError`` fails the test."""
 
     def __init__(self, name):
-        self.counts = DOORS.at(name)
+        self.counts = DOORS[name]
+
+    def tried(self, used):
+        """Count an input that was used, or refused."""
+        self.counts["tried"] += 1
+        self.counts["used" if used else "refused"] += 1
+        return used
 
     def accepts(self, enter, *named):
         """``named``: words of which a refusal must hold one."""
-        self.counts["tried"] += 1
         try:
             enter()
         except ActlabError as error:
             said = str(error)
             assert 0 < len(said.strip()) < 20_000, f"a message of {len(said):,} characters"
             assert not named or any(name in said for name in named), f"{said!r} names none of {named}"
-            self.counts["refused"] += 1
-            return False
-        self.counts["used"] += 1
-        return True
+            return self.tried(False)
+        return self.tried(True)
 
 
 @pytest.fixture

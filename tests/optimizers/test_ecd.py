@@ -105,17 +105,6 @@ def test_agrees_with_the_literal_reference(inner_product, decay, conserve, theta
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-11)
 
 
-def test_global_does_not_depend_on_how_parameters_are_cut_into_tensors_and_per_tensor_does():
-    theta = start((27,))[0]
-    whole, cut = [theta], [theta[:10], theta[10:]]
-    settings = {"lr": 0.5, "eta": 25.0, "F0": -0.5}
-    reference, _ = drive(whole, bowl, 50, **settings)
-    same, _ = drive(cut, bowl, 50, inner_product="global", **settings)
-    other, _ = drive(cut, bowl, 50, inner_product="per_tensor", **settings)
-    torch.testing.assert_close(torch.cat(same), reference[0], rtol=0, atol=1e-11)
-    assert (torch.cat(other) - reference[0]).abs().max() > 0.1
-
-
 def test_does_not_move_where_the_potential_is_used_up_and_starts_only_once():
     """Calls with F <= F0 are skipped; the first of them still counts d and sets the momentum, once."""
     theta = start((6,), (4,))

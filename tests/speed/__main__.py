@@ -4,29 +4,18 @@ all of them take 20 minutes."""
 import os
 import sys
 import time
-from datetime import UTC, datetime
 
 from tests.speed import commands, peers
+from tests.support import dated
 
 from actlab.chapters.running import SPEED
-from actlab.records import store
-from actlab.study import provenance
 
 MEASUREMENTS = {"peers": peers.measure_all, "commands": commands.measure_all}
 
 
 def save(name, measured):
-    """Write one set of measurements with the machine and the moment; every run makes a record of its own."""
-    now = datetime.now(UTC)
-    origin = {
-        "date": now.isoformat(timespec="seconds"),
-        **provenance.code(),
-        "machine": provenance.machine(),
-        "threads": 1,
-    }
-    record = {"kind": "performance", "study": SPEED, "name": name, "measured": measured, "provenance": origin}
-    store.save(store.path_of(SPEED, f"{name}-{now:%Y%m%dT%H%M%S}"), record)
-    return record
+    """The record of one set of measurements."""
+    return dated.save(SPEED, name, "performance", name=name, measured=measured)
 
 
 def main(names):

@@ -15,6 +15,7 @@ from functools import partial
 import torch
 from tests.speed import reference, timing
 from torch.nn import functional as F
+from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import DataLoader, RandomSampler, TensorDataset
 
 from actlab.data.text import load_text
@@ -63,46 +64,33 @@ def ours(setting, dtype="float32"):
     }
 
 
-def plain(setting):
-    """The reference's loop (``reference.py``): its layers, its batches, its evaluation on random batches."""
-    model, corpus = setting.start()
-    learner = reference.Learner(model, corpus, RECIPE)
+class NanoGPT(reference.Learner):
+    """After nanoGPT's train.py: a scheduled rate, decay for matrices only, clipping; PyTorch's attention and
+    dropout."""
+
+    def __init__(self, model, corpus, recipe):
+        super().__init__(model, corpus, recipe, reference.TorchAttention)
+        matrices, rest = ([p for p in self.net.parameters() if (p.dim() >= 2) is wanted] for wanted in (True, False))
+        groups = [{"params": matrices, "weight_decay": recipe.weight_decay}, {"params": rest, "weight_decay": 0.0}]
+        self.optimizer = torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=(0.9, 0.95))
+        self.schedule = LambdaLR(self.optimizer, lambda i: 0.55 + 0.45 * math.cos(math.pi * i / recipe.iterations))
+
+    def step(self):
+        """One step on a random batch."""
+        self.optimizer.zero_grad()
+        self.batch_loss(self.corpus.train).backward()
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+        self.optimizer.step()
+        self.schedule.step()
+
+
+def learning(setting, learner):
+    """A loop of the reference's kind: its layers, its batches, its evaluation on random batches."""
+    made = learner(*setting.start(), RECIPE)
     return {
-        "training": lambda: [learner.step() for _ in range(setting.steps)],
-        "evaluation": lambda: learner.loss(corpus.validation, SOME_BATCHES),
+        "training": lambda: [made.step() for _ in range(setting.steps)],
+        "evaluation": lambda: made.loss(made.corpus.validation, SOME_BATCHES),
     }
-
-
-def nanogpt(setting):
-    """After nanoGPT's train.py: slices stacked to batches, a scheduled rate, decay for matrices only, clipping;
-    PyTorch's attention and dropout."""
-    model, corpus = setting.start()
-    net, width = reference.naive(model, attention=reference.TorchAttention), model.config.block_size
-    matrices, rest = ([p for p in net.parameters() if (p.dim() >= 2) is wanted] for wanted in (True, False))
-    groups = [{"params": matrices, "weight_decay": RECIPE.weight_decay}, {"params": rest, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=RECIPE.learning_rate, betas=(0.9, 0.95))
-
-    def loss_of(text):
-        x, y = reference.random_batch(text, width, RECIPE.batch_size)
-        return F.cross_entropy(net(x).flatten(0, 1), y.flatten(), ignore_index=-1)
-
-    def training():
-        for step in range(setting.steps):
-            for group in optimizer.param_groups:
-                group["lr"] = RECIPE.learning_rate * (0.55 + 0.45 * math.cos(math.pi * step / RECIPE.iterations))
-            loss_of(corpus.train).backward()
-            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-
-    @torch.no_grad()
-    def evaluation():
-        net.eval()
-        for _ in range(SOME_BATCHES):
-            loss_of(corpus.validation).item()
-        net.train()
-
-    return {"training": training, "evaluation": evaluation}
 
 
 def lightning(setting):
@@ -150,9 +138,9 @@ def lightning(setting):
 WAYS = {
     "ours": (ours, True),
     "ours in bfloat16": (partial(ours, dtype="bfloat16"), True),
-    "plain reference": (plain, False),
+    "plain reference": (partial(learning, learner=reference.Learner), False),
     "PyTorch Lightning, our model": (lightning, True),
-    "nanoGPT-style loop and layers": (nanogpt, False),
+    "nanoGPT-style loop and layers": (partial(learning, learner=NanoGPT), False),
 }
 """Way -> (what sets it up, whether its piece of evaluation is the whole validation split; else ``SOME_BATCHES``
 batches)."""
@@ -165,26 +153,22 @@ def measure(setting, names, rounds):
     width = SCALES[setting.scale].block_size
     whole = cover(load_text(setting.dataset).validation, width).positions
     for name, way in found.items():
-        spent, positions = way.pop("seconds"), whole if WAYS[name][1] else SOME_BATCHES * RECIPE.batch_size * width
-        way["iteration"] = [value / setting.steps for value in spent["training"]]
-        way["million_positions"] = [value / positions * 1e6 for value in spent["evaluation"]]
-    return found
+        positions = whole if WAYS[name][1] else SOME_BATCHES * RECIPE.batch_size * width
+        way["iteration"] = [value / setting.steps for value in way.pop("training")]
+        way["million_positions"] = [value / positions * 1e6 for value in way.pop("evaluation")]
+    return found, whole, RECIPE.batch_size * width
 
 
 def measure_all(rounds=3, models=tuple(MODELS), others=True, **setting):
     """Ours and the reference for every model, in both dtypes where this processor has bfloat16 arithmetic; the other
     ways for the first model."""
     fast, found = process.bfloat16_arithmetic(), {}
+    usual = [way for way in list(WAYS)[:3] if fast or "bfloat16" not in way]
     for name in models:
         one = Setting(model=name, **setting)
-        ways = [
-            way
-            for way in WAYS
-            if (fast or "bfloat16" not in way) and (way in list(WAYS)[:3] or (others and name == models[0]))
-        ]
-        found[name] = {"ways": measure(one, ways, rounds)}
-    whole = cover(load_text(one.dataset).validation, SCALES[one.scale].block_size).positions
-    batch = RECIPE.batch_size * SCALES[one.scale].block_size
+        ways = [*usual, *(list(WAYS)[3:] if others and name == models[0] else [])]
+        measured, whole, batch = measure(one, ways, rounds)
+        found[name] = {"ways": measured}
     return {
         "scale": one.scale,
         "activation": one.activation,

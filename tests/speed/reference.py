@@ -105,30 +105,31 @@ class Learner:
     """A plain model with its optimizer, and its dice for batches: steps and evaluations as the reference study made
     them."""
 
-    def __init__(self, model, corpus, recipe):
-        self.net, self.corpus = naive(model), corpus
+    def __init__(self, model, corpus, recipe, attention=NaiveAttention):
+        self.net, self.corpus = naive(model, attention), corpus
         self.sizes = model.config.block_size, recipe.batch_size
         self.optimizer = torch.optim.AdamW(
             self.net.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
         )
 
+    def batch_loss(self, text):
+        """Mean loss on a random batch of a text."""
+        inputs, targets = random_batch(text, *self.sizes)
+        return F.cross_entropy(self.net(inputs).flatten(0, 1), targets.flatten())
+
     def step(self):
-        """One step on a random batch; its loss in nats."""
-        inputs, targets = random_batch(self.corpus.train, *self.sizes)
-        loss = F.cross_entropy(self.net(inputs).flatten(0, 1), targets.flatten())
+        """One step on a random batch."""
         self.optimizer.zero_grad()
-        loss.backward()
+        self.batch_loss(self.corpus.train).backward()
         self.optimizer.step()
-        return loss.item()
 
     @torch.no_grad()
     def loss(self, text, batches=EVALUATION_BATCHES):
         """Mean loss on random batches of a text."""
         self.net.eval()
-        pairs = (random_batch(text, *self.sizes) for _ in range(batches))
-        losses = [F.cross_entropy(self.net(x).flatten(0, 1), y.flatten()).item() for x, y in pairs]
+        found = sum(self.batch_loss(text).item() for _ in range(batches)) / batches
         self.net.train()
-        return sum(losses) / batches
+        return found
 
     @torch.no_grad()
     def predictions(self, batches=EVALUATION_BATCHES):

@@ -1,14 +1,33 @@
-"""Every way trains and evaluates the same model; tables say what was measured."""
+"""Every way computes, trains and evaluates the same model; tables say what was measured."""
+
+from itertools import product
 
 import pytest
-from tests.speed import peers
+import torch
+from tests.speed import peers, reference
 from tests.speed.__main__ import save
+from tests.support import tiny
 from torch.optim import adam
 
 from actlab.chapters import running
+from actlab.models import MODELS
 from actlab.trainers import process
 
 TINY = peers.Setting(dataset="pydoc", scale="quick", steps=2)
+
+
+def test_plain_layers_compute_the_same_function(subtests):
+    """Head-by-head attention, PyTorch's own, and the stacked LSTM agree with ours, logits and gradients."""
+    plain = product(MODELS, ("gelu", "swiglu"), (reference.NaiveAttention, reference.TorchAttention))
+    for name, activation, attention in plain:
+        with subtests.test(name=name, activation=activation, attention=attention.__name__):
+            ours = tiny.model(name, activation).double().eval()
+            models, found = (ours, reference.naive(ours, attention).double().eval()), []
+            for model in models:
+                logits = model(tiny.tokens())
+                logits.square().sum().backward()
+                found.append((logits, sum(p.grad.square().sum() for p in model.parameters())))
+            torch.testing.assert_close(*found)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -46,6 +65,8 @@ def test_a_run_is_computed_from_its_parts():
     assert running.against_peers()["charlm", "plain reference"].value == pytest.approx(650)
     assert "650% more CPU time" in running.speed()
     assert "includes 0 in 0 of 1 comparison" in running.speed()
+    assert "<th>peers</th>" in (shown := running.tables().data)
+    assert shown.count("no record yet") == 3
 
 
 def test_whole_commands_are_compared_by_their_median_seconds():

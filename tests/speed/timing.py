@@ -21,10 +21,6 @@ def _start(make):
         work()
 
 
-def _names():
-    return list(_works)
-
-
 def _seconds(name):
     """CPU time of one call, so that other work on the machine counts little."""
     since = time.process_time()
@@ -43,8 +39,8 @@ def peak_megabytes():
 
 
 def apart(makers, rounds):
-    """Each maker's works in a process of their own, on one thread, taking turns: CPU ``seconds`` a call by round, and
-    the process's ``peak_mb``.
+    """Each maker's works in a process of their own, on one thread, taking turns: CPU seconds a call of ``training``
+    and of ``evaluation``, by round, and the process's ``peak_mb``.
 
     Args:
         makers: name -> an importable function (or a ``partial`` of one) that sets a process up and returns its works.
@@ -56,12 +52,11 @@ def apart(makers, rounds):
             name: stack.enter_context(ProcessPoolExecutor(1, mp_context=spawn, initializer=_start, initargs=(make,)))
             for name, make in makers.items()
         }
-        names = {name: pool.submit(_names).result() for name, pool in pools.items()}
-        found = {name: {"seconds": {work: [] for work in works}} for name, works in names.items()}
+        found = {name: {"training": [], "evaluation": []} for name in pools}
         for _ in range(rounds):
             for name, pool in pools.items():
-                for work in names[name]:
-                    found[name]["seconds"][work].append(pool.submit(_seconds, work).result())
+                for work, seconds in found[name].items():
+                    seconds.append(pool.submit(_seconds, work).result())
         for name, pool in pools.items():
             found[name]["peak_mb"] = pool.submit(peak_megabytes).result()
     return found

@@ -145,22 +145,6 @@ class Server:
         self.process.stdout.close()
 
 
-def launch(study, *words, **environment):
-    """``actlab run STUDY WORDS`` as a user's shell starts it: a process group of its own, workers that Dask starts
-    included."""
-    more = {
-        "PYTHONPATH": PATH,
-        "COLUMNS": "1000",
-        "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]',
-        "OMP_NUM_THREADS": "1",
-    }
-    settings = {**os.environ, **study.settings(**environment), **more}
-    command = [sys.executable, str(SCRIPT), "run", str(study.file), *words]
-    return subprocess.Popen(
-        command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
-
-
 @contextmanager
 def cluster(folder, environment, *worker):
     """(address, scheduler) of a Dask cluster, started as a user would start it, with one worker that takes these

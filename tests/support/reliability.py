@@ -1,24 +1,13 @@
 """What the tests of faults and bad input did, counted for the record that ``--reliability`` writes. Not a test."""
 
+from collections import defaultdict
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from time import perf_counter
 
+import dated
+
 from actlab.chapters import running
-from actlab.records import store
-from actlab.study import provenance
-
-
-@dataclass
-class Doors:
-    """Inputs by door: how many were tried, used, refused."""
-
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
-
-    def at(self, name):
-        """The counts of one door."""
-        return self.counts.setdefault(name, {"tried": 0, "used": 0, "refused": 0})
 
 
 @dataclass
@@ -40,34 +29,21 @@ class Fault:
         assert found == expected
 
 
-@dataclass
-class Faults:
-    """One row a fault, of tests that have passed."""
-
-    rows: list[Fault] = field(default_factory=list)
-
-    @contextmanager
-    def survived(self, fault, outcome, times=1):
-        """A row: what was done, what comes of it. Kept if the block ends well."""
-        row, since = Fault(fault, outcome, times), perf_counter()
-        yield row
-        row.seconds = perf_counter() - since
-        self.rows.append(row)
+FAULTS: list[Fault] = []
+DOORS = defaultdict(lambda: {"tried": 0, "used": 0, "refused": 0})
+"""Inputs by door: how many were tried, used, refused."""
 
 
-DOORS, FAULTS = Doors(), Faults()
+@contextmanager
+def survived(fault, outcome, times=1):
+    """A row: what was done, what comes of it. Kept if the block ends well."""
+    row, since = Fault(fault, outcome, times), perf_counter()
+    yield row
+    row.seconds = perf_counter() - since
+    FAULTS.append(row)
 
 
 def write(seconds):
     """The record of this run."""
-    origin = provenance.of_record(threads=1, path="tests", data={})
-    rows = [vars(row) for row in FAULTS.rows]
-    record = {
-        "kind": "reliability",
-        "study": running.TRUST,
-        "faults": rows,
-        "doors": DOORS.counts,
-        "seconds": seconds,
-        "provenance": origin,
-    }
-    store.save(store.path_of(running.TRUST, f"tests-{datetime.now(UTC):%Y%m%dT%H%M%S}"), record)
+    rows = list(map(vars, FAULTS))
+    dated.save(running.TRUST, "tests", "reliability", faults=rows, doors=DOORS, seconds=seconds)
