@@ -44,7 +44,7 @@ GRID = np.append(np.linspace(-8, 8, 1601), np.nan)
 
 
 def test_every_activation_has_a_reference_here():
-    """No entry of the table escapes these tests (random_prelu has its own below)."""
+    """No entry of the table escapes these tests (random_prelu: ``models/test_initialisation``)."""
     assert set(REFERENCE) | set(GATES) | {"random_prelu"} == set(ACTIVATIONS)
 
 
@@ -110,19 +110,6 @@ def test_every_call_makes_a_fresh_module():
         one, two = get_activation(name, features=3), get_activation(name, features=3)
         assert one is not two
         assert not {id(p) for p in one.parameters()} & {id(p) for p in two.parameters()}
-
-
-def test_random_prelu_draws_from_the_generator():
-    """The slopes depend on the generator's seed and on nothing else."""
-
-    def slopes(seed):
-        module = get_activation("random_prelu", features=10)
-        module.initialise(torch.Generator().manual_seed(seed))
-        return module.slope.detach()
-
-    assert torch.equal(slopes(1), slopes(1))
-    assert not torch.equal(slopes(1), slopes(2))
-    assert torch.equal(get_activation("prelu", features=4).slope.detach(), torch.full((4,), 0.25))
 
 
 def test_a_parameter_that_the_formula_does_not_have_is_refused():

@@ -131,20 +131,10 @@ def test_training_shows_progress_and_stops(notebook):
     words = notebook.get_by_text(re.compile(r"charlm, gelu, seed 42"))
     expect(stop).to_be_disabled()
     start.click()
-    assert iteration(words, past=35) > 35
+    expect(words).to_contain_text(re.compile(r"iteration (\d{3}|[4-9]\d)"), timeout=SLOW)
     asked = time.monotonic()
     stop.click()
     expect(words).to_contain_text("was stopped at iteration", timeout=SLOW)
     assert time.monotonic() - asked < 10
-    assert iteration(words) < ITERATIONS
     expect(stop).to_be_disabled()
     expect(notebook.get_by_role("img", name="training loss against the iteration")).to_be_visible()
-
-
-def iteration(words, past=0):
-    """The iteration that the panel shows, once it is above ``past``."""
-    end = time.monotonic() + SLOW / 1000
-    found = 0
-    while found <= past and time.monotonic() < end:
-        found = int(re.findall(r"iteration (\d+)", words.inner_text())[-1])
-    return found

@@ -13,6 +13,7 @@ FILES = sorted((paths.ROOT / "params").glob("*.yaml"))
 def test_every_file(subtests):
     """Known fields and allowed values of the kind that it names; a study named after the file; question, cost and
     command in its first comment."""
+    assert FILES
     for file in FILES:
         with subtests.test(file=file.name):
             params, text = read_params(file), file.read_text()

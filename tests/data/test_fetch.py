@@ -90,12 +90,6 @@ def test_the_real_file_fits_its_source():
         fetch(replace(SHAKESPEARE, sha256="0" * 64))
 
 
-def test_datasets():
-    """Every data set of the studies is listed; two need no download."""
-    assert {"pydoc", "shakespeare", "novels", "digits", "mnist"} <= set(DATASETS)
-    assert {name for name, row in DATASETS.items() if row.where == "built in"} == {"pydoc", "digits"}
-
-
 def test_folders_follow_the_environment(monkeypatch):
     """ACTLAB_DATA, ACTLAB_RESULTS and ACTLAB_CACHE move the folders; empty, they lie in the repository."""
     for variable, folder, default in (

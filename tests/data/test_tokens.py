@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import tiny
 import torch
 from tokenizers import Tokenizer
 
@@ -47,9 +48,7 @@ def test_an_epoch_is_every_window_once(shards, shuffled):
     assert epochs[0].equal(epochs[1]) != shuffled
 
 
-TEXT = "naïve 漢字 🙂\n\tdef f(x): return x\r\n" + " ".join(
-    f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range(300)
-)
+TEXT = "naïve 漢字 🙂\n\tdef f(x): return x\r\n" + tiny.CATS
 
 
 def test_every_text_goes_through_and_back():

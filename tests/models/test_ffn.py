@@ -5,6 +5,7 @@ import torch
 from tiny import ffn as network
 from torch.nn import functional as F
 
+from actlab.models import count_parameters
 from actlab.models.ffn import count, equal_parameters, equal_width
 
 K, C = 784, 10
@@ -20,17 +21,14 @@ def test_plain_and_gated_formula():
     torch.testing.assert_close(gated(x), (F.gelu(x @ gated.w_gate) * (x @ gated.w_in)) @ gated.w_out)
 
 
-def test_published_counts(subtests):
+@pytest.mark.parametrize("hidden", [2, 4, 8, 16])
+def test_published_counts(hidden):
     """784h + 10h against 2 x 784h + 10h: 1.987 times the parameters at equal width, within 1% at equal parameters."""
-    for hidden in [2, 4, 8, 16]:
-        with subtests.test(hidden=hidden):
-            plain = sum(p.numel() for p in network("relu", hidden).parameters())
-            wide = sum(p.numel() for p in network("geglu", equal_width(K, hidden, C)).parameters())
-            fair = sum(p.numel() for p in network("geglu", equal_parameters(K, hidden, C)).parameters())
-            assert plain == count(K, hidden, C, gated=False) == 794 * hidden
-            assert wide == count(K, hidden, C, gated=True)
-            assert wide / plain == pytest.approx(1.987, abs=1e-3)
-            assert fair / plain == pytest.approx(1, abs=0.01)
+    sizes = {"relu": hidden, "geglu": equal_width(K, hidden, C), "swiglu": equal_parameters(K, hidden, C)}
+    plain, wide, fair = (count_parameters(network(name, size)) for name, size in sizes.items())
+    assert plain == count(K, hidden, C, gated=False) == 794 * hidden
+    assert wide == count(K, hidden, C, gated=True) == pytest.approx(1.987 * plain, rel=1e-3)
+    assert fair == pytest.approx(plain, rel=0.01)
 
 
 def test_one_seed_gives_plain_and_gated_networks_the_same_matrices():

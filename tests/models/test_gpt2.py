@@ -48,25 +48,26 @@ def test_no_position_sees_the_future(subtests):
                 assert not net(one)[:, 5:].equal(net(two)[:, 5:])
 
 
-@pytest.mark.parametrize("with_query", [True, False])
-def test_a_vector_on_all_keys_cancels_in_the_softmax(with_query):
+def output(layer, **vectors):
+    """Of the layer whose symmetry-breaking vectors are these; those that it has beside them are 0."""
+    layer.symmetry.set({role: torch.zeros(8) for role in layer.symmetry.vectors()} | vectors)
+    return layer(inputs())
+
+
+@pytest.mark.parametrize("query", [0.0, 0.5])
+def test_a_vector_on_all_keys_cancels_in_the_softmax(query):
     """q . bK is the same for every key."""
-    layer = attention(symmetry="bQbKbV")
-    layer.symmetry.set({"value": torch.zeros(8), "query": torch.full((8,), 0.5 * with_query)})
-    layer.symmetry.set({"key": torch.zeros(8)})
-    without = layer(inputs())
-    layer.symmetry.set({"key": torch.linspace(-3, 3, 8)})
-    torch.testing.assert_close(layer(inputs()), without, rtol=0, atol=1e-12)
+    layer, vector = attention(symmetry="bQbKbV"), torch.full((8,), query)
+    found = [output(layer, query=vector, key=key) for key in (torch.zeros(8), torch.linspace(-3, 3, 8))]
+    torch.testing.assert_close(*found, rtol=0, atol=1e-12)
 
 
 def test_a_vector_on_the_values_shifts_every_head_by_exactly_itself():
     """Rows of attention sum to 1, so the output moves by the projection of the repeated vector, at every position."""
-    layer = attention(symmetry="bQbV")
-    layer.symmetry.set({"value": torch.zeros(8)})
-    without, shift = layer(inputs()), torch.linspace(-1, 2, 8)
-    layer.symmetry.set({"value": shift})
+    layer, shift = attention(symmetry="bQbV"), torch.linspace(-1, 2, 8)
     expected = layer.out.weight @ shift.double().repeat(3)
-    torch.testing.assert_close(layer(inputs()) - without, expected.expand(2, 8, 24), rtol=0, atol=1e-12)
+    moved = output(layer, value=shift) - output(layer)
+    torch.testing.assert_close(moved, expected.expand(2, 8, 24), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("mode", "invariant"), [("symmetric", True), ("bQ", False)])

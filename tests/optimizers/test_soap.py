@@ -73,13 +73,6 @@ def test_agrees_with_the_literal_reference(shape, every):
     torch.testing.assert_close(got, literal(weight, bases, grads, every=every), rtol=1e-7, atol=1e-9)
 
 
-def test_first_call_changes_no_parameter():
-    weight = torch.ones(3, 4)
-    after, optimizer = feed(weight, gradients(3, 4, count=1, dtype=torch.float32))
-    assert after.equal(weight)
-    assert next(iter(optimizer.state.values()))["step"] == 0
-
-
 def test_long_sides_keep_the_identity():
     _, optimizer = feed(torch.ones(12, 3), gradients(12, 3, count=3, dtype=torch.float32), max_precondition_dim=10)
     state = next(iter(optimizer.state.values()))
