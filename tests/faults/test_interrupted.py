@@ -25,11 +25,9 @@ def test_ctrl_c(iteration, workers, server, undisturbed, tmp_path):
         training = {process for _, process, _, _ in study.diary()}
         since = time.perf_counter()
         kill_group(started, signal.SIGINT)
-        code, said = server.end()
+        said = server.end(130)
         took = time.perf_counter() - since
-        assert code == 130, said
         assert "run the same command again to go on" in said
-        assert "Traceback" not in said, said
         assert took < PATIENCE
         assert until_gone(training, 20)
         server.mend(study, row, undisturbed)
@@ -44,12 +42,13 @@ def test_two_runs_at_once(server, tmp_path):
     alone = Study(tmp_path / "alone", params)
     study = Study(tmp_path / "both", params)
     try:
-        assert server.run(alone)[0] == other.run(Study(tmp_path / "warm", params))[0] == 0
+        server.run(alone)
+        other.run(Study(tmp_path / "warm", params))
         with survived("two runs of one study at once", "each trial trained once; one set of records") as row:
             server.start(study, TINY_PAUSE="0.05")
             other.start(study, TINY_PAUSE="0.05")
-            for code, said in (server.end(), other.end()):
-                assert code == 0, said
+            server.end()
+            other.end()
             assert set(study.trained().values()) == {1}
             assert len(study.trained()) == 6
             row.same(study.records(), alone.records())
