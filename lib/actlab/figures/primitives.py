@@ -74,7 +74,7 @@ def panels(
         for axes in every[len(names) :]:
             axes.set_axis_off()
         longest = max((len(label) for axes in every for label in axes.get_legend_handles_labels()[1]), default=0)
-        legend(figure, every, max(1, int(figure.get_figwidth() / (0.6 + 0.085 * longest))))
+        legend(figure, every, max(1, int(figure.get_figwidth() / (0.5 + 0.08 * longest))))
         figure.supxlabel(x, fontsize=10)
         figure.supylabel(y, fontsize=10)
     return figure
