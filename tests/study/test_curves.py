@@ -68,7 +68,7 @@ def test_a_recorded_model_writes(toy):
     assert len(first) == 30
     assert first == again != other
     shutil.rmtree(paths.cache())
-    for prompt, message in (("\N{SNOWMAN}", "the vocabulary of pydoc has no"), ("", "at least one character")):
+    for prompt, message in (("\N{SNOWMAN}", "--prompt '.': the vocabulary of"), ("", "at least one character")):
         with pytest.raises(BadInput, match=message):
             written(path, [42], prompt)
     assert not paths.cache().exists()

@@ -49,7 +49,10 @@ def written(record: Path, seeds: Sequence[int | None], prompt: str, length: int 
     corpus = load_text(dataset_of(found))
     if not prompt:
         raise BadInput("--prompt: the model needs at least one character to go on from")
-    corpus.encode(prompt)  # a character that the text does not have is refused before anything is trained
+    try:
+        corpus.encode(prompt)  # a character that the text does not have is refused before anything is trained
+    except BadInput as error:
+        raise BadInput(f"--prompt {prompt!r}: {error}") from None
     labels = {found["trials"][0]["label"] if seed is None else str(seed): seed for seed in seeds}
     texts = {label: sample(load_model(found, seed), corpus, prompt, length, draw) for label, seed in labels.items()}
     kept = {name: found[name] for name in ("study", "arm", "model_name", "activation")}
