@@ -25,8 +25,7 @@ from actlab.study.plan import Checked, Plan
 from actlab.study.tuning import Tuning
 from actlab.trainers.recipes import DTYPES
 
-LARGEST_FILE = 100_000
-"""Bytes of a params file."""
+LARGEST_FILE = 100_000  # bytes of a params file
 NOT_YAML = (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError)
 """What PyYAML raises; bare ones for odd scalars."""
 T = TypeVar("T")
