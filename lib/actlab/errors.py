@@ -13,7 +13,11 @@ Row = TypeVar("Row")
 
 
 class ActlabError(Exception):
-    """Base of every error that is the input's fault; the command line prints it without a traceback."""
+    """Base of every error that is the input's fault; the command line and notebooks print it without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython asks for it."""
+        return [f"{type(self).__name__}: {self}"]
 
 
 class BadInput(ActlabError, ValueError):  # noqa: N818  # reads as what it says, and users catch it by this name

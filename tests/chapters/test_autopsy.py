@@ -1,14 +1,11 @@
-"""The autopsy: numbers in the words are those of the committed records, worked out here plainly, or of the texts, and
-what is missing says so."""
-
-from dataclasses import replace
+"""The autopsy: numbers in the words are those of the committed records, worked out here plainly, or of the
+texts."""
 
 import numpy as np
 import pytest
 from tests.support import grids
 
 from actlab.chapters.autopsy import anomalies, answer, pictures, table, trained
-from actlab.figures.style import NO_RECORD
 from actlab.records import autopsy
 from actlab.records.autopsy import Autopsy
 from actlab.records.repro import read
@@ -80,17 +77,6 @@ def test_what_each_anomaly_says(evidence):
     assert set(pictures.CAPTIONS) <= set(found)
 
 
-def test_what_is_missing_waits(evidence):
-    """No number is invented: without records both of our columns say so, and one arm alone breaks no anomaly."""
-    assert answer(Autopsy()) == NO_RECORD
-    for found in anomalies(Autopsy()).values():
-        assert all((found["published"], found["source"], found["defect"]))
-        assert (found["on"], found["off"]) == (NO_RECORD, NO_RECORD)
-    for cell, reading in evidence.on.items():
-        found = anomalies(replace(evidence, on={cell: reading}))
-        assert all(anomaly["on"] and anomaly["off"] for anomaly in found.values())
-
-
 def overfit(best):
     """gelu leads at the last step; its lowest loss lies so far from that."""
     losses = {"relu": (2.5, 2.6, 2.7), "gelu": (2.0, 2.1, 2.21), "swish": (2.9, 3.0, 3.11)}
@@ -105,10 +91,10 @@ def test_our_runs_that_overfit():
     the choice decides; where both orders agree it does not."""
     assert "is not reproduced" in trained.rule(overfit(0))
     assert trained.rule(overfit(0.5)).endswith("is reproduced; differences from relu that the choice decides: gelu")
-    assert trained.rule(read([grids.record()])).endswith("waits for records of gelu, swish")
-    found = anomalies(Autopsy(overfit=overfit(0.5)))["significance"]
-    assert found["on"] == "at the last step gelu < relu < swish; 9 of 9 runs end above their lowest loss"
-    assert found["off"] == "at the lowest loss relu < gelu < swish; differences from relu that depend on it: gelu"
+    assert trained.significance(Autopsy(overfit=overfit(0.5))) == (
+        "at the last step gelu < relu < swish; 9 of 9 runs end above their lowest loss",
+        "at the lowest loss relu < gelu < swish; differences from relu that depend on it: gelu",
+    )
 
 
 def test_identical_losses_are_drawn_at_zero(evidence):

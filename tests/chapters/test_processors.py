@@ -58,13 +58,6 @@ def test_sentences_tell_relu_from_the_others():
     assert "loss by 0.0020 nats in the median, that of the other activations by 0." in processors.summary(found)
 
 
-def test_without_records_the_page_says_so():
-    """No number is invented."""
-    none = processors.twins([], [])
-    assert processors.extent(none) == processors.summary(none) == processors.NOT_YET
-    processors.figure(none).canvas.draw()
-
-
 PLAN = yaml.safe_load((paths.ROOT / "params" / "dtype.yaml").read_text())["plan"]
 
 

@@ -1,5 +1,5 @@
 """The page on larger models and the full-scale report: known shares, the rule's three outcomes, recommendations that
-count what is significant; what is missing says so."""
+count what is significant; what is not run is said."""
 
 import numpy as np
 import pytest
@@ -63,13 +63,7 @@ def test_growth_is_a_difference_of_differences(sign, effects, moved):
     assert report.growth(report.read(study({"lite": 0.5}))) == {}
 
 
-def test_without_records_the_page_says_so():
-    """No number is invented, and the figure has its place."""
-    empty = report.read([])
-    assert all(said.startswith("No record yet") for said in report.sentences(empty).values())
-    assert "no record yet" in str(report.table(empty))
-    report.figure(empty).canvas.draw()
-    assert list(report.recommendations(None)) == ["report_none"]
+def test_sizes_that_are_not_run_are_named():
     assert "no configurations at partial scale, none at full scale (up to 10,795,776" in report.waiting(Evidence({}))
 
 

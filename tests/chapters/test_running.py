@@ -7,6 +7,7 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import running
+from actlab.errors import BadInput
 from actlab.records import store
 
 
@@ -14,7 +15,6 @@ def test_title_and_caption_are_what_the_records_say(monkeypatch: pytest.MonkeyPa
     """No fault lost a result; where the same bits are promised they came; most intervals beside the peers include 0."""
     monkeypatch.delenv("ACTLAB_RESULTS")
     record = running.newest(running.TRUST)
-    assert record is not None
     assert sum(row["lost"] for row in record["faults"]) == 0
     replays = [r for r in running.replays() if not running.on_another_processor(r)]
     assert replays
@@ -75,14 +75,11 @@ def test_tables():
 
 
 def test_the_newest_is_shown_and_a_missing_one_says_so():
-    assert running.newest(running.TRUST) is None
-    for said in (running.trust, running.faults, running.doors):
-        assert "no record yet" in str(said(None))
+    with pytest.raises(BadInput, match="results/reliability has no record yet"):
+        running.newest(running.TRUST)
     for number, date in enumerate(("2026-01-03", "2026-01-01")):
         store.save(store.path_of(running.TRUST, f"tests-{number}"), outcome(date))
-    newest = running.newest(running.TRUST)
-    assert newest
-    assert newest["provenance"]["date"] == "2026-01-03"
+    assert running.newest(running.TRUST)["provenance"]["date"] == "2026-01-03"
 
 
 def add(study, trial, equal=True, changed=(), moment="1"):

@@ -121,15 +121,14 @@ def test_settings_in_words():
 
 
 def test_studies_that_a_page_cannot_show_are_errors():
-    """Unknown, of another kind, or without the setting that the page is about; a planned study without records yet is
-    none of these."""
+    """Unknown, without records yet, of another kind, or without the setting that the page is about."""
     for name, arm in (("sizes", "a"), ("sizes", "b"), ("single", "a")):
         made = grids.record() | {"study": name, "arm": f"charlm-relu-{arm}"}
         store.save(store.path_of(name, made["arm"]), made | {"config": made["config"] | {"scale": f"scale-{arm}"}})
     assert known(["sizes", ""], "trials", differs="scale") == ["sizes"]
-    assert known(["repro-lite"], "trials") == ["repro-lite"]
     for studies, words in (
         ((["nothing"], "trials"), "unknown study 'nothing' .* known are single, sizes"),
+        ((["repro-lite"],), "results/repro-lite has no record yet: `actlab run params/repro-lite.yaml` makes them"),
         ((["sizes"], "mnist"), "results/sizes has no records of kind mnist"),
         ((["single"], "trials", "scale"), "results/single has no records that differ in scale"),
     ):

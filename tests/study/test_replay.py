@@ -7,7 +7,7 @@ import pytest
 import tiny
 
 from actlab import paths
-from actlab.errors import RecordError
+from actlab.errors import BadInput, RecordError
 from actlab.records import store
 from actlab.study import trial_repro
 from actlab.study.ablation import AblationParams
@@ -116,8 +116,9 @@ def test_a_network_of_the_image_sweep_is_replayed_alone():
 def test_an_ablation_is_replayed(cats):
     """As a notebook asks for it, loaded or trained: every optimizer gives its bits again."""
     study = AblationParams.parse({**tiny.ABLATION, "symmetry": "bQbV", "activations": "random_prelu"})
-    assert len(bring(study, train_missing=False).missing) == 4
-    records = bring(study, train_missing=True, workers=1).present
+    with pytest.raises(BadInput, match="has no record of these settings yet"):
+        bring(study, train_missing=False)
+    records = bring(study, train_missing=True, workers=1)
     assert [record["optimizer"] for record in records] == ["ecd", "adamw", "sgdm", "soap"]
     for record in records:
         assert record["trials"][0]["status"] == "done"

@@ -103,9 +103,6 @@ def losses(f: Factorial) -> pd.DataFrame:
 def sentences(f: Factorial) -> dict[str, str]:
     """Name -> sentence on the arms at the published rates."""
     t, found = f.trials, adjusted({key: e for key, e in effects(f).items() if e.n})
-    names = ("ablation_extent", "ablation_effect", "ablation_batches")
-    if not len(t):
-        return dict.fromkeys(names, NO_RECORD.capitalize())
     significant, whole = sum(p < ALPHA for _, p in found.values()), symmetry(f)
     told = f"{significant} of {len(found)} effects of bQ+bV are significant (Holm-adjusted)"
     if whole.n:

@@ -45,11 +45,11 @@ def figure_training(grid: Grid) -> Figure:
     return lines(found, "iteration", f"validation loss minus {REFERENCE}'s (nats)", zero=True, share=False)
 
 
-def figure_trade(grid: Grid | None) -> Figure:
+def figure_trade(grid: Grid) -> Figure:
     """Change of total variation against change of validation loss, every arm minus relu, with both intervals."""
     found = {
         (arm.model, arm.activation): crossed(arm.minus(relu, "val_loss"), arm.minus(relu, TV))
-        for arm, relu in (_beside_relu(grid) if grid else ())
+        for arm, relu in _beside_relu(grid)
     }
     x, y = "validation loss minus relu's (nats; left is better)", "total variation minus relu's\n(down agrees more)"
     return lines(found, x, y, alone=True, zero=True, share=False)

@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 
 from actlab.chapters.template import frame
 from actlab.figures.primitives import line, lines, points
-from actlab.figures.style import NO_RECORD
 from actlab.records.estimates import ALPHA, adjusted
 from actlab.records.labels import METRICS, words
 from actlab.records.mnist import (
@@ -80,16 +79,6 @@ def table(sweep: Sweep) -> pd.DataFrame:
 def sentences(sweep: Sweep) -> dict[str, str]:
     """Name -> sentence with numbers from the records."""
     t = sweep.trials
-    if not len(t):
-        names = (
-            "mnist_extent",
-            "mnist_cell",
-            "mnist_equal_width",
-            "mnist_equal_parameters",
-            "mnist_optimism",
-            "mnist_epochs",
-        )
-        return dict.fromkeys(names, NO_RECORD.capitalize())
     hidden, rate, batch = sweep.cell
     found = {
         "mnist_extent": f"{len(t)} networks were trained, {int((t['status'] == 'diverged').sum())} diverged and "

@@ -17,6 +17,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters.template import frame
+from actlab.errors import BadInput
 from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
@@ -29,7 +30,6 @@ from actlab.records.wording import listing, signed, small
 from actlab.statistics.equal_loss import decide
 from actlab.statistics.estimate import Estimate
 
-NOT_YET = f"{NO_RECORD}: `actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
 PROCESSOR = ("processor", "capability")
 """What of a machine may differ between twins."""
 APART = ("kind", "trials", "ensembles", "snapshots")
@@ -44,10 +44,18 @@ ARM = ["model", "activation"]
 
 
 def read(studies: Iterable[str]) -> pd.DataFrame:
-    """The twins among the trials of some studies and their replays (``twins``)."""
+    """The twins among the trials of some studies and their replays (``twins``).
+
+    Raises:
+        BadInput: there is none.
+    """
     names = list(studies)
     records = [r for study in names for r in store.load_study(study) if r["kind"] == "trials"]
-    return twins(records, [replay for study in names for replay in store.load_replays(study)])
+    found = twins(records, [replay for study in names for replay in store.load_replays(study)])
+    if found.empty:
+        made = "`actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
+        raise BadInput(f"no run of {', '.join(names)} has a record or replay on a second kind of processor yet: {made}")
+    return found
 
 
 def twins(records: list[Record], replays: Iterable[Record]) -> pd.DataFrame:
@@ -99,16 +107,12 @@ def extent(found: pd.DataFrame) -> str:
     return (
         f"{len(found)} runs of {found.groupby(ARM).ngroups} configurations were trained from the same seed, with the "
         f"same versions of Python, NumPy and PyTorch, on {listing(kinds)}"
-        if len(found)
-        else NOT_YET
     )
 
 
 def summary(found: pd.DataFrame) -> str:
     """relu against all others."""
     relu, others = found[~found["other"]], found[found["other"]]
-    if not len(relu) or not len(others):
-        return NOT_YET
     last = others.loc[others["apart"].idxmax()]
     there = relu.loc[relu["model"] == last["model"], "apart"].max()
     beside = f", where relu moves less, {small(there)}" if there < last["apart"] else ""

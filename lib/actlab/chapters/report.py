@@ -139,9 +139,6 @@ def table(grid: Grid) -> pd.DataFrame:
 
 def sentences(grid: Grid) -> dict[str, str]:
     """Name -> what the rule says of the sizes, and what it rests on."""
-    names = ("scale_growth", "scale_rule", "scale_significant", "scale_tails")
-    if not grid.arms:
-        return dict.fromkeys(names, f"{NO_RECORD.capitalize()}: `actlab run params/scale.yaml` makes them")
     own = [(e.n, p) for _, e, p, quoted in comparisons(grid) if not quoted]
     said = {
         "scale_growth": _growth(grid),
@@ -170,11 +167,9 @@ def _growth(grid: Grid) -> str:
     )
 
 
-def recommendations(grid: Grid | None) -> dict[str, str]:
+def recommendations(grid: Grid) -> dict[str, str]:
     """Name -> what the comparisons with relu at one scale recommend."""
-    loss, variation = (tested(grid, metric) if grid else [] for metric in ("val_loss", "total_variation"))
-    if not loss:
-        return {"report_none": "No record compares an activation with relu yet"}
+    loss, variation = (tested(grid, metric) for metric in ("val_loss", "total_variation"))
     significant = sum(p < ALPHA for _, _, p, _ in loss)
     lower, steadier = ([p < ALPHA and e.value < 0 for _, e, p, _ in found] for found in (loss, variation))
     better, both = sum(lower), sum(map(all, zip(lower, steadier, strict=True)))

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from actlab import paths
 from actlab.chapters.template import folded, frame
+from actlab.errors import BadInput
 from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
@@ -35,21 +36,22 @@ CODE, PROCESSOR = "the code that trains", "processor "
 """How a replay names what changed since its record was made: the code; how a change of the processor begins."""
 
 
-def newest(study: str, name: str | None = None) -> Record | None:
-    """The last record of that name; ``None`` where there is none."""
-    found = (record for record in store.load_study(study) if record.get("name") == name)
-    return max(found, key=lambda record: str(record["provenance"]["date"]), default=None)
+def newest(study: str, name: str | None = None) -> Record:
+    """The last record of that name.
 
-
-def measured(name: str) -> Any:
-    """What the newest measurement of that name found."""
-    return record["measured"] if (record := newest(SPEED, name)) else {"models": {}}
+    Raises:
+        BadInput: there is none.
+    """
+    found = [record for record in store.load_study(study) if record.get("name") == name]
+    if not found:
+        raise BadInput(f"results/{study} has no record{f' of {name}' if name else ''} yet")
+    return max(found, key=lambda record: str(record["provenance"]["date"]))
 
 
 def _runs(positions: str = "positions") -> Iterator[tuple[str, str, Any, Array, Array]]:
     """(model, way, its parts, CPU seconds of a run whose evaluations take so many positions each, those of ours with
     our evaluations), one value a round."""
-    found = measured("peers")
+    found = newest(SPEED, "peers")["measured"]
 
     def run(way: Any, positions: str) -> Array:
         steps, million = np.array(way["iteration"]), np.array(way["million_positions"])
@@ -93,7 +95,7 @@ def peers() -> pd.DataFrame:
 def commands() -> pd.DataFrame:
     """One row a model: wall-clock seconds of the reference's command and of ours, and their ratio."""
     rows = {}
-    for model, ways in measured("commands")["models"].items():
+    for model, ways in newest(SPEED, "commands")["measured"]["models"].items():
         theirs = median(ways["reference"])
         rows[model] = {"reference, s": f"{theirs:.0f}"}
         for way, seconds in ((way, median(values)) for way, values in ways.items() if way != "reference"):
@@ -102,10 +104,8 @@ def commands() -> pd.DataFrame:
 
 
 def speed() -> str:
-    """What the figure shows; says so where nothing was measured."""
+    """What the figure shows."""
     found = against_peers().values()
-    if not found:
-        return f"Speed: {NO_RECORD}"
     return (
         f"At equal protocol plain PyTorch, Lightning and a nanoGPT-style loop take {median(e.value for e in found):.0f}"
         "% more CPU time than we do in the median; the 95% interval includes 0 in "
@@ -113,10 +113,8 @@ def speed() -> str:
     )
 
 
-def trust(record: Record | None) -> str:
-    """What faults and bad input did; says so where there is no record."""
-    if record is None:
-        return f"Faults: {NO_RECORD}"
+def trust(record: Record) -> str:
+    """What faults and bad input did."""
     kinds, inputs = pd.DataFrame(record["faults"]), doors(record).sum()
     return (
         f"Of {kinds['times'].sum()} faults that tests brought about (kills, full disks, damaged files) "
@@ -125,20 +123,16 @@ def trust(record: Record | None) -> str:
     )
 
 
-def faults(record: Record | None) -> pd.DataFrame:
+def faults(record: Record) -> pd.DataFrame:
     """One row a fault: how often it was brought about, what came of it, how many records were compared with those of an
     undisturbed run, and how many of them were lost."""
-    if record is None:
-        return frame({})
     shown = ["times", "outcome", "compared", "lost"]
     return pd.DataFrame(record["faults"]).set_index("fault")[shown].replace("`", "", regex=True)
 
 
-def doors(record: Record | None) -> pd.DataFrame:
+def doors(record: Record) -> pd.DataFrame:
     """One row a door: bad and odd inputs tried, how many could be used, how many were refused with a sentence, and what
     remains: tracebacks."""
-    if record is None:
-        return frame({})
     found = pd.DataFrame(record["doors"]).T.sort_index()
     return found.assign(tracebacks=found["tried"] - found["used"] - found["refused"])
 
@@ -215,11 +209,10 @@ def tables() -> Any:
     """Every table, and the machines, folded."""
     tests = newest(TRUST)
     records = {"peers": newest(SPEED, "peers"), "commands": newest(SPEED, "commands"), "faults": tests}
-    origins = {name: record["provenance"] for name, record in records.items() if record}
     machines = {
         name: {"processor": made["machine"]["processor"], "torch": made["machine"].get("torch", "")}
         | {"date": moment(made["date"]), "commit": (made["git_commit"] or "none")[:10]}
-        for name, made in origins.items()
+        for name, made in ((name, record["provenance"]) for name, record in records.items())
     }
     return folded(
         {

@@ -15,7 +15,7 @@ from actlab.records.families import FAMILIES, PRIMARY, extent
 from actlab.records.labels import words
 from actlab.records.preregistration import of_rule
 from actlab.records.repro import ArmResults
-from actlab.records.wording import bullets, capital, listing, paragraph, span
+from actlab.records.wording import capital, listing, paragraph, span
 
 pd.set_option("display.max_colwidth", None)  # a page shows the whole text of a cell
 MISSING = "not run"
@@ -65,9 +65,15 @@ def _setup(arms: list[ArmResults]) -> str:
     )
 
 
-def standing(study: str) -> list[str]:
-    """What a study rests on: how many different trials, when its rule was written, and the questions whose primary
-    family of comparisons is this study's."""
+def standing(*studies: str) -> list[str]:
+    """What studies rest on (``_standing``), each sentence after its study's name where there are several."""
+    found = {study: [text for text in _standing(study) if text] for study in studies}
+    return [f"`{s}`: {text}" if len(studies) > 1 else text for s, texts in found.items() for text in texts]
+
+
+def _standing(study: str) -> list[str]:
+    """How many different trials, when its rule was written, and the questions whose primary family of comparisons is
+    this study's."""
     records = store.load_study(study)
     others = store.load_study(PRIMARY) if study != PRIMARY and (paths.results() / PRIMARY).exists() else []
     path = paths.ROOT / "params" / f"{study}.yaml"
@@ -76,9 +82,3 @@ def standing(study: str) -> list[str]:
     asked = [f"{question} (Holm over {over})" for question, over in FAMILIES.get(study, {}).items()]
     primary = f"The primary family of comparisons with relu is this study's for: {' '.join(asked)}" if asked else ""
     return [extent(records, others), rule, primary]
-
-
-def standing_listed(*studies: str) -> Any:
-    """The sentences of some studies as a bulleted list for a notebook; "no record yet" without records."""
-    found = [f"`{study}`: {text}" for study in studies for text in standing(study) if text]
-    return bullets(found or [NO_RECORD])

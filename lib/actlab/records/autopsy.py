@@ -15,7 +15,9 @@ from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval, pair_mean
 
 STUDIES = ("autopsy-swiglu", "autopsy-models", "autopsy-convlm")
-CORRECTED, LONGER, ALONE, OVERFIT = "repro-lite", "tinylstm-long", "autopsy", "autopsy-overfit"
+CORRECTED, LONGER, ALONE, OVERFIT = OTHERS = "repro-lite", "tinylstm-long", "autopsy", "autopsy-overfit"
+READ = (*STUDIES, *OTHERS)
+"""Every study that is read."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Autopsy:
 
 def gather() -> Autopsy:
     """Everything that is recorded."""
-    grids = (read(usual(store.load_study(study))) for study in (CORRECTED, LONGER, ALONE, OVERFIT))
+    grids = (read(usual(store.load_study(study))) for study in OTHERS)
     return Autopsy(readings(r for study in STUDIES for r in store.load_study(study)), *grids)
 
 

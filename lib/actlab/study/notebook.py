@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store, tables
-from actlab.records.settings import differing, kind_of
+from actlab.records.settings import differing
 from actlab.study.startup import start_fork_server
 
 if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
@@ -73,7 +73,8 @@ def injected(namespace: Mapping[str, Any]) -> list[str]:
 
 
 def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
-    """Studies that a page reads, if they can be read; "" stands for none and is left out.
+    """Studies that a page shows, each with records, so that its tables and sentences need not ask. "" stands for none
+    and is left out.
 
     Args:
         studies: folders below results/.
@@ -82,15 +83,17 @@ def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
 
     Raises:
         UnknownName: neither a record nor a params file of that name.
-        BadInput: a study that the page is not for.
+        BadInput: a study without records, with the command that makes them, or one that the page is not for.
     """
     names = [name for name in studies if name]
     for name in names:
         records = store.load_study(name) if name not in (".", "..") and "/" not in name else []
         if not records and not (paths.ROOT / "params" / f"{name}.yaml").exists():
             raise UnknownName("study", name, tables.studies(), WHERE)
-        found = [record for record in records if kind in ("", kind_of(record))]
-        if records and (not found or (differs and differs not in differing(found))):
+        if not records:
+            raise BadInput(f"results/{name} has no record yet: `actlab run params/{name}.yaml` makes them")
+        found = [record for record in records if kind in ("", record["kind"])]
+        if not found or (differs and differs not in differing(found)):
             wanted = f"that differ in {differs}" if found else f"of kind {kind}"
             raise BadInput(f"{WHERE}: results/{name} has no records {wanted}, which this page is about")
     return names

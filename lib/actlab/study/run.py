@@ -172,10 +172,17 @@ def _shares(arm: Any, task: Any, result: Results) -> list[Results]:
     return [result["trials"][key(arm.network, arm.hidden, arm.learning_rate, seed)] for seed in task.seeds]
 
 
-def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> StudyRecords:
-    """A study for a notebook: trained where records are missing, or only loaded. ``workers`` = 0 takes one process a
-    core."""
-    return run(params, workers or os.cpu_count() or 1) if train_missing else load(params)
+def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> list[store.Record]:
+    """A study's records for a notebook: trained where they are missing, or only loaded. ``workers`` = 0 takes one
+    process a core.
+
+    Raises:
+        BadInput: there is no record of any arm.
+    """
+    found = run(params, workers or os.cpu_count() or 1) if train_missing else load(params)
+    if not any(found.records):
+        raise BadInput(f"results/{params.study} has no record of these settings yet: train_missing=True makes them")
+    return found.present
 
 
 def run_experiment(model: str, activation: str, params: Params | dict[str, Any]) -> store.Record:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from actlab.chapters.autopsy.trained import ignoring
+from actlab.chapters.autopsy.trained import LEAKY, ignoring
 from actlab.chapters.autopsy.trained import points as snapshots
 from actlab.figures.primitives import Line, line, lines, points
 from actlab.records.autopsy import Autopsy
@@ -47,11 +47,11 @@ def figure_identical(evidence: Autopsy) -> Figure:
     line where it arrived."""
     found, marks = {}, set()
     for arm in ignoring(evidence):
-        relu, corrected = (evidence.off.arms.get((arm.model, a)) for a in ("relu", arm.activation))
-        for name, one in ((f"{arm.activation}, as published", arm), (f"{arm.activation}, corrected", corrected)):
-            if relu and one:
-                found[arm.model, name] = line(one.minus_through(relu, "val_loss"))
-        marks.add((arm.model, f"{arm.activation}, as published"))
+        relu, corrected = (evidence.off.arms[arm.model, a] for a in ("relu", arm.activation))
+        published = arm.model, f"{arm.activation}, as published"
+        found[published] = line(arm.minus_through(relu, "val_loss"))
+        found[arm.model, f"{arm.activation}, corrected"] = line(corrected.minus_through(relu, "val_loss"))
+        marks.add(published)
     return lines(
         found, "iteration", "validation loss minus corrected relu's (nats)", hollow=marks, zero=True, share=False
     )
@@ -59,15 +59,12 @@ def figure_identical(evidence: Autopsy) -> Figure:
 
 def figure_leak(evidence: Autopsy) -> Figure:
     """convlm with padding on both sides and causal, beside the n-gram baselines."""
-    reading, corrected = evidence.on.get(("convlm", "relu")), evidence.off.arms.get(("convlm", "relu"))
-    found = {("", "as published, padded on both sides"): _mean_loss(reading.arm, reading.end)} if reading else {}
-    if reading and corrected:
-        found["", "corrected, padded on the left"] = _mean_loss(corrected, reading.end)
-    levels = {
-        name: float(values["val_loss"])
-        for name, values in evidence.off.baseline.items()
-        if name in ("unigram", "bigram")
+    reading, corrected = evidence.on[LEAKY, "relu"], evidence.off.arms[LEAKY, "relu"]
+    found = {
+        ("", "as published, padded on both sides"): _mean_loss(reading.arm, reading.end),
+        ("", "corrected, padded on the left"): _mean_loss(corrected, reading.end),
     }
+    levels = {name: float(evidence.off.baseline[name]["val_loss"]) for name in ("unigram", "bigram")}
     return lines(found, "iteration", LOSS, levels=levels, height=2.8)
 
 
