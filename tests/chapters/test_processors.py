@@ -8,6 +8,7 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import processors
+from actlab.errors import BadInput
 from actlab.records import repro
 
 
@@ -44,6 +45,8 @@ def test_twins_are_found_in_other_records_and_in_replays():
 def test_only_the_processor_may_differ(changes):
     """Another version, size, recipe or protocol makes it another trial."""
     assert processors.twins([arm("one", "a", (2.0,)), arm("two", "b", (2.0,), **changes)], []).empty
+    with pytest.raises(BadInput, match="no run of one has a record or replay on a second kind of processor yet"):
+        processors.read(["one"])
     same = [arm("one", "a", (2.0,)), arm("two", "a", (2.0,))]
     assert processors.twins(same, [replay("other", "42", "b", 2.0)]).empty, "nor a replay of an unknown record"
 
