@@ -28,7 +28,7 @@ def anomalies(evidence: Autopsy) -> dict[str, dict[str, str]]:
 
 def table(found: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """One row an anomaly: what was published, what the defect does, our number with the defect and without."""
-    told = pd.DataFrame.from_dict(found, orient="index").set_index("title")
+    told = pd.DataFrame.from_dict(found, orient="index").set_index("title").rename_axis(None)
     told["published"] += " (" + told.pop("source") + ")"
     return told.rename(columns={"defect": "what happens", "on": "ours, defect on", "off": "ours, defect off"})
 
