@@ -12,7 +12,7 @@ from actlab.records import preregistration as registration
 from actlab.records import sources, store
 from actlab.records.families import extent, repeats, runs
 from actlab.records.families import tested as compared
-from actlab.records.preregistration import Commit, commits, of_rule
+from actlab.records.preregistration import commits, of_rule
 from actlab.records.repro import read
 
 
@@ -85,10 +85,10 @@ def dated(date, activation="relu"):
 def test_a_rule_is_dated_against_the_training(monkeypatch):
     """Trials of an hour each, side by side at best, began an hour before their record was written."""
     for hours, said in (("10:59", "before the training of every record"), ("11:01", "after records of this study")):
-        rule = Commit("abc1234", f"2026-11-21T{hours}:00+00:00")
-        monkeypatch.setattr(registration, "commits", lambda path, root="", rule=rule: [rule])
+        rule = {"abc1234": f"2026-11-21T{hours}:00+00:00"}
+        monkeypatch.setattr(registration, "commits", lambda path, root="", rule=rule: rule)
         assert said in of_rule("params/x.yaml", [dated("2026-11-21T12:00:00+00:00")])
-    monkeypatch.setattr(registration, "commits", lambda path, root="": [])
+    monkeypatch.setattr(registration, "commits", lambda path, root="": {})
     assert "no history" in of_rule("params/x.yaml", [dated("2026-11-21T12:00:00+00:00")])
 
 

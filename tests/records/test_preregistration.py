@@ -2,6 +2,7 @@
 
 import hashlib
 
+import pandas as pd
 import pytest
 from tests.support.history import commit, git
 
@@ -27,19 +28,16 @@ def repository(tmp_path):
 def test_each_version_is_found_with_its_own_date(repository):
     """The earliest training counts, and each version its own commit."""
     early, late = "2025-06-01T00:00:00+00:00", "2026-06-01T00:00:00+00:00"
-    old, new = registrations([record("new", [late]), record("old", [late, early]), record("old", [late])], repository)
-    assert (old.records, old.committed[:4], old.first_run, old.before) == (2, "2025", early, True)
-    assert (new.records, new.committed[:4], new.before) == (1, "2026", True)
+    records = [record("new", [late]), record("old", [late, early]), record("old", [late])]
+    old, new = registrations(records, repository).itertuples()
+    assert (old.records, old.committed[:4], old.first_run) == (2, "2025", early)
+    assert (new.records, new.committed[:4], new.first_run) == (1, "2026", late)
 
 
-def test_training_before_the_commit_and_unknown_plans_show(repository):
-    """A record that was begun before its plan was committed is told; a plan that is nowhere in the history is
-    unknown."""
-    (begun,) = registrations([record("new", ["2025-06-01T00:00:00+00:00"])], repository)
-    (unknown,) = registrations([record("never", ["2026-06-01T00:00:00+00:00"])], repository)
-    assert begun.before is False
-    assert (unknown.commit, unknown.before) == ("", None)
-    assert commits("params/toy.yaml", "/nowhere") == []
+def test_a_plan_that_is_nowhere_in_the_history_has_no_commit(repository):
+    (unknown,) = registrations([record("never", ["2026-06-01T00:00:00+00:00"])], repository).itertuples()
+    assert (unknown.commit, unknown.committed) == ("", "")
+    assert commits("params/toy.yaml", "/nowhere") == {}
 
 
 def test_every_recorded_plan_of_this_repository_came_before_its_runs(monkeypatch):
@@ -48,5 +46,7 @@ def test_every_recorded_plan_of_this_repository_came_before_its_runs(monkeypatch
         pytest.skip("no git history here")
     monkeypatch.setenv("ACTLAB_RESULTS", str(paths.ROOT / "results"))
     folders = [folder.name for folder in sorted(paths.results().iterdir()) if folder.is_dir()]
-    found = [one for study in folders for one in registrations(store.load_study(study))]
-    assert [one for one in found if not one.before] == []
+    found = pd.concat([registrations(store.load_study(study)) for study in folders])
+    committed, began = (pd.to_datetime(found[column], utc=True) for column in ("committed", "first_run"))
+    assert len(found) > 1
+    assert (committed <= began).all()

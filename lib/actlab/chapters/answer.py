@@ -168,7 +168,7 @@ def registration_table(study: str = STUDY) -> pd.DataFrame:
                 "first run began": r.first_run and moment(r.first_run),
                 "records": r.records,
             }
-            for r in registrations(store.load_study(study))
+            for r in registrations(store.load_study(study)).itertuples()
         }
     )
 

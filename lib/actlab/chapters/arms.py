@@ -32,7 +32,7 @@ FLOORS = {"repeat": "same seed again", "nudge": "one weight moved by one ULP"}
 
 def figure_differences(grid: Grid, metric: str = "total_variation", margin: float = 0.0) -> Figure:
     """Every activation minus relu, paired by seed: a panel a model; hollow where not significant in its family."""
-    label = f"{grid.metrics[metric].label}, minus {REFERENCE} (filled: significant)"
+    label = f"{METRICS[metric].label}, minus {REFERENCE} (filled: significant)"
     return answer.differences(cells(grid, metric), label, margin)
 
 
@@ -79,7 +79,7 @@ def figure_floors(grid: Grid) -> Figure:
 
 def cells(grid: Grid, metric: str) -> dict[tuple[str, str], Test]:
     """(model, activation) -> difference from relu, with its p-value in the family that decides."""
-    return {(arm.model, arm.activation): (e, p) for arm, e, p, _ in tested(grid, metric)}
+    return {(test.arm.model, test.arm.activation): (test.difference, test.p) for test in tested(grid, metric)}
 
 
 def table(

@@ -115,13 +115,15 @@ def _arm(record: Record, names: Iterable[str], apart: Sequence[str], records: Se
         if other["kind"] in ("floor", "perturbed") and _at(other, apart) == at
         for pair in changed(other, "nudge").values()
     ]
-    steps, losses = arm.curve("val_loss")
-    through = {"history": {"iteration": steps, "val_loss": losses.T}} if len(steps) else {}
+    curve = arm.curve("val_loss")
+    through = {"history": {"iteration": [*curve], "val_loss": curve.T.to_numpy()}} if curve.size else {}
     if record.get("trajectory"):
-        curves = {name: arm.curves(name) for name in THROUGH}
-        iterations, first = curves[THROUGH[0]]
-        found = {name: found.pairs[:, *pairs] for name, (_, found) in curves.items()}
-        through["snapshots"] = {"iteration": np.array(iterations, float), "val_loss": first.losses, **found}
+        found = {name: arm.curves(name) for name in THROUGH}
+        through["snapshots"] = {
+            "iteration": np.array([*arm.snapshots], float),
+            "val_loss": found[THROUGH[0]].losses,
+            **{name: curves.pairs[:, *pairs] for name, curves in found.items()},
+        }
     return {
         "at": at,
         "setting": recorded.named(record, apart),

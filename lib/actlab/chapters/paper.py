@@ -60,7 +60,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "floors": front.floors,
         "repeats": [value for grid in (lite, extreme) for value in grid.floors("repeat").values()],
         "amplification": [amplification(streams["sources-small"], "charlm", a) for a in SMOOTH],
-        "twins": twins.drop(columns=["settings", "versions"]).to_dict("records"),
+        "twins": twins.drop(columns=["run", "versions"]).to_dict("records"),
         "streams": {
             model: {arm.varies: arm.shown(METRIC) for arm in grid.arms.values() if arm.activation == "relu"}
             for model, grid in streams["sources"].grids.items()

@@ -22,7 +22,7 @@ from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.estimates import REFERENCE
-from actlab.records.families import trials_of
+from actlab.records.families import finished, training
 from actlab.records.preregistration import plan_of
 from actlab.records.repro import Grid
 from actlab.records.store import Record
@@ -32,14 +32,12 @@ from actlab.statistics.estimate import Estimate
 
 PROCESSOR = ("processor", "capability")
 """What of a machine may differ between twins."""
-APART = ("kind", "trials", "ensembles", "snapshots")
-"""What of an arm's settings does not reach a trial's loss."""
 NOWHERE = 1e-10
 """Where a difference of 0 is drawn, on an axis that has no place for it."""
 HALF, WHOLE = "dtype", "repro-lite"
 """The study in bfloat16, and that of the same arms in float32."""
 NO_HALF = f"{NO_RECORD}: `actlab run params/dtype.yaml` makes them on a processor with bfloat16 arithmetic"
-TRIAL = ["settings", "label", "model", "activation", "scale"]
+TRIAL = ["run", "label", "model", "activation", "scale"]
 ARM = ["model", "activation"]
 
 
@@ -63,7 +61,7 @@ def twins(records: list[Record], replays: Iterable[Record]) -> pd.DataFrame:
     another record or in a replay, in the order of models and activations: ``processors``, how far the two final
     validation losses lie ``apart``, and ``between_seeds`` the mean distance of two seeds of its arm (nats)."""
     arms = {(record["study"], record["arm"]): record for record in records}
-    runs = [_run(r, r["provenance"], t["label"], t["final"]["val_loss"]) for r, t in trials_of(records)]
+    runs = [_run(r, r["provenance"], t["label"], t["final"]["val_loss"]) for r, t in finished(records)]
     runs += [
         _run(arm, replay["provenance"], replay["trial"], replay["val_loss"]["now"])
         for replay in replays
@@ -81,11 +79,10 @@ def twins(records: list[Record], replays: Iterable[Record]) -> pd.DataFrame:
 
 def _run(record: Record, origin: Record, label: str, loss: float) -> tuple[Any, ...]:
     """A row of ``runs``: the trial, where it was trained, its final loss, and its arm's distance of seeds."""
-    settings = store.canonical({key: value for key, value in record["config"].items() if key not in APART})
     versions = store.canonical({key: value for key, value in origin["machine"].items() if key not in PROCESSOR})
-    losses = [trial["final"]["val_loss"] for _, trial in trials_of([record])]
+    losses = [trial["final"]["val_loss"] for _, trial in finished([record])]
     seeds = float(np.mean([abs(a - b) for a, b in combinations(losses, 2)])) if len(losses) > 1 else nan
-    who = (settings, label, record["model_name"], record["activation"], record["config"]["scale"])
+    who = (training(record, label), label, record["model_name"], record["activation"], record["config"]["scale"])
     return *who, str(origin["machine"]["processor"]), versions, loss, seeds
 
 

@@ -91,7 +91,7 @@ def verdict(grid: Grid) -> str:
 def comparisons(grid: Grid) -> list[Tested]:
     """The loss of every activation minus relu's at every size, smallest first (Holm over all of them); what the primary
     family has is quoted from it."""
-    return sorted(tested(grid, "val_loss"), key=lambda found: sizes(grid)[found[0].model])
+    return sorted(tested(grid, "val_loss"), key=lambda found: sizes(grid)[found.arm.model])
 
 
 def growth(grid: Grid) -> dict[str, Estimate]:
@@ -115,8 +115,8 @@ def figure(grid: Grid) -> Figure:
     """Against the number of parameters: each activation's loss minus relu's, and the share of the loss's variance that
     lies between activations."""
     by_activation: dict[str, dict[float, Estimate]] = {}
-    for arm, estimate, _, _ in comparisons(grid):
-        by_activation.setdefault(arm.activation, {})[float(sizes(grid)[arm.model])] = estimate
+    for test in comparisons(grid):
+        by_activation.setdefault(test.arm.activation, {})[float(sizes(grid)[test.arm.model])] = test.difference
     found: dict[tuple[str, str], Line] = {(LOSS, activation): line(e) for activation, e in by_activation.items()}
     if by_size := shares(grid):
         found[SHARE, "all activations"] = line(by_size)
@@ -139,13 +139,13 @@ def table(grid: Grid) -> pd.DataFrame:
 
 def sentences(grid: Grid) -> dict[str, str]:
     """Name -> what the rule says of the sizes, and what it rests on."""
-    own = [(e.n, p) for _, e, p, quoted in comparisons(grid) if not quoted]
+    own = [test for test in comparisons(grid) if not test.quoted]
     said = {
         "scale_growth": _growth(grid),
         "scale_rule": f"That the activation's share of the variance falls with size is {verdict(grid)}",
-        "scale_significant": f"{sum(p < ALPHA for _, p in own)} of {len(own)} differences of loss from relu "
+        "scale_significant": f"{sum(test.significant for test in own)} of {len(own)} differences of loss from relu "
         "that no other study's family decides are significant (Holm-adjusted)",
-        "scale_tails": normal_tails(max((n for n, _ in own), default=0)),
+        "scale_tails": normal_tails(max((test.difference.n for test in own), default=0)),
     }
     if found := shares(grid):
         first, *_, last = (f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}]" for e in found.values())
@@ -170,10 +170,12 @@ def _growth(grid: Grid) -> str:
 def recommendations(grid: Grid) -> dict[str, str]:
     """Name -> what the comparisons with relu at one scale recommend."""
     loss, variation = (tested(grid, metric) for metric in ("val_loss", "total_variation"))
-    significant = sum(p < ALPHA for _, _, p, _ in loss)
-    lower, steadier = ([p < ALPHA and e.value < 0 for _, e, p, _ in found] for found in (loss, variation))
+    significant = sum(test.significant for test in loss)
+    lower, steadier = (
+        [test.significant and test.difference.value < 0 for test in found] for found in (loss, variation)
+    )
     better, both = sum(lower), sum(map(all, zip(lower, steadier, strict=True)))
-    spread = float(np.median([e.deviation() for _, e, *_ in loss]))
+    spread = float(np.median([test.difference.deviation() for test in loss]))
     five, twenty = (detectable_paired(n, ALPHA / len(loss)) * spread for n in (5, 20))
     return {
         "report_try": f"Try the activation on your own architecture: {significant} of {len(loss)} "

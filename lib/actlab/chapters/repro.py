@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from actlab.figures.style import NO_RECORD
-from actlab.records.estimates import ALPHA, REFERENCE
+from actlab.records.estimates import REFERENCE
 from actlab.records.families import family_size, tested
 from actlab.records.labels import METRICS
-from actlab.records.repro import ArmResults, Grid, means, shared
+from actlab.records.repro import ArmResults, Grid, shared
 from actlab.records.wording import ends, extremes, listing, signed, significance, small, span
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import Chosen, jackknife, spearman
@@ -42,7 +42,7 @@ def answer(grid: Grid) -> str:
     tests = tested(grid, "val_loss"), tested(grid, "total_variation")
     if not tests[0]:
         return "no record compares an activation with relu yet"
-    loss, tv = (sum(p < ALPHA for _, _, p, _ in found) for found in tests)
+    loss, tv = (sum(test.significant for test in found) for found in tests)
     means = [grid.arms[model, REFERENCE].estimate("total_variation").value for model in learned(grid)]
     apart = f"two seeds of a {REFERENCE} network differ by {span(means, '.2f')} in total variation. " if means else ""
     return (
@@ -58,15 +58,16 @@ def compared(grid: Grid, metric: str) -> str:
     tests = tested(grid, metric)
     if not tests:
         return ""
-    own = {f"{arm.activation} in {arm.model}": (e, p) for arm, e, p, elsewhere in tests if not elsewhere}
-    again = {arm.activation: (e, p) for arm, e, p, elsewhere in tests if elsewhere}
+    own = {f"{t.arm.activation} in {t.arm.model}": (t.difference, t.p) for t in tests if not t.quoted}
+    again = [t for t in tests if t.quoted]
     known = learned(grid)
-    aside = [f"{arm.activation} in {arm.model}" for arm, *_ in tests if known and arm.model not in known]
+    aside = [f"{t.arm.activation} in {t.arm.model}" for t in tests if known and t.arm.model not in known]
     said = significance(own, METRICS[metric].short, family_size(grid), aside)
     if not again or not grid.primary:
         return said
-    told = listing(f"{name} {signed(e)}, {'not ' * (p >= ALPHA)}significant" for name, (e, p) in again.items())
-    return f"beside {listing(again)}, {said}. Tested on the page between seeds, whose runs these are: {told}"
+    told = [f"{t.arm.activation} {signed(t.difference)}, {'not ' * (not t.significant)}significant" for t in again]
+    names = listing(test.arm.activation for test in again)
+    return f"beside {names}, {said}. Tested on the page between seeds, whose runs these are: {listing(told)}"
 
 
 def mattering(grid: Grid, margin: float) -> str:
@@ -78,9 +79,9 @@ def mattering(grid: Grid, margin: float) -> str:
         interval lies there.
     """
     found: dict[str, list[str]] = {"matter": [], "do not matter": [], "are undecided": []}
-    for arm, estimate, p, _ in tested(grid, "val_loss"):
-        within = -margin < estimate.low and estimate.high < margin
-        found[list(found)[0 if p < ALPHA else 1 if within else 2]].append(arm.activation)
+    for test in tested(grid, "val_loss"):
+        within = -margin < test.difference.low and test.difference.high < margin
+        found[list(found)[0 if test.significant else 1 if within else 2]].append(test.arm.activation)
     rule = (
         f"the planned rule: a significant difference of loss matters, one whose 95% interval lies within {margin:g} "
         "nats of relu (grey) does not"
@@ -140,13 +141,12 @@ def association(arms: Sequence[tuple[ArmResults, ArmResults]]) -> Estimate:
     The interval speaks of other seeds of these arms, not of other arms. ``n`` counts seeds; NaN below three of them or
     below three pairs of arms.
     """
-    every = [arm for pair in arms for arm in pair]
 
     def statistic(seeds: Chosen) -> float:
-        tables = [means(every, metric, seeds) for metric in ("total_variation", "val_loss")]
-        return spearman(*((table[::2] - table[1::2])[:, 0] for table in tables))
+        metrics = ("total_variation", "val_loss")
+        return spearman(*([a.mean(metric, seeds) - b.mean(metric, seeds) for a, b in arms] for metric in metrics))
 
-    seeds = shared(every)
+    seeds = shared([arm for pair in arms for arm in pair])
     enough = len(arms) > 2 and len(seeds) > 2
     wide = jackknife(statistic if enough else lambda _: math.nan, seeds)
     return replace(wide, low=max(wide.low, -1.0), high=min(wide.high, 1.0)) if enough else wide

@@ -17,7 +17,6 @@ from actlab.figures.primitives import line, lines, points
 from actlab.figures.style import NO_RECORD
 from actlab.records import families, store
 from actlab.records import sources as sources_records
-from actlab.records.estimates import ALPHA
 from actlab.records.labels import METRICS
 from actlab.records.repro import ArmResults
 from actlab.records.sources import (
@@ -115,14 +114,13 @@ def rule_table(found: Studies) -> pd.DataFrame:
 
 
 def _streams(sources: Sources) -> str:
-    own = [p for _, _, p, quoted in sources.tests() if not quoted]
-    kept = sum(p < ALPHA for p in own)
-    return f"{kept} of {len(own)} differences from relu are significant (Holm-adjusted in each model)"
+    own = [test.significant for test in sources.tests() if not test.quoted]
+    return f"{sum(own)} of {len(own)} differences from relu are significant (Holm-adjusted in each model)"
 
 
 def _smooth(sources: Sources) -> str:
-    found = [(e, p) for arm, e, p, _ in sources.tests() if arm.varies == "all" and arm.activation in SMOOTH]
-    signs = {math.copysign(1, e.value) if p < ALPHA else 0 for e, p in found}
+    found = [t for t in sources.tests() if t.arm.varies == "all" and t.arm.activation in SMOOTH]
+    signs = {math.copysign(test.significant, test.difference.value) for test in found}
     return "supported" if signs == {-1} else "contradicted" if 1 in signs else "undecided"
 
 

@@ -21,7 +21,7 @@ from actlab.figures.primitives import crossed, line, lines, points
 from actlab.figures.style import styled
 from actlab.records import repro, settings, summary
 from actlab.records import tables as tidy
-from actlab.records.labels import EVERY, METRICS, Metric, of_trials
+from actlab.records.labels import METRICS, Metric, of_trials
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.store import Record
 from actlab.records.wording import above_zero, ends, with_interval
@@ -46,14 +46,14 @@ class Report:
     reference: str
 
     @cached_property
-    def metrics(self) -> list[str]:
-        """What the study measured."""
-        return summary.metrics(self.trials, self.pairs)
+    def metrics(self) -> dict[str, Metric]:
+        """What the study measured, and how to read it."""
+        return self.grid.metrics
 
     @cached_property
     def tests(self) -> pd.DataFrame:
         """Every difference from the reference (``summary.against``)."""
-        return summary.against(self.grid, self.reference, self.metrics)
+        return summary.against(self.grid, self.reference)
 
     def tested(self, metric: str) -> dict[tuple[str, str], Test]:
         """(group, level) -> difference from the reference in a metric, and its p-value after Holm."""
@@ -65,12 +65,6 @@ class Report:
             )
             for t in own
         }
-
-    @cached_property
-    def named(self) -> dict[str, Metric]:
-        """What the study measured, and how to read it."""
-        every = EVERY | self.grid.metrics
-        return {name: every[name] for name in self.metrics}
 
 
 def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = (), reference: str = "") -> Report:
@@ -102,7 +96,7 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
     csv = {
         "trials": report.trials,
         "pairs": report.pairs,
-        "estimates": summary.estimates(report.grid, report.metrics),
+        "estimates": summary.estimates(report.grid),
         "differences": report.tests,
     }
     for name, table in csv.items():
@@ -121,7 +115,7 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
 def in_words(report: Report) -> str:
     """The summary: settings, then every metric as a table of all arms, with the spread over each group's arms."""
     said = [f"study {report.study}: 95% intervals over trials; n counts trials", *_settings(report)]
-    for name, metric in report.named.items():
+    for name, metric in report.metrics.items():
         said += ["", metric.label, table(report, metric).to_string()]
         groups = [] if of_trials(name) else report.grid.models
         said += [f"{group}: {told}" for group in groups if (told := _spread(report.grid.of_model(group), name))]
@@ -165,29 +159,28 @@ def _spread(arms: Sequence[ArmResults], metric: str) -> str:
 
 def latex(report: Report) -> dict[str, pd.DataFrame]:
     """File name -> the table of a metric."""
-    return {f"table_{name}": table(report, metric) for name, metric in report.named.items()}
+    return {f"table_{name}": table(report, metric) for name, metric in report.metrics.items()}
 
 
 def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
     """File name without its ending and figure: each metric and its differences from the reference over all arms, loss
     against accuracy, training and noise floors where they are recorded."""
     every = {(arm.model, arm.level): arm for arm in report.grid.arms.values()}
-    for metric in report.named.values():
+    for metric in report.metrics.values():
         name = FILES.get(metric.name, metric.name)
         yield name, points({("", *cell): arm.estimate(metric.name) for cell, arm in every.items()}, metric.label)
         if tests := report.tested(metric.name):
             label = f"{metric.label}: minus {report.reference} (filled: significant, Holm)"
             yield f"differences_{name}", differences(tests, label)
     x, y = "val_accuracy", "total_variation"
-    if {x, y} <= set(report.metrics):
+    if {x, y} <= {*report.metrics}:
         both = {cell: crossed(arm.estimate(x), arm.estimate(y)) for cell, arm in every.items()}
         figure = lines(both, METRICS[x].label, METRICS[y].label, alone=True, share=False)
         yield "accuracy_vs_reproducibility", figure
     curves = {
-        cell: line({step: mean_interval(values[:, i]) for i, step in enumerate(steps)})
+        cell: line({step: mean_interval(values) for step, values in arm.curve("val_loss").items()})
         for cell, arm in every.items()
-        for steps, values in [arm.curve("val_loss")]
-        if len(steps)
+        if arm.curve("val_loss").size
     }
     if curves:
         yield "training_curves", lines(curves, "iteration", METRICS["val_loss"].label)
@@ -201,6 +194,5 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
     one, two = load(first), load(second)
     names = list(_levels(one.records) | _levels(two.records))
     before, after = (_levels(study.records, names) for study in (one, two))
-    both = [metric for metric in one.metrics if metric in two.metrics]
     differ = [f"{n}: {' | '.join(before[n])} -> {' | '.join(after[n])}" for n in names if before[n] != after[n]]
-    return differ, summary.compare(one.grid, two.grid, both)
+    return differ, summary.compare(one.grid, two.grid)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from actlab.claims.audited_numbers import numbers
 from actlab.claims.evidence import STUDIES, Arms, Evidence, since
@@ -39,9 +38,9 @@ from actlab.records.mnist import Sweep
 from actlab.records.repro import ArmResults, combined
 from actlab.records.tables import levels
 from actlab.records.wording import above_zero, measured
+from actlab.statistics.estimate import Array
 from actlab.statistics.means import coefficient_of_variation
 
-Means = NDArray[np.float64]
 ANY = tuple(STUDIES)
 RELU = ("relu",)
 IDENTICAL = 5e-5
@@ -134,35 +133,28 @@ def identical(arms: Arms) -> tuple[Answer, str]:
     return holds, f"largest difference of the validation loss of one seed between activations: {said}"
 
 
-def _halves(means: Means) -> Means:
-    """The same models with the first of two activations, and with the second."""
-    return means.reshape(2, -1, means.shape[-1])
+def _halves(means: Array) -> Array:
+    """(2, models) those of the first of two activations, or sizes, and those of the second."""
+    return means.reshape(2, -1)
 
 
-def _dominance(means: Means) -> Means:
-    """Spread over architectures, over the mean spread over two activations."""
-    table = _halves(means)
-    return np.asarray(table.mean(axis=0).std(axis=0) / np.sqrt(table.var(axis=0).mean(axis=0)))
+def _dominance(means: Array) -> float:
+    """How far architectures lie apart (their means over two activations, or two sizes), over how far the two of each
+    do."""
+    return float(_halves(means).mean(axis=0).std() / np.sqrt(_halves(means).var(axis=0).mean()))
 
 
-def _spread_over_sizes(means: Means) -> Means:
-    """How far architectures lie apart, over how far the two sizes of each do."""
-    small, large = _halves(means)
-    return np.asarray(((small + large) / 2).std(axis=0) / np.sqrt(((large - small) ** 2 / 4).mean(axis=0)))
-
-
-FORMULAS: dict[str, Callable[[Means], Means]] = {
-    "average": lambda means: np.asarray(means.mean(axis=0)),
+FORMULAS: dict[str, Callable[[Array], float]] = {
+    "average": np.mean,
     "change": lambda means: 100 * (means[1] / means[0] - 1),
     "cv": coefficient_of_variation,
-    "difference_of_averages": lambda means: np.asarray(np.subtract(*_halves(means).mean(axis=1))),
+    "difference_of_averages": lambda means: float(np.subtract(*_halves(means).mean(axis=1))),
     "dominance": _dominance,
     "percent_below": lambda means: 100 * (1 - means[0] / means[1]),
-    "range": lambda means: np.asarray(np.ptp(means, axis=0)),
+    "range": np.ptp,
     "ratio": lambda means: means[0] / means[1],
-    "spread_over_sizes": _spread_over_sizes,
 }
-"""Name -> (A, K) means of the arms, in their order -> (K,) values."""
+"""Name -> (A,) means of the arms, in their order -> a number."""
 
 
 @of_records

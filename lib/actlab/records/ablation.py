@@ -59,14 +59,10 @@ class Factorial:
         """(seeds,) the final loss of (optimizer, symmetry, activation) in the order of the reading's seeds."""
         return self.losses([cell]).to_numpy()[:, 0]  # type: ignore[list-item]
 
-    def record(self, *cell: str) -> Record | None:
-        """One arm's record; ``None`` where there is none."""
-        return next((r for r in self.records if tuple(r[factor] for factor in ARM) == cell), None)
-
     @property
     def cells(self) -> list[Cell]:
         """Every arm that is recorded, in the study's order."""
-        found = {(r["optimizer"], r["symmetry"], r["activation"]) for r in self.records}
+        found = {tuple(record[factor] for factor in ARM) for record in self.records}
         return sorted(found, key=lambda cell: [*map(place, cell)])
 
     @property

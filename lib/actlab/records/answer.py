@@ -80,7 +80,7 @@ class Answer:
         left out."""
         kept = self.kept
         found = {
-            model: {arm.activation: arm.curves(metric)[1] for arm in kept.of_model(model)} for model in kept.models
+            model: {arm.activation: arm.curves(metric) for arm in kept.of_model(model)} for model in kept.models
         }
         return {model: arms for model, arms in found.items() if self.reference in arms and len(arms) > 1}
 

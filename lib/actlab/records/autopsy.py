@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from actlab.records import store
 from actlab.records.repro import ArmResults, Grid, matrix, read
@@ -35,28 +34,19 @@ class Reading:
     @property
     def iterations(self) -> list[int]:
         """The snapshots and the end, rising."""
-        return [*(entry["iteration"] for entry in self.arm.record.get("trajectory", [])), self.end]
+        return [*self.arm.snapshots]
 
     @property
     def end(self) -> int:
         """The last iteration."""
-        return int(self.arm.record["config"]["recipe"]["iterations"])
+        return self.iterations[-1]
 
-    def _at(self, iteration: int | None) -> dict[str, Any]:
-        """``trials``, ``pairs`` and ``as_published`` at an iteration."""
-        if iteration is None or iteration == self.end:
-            record = self.arm.record
-            trials = [{"label": t["label"], **t["final"]} for t in record["trials"] if t["status"] == "done"]
-            return {
-                "trials": trials,
-                "pairs": record["reproducibility_metrics"],
-                "as_published": record["as_published"],
-            }
-        return next(entry for entry in self.arm.record["trajectory"] if entry["iteration"] == iteration)
+    def _at(self, iteration: int | None) -> Record:
+        return self.arm.snapshots[self.end if iteration is None else iteration]
 
     def between(self, metric: str = "coded_pd", iteration: int | None = None) -> Estimate:
         """Two seeds on different inputs, as published, with a jackknife over trials."""
-        return _pairs(self._at(iteration)["as_published"]["pairs"], metric)
+        return self._pairs(self._at(iteration)["as_published"]["pairs"], metric)
 
     def itself(self, metric: str = "coded_pd", iteration: int | None = None) -> Estimate:
         """One model against itself on different inputs, with a t interval over trials."""
@@ -64,7 +54,7 @@ class Reading:
 
     def paired(self, iteration: int | None = None) -> Estimate:
         """Total variation of two seeds on the same inputs, with a jackknife over trials."""
-        return _pairs(self._at(iteration)["pairs"], "total_variation")
+        return self._pairs(self._at(iteration)["pairs"], "total_variation")
 
     def value(self, name: str, iteration: int | None = None) -> Estimate:
         """``train_loss``, ``val_loss`` or ``val_accuracy`` on all positions, with a t interval over trials."""
@@ -74,10 +64,8 @@ class Reading:
         """``val_loss`` or ``val_accuracy`` at the end, as the reference study's code measures it."""
         return mean_interval([trial[name] for trial in self._at(None)["as_published"]["trials"]])
 
-
-def _pairs(pairs: Iterable[dict[str, Any]], metric: str) -> Estimate:
-    found = list(pairs)
-    return pair_mean(matrix(sorted({label for pair in found for label in pair["between"]}), found, metric))
+    def _pairs(self, pairs: Iterable[Record], metric: str) -> Estimate:
+        return pair_mean(matrix(self.arm.done, pairs, metric))
 
 
 NOTHING = read([])

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from actlab import paths
 from actlab.files import read_yaml
 from actlab.records import store
-from actlab.records.estimates import REFERENCE, adjusted
+from actlab.records.estimates import ALPHA, REFERENCE, adjusted
 from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.store import Record, canonical
 from actlab.statistics.estimate import Estimate
@@ -48,31 +49,34 @@ def comparisons(grid: Grid, metric: str, reference: str = REFERENCE, planned: in
     return adjusted(found, planned)
 
 
-def quoted(arms: Iterable[ArmResults], grid: Grid | None, metric: str) -> list[Test | None]:
-    """What the primary family says of each arm whose trials are also there; None where they are not."""
-    decided = comparisons(grid, metric) if grid else {}
-    cells = [(arm, (arm.record["model_name"], arm.activation)) for arm in arms]
-    return [
-        decided[cell] if grid and cell in decided and repeats(arm.record, grid.arms[cell].record) else None
-        for arm, cell in cells
-    ]
+class Tested(NamedTuple):
+    """An arm's difference from the reference of its model, in the family that decides."""
 
+    arm: ArmResults
+    difference: Estimate
+    p: float
+    """After Holm over the family."""
+    quoted: bool
+    """Whether the family is another study's, which has the same trials."""
 
-Tested = tuple[ArmResults, Estimate, float, bool]
-"""An arm, its difference from the reference, the p-value after Holm over its family, and whether another study's family
-is quoted."""
+    @property
+    def significant(self) -> bool:
+        """At 5%."""
+        return self.p < ALPHA
 
 
 def tested(grid: Grid, metric: str) -> list[Tested]:
     """Every arm minus the reference of the same model, each in its primary family: the grid's own, or the one that it
-    quotes."""
-    found = comparisons(grid, metric)
-    arms = [grid.arms[cell] for cell in found]
-    own = grid.primary is None or grid.primary.study == grid.study
-    return [
-        (arm, *(other or test), other is not None and not own)
-        for arm, test, other in zip(arms, found.values(), quoted(arms, grid.primary, metric), strict=True)
-    ]
+    quotes where that has the same trials."""
+    primary = grid.primary or read([])
+    decided = comparisons(primary, metric)
+    found = []
+    for cell, test in comparisons(grid, metric).items():
+        arm = grid.arms[cell]
+        there = (arm.record["model_name"], arm.activation)
+        again = there in decided and repeats(arm.record, primary.arms[there].record)
+        found.append(Tested(arm, *(decided[there] if again else test), again and primary.study != grid.study))
+    return found
 
 
 def family_size(grid: Grid) -> int:
@@ -106,10 +110,10 @@ def training(record: Record, label: str) -> str:
 def runs(records: Iterable[Record]) -> set[str]:
     """The runs, on whatever processor, of every trial that ended well in records of trials (as ``training`` names
     them)."""
-    return {training(record, trial["label"]) for record, trial in trials_of(records)}
+    return {training(record, trial["label"]) for record, trial in finished(records)}
 
 
-def trials_of(records: Iterable[Record]) -> list[tuple[Record, Record]]:
+def finished(records: Iterable[Record]) -> list[tuple[Record, Record]]:
     """(record, trial) of every trial that ended well, in records of trials."""
     return [(r, t) for r in records if r["kind"] == "trials" for t in r["trials"] if t["status"] == "done"]
 
@@ -123,7 +127,7 @@ def repeats(record: Record, other: Record) -> bool:
 def extent(records: list[Record], others: list[Record]) -> str:
     """How many trials a study has, how many of them differ, and how many repeat those of another study; nothing without
     trials."""
-    found = trials_of(records)
+    found = finished(records)
     if not found:
         return ""
     different = len({trial["weights_sha256"] for _, trial in found if "weights_sha256" in trial})

@@ -8,45 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import pandas as pd
+
 from actlab import paths
 from actlab.files import read_yaml
-from actlab.records.families import trials_of
+from actlab.records.families import finished
 from actlab.records.store import Record
 from actlab.records.wording import moment
-
-
-@dataclass(frozen=True)
-class Commit:
-    """A commit: its hash and when it was made (ISO 8601 with an offset)."""
-
-    name: str
-    date: str
-
-
-@dataclass(frozen=True)
-class Registration:
-    """One version of a plan, and the first training of the records that were made under it."""
-
-    study: str
-    version: int
-    commit: str
-    """The first commit that holds the params file in this form; empty where the history does not have it."""
-    committed: str
-    """When, as ISO 8601 with an offset; empty likewise."""
-    first_run: str
-    """When the first trial of these records began to train; empty where a record does not say."""
-    records: int
-
-    @property
-    def before(self) -> bool | None:
-        """Whether the plan was committed before the first training; None where history or records do not say."""
-        if not self.committed or not self.first_run:
-            return None
-        return datetime.fromisoformat(self.committed) <= datetime.fromisoformat(self.first_run)
 
 
 def params_of(study: str) -> dict[str, Any]:
@@ -60,43 +31,47 @@ def plan_of(study: str) -> dict[str, Any]:
     return dict(params_of(study).get("plan", {}))
 
 
-def registrations(records: Iterable[Record], root: str = str(paths.ROOT)) -> list[Registration]:
-    """The plans that records of one study were made under, the oldest first; none for records without a plan.
+def registrations(records: Iterable[Record], root: str = str(paths.ROOT)) -> pd.DataFrame:
+    """A row a plan that records of one study were made under, the oldest first; none for records without a plan.
 
-    ``root``: the repository whose history is read.
+    Columns: its ``version``; ``commit``, the first that holds the params file in this form, and when (``committed``,
+    ISO 8601), empty where the history does not have it; ``first_run``, when the first trial of these ``records`` began
+    to train, empty where a record does not say. ``root``: the repository whose history is read.
     """
-    groups: dict[tuple[int, str], list[Record]] = {}
-    for record in records:
-        if plan := record.get("provenance", {}).get("plan"):
-            groups.setdefault((int(plan["version"]), plan["sha256"]), []).append(record)
-    found = []
-    for (version, sha256), group in groups.items():
-        study = str(group[0]["study"])
-        first = first_form(f"params/{study}.yaml", sha256, root)
-        started = [str(trial.get("started", "")) for record in group for trial in record["trials"]]
-        found.append(Registration(study, version, first.name, first.date, min(started, default=""), len(group)))
-    return sorted(found, key=lambda one: (one.version, one.first_run))
+    rows = [
+        {**plan, "study": record["study"], "first_run": min(str(t.get("started", "")) for t in record["trials"])}
+        for record in records
+        if (plan := record.get("provenance", {}).get("plan"))
+    ]
+    plan = ["version", "study", "sha256"]
+    by_plan = pd.DataFrame(rows, columns=[*plan, "first_run"]).groupby(plan)["first_run"]
+    found = by_plan.agg(first_run="min", records="size").reset_index()
+    first = [first_form(f"params/{row.study}.yaml", row.sha256, root) for row in found.itertuples()]
+    found[["commit", "committed"]] = pd.DataFrame(first, columns=["commit", "committed"])
+    return found.sort_values(["version", "first_run"])
 
 
-def commits(path: str, root: str = str(paths.ROOT)) -> list[Commit]:
-    """Of a path, the oldest first (a copy or a renamed file begins anew); none without git or history."""
+def commits(path: str, root: str = str(paths.ROOT)) -> dict[str, str]:
+    """Hash -> when it was made (ISO 8601 with an offset) of the commits of a path, the oldest first (a copy or a
+    renamed file begins anew); none without git or history."""
     lines = (paths.git("log", "--reverse", "--format=%H %cI", "--", path, root=root) or "").splitlines()
-    return [Commit(name, date) for name, _, date in (line.partition(" ") for line in lines)]
+    return dict(line.split() for line in lines)
 
 
-def first_form(path: str, sha256: str, root: str) -> Commit:
-    """The first commit that holds a file in the form of this hash; an empty one where the history has none."""
-    for commit in commits(path, root):
-        content = paths.git("show", f"{commit.name}:{path}", root=root) or ""
+def first_form(path: str, sha256: str, root: str) -> tuple[str, str]:
+    """The first commit that holds a file in the form of this hash, and when it was made; empty where the history has
+    none."""
+    for commit, date in commits(path, root).items():
+        content = paths.git("show", f"{commit}:{path}", root=root) or ""
         if hashlib.sha256(content.encode()).hexdigest() == sha256:
-            return commit
-    return Commit("", "")
+            return commit, date
+    return "", ""
 
 
 def began(record: Record) -> datetime:
     """When the training of a record had begun at the latest: when it was written minus its longest trial (trials may
     run side by side)."""
-    seconds = max((sum(trial.get("seconds", {}).values()) for _, trial in trials_of([record])), default=0)
+    seconds = max((sum(trial.get("seconds", {}).values()) for _, trial in finished([record])), default=0)
     return datetime.fromisoformat(record["provenance"]["date"]) - timedelta(seconds=seconds)
 
 
@@ -105,17 +80,17 @@ def of_rule(path: str, records: list[Record]) -> str:
     records."""
     arms = [record for record in records if record["kind"] == "trials"]
     cut_off = (paths.git("rev-parse", "--is-shallow-repository") or "").strip() != "false"
-    found = [] if cut_off else commits(path)
+    found = {} if cut_off else commits(path)
     if not arms:
         return ""
     if not found:
         return f"When the rule of {path} was written is not known here: there is no history of the repository"
-    rule, last, first_run = found[0], found[-1], min(map(began, arms))
-    before = datetime.fromisoformat(rule.date) < first_run
-    said = f"The rule of {path} was committed on {moment(rule.date)} ({rule.name[:7]}), "
+    (rule, *_), last, first_run = found, [*found][-1], min(map(began, arms))
+    before = datetime.fromisoformat(found[rule]) < first_run
+    said = f"The rule of {path} was committed on {moment(found[rule])} ({rule[:7]}), "
     said += (
         "before the training of every record of this study" if before else "after records of this study: exploratory"
     )
-    if last != rule and datetime.fromisoformat(last.date) > first_run:
-        said += f"; the file has been changed since, last on {moment(last.date)} ({last.name[:7]})"
+    if last != rule and datetime.fromisoformat(found[last]) > first_run:
+        said += f"; the file has been changed since, last on {moment(found[last])} ({last[:7]})"
     return said

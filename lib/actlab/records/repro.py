@@ -8,44 +8,40 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from actlab.records import settings
-from actlab.records.labels import PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
+from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
 from actlab.records.store import Record
 from actlab.records.tables import used
 from actlab.records.wording import FEW_DIFFER, above_zero
 from actlab.statistics.equal_loss import Curves
-from actlab.statistics.estimate import Estimate
+from actlab.statistics.estimate import Array, Estimate
 from actlab.statistics.means import (
     Chosen,
     few_differ,
     jackknife,
     mean_interval,
-    pair_average,
     pair_mean,
     pair_mean_difference,
-    pair_values,
     paired_difference,
 )
 
-Matrix = NDArray[np.float64]
 
-
-def matrix(labels: Sequence[str], pairs: Iterable[Record], metric: str) -> Matrix:
+def matrix(labels: Sequence[str], pairs: Iterable[Record], metric: str) -> Array:
     """(M, M) symmetric: a metric of every two of M trials, from entries with ``between``; NaN where there is none, and
     on the diagonal."""
     place = {label: i for i, label in enumerate(labels)}
     out = np.full((len(place), len(place)), np.nan)
     for pair in pairs:
-        i, j = (place[label] for label in pair["between"])
-        out[i, j] = out[j, i] = pair.get(metric, np.nan)
+        if {*pair["between"]} <= {*place}:
+            i, j = (place[label] for label in pair["between"])
+            out[i, j] = out[j, i] = pair.get(metric, np.nan)
     return out
 
 
 def mean_of_pairs(pairs: Iterable[Record], metric: str, kept: Chosen) -> float:
     """Over the pairs of trials, or of ensembles of some, all of whose trials are kept; NaN where there is none."""
-    found = [float(pair[metric]) for pair in pairs if {*np.ravel(pair["between"])} <= {*kept}]
+    found = [pair.get(metric, np.nan) for pair in pairs if {*np.ravel(pair["between"])} <= {*kept}]
     return float(np.mean(found)) if found else float("nan")
 
 
@@ -115,35 +111,44 @@ class ArmResults:
         """``label: status`` of every trial that diverged or failed."""
         return [f"{t['label']}: {t['status']}" for t in self.record["trials"] if t["status"] != "done"]
 
-    def values(self, metric: str) -> NDArray[np.float64]:
-        """(M,) a trial metric, one value a trial; NaN for a trial that is not done."""
-        which, name = ("best", "val_loss") if metric == "best_val_loss" else ("final", metric)
-        return np.array(
-            [t.get(which, t).get(name, np.nan) if t["status"] == "done" else np.nan for t in self.record["trials"]]
+    def values(self, metric: str, labels: Iterable[str] | None = None) -> Array:
+        """(M,) a trial metric, one value a trial, of all or of those named; NaN for a trial that is not done."""
+        found = {
+            t["label"]: {**t, **t.get("final", {}), "best_val_loss": t.get("best", {}).get("val_loss", np.nan)}
+            for t in self.record["trials"]
+            if t["status"] == "done"
+        }
+        chosen = self.labels if labels is None else labels
+        return np.array([found.get(label, {}).get(metric, np.nan) for label in chosen], float)
+
+    def matrix(self, metric: str, labels: Sequence[str] | None = None) -> Array:
+        """(M, M) symmetric: a pair metric of every two trials, of all or of those named; NaN where there is none."""
+        return matrix(self.labels if labels is None else labels, self.record.get("reproducibility_metrics", []), metric)
+
+    @property
+    def snapshots(self) -> dict[int, Record]:
+        """Iteration -> ``trials`` and ``pairs`` there, and ``as_published`` where they were read so; the last is the
+        end."""
+        trials = [{"label": t["label"], **t["final"]} for t in self.record["trials"] if t["status"] == "done"]
+        end = {"trials": trials, "pairs": self.record["reproducibility_metrics"]}
+        end |= {"as_published": self.record.get("as_published")}
+        last = int(self.record["config"]["recipe"]["iterations"])
+        return {int(entry["iteration"]): entry for entry in self.record.get("trajectory", [])} | {last: end}
+
+    def curves(self, metric: str) -> Curves:
+        """Losses and a pair metric at the snapshots, for ``statistics.equal_loss``."""
+        found = self.snapshots.values()
+        losses = [{trial["label"]: trial["val_loss"] for trial in entry["trials"]} for entry in found]
+        return Curves(
+            np.array([[of.get(label, np.nan) for label in self.labels] for of in losses]),
+            np.array([matrix(self.labels, entry["pairs"], metric) for entry in found]),
         )
-
-    def matrix(self, metric: str, pairs: Iterable[Record] | None = None) -> Matrix:
-        """(M, M) symmetric: a pair metric of every two trials, at the end or of other ``pairs``; NaN where there is
-        none."""
-        return matrix(self.labels, self.record.get("reproducibility_metrics", []) if pairs is None else pairs, metric)
-
-    def curves(self, metric: str) -> tuple[list[int], Curves]:
-        """(iterations of the snapshots and of the end, losses and a pair metric there), for
-        ``statistics.equal_loss``."""
-        entries = self.record.get("trajectory", [])
-        losses = [
-            [{t["label"]: t["val_loss"] for t in e["trials"]}.get(x, np.nan) for x in self.labels] for e in entries
-        ]
-        pairs = [self.matrix(metric, entry["pairs"]) for entry in entries]
-        steps = [*(int(entry["iteration"]) for entry in entries), int(self.record["config"]["recipe"]["iterations"])]
-        return steps, Curves(np.array([*losses, self.values("val_loss")]), np.array([*pairs, self.matrix(metric)]))
 
     def mean(self, metric: str, seeds: Chosen) -> float:
         """Of some trials, or over their pairs."""
-        places = [self.labels.index(seed) for seed in seeds]
         if of_trials(metric):
-            return float(self.values(metric)[places].mean())
-        return pair_average(pair_values(self.matrix(metric)[np.ix_(places, places)]))
+            return float(self.values(metric, seeds).mean())
+        return mean_of_pairs(self.record["reproducibility_metrics"], metric, seeds)
 
     def estimate(self, metric: str) -> Estimate:
         """Mean with a 95% interval over trials (t for trial metrics, jackknife over trials for pair metrics)."""
@@ -161,31 +166,27 @@ class ArmResults:
     def minus(self, other: ArmResults, metric: str) -> Estimate:
         """This arm minus another, paired by the seeds that both have."""
         shared = [label for label in self.labels if label in other.labels]
-        mine, theirs = ([arm.labels.index(label) for label in shared] for arm in (self, other))
         if of_trials(metric):
-            return paired_difference(self.values(metric)[mine], other.values(metric)[theirs])
-        first, second = self.matrix(metric)[np.ix_(mine, mine)], other.matrix(metric)[np.ix_(theirs, theirs)]
-        return pair_mean_difference(first, second)
+            return paired_difference(self.values(metric, shared), other.values(metric, shared))
+        return pair_mean_difference(self.matrix(metric, shared), other.matrix(metric, shared))
 
     def floor_of(self, metric: str, variant: str) -> float:
         """The metric between the first trial and the same seed run again (``repeat``) or with a 1-ULP perturbation
         (``nudge``); NaN if not run."""
         return next((float(pair[metric]) for pair in changed(self.floor, variant).values()), float("nan"))
 
-    def curve(self, name: str) -> tuple[NDArray[np.float64], Matrix]:
-        """((E,) iterations, (M, E) a history column of every trial); NaN after a trial that stopped early."""
+    def curve(self, name: str) -> pd.DataFrame:
+        """What every trial measured while it was trained: a column an iteration, a row a trial; NaN after one that
+        stopped early."""
         histories = {
-            t["label"]: pd.Series({e["iteration"]: e[name] for e in t.get("history", [])}, dtype=float)
+            t["label"]: pd.Series({float(e["iteration"]): e[name] for e in t.get("history", [])}, dtype=float)
             for t in self.record["trials"]
         }
-        found = pd.DataFrame(histories).sort_index()
-        return found.index.to_numpy(float), found.to_numpy(float).T
+        return pd.DataFrame(histories).sort_index().T
 
     def minus_through(self, other: ArmResults, name: str) -> dict[float, Estimate]:
         """Iteration -> this arm's history column minus another's, at the evaluations and seeds of both."""
-        (steps, mine), (others, theirs) = self.curve(name), other.curve(name)
-        first, second = pd.DataFrame(mine, self.labels, steps), pd.DataFrame(theirs, other.labels, others)
-        first, second = first.align(second, join="inner")
+        first, second = self.curve(name).align(other.curve(name), join="inner")
         return {step: paired_difference(first[step], second[step]) for step in first}
 
 
@@ -207,14 +208,14 @@ class Grid:
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """Every metric of its records by name, in the order of tables: of pairs, a user's own ones after the built-in,
-        then of trials."""
-        own = {name: said for arm in self.arms.values() for name, said in arm.record.get("metrics", {}).items()}
-        return (
-            PAIR_METRICS
-            | {name: Metric(name, said["label"], said["note"]) for name, said in own.items()}
-            | TRIAL_METRICS
-        )
+        """Every metric that some arm has measured, by name, in the order of tables: of pairs, a user's own ones after
+        the built-in, then of trials."""
+        arms = self.arms.values()
+        own = {
+            n: Metric(n, said["label"], said["note"]) for a in arms for n, said in a.record.get("metrics", {}).items()
+        }
+        known = PAIR_METRICS | own | TRIAL_METRICS | IMAGE_METRICS
+        return {n: metric for n, metric in known.items() if not all(np.isnan(arm.estimate(n).value) for arm in arms)}
 
     def floors(self, variant: str = "nudge") -> dict[tuple[str, str], float]:
         """(model, activation) -> total variation of one seed's run and its changed repetition, where it was run."""
@@ -230,15 +231,10 @@ def shared(arms: Sequence[ArmResults]) -> Chosen:
     return np.array([label for label in arms[0].labels if all(label in arm.done for arm in arms)] if arms else [])
 
 
-def means(arms: Sequence[ArmResults], metric: str, seeds: Chosen) -> Matrix:
-    """(A, 1) means of arms over the same seeds; a pair metric's over their pairs."""
-    return np.array([[arm.mean(metric, seeds)] for arm in arms])
-
-
-def combined(arms: Sequence[ArmResults], metric: str, combine: Callable[[Matrix], Matrix]) -> Estimate:
-    """A function of the means of several arms that share seeds, (A, 1) -> (1,), with a jackknife that leaves one seed
-    at a time out of all of them; NaN below two seeds that every arm has done."""
-    return jackknife(lambda seeds: float(combine(means(arms, metric, seeds))[0]), shared(arms))
+def combined(arms: Sequence[ArmResults], metric: str, combine: Callable[[Array], float]) -> Estimate:
+    """A function of the (A,) means of several arms that share seeds, with a jackknife that leaves one seed at a time
+    out of all of them; NaN below two seeds that every arm has done."""
+    return jackknife(lambda seeds: combine(np.array([arm.mean(metric, seeds) for arm in arms])), shared(arms))
 
 
 def read(

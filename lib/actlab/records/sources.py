@@ -3,7 +3,6 @@ ensembles."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +17,7 @@ from actlab.records.repro import ArmResults, Grid, mean_of_pairs
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import jackknife, jackknifed, paired_difference
+from actlab.statistics.means import jackknife, mean_interval, paired_difference
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
 PERTURBATIONS = {
@@ -53,8 +52,11 @@ class Sources:
     @property
     def perturbations(self) -> dict[str, str]:
         """name -> words, of those that some arm has a record of."""
-        made = {v for v in PERTURBATIONS if any(len(self.perturbation(m, a, v)) for m, a in self.perturbed)}
-        return {variant: words for variant, words in PERTURBATIONS.items() if variant in made}
+        return {
+            variant: words
+            for variant, words in PERTURBATIONS.items()
+            if any(len(self.perturbation(*arm, variant)) for arm in self.perturbed)
+        }
 
     def perturbation(self, model: str, activation: str, variant: str) -> NDArray[np.float64]:
         """(seeds,) total variation between each seed's trial and the same seed changed; between its two runs on two
@@ -101,9 +103,6 @@ def ensemble_gain(arm: ArmResults, size: int) -> Estimate:
 def amplification(sources: Sources, model: str, activation: str) -> Estimate:
     """relu minus another activation in log10 total variation after a 1-ULP perturbation, paired by seed; NaN where a
     value is 0 (it has no logarithm)."""
-    mine, other = (sources.perturbation(model, a, "nudge") for a in (REFERENCE, activation))
-    if not len(mine) or mine.shape != other.shape:
-        return jackknifed(math.nan, np.array([]))
-    with np.errstate(divide="ignore"):
-        first, second = (np.where(values > 0, np.log10(values), np.nan) for values in (mine, other))
-    return paired_difference(first, second)
+    found = (sources.perturbation(model, a, "nudge") for a in (REFERENCE, activation))
+    mine, other = (np.log10(np.where(values > 0, values, np.nan)) for values in found)
+    return paired_difference(mine, other) if mine.shape == other.shape else mean_interval([])

@@ -3,33 +3,26 @@ studies. Draws nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 
 from actlab.errors import BadInput
-from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, of_trials
+from actlab.records.labels import of_trials
 from actlab.records.repro import ArmResults, Grid
-from actlab.records.tables import COLUMNS
 from actlab.statistics.significance import Test, holm, welch
 
 Couple = tuple[ArmResults, ArmResults, str]
 """An arm, the one that it is compared with, and what to call the difference."""
 
 
-def metrics(trials: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
-    """What a study measured: of pairs, a user's own metrics among them, then of trials."""
-    own = [name for name in pairs if name not in COLUMNS]
-    return [m for m in (*PAIR_METRICS, *own, *TRIAL_METRICS, *IMAGE_METRICS) if m in trials or m in pairs]
-
-
-def estimates(grid: Grid, metrics: Sequence[str]) -> pd.DataFrame:
+def estimates(grid: Grid) -> pd.DataFrame:
     """One row an arm and metric: group, level, metric, value, low, high (95%), n (trials)."""
     rows = [
         {"group": arm.model, "level": arm.level, "metric": metric, **vars(arm.estimate(metric))}
         for arm in grid.arms.values()
-        for metric in metrics
+        for metric in grid.metrics
     ]
     return pd.DataFrame(rows)
 
@@ -42,7 +35,7 @@ def reference_of(grid: Grid, wanted: str = "") -> str:
     return next(name for name in (wanted, "relu", "gelu", *grid.activations) if name in grid.activations)
 
 
-def against(grid: Grid, reference: str, metrics: Sequence[str]) -> pd.DataFrame:
+def against(grid: Grid, reference: str) -> pd.DataFrame:
     """Every arm minus the reference of its group; one row a difference: p, and p_holm, adjusted over all groups within
     a metric."""
     couples = [
@@ -50,10 +43,10 @@ def against(grid: Grid, reference: str, metrics: Sequence[str]) -> pd.DataFrame:
         for (group, level), arm in grid.arms.items()
         if level != reference and (group, reference) in grid.arms
     ]
-    return _tested(couples, metrics)
+    return _tested(couples, grid.metrics)
 
 
-def compare(first: Grid, second: Grid, metrics: Sequence[str]) -> pd.DataFrame:
+def compare(first: Grid, second: Grid) -> pd.DataFrame:
     """Arms that two studies share, second minus first, tested like ``against``.
 
     Raises:
@@ -63,10 +56,10 @@ def compare(first: Grid, second: Grid, metrics: Sequence[str]) -> pd.DataFrame:
     if not couples:
         told = (", ".join(sorted(map(" ".join, grid.arms))) for grid in (first, second))
         raise BadInput(f"the studies share no arm: one has {next(told)}; the other {next(told)}")
-    return _tested(couples, metrics)
+    return _tested(couples, [metric for metric in first.metrics if metric in second.metrics])
 
 
-def _tested(couples: Sequence[Couple], metrics: Sequence[str]) -> pd.DataFrame:
+def _tested(couples: Sequence[Couple], metrics: Iterable[str]) -> pd.DataFrame:
     rows = [
         {"group": arm.model, "difference": difference, "metric": metric, **vars(found), "p": p}
         for arm, other, difference in couples

@@ -15,7 +15,7 @@ from actlab.errors import BadInput
 from actlab.files import read_yaml
 from actlab.records import store
 from actlab.records.defects import IGNORED
-from actlab.records.settings import cell_of, differing, kind_of, named, place, settings_of
+from actlab.records.settings import cell_of, differing, kind_of, named, place, settings_of, text
 from actlab.records.store import Record
 
 COLUMNS: dict[str, tuple[str, str]] = read_yaml(Path(__file__).with_name("columns.yaml"))
@@ -69,23 +69,19 @@ def _ordered(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _arm(record: Record, setting: str) -> dict[str, Any]:
-    own = settings_of(record)
-    about = {
+    own, optimizer = settings_of(record), record["config"].get("optimizer_settings", {})
+    return {
+        **{name: own[name] for name in COLUMNS if name in own and name != "seed"},
+        **cell_of(record),
+        **({"learning_rate": optimizer.get("lr")} if record["kind"] == "ablation" else {}),
         "study": record["study"],
         "record": record["arm"],
         "kind": record["kind"],
         "setting": setting,
-        **cell_of(record),
-    }
-    about = {name: own[name] for name in COLUMNS if name in own and name != "seed"} | about
-    if record["kind"] == "ablation":
-        about["learning_rate"] = record["config"].get("optimizer_settings", {}).get("lr")
-    protocol = own["protocol"]
-    return about | {
         "model": record["model_name"],
         "activation": record["activation"],
         "activation_used": used(record),
-        "protocol": protocol if isinstance(protocol, str) else " + ".join(protocol) or "corrected",
+        "protocol": text(own["protocol"], "protocol"),
     }
 
 

@@ -164,10 +164,10 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
     return float(ranks.prod(axis=0).sum() / scale) if scale else math.nan
 
 
-def coefficient_of_variation(means: ArrayLike) -> Array:
-    """(...) standard deviation over mean, in percent, of (A, ...) numbers above a true zero.
+def coefficient_of_variation(means: ArrayLike) -> float:
+    """Standard deviation over mean, in percent, of (A,) numbers above a true zero.
 
     Of a population, as in the reference studies.  Over the means of arms it is inflated by
     the noise of their trials and depends on the zero of the scale.
     """
-    return np.asarray(100 * stats.variation(means))
+    return float(100 * stats.variation(means))

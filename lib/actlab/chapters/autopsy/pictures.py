@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from actlab.chapters.autopsy.trained import LEAKY, ignoring
@@ -27,8 +26,8 @@ CAPTIONS = {
 
 def _mean_loss(arm: ArmResults, until: int) -> Line:
     """The mean validation loss of an arm up to an iteration."""
-    steps, values = arm.curve("val_loss")
-    return Line(list(steps[steps <= until]), list(np.nanmean(values[:, steps <= until], axis=0)))
+    means = arm.curve("val_loss").mean().loc[:until]
+    return Line(means.index, means)
 
 
 def figure_itself(evidence: Autopsy) -> Figure:

@@ -11,7 +11,6 @@ from actlab.records.autopsy import Autopsy
 from actlab.records.defects import IGNORED
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.wording import listing, measured, signed
-from actlab.statistics.means import mean_interval
 
 LEAKY, UNIGRAM = "convlm", "tinylstm"
 CHARLM = ("charlm", "relu")
@@ -52,8 +51,7 @@ def identical(evidence: Autopsy) -> Sides:
 def leak(evidence: Autopsy) -> Sides:
     """Loss at all positions and accuracy at last ones; the causal model after as many iterations."""
     leaky, causal = evidence.on[LEAKY, "relu"], evidence.off.arms[LEAKY, "relu"]
-    curves = map(causal.curve, ("val_loss", "val_accuracy"))
-    loss, accuracy = (mean_interval(dict(zip(s, v.T, strict=True))[leaky.end]).value for s, v in curves)
+    loss, accuracy = (causal.curve(name)[leaky.end].mean() for name in ("val_loss", "val_accuracy"))
     return (
         f"{leaky.value('val_loss').value:.3f} nats after {leaky.end} iterations, and "
         f"{leaky.published('val_accuracy').value:.1f}% right at last positions",
