@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.support.ablations import BATCHES, made_up, record, records
+from tests.support.ablations import made_up, record, records
 
 from actlab.errors import BadInput
 from actlab.records import ablation
@@ -59,7 +59,7 @@ def test_the_lowest_of_many_batches_is_optimistic():
     nothing is said."""
     found = ablation.batches(made_up())
     assert found is not None
-    assert (found.trials, found.count, found.evaluations) == (48, BATCHES, 122)
+    assert found.evaluations == 122
     assert found.spread == pytest.approx(0.25, abs=0.05)
     assert 2 < found.optimism / found.spread < 3.2
     short = record("adamw", "symmetric", "gelu")

@@ -6,7 +6,7 @@ from tests.support import ablations, grids
 from tests.support.damage import DROP, changed
 
 from actlab.errors import RecordError
-from actlab.records.schema import check_record, name_of
+from actlab.records.schema import check_record
 
 FINAL = ("trials", 0, "final", "val_loss")
 
@@ -43,7 +43,3 @@ WRONG = yaml.safe_load(r"""
 def test_what_does_not(place, put, message):
     with pytest.raises(RecordError, match=message):
         check_record(changed(grids.record(), place, DROP if put == "DROP" else put))
-
-
-def test_a_record_is_named_by_its_arm_or_kind():
-    assert (name_of({"arm": "a"}), name_of({"kind": "k"}), name_of({})) == ("record 'a'", "record 'k'", "record ''")

@@ -15,13 +15,15 @@ from actlab.claims.audited_numbers import numbers
 from actlab.claims.audited_numbers import parameters as parameters_of
 from actlab.claims.verdicts import FILES, TEXT, Between, Finding, decided, explained
 from actlab.records.defects import FINAL
-from actlab.statistics.best_of_k import bootstrap_maximum, interval_coverage
+from actlab.statistics.estimate import LEVEL
 from actlab.statistics.means import spearman
 from actlab.statistics.power import power_two_sample
 
 Statement = Between | frozenset[str]
 """Of a text: a number as precisely as it was given, or words."""
 COVERAGE_SEED = 2026
+BEST_OF_EIGHT = 1.423600306
+"""Expected largest of eight standard normal values."""
 
 
 def total(terms: Sequence[Sequence[Any]], over: float = 1) -> Between:
@@ -140,17 +142,20 @@ def parameters(evidence: object, stated: tuple[float, float], scale: str, models
 
 
 def bootstrap_covers(evidence: object, repeats: int = 2000) -> Finding:
-    """M09: coverage of E[best of 8 normal scores] by simulation."""
-    generator = np.random.default_rng(COVERAGE_SEED)
-    found = interval_coverage(
-        lambda g: g.normal(size=8),
-        lambda scores: bootstrap_maximum(scores, generator, resamples=1000),
-        1.423600306,  # E of the largest of 8 standard normal values
-        generator,
-        repeats,
-    )
-    percent = f"{100 * found.value:.0f}% [{100 * found.low:.0f}, {100 * found.high:.0f}]"
-    return decided(found.high >= 0.93, f"covers the expected best of k = 8 in {percent} of {repeats} simulations")
+    """M09: coverage, by simulation, of the expected best of 8 normal scores by the published interval: percentiles of
+    the maxima of resamples of those 8.
+
+    The upper limit is the sample's own maximum, which is in 66% of the resamples: the bootstrap is inconsistent for
+    extremes (Bickel & Freedman 1981).
+    """
+    generator, inside = np.random.default_rng(COVERAGE_SEED), 0
+    for _ in range(repeats):
+        best = generator.choice(generator.normal(size=8), size=(1000, 8)).max(axis=1)
+        low, high = np.quantile(best, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        inside += bool(low <= BEST_OF_EIGHT <= high)
+    low, high = stats.binomtest(inside, repeats).proportion_ci(LEVEL)
+    percent = f"{100 * inside / repeats:.0f}% [{100 * low:.0f}, {100 * high:.0f}]"
+    return decided(high >= 0.93, f"covers the expected best of k = 8 in {percent} of {repeats} simulations")
 
 
 def not_testable(evidence: object, reason: str) -> Finding:

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from actlab.records.estimates import ALPHA, adjusted
 from actlab.records.labels import words
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.significance import holm
 
 Verdict = Literal[
     "replicated",
@@ -141,11 +141,10 @@ def all_of(answers: Collection[Answer]) -> Answer:
     return next((answer for answer in order if answer in answers), None)
 
 
-def signs(differences: Iterable[Estimate], alpha: float = 0.05) -> list[int]:
+def signs(differences: Iterable[Estimate]) -> list[int]:
     """Each difference's sign where Holm's correction over all of them leaves it significant, else 0."""
-    found = list(differences)
-    adjusted = holm([d.p_value() for d in found])
-    return [int(math.copysign(1, d.value)) if p < alpha else 0 for d, p in zip(found, adjusted, strict=True)]
+    found = adjusted(dict(enumerate(differences)))
+    return [int(math.copysign(p < ALPHA, difference.value)) for difference, p in found.values()]
 
 
 def by_signs(differences: Iterable[Estimate], wanted: int) -> Answer:

@@ -138,9 +138,6 @@ def rates(records: Iterable[Record]) -> dict[str, dict[float, Estimate]]:
 class Batches:
     """What the published way to validate, the lowest of many evaluations of one batch each, makes of trained runs."""
 
-    trials: int
-    count: int
-    """Batches of each."""
     evaluations: int
     """Of which the lowest is reported: the published number, or as many as there are."""
     spread: float
@@ -161,4 +158,4 @@ def batches(f: Factorial) -> Batches | None:
     k = min(PUBLISHED_EVALUATIONS, count)
     lowest = table @ without_replacement(count, k)
     spread, optimism = table.std(axis=1, ddof=1).mean(), (table.mean(axis=1) - lowest).mean()
-    return Batches(len(table), count, k, float(spread), float(optimism))
+    return Batches(k, float(spread), float(optimism))

@@ -54,15 +54,10 @@ def kinds() -> TypeAdapter[Any]:
     return TypeAdapter(Annotated[records, Field(discriminator="kind")])
 
 
-def name_of(record: dict[str, Any]) -> str:
-    """What to call a record in a message: its arm, or its kind."""
-    return f"record {str(record.get('arm', record.get('kind', '')))[:80]!r}"
-
-
 def check_record(record: dict[str, Any]) -> None:
     """``RecordError`` with the place, what was expected and what was found, where a record has not the shape of its
     kind."""
-    where = name_of(record)
+    where = f"record {str(record.get('arm', record.get('kind', '')))[:80]!r}"
     try:
         kinds().validate_python(record)
     except ValidationError as error:

@@ -27,7 +27,7 @@ CAPTIONS = {
 def _mean_loss(arm: ArmResults, until: int) -> Line:
     """The mean validation loss of an arm up to an iteration."""
     means = arm.curve("val_loss").mean().loc[:until]
-    return Line(means.index, means)
+    return Line([*means.index], [*means])
 
 
 def figure_itself(evidence: Autopsy) -> Figure:
