@@ -59,7 +59,7 @@ def _setup(arms: list[ArmResults]) -> str:
     named = listing(models) if len(models) < 4 else f"{len(models)} architectures"
     return (
         f"networks ({named}) of {span(arm.n_parameters / 1000 for arm in arms)} thousand parameters; "
-        f"{words(text)}; {span(recipe['iterations'] for recipe in recipes)} steps at "
+        f"{words(text)}; {span(recipe['iterations'] for recipe in recipes)} steps; "
         f"{'one learning rate' if len(rates) == 1 else 'learning rates'} of {span(rates, 'g')}; "
         f"{span(len(arm.done) for arm in arms)} seeds a configuration"
     )

@@ -499,7 +499,7 @@ arms = {arm.activation: arm for arm in grid.of_model("${row}")}\n`;
 function equalLoss(choice, arms) {
   if (!arms.length) return "";
   const reference = choice.minus === "none" ? arms[0].at.activation : choice.minus;
-  const curves = `{name: arm.curves("${choice.metric}")[1] for name, arm in arms.items()}`;
+  const curves = `{name: arm.curves("${choice.metric}") for name, arm in arms.items()}`;
   return `from actlab.statistics.equal_loss import equal_loss
 ${read(choice, arms)}print(equal_loss(${curves}, "${reference}", ${choice.level / 100}))`;
 }
@@ -512,9 +512,9 @@ function trajectories(study, choice, arms, minus) {
   };
   const inside = names.every((name) => ["iteration", "val_loss", ...followed(study)].includes(name)) && arms.length;
   const history = names.join() === "iteration,val_loss";
-  if (inside && study.kind === "trials" && history) return print((arm) => `np.nanmean(${arm}.curve("val_loss")[1], axis=0)`);
+  if (inside && study.kind === "trials" && history) return print((arm) => `np.nanmean(${arm}.curve("val_loss"), axis=0)`);
   if (!inside || !pairs.length) return averages(study, choice, arms, names.filter((name) => study.metrics[name]));
-  return print((arm) => `np.array([${pairs.map((name) => `*${arm}.curves("${name}")[1].means()`).join(", ")}])`);
+  return print((arm) => `np.array([${pairs.map((name) => `*${arm}.curves("${name}").means()`).join(", ")}])`);
 }
 
 // ---- The program.
