@@ -32,8 +32,9 @@ PEERS = {
     "nanoGPT-style loop and layers": "nanoGPT-style loop",
 }
 """A way -> its name in the figure."""
-CODE, PROCESSOR = "the code that trains", "processor "
-"""How a replay names what changed since its record was made: the code; how a change of the processor begins."""
+CODE, PROCESSOR = "the code that trains", ("processor ", "capability ")
+"""How a replay names what changed since its record was made: the code; how a change of the processor begins, of its
+name or of its vector instructions (one name stands for several kinds)."""
 
 
 def newest(study: str, name: str | None = None) -> Record:
