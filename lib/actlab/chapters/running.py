@@ -13,6 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab import paths
+from actlab.chapters.processors import PROCESSOR
 from actlab.chapters.template import folded, frame
 from actlab.errors import BadInput
 from actlab.figures.primitives import points
@@ -32,9 +33,8 @@ PEERS = {
     "nanoGPT-style loop and layers": "nanoGPT-style loop",
 }
 """A way -> its name in the figure."""
-CODE, PROCESSOR = "the code that trains", ("processor ", "capability ")
-"""How a replay names what changed since its record was made: the code; how a change of the processor begins, of its
-name or of its vector instructions (one name stands for several kinds)."""
+CODE = "the code that trains"
+"""How a replay names that this changed since its record was made."""
 
 
 def newest(study: str, name: str | None = None) -> Record:
@@ -144,8 +144,8 @@ def replays() -> list[Record]:
 
 
 def on_another_processor(replay: Record) -> bool:
-    """Whether it ran on another kind of processor than its record."""
-    return any(change.startswith(PROCESSOR) for change in replay["changed"])
+    """Whether it ran on another kind of processor than its record: by name or vector instructions."""
+    return any(change.partition(" ")[0] in PROCESSOR for change in replay["changed"])
 
 
 def cause(replay: Record) -> str:
