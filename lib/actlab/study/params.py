@@ -183,9 +183,9 @@ PER_ARM = (
     "dtype",
     "average",
     "training_windows",
+    "device",
 )
 SettingName = Annotated[str, one_of("setting of a single arm", PER_ARM)]
-"""What ``per_arm`` may change."""
 
 
 def _model_or_arm(name: str) -> str:

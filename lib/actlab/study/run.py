@@ -97,7 +97,7 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
     provenance.code()  # before anything can change the files that this process has loaded
     tell = watch or (lambda event: None)
     if missing := load(params).missing:
-        _check(params, scheduler)
+        _check(params, missing, scheduler)
         if workers > 1 or scheduler:
             tasks = (task for arm in missing for task in kind_of(params).tasks_of(params, arm))
             check_for_workers({found for task in tasks for _, found in task.parts})
@@ -133,7 +133,7 @@ def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: st
         workers if group.world == 1 else 1,
         lambda task, iteration, loss: tell(Event("progress", owner[task], task, iteration, loss)),
         scheduler=scheduler,
-        gpu=getattr(params, "device", "cpu") != "cpu",
+        gpu=bool(_gpus(missing)),
         say=lambda note: tell(Event("note", missing[0], note=note)),
     ):
         ended[task] = result
@@ -204,19 +204,25 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     return record
 
 
-def _check(params: StudyParams, scheduler: str = "") -> None:
+def _gpus(missing: Sequence[Any]) -> set[str]:
+    """On which these arms train."""
+    return {arm.trials[0].recipe.device for arm in missing if hasattr(arm, "trials")} - {"cpu"}
+
+
+def _check(params: StudyParams, missing: Sequence[Any], scheduler: str) -> None:
     """``BadInput`` with one sentence where a study cannot be trained as asked: a device that is not here, torchrun on
     other studies than an ablation, or beside a scheduler."""
-    processes, device = int(os.environ.get("WORLD_SIZE", "1")), str(getattr(params, "device", "cpu"))
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
     if processes > 1 and (scheduler or kind_of(params).NAME != "ablation"):
         raise BadInput(
             f"torchrun started {processes} processes, which share trials of an ablation only, without --scheduler: "
             f"train this study without torchrun, with --workers {processes}"
         )
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if device.startswith("cuda") and not scheduler and int(device.partition(":")[2] or 0) >= count:
+    absent = [device for device in _gpus(missing) if int(device.partition(":")[2] or 0) >= count]
+    if absent and not scheduler:
         raise BadInput(
-            f"device={device}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a "
+            f"device={absent[0]}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a "
             "machine that has it"
         )
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from actlab.trainers.process import full_float32
 from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.windows import SKIP, Windows
 
@@ -25,6 +26,7 @@ def logits_of(
     mode, without autocast."""
     rows = max(1, (positions or EVALUATION_POSITIONS[torch.device(recipe.device).type]) // windows.inputs.shape[1])
     was_training = model.training
+    full_float32()
     model.eval()
     with torch.inference_mode():
         for inputs, targets in zip(torch.split(windows.inputs, rows), torch.split(windows.targets, rows), strict=True):

@@ -19,6 +19,12 @@ def prepare(threads: int = 1) -> None:
     """Work on so many threads, and keep freed memory."""
     torch.set_num_threads(threads)
     keep_freed_memory()
+    full_float32()
+
+
+def full_float32() -> None:
+    """Convolutions and LSTMs in float32 on a GPU as well, where PyTorch would round their factors to 10 bits (TF32)."""
+    torch.backends.cudnn.allow_tf32 = False
 
 
 @cache
