@@ -61,10 +61,12 @@ def sentences(answer: Answer) -> dict[str, str]:
         if outcome["at"] == "equal loss" and outcome["metric"] != METRIC
     ]
     left = f"{len(words[OUTCOMES[-1]])} of {len(found)} recorded comparisons are undecided"
+    said = significance(
+        _named(primary(answer)), "total variation between seeds, at equal validation loss,", answer.planned
+    )
+    means = [f"{name} {signed(e)}" for (_, name), (e, _) in significant(pooled(answer)).items()]
     return {
-        "answer": significance(
-            _named(primary(answer)), "total variation between seeds, at equal validation loss,", answer.planned
-        ),
+        "answer": f"{said}. Significant on average over the architectures: {listing(means) or 'none'}",
         "outcomes": "; ".join([*told, left]),
         "loss": significance(
             _named(answer.at_the_end("val_loss")), "final loss, each at its tuned rate,", answer.planned

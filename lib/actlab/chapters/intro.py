@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +12,9 @@ from actlab.chapters import answer as chapter
 from actlab.chapters import processors
 from actlab.claims import ledger
 from actlab.records import repro, store
-from actlab.records.answer import METRIC, Answer, Cells, ensemble_sizes
+from actlab.records.answer import METRIC, Answer, ensemble_sizes
 from actlab.records.repro import Grid
-from actlab.records.wording import extremes, listing, signed, small, span
+from actlab.records.wording import extremes, signed, small, span
 from actlab.statistics.equal_loss import Curves
 
 TWINS = ("repro-lite", "scale", "extreme", "sources")
@@ -94,8 +95,8 @@ def sentences(front: Front) -> dict[str, str]:
         told = {
             "between": _between(answer),
             "extent": "The comparison between seeds was registered before its runs, rates tuned: "
-            f"{len(answer.grid.activations)} activations in {listing(answer.arms())}, {chapter.extent(answer)} planned "
-            f"architectures; {base.n} seeds each; tests Holm-adjusted, 5%",
+            f"{len(answer.grid.activations)} activations in {chapter.extent(answer)} planned architectures; {base.n} "
+            "seeds each; tests Holm-adjusted, 5%",
             "limits": _sizes(answer),
             "choosing": _choosing(answer),
             "agreement": _agreement(answer),
@@ -116,24 +117,27 @@ def _between(answer: Answer) -> str:
     """How far two networks of the reference differ, and which activations differ significantly more or less; how much
     that is, by the plan's rule on averaging two networks."""
     base = {model: level.values[answer.reference].value for model, level in answer.levels().items()}
-    more, less = _sides(chapter.primary(answer))
+    single = chapter.significant(chapter.primary(answer)).values()
+    above = sum(e.value > 0 for e, _ in single)
     much = next(MUCH[h.outcome] for h in answer.hypotheses() if h.name.startswith("an ensemble of two"))
     return (
         f"**Between seeds, {much}.** At equal loss two {answer.reference} networks "
         f"from different seeds differ by {extremes(base)} in total "
-        f"variation, the share of probability placed differently. Significantly more differ: {more}; less: {less}; "
-        f"undecided, not equivalent: {[d.outcome for d in answer.comparisons().values()].count('undecided')}"
+        f"variation, the share of probability placed differently. {_means(answer)}. Of the single differences {above} "
+        f"are significantly above 0, {len(single) - above} below, "
+        f"{[d.outcome for d in answer.comparisons().values()].count('undecided')} undecided, not equivalent"
     )
 
 
-def _sides(cells: Cells) -> list[str]:
-    """Which comparisons are significantly above 0, and which below, with the farthest of each."""
-    told = []
-    for sign in (1, -1):
-        found = {cell: sign * e.value for cell, (e, _) in chapter.significant(cells).items() if sign * e.value > 0}
-        most = f", up to {signed(cells[max(found, key=found.__getitem__)][0])}" if found else ""
-        told.append(chapter.cells_in_words(found) + most)
-    return told
+def _means(answer: Answer) -> str:
+    """Which activations are significantly more or less reproducible than the reference, on average over
+    architectures."""
+    found = chapter.significant(chapter.pooled(answer))
+    told = [
+        f"{name} networks differ {'more' if e.value > 0 else 'less'}, {signed(e)}"
+        for (_, name), (e, _) in found.items()
+    ]
+    return f"On average over architectures {'; '.join(told) or 'no activation differs significantly'}"
 
 
 def _sizes(answer: Answer) -> str:
@@ -143,9 +147,16 @@ def _sizes(answer: Answer) -> str:
 
 
 def _choosing(answer: Answer) -> str:
-    """Which activations end with a significantly lower loss than the reference, and which with a higher one."""
-    higher, lower = _sides(answer.at_the_end("val_loss"))
-    return f"significantly lower loss than {answer.reference} (nats): {lower}; higher: {higher}"
+    """How often the final loss differs significantly from the reference's, and which activation's is lower most
+    often."""
+    cells = answer.at_the_end("val_loss")
+    found = chapter.significant(cells)
+    lower = Counter(name for (_, name), (e, _) in found.items() if e.value < 0)
+    best = "".join(f". Most often lower: {name}, in {n} architectures" for name, n in lower.most_common(1))
+    return (
+        f"{len(found)} of {len(cells)} final losses differ significantly from {answer.reference}'s, "
+        f"{len(found) - lower.total()} upwards{best}"
+    )
 
 
 def _agreement(answer: Answer) -> str:
