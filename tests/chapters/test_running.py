@@ -24,6 +24,21 @@ def test_title_and_caption_are_what_the_records_say(monkeypatch: pytest.MonkeyPa
     assert 2 * sum(level) > len(level)
 
 
+def test_durations_are_the_medians_of_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a study on two devices, with the device that trained."""
+    for model, device, gpu, seconds in (("charlm", "cpu", None, [7, 9, 30]), ("convlm", "cuda", "H100", [1, 3, 2])):
+        record = grids.record(model=model)
+        record["config"]["recipe"] |= {"device": device, "iterations": 1500}
+        record["provenance"]["machine"] |= {"processor": "EPYC", "gpu": gpu}
+        for trial, spent in zip(record["trials"], seconds, strict=False):
+            trial["seconds"] = {"training": spent}
+        store.save(store.path_of("made-up", record["arm"]), record)
+    found = running.durations("made-up")
+    assert found["trained on"].tolist() == ["EPYC", "H100"]
+    assert found["training, s"].tolist() == ["9", "2"]
+    assert found["steps"].tolist() == ["1,500"] * 2
+
+
 def test_the_study_of_this_machine() -> None:
     """Where it was not trained the command is told; else its runs are counted, and a row an activation shows them."""
     assert "No record yet on this machine: `actlab run params/made-up.yaml`" in running.extent("made-up").data

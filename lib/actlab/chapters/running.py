@@ -26,6 +26,8 @@ from actlab.statistics.means import mean_interval
 
 SPEED, TRUST = "performance", "reliability"
 """Folders of what was measured, and of what the tests of faults did."""
+TIMED = ("answer", "repro-partial", "repro-partial-cpu")
+"""Studies whose runs' durations are told: on CPUs and on a GPU."""
 OURS, REFERENCE = "ours", "plain reference"
 PEERS = {
     REFERENCE: "plain PyTorch",
@@ -206,6 +208,22 @@ def extent(study: str) -> Any:
     return bullets([f"{len(runs)} runs of {len(arms)} activations took {seconds:.0f} s of one core ({processor})"])
 
 
+def durations(*studies: str) -> pd.DataFrame:
+    """One row a study and model: on what its runs under relu were trained, and how long one took in the median."""
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for study in studies:
+        arms = repro.read(store.load_study(study)).arms.values()
+        for arm in (arm for arm in arms if arm.activation == "relu"):
+            recipe, machine = arm.record["config"]["recipe"], arm.record["provenance"]["machine"]
+            spent = pd.DataFrame([trial["seconds"] for trial in arm.record["trials"]]).median()
+            rows[study, arm.model] = {
+                "trained on": machine["gpu" if recipe["device"].startswith("cuda") else "processor"],
+                "steps": f"{recipe['iterations']:,}",
+                **{f"{name}, s": f"{seconds:.0f}" for name, seconds in spent.items()},
+            }
+    return frame(rows, ("study", "model"))
+
+
 def tables() -> Any:
     """Every table, and the machines, folded."""
     tests = newest(TRUST)
@@ -219,6 +237,7 @@ def tables() -> Any:
         {
             "CPU time at equal protocol, every way": peers(),
             "Whole commands: two runs from the shell, wall clock, each side with its own protocol": commands(),
+            "How long a recorded run under relu took, in the median; on the GPU beside 15 to 40 other processes": durations(*TIMED),
             "Machines": frame(machines),
             "Faults": faults(tests),
             "Bad and odd input": doors(tests),
