@@ -237,7 +237,7 @@ def tables() -> Any:
         {
             "CPU time at equal protocol, every way": peers(),
             "Whole commands: two runs from the shell, wall clock, each side with its own protocol": commands(),
-            "How long a recorded run under relu took, in the median; on the GPU beside 15 to 40 other processes": durations(*TIMED),
+            "How long recorded runs under relu took (median; on the GPU beside 15 to 40 others)": durations(*TIMED),
             "Machines": frame(machines),
             "Faults": faults(tests),
             "Bad and odd input": doors(tests),
