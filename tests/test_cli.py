@@ -58,7 +58,8 @@ def test_a_replay_that_breaks_its_promise_exits_1(params, capsys):
 
 
 def test_options_override_the_file(params):
-    """--trials, --max-iters, --set and then filters change what runs."""
+    """--trials, --max-iters, --set and then filters change what runs, also where the file has a value for one model."""
+    params.write_text(yaml.safe_dump(TINY | {"per_arm": {"convlm": {"iterations": 4}}}))
     changed = ("--trials", 1, "--max-iters", 2, "--set", "model=[convlm, charlm]", "--set", "seed=7")
     assert run("run", params, "--workers", 1, "--activation", "relu", *changed, "--model", "convlm") == 0
     (record,) = [r for r in store.load_study("tiny-quick") if r["kind"] == "trials"]

@@ -33,13 +33,16 @@ def overridden(
         where: the file's name, for messages.
         filters: option (a key of ``FIELDS``) -> names, with commas or repeated; none takes nothing away.
         sets: ``name=value``, the value in YAML.
-        changes: fields with values; ``None`` changes nothing.
+        changes: fields with values, for arms with a value of their own too; ``None`` changes nothing.
 
     Raises:
         UnknownName: a level that the study does not name, a field that its kind does not have.
         BadInput: a value that the field does not allow; ``sets`` not of that form.
     """
     given = _given(sets) | {name: value for name, value in changes.items() if value is not None}
+    if per_arm := getattr(params, "per_arm", {}):  # what the command line says holds for every arm
+        kept = {arm: {n: v for n, v in own.items() if n not in given} for arm, own in per_arm.items()}
+        given = {"per_arm": kept} | given
     params = params.replace(where, **given)
     fields = type(params).model_fields
     for option, values in filters.items():
