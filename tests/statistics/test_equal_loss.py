@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from actlab.errors import BadInput
-from actlab.statistics.equal_loss import Curves, decide, equal_loss
+from actlab.statistics.equal_loss import Curves, decide, equal_loss, read_at, read_at_equal_seeds
 from actlab.statistics.estimate import Estimate
 
 
@@ -46,6 +46,29 @@ def test_arms_are_read_where_the_slowest_one_ends():
     assert list(found.differences) == ["fast"]
     difference = found.differences["fast"]
     assert (difference.value, difference.high - difference.low, difference.n) == pytest.approx((0.1, 0.0, 3), abs=1e-12)
+
+
+def test_seeds_of_equal_losses_are_read_by_an_analysis_of_covariance():
+    """At the last evaluation, against least squares with a constant for each arm and one slope; arms that differ only
+    because their seeds' losses scatter more do not differ any more."""
+    generator, i, j = np.random.default_rng(3), *np.triu_indices(6, 1)
+    arms, x, y = {}, [], []
+    for name, scatter in (("relu", 0.05), ("wide", 0.2)):
+        last = generator.normal(0, scatter, 6)
+        losses = np.array([np.full(6, 3.0), 2.0 + last - last.mean()])
+        pairs = np.zeros((2, 6, 6))
+        distance = np.abs(losses[1, i] - losses[1, j])
+        pairs[1, i, j] = pairs[1, j, i] = 0.1 + 0.4 * distance + generator.normal(0, 0.001, len(i))
+        arms[name] = Curves(losses, pairs)
+        x.append(distance)
+        y.append(pairs[1, i, j])
+    found, correlation = read_at_equal_seeds(arms, np.arange(6))
+    design = np.column_stack([np.repeat(np.eye(2), len(i), axis=0), np.concatenate(x)])
+    assert found == pytest.approx(np.linalg.lstsq(design, np.concatenate(y))[0][:2])
+    assert found == pytest.approx([0.1, 0.1], abs=0.002)
+    assert correlation > 0.95
+    plain = read_at(arms, np.arange(6))[0]
+    assert plain[1] - plain[0] > 0.03
 
 
 def test_an_earlier_moment_lies_between_the_final_loss_and_the_first():

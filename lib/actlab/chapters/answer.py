@@ -19,6 +19,7 @@ from actlab.records.preregistration import params_of, registrations
 from actlab.records.repro import Grid
 from actlab.records.tables import of_records
 from actlab.records.wording import extremes, listing, moment, signed, significance
+from actlab.statistics.equal_loss import read_at_equal_seeds
 from actlab.statistics.means import spearman
 from actlab.statistics.power import detectable_paired
 from actlab.statistics.significance import Test, equivalence_p, holm
@@ -50,7 +51,7 @@ def sentences(answer: Answer) -> dict[str, str]:
     """The page's findings: at equal loss, in the final loss, and whether the ranking at the common rate survives."""
     found = answer.comparisons()
     if not found:
-        return dict.fromkeys(("answer", "outcomes", "others", "power", "loss", "ranking"), NOT_YET)
+        return dict.fromkeys(("answer", "outcomes", "others", "power", "loss", "seeds", "ranking"), NOT_YET)
     words = {word: [cell for cell, d in found.items() if d.outcome == word] for word in OUTCOMES}
     told = [f"{word}: {cells_in_words(cells)}" for word, cells in words.items() if cells and word != OUTCOMES[-1]]
     if out := [cell for cell in answer.grid.arms if cell not in answer.kept.arms]:
@@ -74,6 +75,7 @@ def sentences(answer: Answer) -> dict[str, str]:
         "others": f"significant by the plan's other measures: {'; '.join(others)}",
         "power": "undecided is not equivalent: with 80% power, at Holm's first step, these seeds find a difference of "
         f"{extremes(detectable(answer))} in total variation",
+        "seeds": _seeds_apart(answer),
         "ranking": _ranking(answer, repro.read(store.load_study(COMMON))),
     }
 
@@ -106,6 +108,18 @@ def cells_in_words(cells: Iterable[tuple[str, str]]) -> str:
     for model, found in by_model.items():
         alike.setdefault(listing(found), []).append(model)
     return ", ".join(f"{found} in {listing(models)}" for found, models in alike.items()) or "none"
+
+
+def _seeds_apart(answer: Answer) -> str:
+    """How far the distance of two seeds' losses goes with their total variation, and what is left of the significant
+    means where these losses are equal too."""
+    kept = {name: answer.pooled(name, read_at_equal_seeds) for _, name in significant(pooled(answer))}
+    left = listing(f"{name} {signed(e)}" for name, e in kept.items())
+    return (
+        "exploratory: two seeds differ more where their own losses lie further apart, with a correlation over pairs of "
+        f"{extremes(answer.seeds_apart(), '{:+.2f}'.format)}. Read where these are equal too (analysis of "
+        f"covariance), the significant means become {left or 'none'}"
+    )
 
 
 def _ranking(answer: Answer, common: Grid) -> str:

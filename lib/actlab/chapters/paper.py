@@ -21,6 +21,7 @@ from actlab.records.estimates import adjusted
 from actlab.records.preregistration import params_of
 from actlab.records.settings import MAIN, kind_of
 from actlab.records.sources import METRIC, SMOOTH, amplification, ensemble_gain, ensembles
+from actlab.statistics.equal_loss import read_at_equal_seeds
 from actlab.statistics.significance import Test
 
 STUDIES = ("repro-lite", "answer", "sources", "sources-small", "extreme", "scale", "mnist", "ablation-tuned")
@@ -56,6 +57,8 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "detectable": detectable(answer),
             "losses": _cells(answer.at_the_end("val_loss")),
             "hypotheses": answer.hypotheses() if answer.arms() else [],
+            "apart": answer.seeds_apart(),
+            "left": {name: answer.pooled(name, read_at_equal_seeds) for name in ("gelu", "smelu_1")},
         },
         "floors": front.floors,
         "repeats": [value for grid in (lite, extreme) for value in grid.floors("repeat").values()],

@@ -20,7 +20,16 @@ from actlab.records.estimates import adjusted
 from actlab.records.families import comparisons
 from actlab.records.repro import ArmResults, Grid, mean_of_pairs
 from actlab.records.wording import signed
-from actlab.statistics.equal_loss import Curves, Decision, EqualLoss, decide, equal_loss, read_at, shared_seeds
+from actlab.statistics.equal_loss import (
+    Curves,
+    Decision,
+    EqualLoss,
+    decide,
+    equal_loss,
+    read_at,
+    read_at_equal_seeds,
+    shared_seeds,
+)
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import Chosen, jackknife
 from actlab.statistics.significance import Test, equivalence_p
@@ -31,6 +40,7 @@ Plan = Mapping[str, Any]
 Cells = dict[tuple[str, str], Test]
 """(model, activation) -> its difference from the reference."""
 Seeds = NDArray[np.intp]
+Reader = Callable[[Mapping[str, Curves], Seeds], tuple[NDArray[np.float64], float]]
 METRIC = "total_variation"
 
 
@@ -79,9 +89,7 @@ class Answer:
         """model -> activation -> curves, of the models whose reference arm and at least one other are there and not
         left out."""
         kept = self.kept
-        found = {
-            model: {arm.activation: arm.curves(metric) for arm in kept.of_model(model)} for model in kept.models
-        }
+        found = {model: {arm.activation: arm.curves(metric) for arm in kept.of_model(model)} for model in kept.models}
         return {model: arms for model, arms in found.items() if self.reference in arms and len(arms) > 1}
 
     def levels(self, metric: str = METRIC, earlier: float = 0.0) -> dict[str, EqualLoss]:
@@ -102,15 +110,20 @@ class Answer:
         of them."""
         return comparisons(self.kept, metric, self.reference, self.planned)
 
-    def pooled(self, activation: str) -> Estimate:
+    def pooled(self, activation: str, read: Reader = read_at) -> Estimate:
         """The mean over architectures of an activation's difference from the reference at equal loss."""
         arms = {model: found for model, found in self.arms().items() if activation in found}
         return jackknife(
             lambda seeds: float(
-                np.mean([_differences(found, self.reference, seeds)[activation] for found in arms.values()])
+                np.mean([_differences(found, self.reference, seeds, read)[activation] for found in arms.values()])
             ),
             _seeds(arms),
         )
+
+    def seeds_apart(self) -> dict[str, float]:
+        """model -> correlation, over the pairs of seeds within its arms at equal loss, of the metric with the distance
+        of the two losses."""
+        return {model: read_at_equal_seeds(arms, _seeds({model: arms}))[1] for model, arms in self.arms().items()}
 
     def hypotheses(self) -> list[Hypothesis]:
         """Every hypothesis of the plan that has a rule here, judged."""
@@ -122,13 +135,13 @@ def _seeds(arms: Mapping[str, Mapping[str, Curves]]) -> Seeds:
     return shared_seeds(curves for found in arms.values() for curves in found.values())
 
 
-def _values(arms: Mapping[str, Curves], seeds: Seeds) -> dict[str, float]:
+def _values(arms: Mapping[str, Curves], seeds: Seeds, read: Reader = read_at) -> dict[str, float]:
     """activation -> the metric at the loss that all arms reach, of these seeds alone."""
-    return dict(zip(arms, map(float, read_at(arms, seeds)[0]), strict=True))
+    return dict(zip(arms, map(float, read(arms, seeds)[0]), strict=True))
 
 
-def _differences(arms: Mapping[str, Curves], reference: str, seeds: Seeds) -> dict[str, float]:
-    found = _values(arms, seeds)
+def _differences(arms: Mapping[str, Curves], reference: str, seeds: Seeds, read: Reader = read_at) -> dict[str, float]:
+    found = _values(arms, seeds, read)
     return {name: value - found[reference] for name, value in found.items() if name != reference}
 
 

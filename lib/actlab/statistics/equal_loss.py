@@ -122,20 +122,37 @@ def read_at(arms: Mapping[str, Curves], seeds: Indices, earlier: float = 0.0) ->
     return np.array([_read(losses, pairs, at) for losses, pairs in curves]), float(at)
 
 
+def read_at_equal_seeds(arms: Mapping[str, Curves], seeds: Indices) -> tuple[Array, float]:
+    """The same for pairs of trials whose own losses are equal too: ((A,) metric, correlation).
+
+    At the level that the arms' means share, two trials of an arm may still have different losses.  One line through the
+    pairs of all arms, metric against distance of the losses, with a mean of its own for each arm (analysis of
+    covariance), is read at distance 0.  The correlation is that of the pairs within their arms.
+    """
+    i, j = np.triu_indices(len(seeds), 1)
+    at = read_at(arms, seeds)[1]
+    own = [(arm.losses[:, seeds], arm.pairs[:, seeds[i], seeds[j]]) for arm in arms.values()]
+    metric = np.array([_read(losses.mean(axis=1), pairs, at) for losses, pairs in own])  # (A, pairs)
+    distance = np.array([_read(losses.mean(axis=1), np.abs(losses[:, i] - losses[:, j]), at) for losses, _ in own])
+    x, y = (values - values.mean(axis=1, keepdims=True) for values in (distance, metric))
+    slope = (x * y).sum() / (x * x).sum()
+    return metric.mean(axis=1) - slope * distance.mean(axis=1), float(np.corrcoef(x.ravel(), y.ravel())[0, 1])
+
+
 def _means(arm: Curves, seeds: Indices) -> tuple[Array, Array]:
     """(E,) mean loss over these trials and (E,) mean metric over their pairs."""
     i, j = np.triu_indices(len(seeds), 1)
     return arm.losses[:, seeds].mean(axis=1), arm.pairs[:, seeds[i], seeds[j]].mean(axis=1)
 
 
-def _read(losses: Array, pairs: Array, at: float) -> float:
-    """The metric where the (E,) mean losses first come down to ``at``; NaN: they begin below, or never do."""
+def _read(losses: Array, pairs: Array, at: float) -> Array:
+    """The (E, ...) metric where the (E,) mean losses first come down to ``at``; NaN: they begin below, or never do."""
     below = losses <= at
     if not below.any() or losses[0] < at:
-        return math.nan
+        return np.full(pairs.shape[1:], math.nan)
     after = int(below.argmax())
-    place = after - (at - losses[after]) / (losses[after - 1] - losses[after]) if after else 0.0
-    return float(np.interp(place, np.arange(len(pairs)), pairs))
+    share = (at - losses[after]) / (losses[after - 1] - losses[after]) if after else 0.0
+    return np.asarray(pairs[after] + share * (pairs[after - 1] - pairs[after]))
 
 
 def decide(family: Sequence[Estimate], margin: float, alpha: float = 0.05, planned: int = 0) -> list[Decision]:
