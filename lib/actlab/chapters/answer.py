@@ -13,7 +13,7 @@ from IPython.display import HTML
 from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
-from actlab.records.answer import METRIC, Answer, Cells
+from actlab.records.answer import METRIC, Answer, Cells, Hypothesis
 from actlab.records.estimates import ALPHA, adjusted
 from actlab.records.preregistration import params_of, registrations
 from actlab.records.repro import Grid
@@ -169,35 +169,38 @@ def written(study: str = STUDY) -> Any:
     return HTML(f'<div class="texts">{"".join(shown)}</div>' if shown else NO_RECORD)
 
 
-def extent(answer: Answer) -> str:
+def extent(answer: Answer, study: str = STUDY) -> str:
     """``1 of 6``: how many of the planned architectures are recorded."""
-    return f"{len(answer.arms())} of {len(params_of(STUDY)['model'])}"
+    return f"{len(answer.arms())} of {len(params_of(study)['model'])}"
 
 
-def registration_table(study: str = STUDY) -> pd.DataFrame:
-    """A row a version of the plan under which records were made: its commit and date, and when the first run began."""
+def registration_table(*studies: str) -> pd.DataFrame:
+    """A row a version of a plan under which records were made: its commit and date, and when the first run began."""
     return frame(
         {
-            f"version {r.version}": {
+            f"{study}, version {r.version}": {
                 "commit": r.commit[:10] or "not in this history",
                 "committed": r.committed and moment(r.committed),
                 "first run began": r.first_run and moment(r.first_run),
                 "records": r.records,
             }
+            for study in studies
             for r in registrations(store.load_study(study)).itertuples()
         }
     )
 
 
-def tables(answer: Answer, study: str = STUDY) -> Any:
-    """Every table of the page, folded."""
+def tables(answer: Answer, study: str = STUDY, companions: Iterable[str] = ()) -> Any:
+    """Every table of the page, folded; the plans of the ``companions`` with the study's own."""
     every = (
         "every comparison, at equal loss and at every outcome of the plan (each a family of its own, each level too; "
         "*: significant; =: equivalent within the outcome's margin)"
     )
     rates = "learning rates that were tried, with their mean loss on text that no other number uses"
     plan = "when the plan was committed and when the first run under it began"
-    return folded({every: comparison_table(answer), rates: rate_table(answer), plan: registration_table(study)})
+    return folded(
+        {every: comparison_table(answer), rates: rate_table(answer), plan: registration_table(study, *companions)}
+    )
 
 
 def comparison_table(answer: Answer) -> pd.DataFrame:
@@ -223,18 +226,15 @@ def comparison_table(answer: Answer) -> pd.DataFrame:
     return frame(rows)
 
 
-def hypothesis_table(answer: Answer) -> pd.DataFrame:
+def hypothesis_rows(answer: Answer, judged: Iterable[Hypothesis], study: str = STUDY) -> dict[str, dict[str, str]]:
     """A row a hypothesis of the plan: what it says, its outcome by its rule, on how many of the planned architectures,
     the numbers on which that rests."""
     says = {entry["name"]: entry["says"] for entry in answer.plan["hypotheses"]}
-    judged = answer.hypotheses() if answer.arms() else []
-    recorded = extent(answer)
-    return frame(
-        {
-            h.name: {"says": says[h.name], "recorded": recorded, "outcome so far": h.outcome, "detail": h.detail}
-            for h in judged
-        }
-    )
+    recorded = extent(answer, study)
+    return {
+        h.name: {"says": says[h.name], "recorded": recorded, "outcome so far": h.outcome, "detail": h.detail}
+        for h in judged
+    }
 
 
 def rate_table(answer: Answer) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 import pandas as pd
+from IPython.display import HTML
 
 from actlab import paths
 from actlab.figures.style import NO_RECORD
@@ -30,15 +31,15 @@ def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) ->
     return made
 
 
-def folded(parts: Mapping[str, pd.DataFrame | Iterable[str]]) -> Any:
-    """Tables and lists of sentences for the end of a page, each behind its title."""
-    from IPython.display import HTML
-
+def folded(parts: Mapping[str, pd.DataFrame | HTML | Iterable[str]]) -> Any:
+    """Tables, figures and lists of sentences, each behind its title."""
     found = [f"<details><summary>{escape(title)}</summary>{_inside(part)}</details>" for title, part in parts.items()]
     return HTML("\n".join(found))
 
 
-def _inside(part: pd.DataFrame | Iterable[str]) -> str:
+def _inside(part: pd.DataFrame | HTML | Iterable[str]) -> str:
+    if isinstance(part, HTML):
+        return str(part.data)
     if isinstance(part, pd.DataFrame):
         return part.to_html(border=0, escape=True)
     return f"<ul>{''.join(f'<li>{escape(capital(text))}.</li>' for text in part if text)}</ul>"

@@ -9,12 +9,16 @@ from matplotlib.figure import Figure
 
 from actlab.figures.primitives import Line, lines, points
 from actlab.figures.style import GREY, canvas, look, outlined, styled
+from actlab.records.answer import METRIC
 from actlab.records.estimates import ALPHA
+from actlab.records.remedies import AVERAGED, FALLING, Remedy
 from actlab.statistics.equal_loss import Curves, EqualLoss
 from actlab.statistics.significance import Test
 
 Cells = Mapping[tuple[str, str], Test]
 """(model, activation) -> its difference from the reference, and its adjusted p-value."""
+LOSS = "mean validation loss (nats per character); training goes to the right"
+VARIATION = "mean total variation between seeds\n(lower: more reproducible)"
 
 
 def differences(cells: Cells, label: str, margin: float = 0.0) -> Figure:
@@ -29,11 +33,35 @@ def against_loss(arms: Mapping[str, Mapping[str, Curves]], levels: Mapping[str, 
     """Mean total variation between seeds against mean validation loss through training, a panel a model, a line an
     activation; the dotted line is the loss at which they are compared."""
     found = {(model, a): Line(*one.means()) for model, curves in arms.items() for a, one in curves.items()}
-    x = "mean validation loss (nats per character); training goes to the right"
-    y = "mean total variation between seeds\n(lower: more reproducible)"
-    figure = lines(found, x, y, share=False, columns=2, height=2.9)
+    figure = lines(found, LOSS, VARIATION, share=False, columns=2, height=2.9)
     for axes, level in zip(figure.axes, levels.values(), strict=False):  # without records the figure is words alone
         axes.axvline(level.loss, color=GREY, linestyle=":", linewidth=0.8)
+        axes.invert_xaxis()
+    return figure
+
+
+def side_by_side(cells: Mapping[tuple[str, str, str], Test], label: str, margin: float) -> Figure:
+    """A panel a model, a row an activation, a mark a study, filled where significant after the correction of the
+    study's own family."""
+    hollow = [key for key, (_, p) in cells.items() if not p < ALPHA]
+    return points({key: e for key, (e, _) in cells.items()}, label, hollow=hollow, zero=True, margin=margin, height=1.6)
+
+
+def remedies(found: Mapping[tuple[str, str], Mapping[str, Remedy]]) -> Figure:
+    """A panel a model and activation: one plain network's total variation against its loss through training, and where
+    each remedy of the same compute ends (the plain network's end plus the paired differences)."""
+    drawn: dict[tuple[str, str], Line] = {}
+    for cell, every in found.items():
+        for name, remedy in every.items():
+            plain = remedy.plain.curves(METRIC).means()
+            drawn[", ".join(cell), "one network"] = Line(*plain)
+            series = name if name in (AVERAGED, FALLING) else "ensembles"
+            before = drawn.get((", ".join(cell), series), Line([], []))
+            x, y = plain[0][-1] + remedy.loss.value, plain[1][-1] + remedy.variation.value
+            drawn[", ".join(cell), series] = Line([*before.x, x], [*before.y, y])
+    hollow = [key for key in drawn if key[1] != "one network"]
+    figure = lines(drawn, LOSS, VARIATION, hollow=hollow, share=False)
+    for axes in figure.axes:
         axes.invert_xaxis()
     return figure
 

@@ -220,6 +220,18 @@ def _architectures(answer: Answer, entry: Plan) -> Hypothesis:
     )
 
 
+def beyond(answer: Answer, model: str, remedied: Callable[[Chosen], float], labels: Chosen) -> Estimate:
+    """What a remedy takes off the reference's total variation (``remedied``: its change, of some trials) minus the
+    largest absolute difference of an activation from the reference at equal loss, of the same trials."""
+    arms, names = answer.arms()[model], np.array(answer.grid.arms[model, answer.reference].labels)
+
+    def gain(seeds: Chosen) -> float:
+        places = np.flatnonzero(np.isin(names, seeds))
+        return -remedied(seeds) - max(map(abs, _differences(arms, answer.reference, places).values()))
+
+    return jackknife(gain, np.intersect1d(labels, names[_seeds({model: arms})]))
+
+
 RULES: dict[str, Callable[[Answer, Plan], Hypothesis]] = {
     "smooth activations are more reproducible": _smooth,
     "swiglu is less reproducible": _smooth,

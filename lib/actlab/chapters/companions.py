@@ -1,0 +1,177 @@
+"""The companion studies on the page of the answer: a second text, a common learning rate, remedies, longer training;
+their sentences and tables, from the comparisons that their plans register."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import product
+from math import isnan
+from typing import Any
+
+import pandas as pd
+
+from actlab.chapters import answer as chapter
+from actlab.chapters.template import folded, frame
+from actlab.figures.style import NO_RECORD
+from actlab.records.answer import Answer
+from actlab.records.companions import Cell, Companion, Remedied, beyond_activations, rate, remedied
+from actlab.records.preregistration import params_of
+from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, Remedy
+from actlab.records.wording import extremes, listing, signed, span
+from actlab.statistics.significance import Test
+
+NOVELS, COMMON, DECAY, LONG = "answer-novels", "answer-rate", "answer-decay", "answer-long"
+EVERY = (NOVELS, COMMON, DECAY, LONG)
+SERIES = {NOVELS: "novels", COMMON: "common rate"}
+"""Companions that the figure shows beside the main study, and what it calls them."""
+TUNED = "tuned rates"
+"""What it calls the main study."""
+TOLD = (ENSEMBLE.format(2), AVERAGED, FALLING)
+"""Remedies that have a sentence; the figure shows all."""
+
+
+def read(main: Answer) -> dict[str, Companion]:
+    """Every companion by its study, recorded or not, beside the main study."""
+    return {study: Companion(chapter.read(study), main) for study in EVERY}
+
+
+def comparisons(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
+    """(model, activation, study in words) -> the difference from relu at equal loss and its adjusted p-value, in the
+    companions and, of the same arms, in the main study."""
+    shown: dict[tuple[str, str, str], Test] = {}
+    for study, name in SERIES.items():
+        for cell, pair in found[study].both().items():
+            shown |= {(*cell, s): (d.difference, d.adjusted) for s, d in zip((name, TUNED), pair, strict=True)}
+    return shown
+
+
+def caption(cells: Mapping[tuple[str, str, str], Test]) -> str:
+    """Of the figure of these."""
+    seeds = span(e.n for e, _ in cells.values()) if cells else NO_RECORD
+    return (
+        "Differences from relu at equal loss, on Shakespeare at tuned rates and at relu's, and on the novels (filled: "
+        f"significant in the study's own family; n = {seeds} seeds; grey: the margin of equivalence)"
+    )
+
+
+def carried(companion: Companion, where: str, without: Collection[Cell] = ()) -> list[str]:
+    """What a companion finds at equal loss ``where`` it was trained, beside the main study: how many signs they share,
+    and what is significant in each; some comparisons ``without`` being counted."""
+    both = {cell: pair for cell, pair in companion.both().items() if cell not in without}
+    if not both:
+        return [f"{where}: {NO_RECORD}"]
+    same = sum(here.difference.value * there.difference.value > 0 for here, there in both.values())
+    here, there = (
+        chapter.cells_in_words(cell for cell, pair in both.items() if pair[i].adjusted < companion.own.alpha)
+        for i in (0, 1)
+    )
+    own, main = (study.planned for study in (companion.own, companion.main))
+    return [
+        f"{where}, {same} of {len(both)} differences from relu at equal loss have the sign of the main study",
+        f"significant {where} (Holm over {own}): {here}; of the same in the main study (Holm over {main}): {there}",
+    ]
+
+
+def common_rate(companion: Companion) -> list[str]:
+    """The findings at the common rate: what the rate itself does; then the comparisons whose rate is another one, apart
+    from those that repeat the main study's runs."""
+    moved = companion.of_the_rate()
+    repeated = [cell for cell in companion.both() if cell not in moved]
+    told = carried(companion, "where relu's rate is not the activation's tuned one", repeated)
+    if moved:
+        times = {rate(here) / rate(there) for cell, here, there in companion.shared() if cell in moved}
+        values = {chapter.cells_in_words([cell]): e.value for cell, (e, _) in moved.items()}
+        told = [
+            "the learning rate's own effect on total variation at equal loss: at "
+            f"{span(times, 'g')} times its tuned rate an activation differs from itself by "
+            f"{extremes(values, '{:+.3f}'.format)}",
+            f"exploratory, this is significant (Holm over {len(moved)}) for: "
+            f"{chapter.cells_in_words(chapter.significant(moved))}",
+            *told,
+        ]
+    if repeated:
+        told.append(
+            f"{len(repeated)} further comparisons are the main study's own runs (tuning chose relu's rate), judged "
+            "again in a smaller family; they cannot contradict the hypothesis below: "
+            f"{chapter.cells_in_words(repeated)}"
+        )
+    return told
+
+
+def to_the_end(companion: Companion) -> list[str]:
+    """What training to the end shows, or that it is planned and not run."""
+    params = params_of(LONG)
+    if companion.both():
+        return carried(companion, f"after {params['iterations']:,} steps")
+    return [f"planned and not run: {listing(params['model'])} to {params['iterations']:,} steps (`params/{LONG}.yaml`)"]
+
+
+def remedies(found: Mapping[str, Companion]) -> Remedied:
+    """(model, activation) -> its remedies, of the arms in which the plan of the falling rate compares them."""
+    params, companion = params_of(DECAY), found[DECAY]
+    return remedied(companion.main, companion.own, product(params["model"], params["activations"]))
+
+
+def of_reference(found: Remedied, reference: str) -> dict[str, dict[str, Remedy]]:
+    """Remedy -> model -> it, of the reference's arms."""
+    arms = {model: every for (model, activation), every in found.items() if activation == reference}
+    names = dict.fromkeys(name for every in arms.values() for name in every)
+    return {name: {model: every[name] for model, every in arms.items() if name in every} for name in names}
+
+
+def remedy_sentences(found: Remedied, main: Answer) -> list[str]:
+    """Which remedy lowers the reference's total variation most without a higher loss, what each does, and whether it
+    does more than any activation."""
+    ours = of_reference(found, main.reference)
+    if not ours:
+        return [NO_RECORD]
+    free = {
+        name: sum(r.variation.value for r in models.values()) / len(models)
+        for name, models in ours.items()
+        if all(r.loss.value <= 0 for r in models.values())
+    }
+    beyond = beyond_activations(main, found)
+    more = sum(e.value > 0 for e, _ in chapter.significant(beyond).values())
+    return [
+        f"at equal training compute {main.reference}'s total variation falls most, among remedies that do not raise "
+        f"its loss, with: {min(free, key=free.__getitem__, default='none')}",
+        *(_change(name, ours[name], main.reference) for name in TOLD if name in ours),
+        "" if FALLING in ours else f"a {FALLING}: {NO_RECORD}",
+        f"in {more} of {len(beyond)} cases (a remedy in an architecture) the reduction is significantly larger than "
+        f"any activation's difference from {main.reference} at equal loss (Holm over these; without an interval: "
+        f"{listing(f'{name} in {model}' for (model, name), (e, _) in beyond.items() if isnan(e.low))})",
+    ]
+
+
+def _change(name: str, models: Mapping[str, Remedy], reference: str) -> str:
+    by = listing(f"{signed(r.variation)} in {model}" for model, r in models.items())
+    losses = [r.loss for r in models.values()]
+    lower, higher = all(e.high < 0 for e in losses), all(e.low > 0 for e in losses)
+    loss = "lower" if lower else "higher" if higher else "not shown to be lower or higher in all"
+    return f"{name}: {reference}'s total variation changes by {by}; loss: {loss}"
+
+
+def hypothesis_table(main: Answer, found: Mapping[str, Companion]) -> pd.DataFrame:
+    """A row a hypothesis of the main plan and of each companion's with records, as in ``chapters.answer``."""
+    rows = chapter.hypothesis_rows(main, main.hypotheses() if main.arms() else [])
+    for study, companion in found.items():
+        rows |= chapter.hypothesis_rows(companion.own, companion.hypotheses(), study)
+    return frame(rows)
+
+
+def tables(found: Mapping[str, Companion], shown: Remedied) -> Any:
+    """Every table of the companions, folded."""
+    parts = {
+        f"every comparison of {study} (as above; each outcome a family of its own)": chapter.comparison_table(c.own)
+        for study, c in found.items()
+        if c.own.arms()
+    }
+    rows = {
+        ", ".join((*cell, name)): {
+            "total variation minus one network's": signed(remedy.variation, 4),
+            "loss minus one network's": f"{signed(remedy.loss, 4)}, n = {remedy.loss.n}",
+        }
+        for cell, every in shown.items()
+        for name, remedy in every.items()
+    }
+    return folded({**parts, "every remedy, against one network (95% intervals, not adjusted)": frame(rows)})

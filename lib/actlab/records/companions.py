@@ -1,0 +1,118 @@
+"""The companions of the confirmatory study (a second text, a common learning rate, a falling rate, longer training),
+each judged by the rules of its own registered plan, which look back to the main study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from actlab.records.answer import METRIC, Answer, Cells, Hypothesis, Plan, Word, beyond
+from actlab.records.estimates import adjusted
+from actlab.records.remedies import FALLING, Remedy, remedies
+from actlab.records.repro import ArmResults
+from actlab.records.wording import signed
+from actlab.statistics.equal_loss import Decision, equal_loss
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.means import spearman
+
+Cell = tuple[str, str]
+"""Model, activation."""
+Remedied = dict[Cell, dict[str, Remedy]]
+"""The remedies of each, by name."""
+
+
+@dataclass(frozen=True)
+class Companion:
+    """A companion and the main study."""
+
+    own: Answer
+    main: Answer
+
+    def both(self) -> dict[Cell, tuple[Decision, Decision]]:
+        """(model, activation) -> its comparison here and in the main study, each judged in its own study's family."""
+        main = self.main.comparisons()
+        return {cell: (own, main[cell]) for cell, own in self.own.comparisons().items() if cell in main}
+
+    def shared(self) -> Iterator[tuple[Cell, ArmResults, ArmResults]]:
+        """(model, activation), its arm here, its arm in the main study: of all that both have."""
+        own, main = self.own.kept.arms, self.main.kept.arms
+        yield from ((cell, arm, main[cell]) for cell, arm in own.items() if cell in main)
+
+    def of_the_rate(self) -> Cells:
+        """(model, activation) -> at equal loss, its total variation at the learning rate that it has here minus that at
+        its rate in the main study, where they differ: exploratory, adjusted over these."""
+        curves = {
+            cell: {"main": there.curves(METRIC), "own": here.curves(METRIC)}
+            for cell, here, there in self.shared()
+            if rate(here) != rate(there)
+        }
+        return adjusted({cell: equal_loss(arms, "main").differences["own"] for cell, arms in curves.items()})
+
+    def hypotheses(self) -> list[Hypothesis]:
+        """Every hypothesis of the companion's plan, judged; none before both studies have a comparison in common."""
+        return [RULES[entry["name"]](self, entry) for entry in self.own.plan["hypotheses"] if self.both()]
+
+
+def rate(arm: ArmResults) -> float:
+    """An arm's learning rate."""
+    return float(arm.record["config"]["recipe"]["learning_rate"])
+
+
+def remedied(main: Answer, falling: Answer, cells: Iterable[Cell]) -> Remedied:
+    """The remedies of some arms of the main study, the falling rate where it is recorded."""
+    arms = main.kept.arms
+    return {cell: remedies(arms[cell], falling.grid.arms.get(cell)) for cell in cells if cell in arms}
+
+
+def beyond_activations(answer: Answer, found: Remedied) -> Cells:
+    """(model, remedy) -> what it takes off the reference's total variation, minus the largest difference of an
+    activation at equal loss; adjusted over all of them."""
+    ours = {
+        (model, name): beyond(answer, model, remedy.minus_plain, remedy.seeds)
+        for (model, activation), every in found.items()
+        for name, remedy in every.items()
+        if activation == answer.reference and model in answer.arms()
+    }
+    return adjusted(ours)
+
+
+def _signs(holds: Callable[[list[int], float], bool], companion: Companion, entry: Plan) -> Hypothesis:
+    """Comparisons of two studies: one that is significant in both with opposite signs contradicts; ``holds`` says what
+    supports, of the number that is significant in each and of the rank correlation of the differences."""
+    pairs = [pair for (_, name), pair in companion.both().items() if name in entry["activations"]]
+    values = np.array([[d.difference.value for d in pair] for pair in pairs])
+    sure = np.array([[d.adjusted < companion.own.alpha for d in pair] for pair in pairs])
+    opposite = int((sure.all(axis=1) & (values.prod(axis=1) < 0)).sum())
+    here, there = sure.sum(axis=0)
+    correlation = spearman(*values.T)
+    word: Word = "contradicted" if opposite else "supported" if holds([here, there], correlation) else "undecided"
+    detail = (
+        f"of {len(pairs)} comparisons significant here: {here}, in the main study: {there}, in both: "
+        f"{sure.all(axis=1).sum()}, in both with opposite signs: {opposite}; rank correlation {correlation:+.2f}"
+    )
+    found = Estimate(correlation, math.nan, math.nan, len(pairs), "rank correlation")
+    return Hypothesis(entry["name"], word, found, detail)
+
+
+def _falling(companion: Companion, entry: Plan) -> Hypothesis:
+    """What a falling rate takes off the reference's total variation at the end, minus the largest difference of an
+    activation in the main study, above 0 in every model (Holm over the models)."""
+    arms = remedied(companion.main, companion.own, companion.own.grid.arms)
+    found = beyond_activations(companion.main, {cell: {FALLING: every[FALLING]} for cell, every in arms.items()})
+    sides = [math.copysign(p < companion.own.alpha, e.value) for e, p in found.values()]
+    word: Word = "contradicted" if min(sides) < 0 else "supported" if min(sides) > 0 else "undecided"
+    detail = "; ".join(f"{model} {signed(e, 4)}, p = {p:.3g}" for (model, _), (e, p) in found.items())
+    return Hypothesis(entry["name"], word, min((e for e, _ in found.values()), key=lambda e: e.value), detail)
+
+
+RULES: dict[str, Callable[[Companion, Plan], Hypothesis]] = {
+    "the differences carry over": partial(_signs, lambda counts, correlation: correlation > 0.5),
+    "the rate does not make the differences": partial(_signs, lambda counts, correlation: min(counts) >= 3),
+    "the answer holds to the end": partial(_signs, lambda counts, correlation: max(counts) > 0),
+    "a falling rate does more than the activation": _falling,
+}
+"""Name of a hypothesis in a companion's plan -> the code of its ``supported_if``."""
