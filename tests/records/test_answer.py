@@ -1,6 +1,8 @@
 """The confirmatory analysis, on made-up records whose truth is known (``test_estimates`` recomputes it from the raw
 JSON)."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import yaml
@@ -8,9 +10,12 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import answer as chapter
+from actlab.chapters import companions as pages
 from actlab.figures import answer as figures
-from actlab.records import repro
+from actlab.records import companions, repro
 from actlab.records.answer import RULES, Answer
+from actlab.records.companions import Companion
+from actlab.records.preregistration import plan_of
 
 PLAN = yaml.safe_load((paths.ROOT / "params" / "answer.yaml").read_text())["plan"]
 SEEDS, STEPS = 10, (50, 100, 150, 200, 250)
@@ -32,18 +37,20 @@ def record(model, activation, speed, shift, base, random):
         return {"iteration": step, "trials": trials, "pairs": made["reproducibility_metrics"]}
 
     made = at(STEPS[-1])
-    made["config"]["recipe"] |= {"iterations": STEPS[-1]}
+    made["config"]["recipe"] |= {"iterations": STEPS[-1], "learning_rate": 0.001}
     singles = [
         {"between": [[a] for a in pair["between"]], "total_variation": pair["total_variation"]}
         for pair in made["reproducibility_metrics"]
     ]
     halved = [{**pair, "total_variation": 0.5 * pair["total_variation"]} for pair in singles]
+    labels = [trial["label"] for trial in made["trials"]]
+    disjoint = [labels[i : i + 2] for i in range(0, SEEDS, 2)]
     return made | {
         "study": "answer",
         "trajectory": [moment(step) for step in STEPS[:-1]],
         "equal_compute": [
-            {"size": 1, "pairs": singles, "losses": [{"loss": 1.8}]},
-            {"size": 2, "pairs": halved, "losses": [{"loss": 1.82}]},
+            {"size": 1, "pairs": singles, "losses": [{"of": [label], "loss": 1.8} for label in labels]},
+            {"size": 2, "pairs": halved, "losses": [{"of": pair, "loss": 1.82} for pair in disjoint]},
         ],
     }
 
@@ -128,7 +135,7 @@ def test_the_page_says_what_the_comparisons_say():
     row = chapter.comparison_table(Answer(found.grid, PLAN | {"outcomes": wide})).loc["charlm, gelu"]
     assert row["total variation at equal loss"].endswith("=")
     assert row["churn at equal loss"].endswith("]"), "no margin is registered"
-    assert set(chapter.hypothesis_table(found)["recorded"]) == {"3 of 6"}
+    assert set(pages.hypothesis_table(found, {})["recorded"]) == {"3 of 6"}
     pooled = chapter.pooled(found)
     assert [(a, p < 0.05) for (_, a), (_, p) in pooled.items()] == [
         ("gelu", False),
@@ -139,3 +146,95 @@ def test_the_page_says_what_the_comparisons_say():
     nothing = answer([])
     assert set(chapter.sentences(nothing).values()) == {chapter.NOT_YET}
     assert "no record yet" in chapter.comparison_table(nothing).to_string()
+
+
+TRUE = {"gelu": 0.0, "smelu_1": -0.02, "swiglu": 0.02}
+
+
+def companion(study, own, main=TRUE):
+    """A companion beside a main study whose differences are ``TRUE``."""
+    return Companion(Answer(repro.read(own), plan_of(study)), answer(records(main)))
+
+
+def scaled(factor):
+    """Records of the main study whose total variation at the end is multiplied."""
+    found = deepcopy(records(TRUE))
+    for pair in (pair for record in found for pair in record.get("reproducibility_metrics", [])):
+        pair["total_variation"] *= factor
+    return found
+
+
+def test_every_rule_of_a_companion_is_coded():
+    """The plans of the companions name no hypothesis without code, and the code none without a plan."""
+    named = {entry["name"] for study in pages.EVERY for entry in plan_of(study)["hypotheses"]}
+    assert named == set(companions.RULES)
+
+
+@pytest.mark.parametrize("study", [pages.NOVELS, pages.COMMON, pages.LONG])
+def test_signs_that_carry_over_support_and_opposite_ones_contradict(study):
+    """Two studies with the same truth, with the opposite one, and with too little that is significant."""
+
+    def word(shifts, main=TRUE):
+        (found,) = companion(study, records(shifts, seed=1), main).hypotheses()
+        return found.outcome
+
+    assert word(TRUE) == "supported"
+    assert word({"gelu": 0.0, "smelu_1": 0.02, "swiglu": -0.02}) == "contradicted"
+    none = dict.fromkeys(TRUE, 0.0)
+    mixed = {"gelu": 0.02, "smelu_1": -0.001, "swiglu": -0.001}
+    assert word(*((mixed, {**none, "swiglu": 0.02}) if study == pages.NOVELS else (none, none))) == "undecided"
+
+
+def test_a_falling_rate_is_held_against_the_largest_difference():
+    """Half of relu's total variation is more than any planted difference; an unchanged one is not."""
+
+    def word(factor):
+        (found,) = companion(pages.DECAY, scaled(factor)).hypotheses()
+        return found.outcome
+
+    assert word(0.5) == "supported"
+    assert word(1.0) == "contradicted"
+
+
+def test_remedies_are_measured_against_one_network():
+    """Ensembles at half the total variation and 0.02 more loss, a falling rate at a tenth; the page tells both."""
+    found = companion(pages.DECAY, scaled(0.1))
+    shown = companions.remedied(found.main, found.own, found.own.grid.arms)
+    every = shown["charlm", "relu"]
+    single = found.main.grid.arms["charlm", "relu"].estimate("total_variation").value
+    two, falling = every["ensemble of 2"], every["falling rate"]
+    assert (two.variation.value, falling.variation.value) == pytest.approx((-0.5 * single, -0.9 * single))
+    assert (two.loss.value, two.loss.n) == (pytest.approx(0.02), SEEDS // 2)
+    assert two.variation.low < two.variation.value
+    first, *told = pages.remedy_sentences(shown, found.main)
+    assert first.endswith("without a higher loss: falling rate")
+    assert told[0].startswith("ensemble of 2: relu's total variation changes by -0.0")
+    assert told[0].endswith("loss: higher")
+    assert len(figures.remedies(shown).axes) == len(shown)
+
+
+def test_the_rate_is_told_apart_from_the_activation():
+    """swiglu at another rate, where it differs by 0.01 more, is compared with itself; what repeats runs is told."""
+    own = deepcopy(records(TRUE | {"swiglu": 0.03}))
+    for arm in own:
+        if arm.get("activation") == "swiglu":
+            arm["config"]["recipe"]["learning_rate"] *= 2
+    found = companion(pages.COMMON, own)
+    moved = found.of_the_rate()
+    assert {activation for _, activation in moved} == {"swiglu"}
+    assert [e.value for e, _ in moved.values()] == pytest.approx([0.01] * 3, abs=0.004)
+    told = pages.common_rate(found)
+    assert "at 2 times its tuned rate" in told[0]
+    assert "3 of 3 differences from relu at equal loss have the sign of the main study" in told[2]
+    assert told[4].startswith("6 further comparisons are the main study's own runs")
+    assert told[5].endswith("swiglu in charlm, minigpt and convlm")
+
+
+def test_a_companion_without_records_says_so():
+    """No hypothesis is judged and nothing is drawn."""
+    found = {study: companion(study, []) for study in pages.EVERY}
+    assert [judged for each in found.values() for judged in each.hypotheses()] == []
+    assert pages.common_rate(found[pages.COMMON])[0].endswith("no record yet")
+    assert pages.to_the_end(found[pages.LONG])[0].startswith("planned and not run: charlm and convlm to 5,000 steps")
+    assert pages.comparisons(found) == {}
+    assert len(pages.hypothesis_table(found[pages.LONG].main, found)) == len(PLAN["hypotheses"])

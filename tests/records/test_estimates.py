@@ -45,11 +45,12 @@ def minus_relu(arms, name, keep):
     return float(found[name] - found["relu"])
 
 
-@pytest.mark.parametrize(("study", "read"), [("sources", answer.exploratory), ("answer", answer.read)])
-def test_equal_loss_again_from_the_raw_records(monkeypatch, study, read):
-    """Every comparison of the study of sources and of the confirmatory one."""
+@pytest.mark.parametrize("study", ["sources", "answer", "answer-novels", "answer-rate"])
+def test_equal_loss_again_from_the_raw_records(monkeypatch, study):
+    """Every comparison of the study of sources, of the confirmatory one and of its companions."""
     monkeypatch.setenv("ACTLAB_RESULTS", str(paths.ROOT / "results"))
-    outcomes, records = read().comparisons(), raw(study)
+    found = answer.exploratory() if study == "sources" else answer.read(study)
+    outcomes, records = found.comparisons(), raw(study)
     for model, name in outcomes:
         arms = {a: course(record) for (m, a), record in records.items() if m == model}
         seeds = range(arms["relu"][0].shape[1])

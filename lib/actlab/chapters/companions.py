@@ -15,9 +15,11 @@ from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records.answer import Answer
 from actlab.records.companions import Cell, Companion, Remedied, beyond_activations, rate, remedied
+from actlab.records.estimates import ALPHA
 from actlab.records.preregistration import params_of
 from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, Remedy
 from actlab.records.wording import extremes, listing, signed, span
+from actlab.statistics.equal_loss import Decision
 from actlab.statistics.significance import Test
 
 NOVELS, COMMON, DECAY, LONG = "answer-novels", "answer-rate", "answer-decay", "answer-long"
@@ -61,15 +63,16 @@ def carried(companion: Companion, where: str, without: Collection[Cell] = ()) ->
     if not both:
         return [f"{where}: {NO_RECORD}"]
     same = sum(here.difference.value * there.difference.value > 0 for here, there in both.values())
-    here, there = (
-        chapter.cells_in_words(cell for cell, pair in both.items() if pair[i].adjusted < companion.own.alpha)
-        for i in (0, 1)
-    )
+    here, there = (chapter.cells_in_words(cell for cell, pair in both.items() if _sure(pair[i])) for i in (0, 1))
     own, main = (study.planned for study in (companion.own, companion.main))
     return [
         f"{where}, {same} of {len(both)} differences from relu at equal loss have the sign of the main study",
         f"significant {where} (Holm over {own}): {here}; of the same in the main study (Holm over {main}): {there}",
     ]
+
+
+def _sure(decision: Decision) -> bool:
+    return decision.adjusted < ALPHA
 
 
 def common_rate(companion: Companion) -> list[str]:
@@ -90,11 +93,13 @@ def common_rate(companion: Companion) -> list[str]:
             *told,
         ]
     if repeated:
-        told.append(
+        other = [cell for cell, pair in companion.both().items() if cell in moved and all(map(_sure, pair))]
+        told += [
             f"{len(repeated)} further comparisons are the main study's own runs (tuning chose relu's rate), judged "
-            "again in a smaller family; they cannot contradict the hypothesis below: "
-            f"{chapter.cells_in_words(repeated)}"
-        )
+            f"again in a smaller family: {chapter.cells_in_words(repeated)}",
+            "the hypothesis below can be contradicted only by comparisons of other runs that are significant in both "
+            f"studies: {chapter.cells_in_words(other)}",
+        ]
     return told
 
 
@@ -133,8 +138,8 @@ def remedy_sentences(found: Remedied, main: Answer) -> list[str]:
     beyond = beyond_activations(main, found)
     more = sum(e.value > 0 for e, _ in chapter.significant(beyond).values())
     return [
-        f"at equal training compute {main.reference}'s total variation falls most, among remedies that do not raise "
-        f"its loss, with: {min(free, key=free.__getitem__, default='none')}",
+        f"what lowers {main.reference}'s total variation most at equal training compute, without a higher loss: "
+        f"{min(free, key=free.__getitem__, default='none')}",
         *(_change(name, ours[name], main.reference) for name in TOLD if name in ours),
         "" if FALLING in ours else f"a {FALLING}: {NO_RECORD}",
         f"in {more} of {len(beyond)} cases (a remedy in an architecture) the reduction is significantly larger than "
