@@ -20,7 +20,7 @@ PAGES = {
 
 def headline(front: Front, figure: str, pages: str) -> str:
     """The block between the markers of a page."""
-    image = f"![{intro.ALT}]({figure})\n\n*{intro.CAPTION}*"
+    image = f"![{intro.ALT}]({figure})\n\n*{front.caption}*"
     return intro.LINES.format(**intro.sentences(front), figure=image, pages=pages)
 
 

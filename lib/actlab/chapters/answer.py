@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
+from actlab.chapters import arms
 from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
@@ -18,7 +20,7 @@ from actlab.records.estimates import ALPHA, adjusted
 from actlab.records.preregistration import params_of, registrations
 from actlab.records.repro import Grid
 from actlab.records.tables import of_records
-from actlab.records.wording import extremes, listing, moment, signed, significance
+from actlab.records.wording import capital, extremes, listing, moment, signed, significance
 from actlab.statistics.equal_loss import read_at_equal_seeds
 from actlab.statistics.means import spearman
 from actlab.statistics.power import detectable_paired
@@ -51,7 +53,9 @@ def sentences(answer: Answer) -> dict[str, str]:
     """The page's findings: at equal loss, in the final loss, and whether the ranking at the common rate survives."""
     found = answer.comparisons()
     if not found:
-        return dict.fromkeys(("answer", "outcomes", "others", "power", "loss", "seeds", "ranking"), NOT_YET)
+        return dict.fromkeys(
+            ("answer", "outcomes", "others", "power", "loss", "means", "rates", "seeds", "ranking"), NOT_YET
+        )
     words = {word: [cell for cell, d in found.items() if d.outcome == word] for word in OUTCOMES}
     told = [f"{word}: {cells_in_words(cells)}" for word, cells in words.items() if cells and word != OUTCOMES[-1]]
     if out := [cell for cell in answer.grid.arms if cell not in answer.kept.arms]:
@@ -75,6 +79,8 @@ def sentences(answer: Answer) -> dict[str, str]:
         "others": f"significant by the plan's other measures: {'; '.join(others)}",
         "power": "undecided is not equivalent: with 80% power, at Holm's first step, these seeds find a difference of "
         f"{extremes(detectable(answer))} in total variation",
+        "means": _means(answer),
+        "rates": _rates(answer),
         "seeds": _seeds_apart(answer),
         "ranking": _ranking(answer, repro.read(store.load_study(COMMON))),
     }
@@ -110,6 +116,39 @@ def cells_in_words(cells: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"{found} in {listing(models)}" for found, models in alike.items()) or "none"
 
 
+def _means(answer: Answer) -> str:
+    """What the significant means over architectures rest on: how many architectures lie on their side, and those
+    without which they are not significant."""
+    means = significant(pooled(answer))
+    alone = {model: significant(pooled(answer, model)) for model in answer.arms()} if means else {}
+    told = []
+    for cell, (mean, _) in means.items():
+        each = [e.value for (_, name), (e, _) in primary(answer).items() if name == cell[1]]
+        needed = [model for model, left in alone.items() if cell not in left]
+        same = sum(value * mean.value > 0 for value in each)
+        rests = f"not significant without {' or without '.join(needed)}" if needed else "significant without any one"
+        told.append(f"{cell[1]}'s has the sign of {same} of {len(each)} architectures and is {rests}")
+    return f"means over these architectures: {'; '.join(told) or 'none is significant'}"
+
+
+def _rates(answer: Answer) -> str:
+    """How many comparisons at the reference's own learning rate, and below it, are significant, by direction."""
+    rates = {cell: arm.record["config"]["recipe"].get("learning_rate", 0) for cell, arm in answer.grid.arms.items()}
+    told = []
+    for where, sign in (("at", 0), ("below", -1)):
+        mine = {
+            cell: found
+            for cell, found in primary(answer).items()
+            if np.sign(rates[cell] - rates[cell[0], answer.reference]) == sign
+        }
+        above = [e.value > 0 for e, _ in significant(mine).values()]
+        told.append(
+            f"of {len(mine)} comparisons {where} {answer.reference}'s own learning rate {above.count(False)} are "
+            f"significantly more reproducible, {above.count(True)} less"
+        )
+    return ". ".join(map(capital, told))
+
+
 def _seeds_apart(answer: Answer) -> str:
     """How far the distance of two seeds' losses goes with their total variation, and what is left of the significant
     means where these losses are equal too."""
@@ -143,13 +182,13 @@ def primary(answer: Answer, metric: str = METRIC, earlier: float = 0.0) -> Cells
     return {cell: (d.difference, d.adjusted) for cell, d in answer.comparisons(metric, earlier).items()}
 
 
-def pooled(answer: Answer) -> Cells:
-    """The primary comparisons' means over architectures, with the Holm-adjusted p-values of the plan's hypotheses;
-    nothing below two architectures."""
+def pooled(answer: Answer, without: str = "") -> Cells:
+    """The primary comparisons' means over architectures, but for one, with the Holm-adjusted p-values of the plan's
+    hypotheses; nothing below two architectures."""
     if len(answer.arms()) < 2:
         return {}
     planned = [entry.get("activations", []) for entry in answer.plan["hypotheses"]]
-    families = [adjusted({name: answer.pooled(name) for name in names}) for names in planned]
+    families = [adjusted({name: answer.pooled(name, without=without) for name in names}) for names in planned]
     found = [(name, *tested) for family in families for name, tested in family.items()]
     return {("mean over architectures", name): (e, p) for name, e, p in found if e.n}
 
@@ -199,7 +238,12 @@ def tables(answer: Answer, study: str = STUDY, companions: Iterable[str] = ()) -
     rates = "learning rates that were tried, with their mean loss on text that no other number uses"
     plan = "when the plan was committed and when the first run under it began"
     return folded(
-        {every: comparison_table(answer), rates: rate_table(answer), plan: registration_table(study, *companions)}
+        {
+            every: comparison_table(answer),
+            rates: rate_table(answer),
+            plan: registration_table(study, *companions),
+            "origin of the records": arms.provenance(answer.grid),
+        }
     )
 
 

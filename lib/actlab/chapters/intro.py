@@ -39,15 +39,14 @@ LINES = """\
 Limits: {limits}, one text, short training.
 """
 MUCH = {
-    "supported": "little: less than averaging two networks takes away",
-    "contradicted": "much: more than averaging two networks takes away",
+    "supported": "less than averaging two networks takes away",
+    "contradicted": "more than averaging two networks takes away",
     "undecided": "undecided, against what averaging two networks takes away",
 }
 """Outcome of the plan's hypothesis on ensembles -> how much the activation changes between seeds."""
 ALT = (
-    "Activations lie close together between seeds; after the smallest perturbation kinked and smooth ones lie far apart"
+    "Between seeds activations lie close together; after the smallest perturbation kinked and smooth ones lie far apart"
 )
-CAPTION = "Left: between two seeds while they learn. Right: after that rounding error (dashes: another seed)."
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,17 @@ class Front:
         """The architecture that the left panel shows, the first of the study, its curves, and their equal loss."""
         model, curves = next(iter(self.answer.arms().items()), ("", {}))
         return model, curves, self.answer.levels()[model].loss if model else math.nan
+
+    @property
+    def caption(self) -> str:
+        """What the figure shows, and how its architecture compares with the others."""
+        values = {model: [e.value for e in level.values.values()] for model, level in self.answer.levels().items()}
+        spans = {model: max(found) - min(found) for model, found in values.items()}
+        told = ""
+        if spans:
+            own, every = f"{spans[self.lead[0]]:.3f}", span(spans.values(), ".3f")
+            told = f" of {self.lead[0]}; its activations span {own} at equal loss, those of all architectures {every}"
+        return f"Left: between two seeds{told}. Right: after that rounding error (dashes: another seed)."
 
 
 def read() -> Front:
@@ -117,6 +127,7 @@ def _between(answer: Answer) -> str:
     """How far two networks of the reference differ, and which activations differ significantly more or less; how much
     that is, by the plan's rule on averaging two networks."""
     base = {model: level.values[answer.reference].value for model, level in answer.levels().items()}
+    outcomes = [d.outcome for d in answer.comparisons().values()]
     single = chapter.significant(chapter.primary(answer)).values()
     above = sum(e.value > 0 for e, _ in single)
     much = next(MUCH[h.outcome] for h in answer.hypotheses() if h.name.startswith("an ensemble of two"))
@@ -125,7 +136,7 @@ def _between(answer: Answer) -> str:
         f"from different seeds differ by {extremes(base)} in total "
         f"variation, the share of probability placed differently. {_means(answer)}. Of the single differences {above} "
         f"are significantly above 0, {len(single) - above} below, "
-        f"{[d.outcome for d in answer.comparisons().values()].count('undecided')} undecided, not equivalent"
+        f"{outcomes.count('undecided')} undecided; {outcomes.count('equivalent') or 'none'} equivalent"
     )
 
 
@@ -133,10 +144,12 @@ def _means(answer: Answer) -> str:
     """Which activations are significantly more or less reproducible than the reference, on average over
     architectures."""
     found = chapter.significant(chapter.pooled(answer))
-    told = [
-        f"{name} networks differ {'more' if e.value > 0 else 'less'}, {signed(e)}"
-        for (_, name), (e, _) in found.items()
-    ]
+    told = []
+    for (_, name), (e, _) in found.items():
+        each = [mean.value for (_, other), (mean, _) in chapter.primary(answer).items() if other == name]
+        same = sum(value * e.value > 0 for value in each)
+        word = "more" if e.value > 0 else "less"
+        told.append(f"{name} networks differ {word}, {signed(e)} ({word} in {same} of {len(each)})")
     return f"On average over architectures {'; '.join(told) or 'no activation differs significantly'}"
 
 
@@ -155,15 +168,16 @@ def _choosing(answer: Answer) -> str:
     best = "".join(f". Most often lower: {name}, in {n} architectures" for name, n in lower.most_common(1))
     return (
         f"{len(found)} of {len(cells)} final losses differ significantly from {answer.reference}'s, "
-        f"{len(found) - lower.total()} upwards{best}"
+        f"{len(found) - lower.total()} of them higher{best}"
     )
 
 
 def _agreement(answer: Answer) -> str:
-    """What an ensemble of two does at equal training compute, under the reference activation: means over
-    architectures."""
-    one, two, cost = np.mean([ensemble_sizes(answer, model) for model in answer.arms()], axis=0)
+    """What an ensemble of two does at equal training compute, under the reference activation."""
+    found = {model: ensemble_sizes(answer, model) for model in answer.arms()}
+    one, two, _ = np.mean([*found.values()], axis=0)
     return (
         f"averaging two half-trained networks takes {answer.reference}'s total variation from {small(one)} to "
-        f"{small(two)}, at {cost:+.3f} nats of loss (means over architectures)"
+        f"{small(two)} (means over architectures). Its cost in loss is "
+        f"{extremes({model: cost for model, (*_, cost) in found.items()}, '{:+.3f}'.format)} nats"
     )

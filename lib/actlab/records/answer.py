@@ -110,9 +110,9 @@ class Answer:
         of them."""
         return comparisons(self.kept, metric, self.reference, self.planned)
 
-    def pooled(self, activation: str, read: Reader = read_at) -> Estimate:
-        """The mean over architectures of an activation's difference from the reference at equal loss."""
-        arms = {model: found for model, found in self.arms().items() if activation in found}
+    def pooled(self, activation: str, read: Reader = read_at, without: str = "") -> Estimate:
+        """The mean over architectures, but for one, of an activation's difference from the reference at equal loss."""
+        arms = {model: found for model, found in self.arms().items() if activation in found and model != without}
         return jackknife(
             lambda seeds: float(
                 np.mean([_differences(found, self.reference, seeds, read)[activation] for found in arms.values()])

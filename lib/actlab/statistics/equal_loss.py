@@ -125,9 +125,9 @@ def read_at(arms: Mapping[str, Curves], seeds: Indices, earlier: float = 0.0) ->
 def read_at_equal_seeds(arms: Mapping[str, Curves], seeds: Indices) -> tuple[Array, float]:
     """The same for pairs of trials whose own losses are equal too: ((A,) metric, correlation).
 
-    At the level that the arms' means share, two trials of an arm may still have different losses.  One line through the
-    pairs of all arms, metric against distance of the losses, with a mean of its own for each arm (analysis of
-    covariance), is read at distance 0.  The correlation is that of the pairs within their arms.
+    At the level that the arms' means share, two trials of an arm may still have different losses.  A line through the
+    pairs of each arm, metric against distance of the losses, is read at distance 0 (analysis of covariance with a slope
+    for each arm).  The correlation is that of the pairs of all arms, each within its arm.
     """
     i, j = np.triu_indices(len(seeds), 1)
     at = read_at(arms, seeds)[1]
@@ -135,7 +135,7 @@ def read_at_equal_seeds(arms: Mapping[str, Curves], seeds: Indices) -> tuple[Arr
     metric = np.array([_read(losses.mean(axis=1), pairs, at) for losses, pairs in own])  # (A, pairs)
     distance = np.array([_read(losses.mean(axis=1), np.abs(losses[:, i] - losses[:, j]), at) for losses, _ in own])
     x, y = (values - values.mean(axis=1, keepdims=True) for values in (distance, metric))
-    slope = (x * y).sum() / (x * x).sum()
+    slope = (x * y).sum(axis=1) / (x * x).sum(axis=1)
     return metric.mean(axis=1) - slope * distance.mean(axis=1), float(np.corrcoef(x.ravel(), y.ravel())[0, 1])
 
 
