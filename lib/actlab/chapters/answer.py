@@ -116,18 +116,22 @@ def cells_in_words(cells: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"{found} in {listing(models)}" for found, models in alike.items()) or "none"
 
 
+def needed(answer: Answer) -> dict[str, list[str]]:
+    """activation whose mean over architectures is significant -> the architectures without which it is not."""
+    left = {model: significant(pooled(answer, model)) for model in answer.arms()}
+    means = significant(pooled(answer))
+    return {cell[1]: [model for model, found in left.items() if cell not in found] for cell in means}
+
+
 def _means(answer: Answer) -> str:
     """What the significant means over architectures rest on: how many architectures lie on their side, and those
     without which they are not significant."""
-    means = significant(pooled(answer))
-    alone = {model: significant(pooled(answer, model)) for model in answer.arms()} if means else {}
     told = []
-    for cell, (mean, _) in means.items():
-        each = [e.value for (_, name), (e, _) in primary(answer).items() if name == cell[1]]
-        needed = [model for model, left in alone.items() if cell not in left]
-        same = sum(value * mean.value > 0 for value in each)
-        rests = f"not significant without {' or without '.join(needed)}" if needed else "significant without any one"
-        told.append(f"{cell[1]}'s has the sign of {same} of {len(each)} architectures and is {rests}")
+    for activation, models in needed(answer).items():
+        mean = answer.pooled(activation).value
+        each = [e.value * mean > 0 for (_, name), (e, _) in primary(answer).items() if name == activation]
+        rests = f"not significant without {' or without '.join(models)}" if models else "significant without any one"
+        told.append(f"{activation}'s has the sign of {sum(each)} of {len(each)} architectures and is {rests}")
     return f"means over these architectures: {'; '.join(told) or 'none is significant'}"
 
 
@@ -276,8 +280,7 @@ def hypothesis_rows(answer: Answer, judged: Iterable[Hypothesis], study: str = S
     says = {entry["name"]: entry["says"] for entry in answer.plan["hypotheses"]}
     recorded = extent(answer, study)
     return {
-        h.name: {"says": says[h.name], "recorded": recorded, "outcome so far": h.outcome, "detail": h.detail}
-        for h in judged
+        h.name: {"says": says[h.name], "recorded": recorded, "outcome": h.outcome, "detail": h.detail} for h in judged
     }
 
 

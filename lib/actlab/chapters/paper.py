@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters import ablation, arms, autopsy, intro, processors, report, sources
-from actlab.chapters.answer import EXPLORATORY, detectable, primary
+from actlab.chapters.answer import EXPLORATORY, detectable, needed, pooled, primary, significant
 from actlab.chapters.autopsy import pictures
 from actlab.claims import ledger
 from actlab.figures import answer as drawn
@@ -58,6 +58,8 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "losses": _cells(answer.at_the_end("val_loss")),
             "hypotheses": answer.hypotheses() if answer.arms() else [],
             "apart": answer.seeds_apart(),
+            "means": {name: e for (_, name), (e, _) in significant(pooled(answer)).items()},
+            "needed": needed(answer),
             "left": {name: answer.pooled(name, read_at_equal_seeds) for name in ("gelu", "smelu_1")},
         },
         "floors": front.floors,
