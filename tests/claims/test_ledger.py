@@ -15,11 +15,10 @@ from actlab.book.pages import load_pages
 from actlab.claims import ledger
 from actlab.claims import rules as tests
 from actlab.claims import text_rules as texts
-from actlab.claims.evidence import Evidence, gather
+from actlab.claims.evidence import Evidence
 from actlab.claims.special import ablation, language, mnist
 from actlab.claims.verdicts import VERDICTS, Finding
 from actlab.errors import BadInput
-from actlab.records import store
 from actlab.records.repro import read
 
 SNAPSHOT = Path(__file__).with_name("verdicts.yaml")
@@ -138,6 +137,12 @@ def test_twins_have_one_verdict(judged):
     assert judged.loc["T21", "twins"] == "T20, T53, T78, T84"
 
 
+def test_what_untested_claims_wait_for(judged):
+    """Each has one thing that would decide it, and no other claim has one."""
+    assert ((judged["lacks"] != "") == (judged["verdict"] == "not yet tested")).all()
+    assert ledger.waiting(judged).to_numpy().sum() == (judged["lacks"] != "").sum()
+
+
 def test_outcomes_are_counted_alone():
     """Settings and counts say nothing of outcomes."""
     rows = [("replicated", "setting", ""), ("replicated", "outcome", ""), ("replicated", "outcome", "")]
@@ -164,12 +169,3 @@ def test_a_changed_rule_has_its_date():
         ("", "not yet tested", "before any record"),
     ):
         assert told(day, Finding(verdict, "", since=since)) == f"rule last changed 2026-01-02, {expected}"
-
-
-def test_the_cpus_records_stand_in_where_the_gpu_has_none():
-    """Partial scale: read from one study or from the other, never from both."""
-    for study, losses in (("repro-partial-cpu", (2.0, 2.1, 2.2)), ("repro-partial", (1.0, 1.1, 1.2))):
-        store.save(store.path_of(study, "charlm-relu"), {**grids.record(losses=losses), "study": study})
-        grid = gather().grids["partial"]
-        assert (grid.study, list(grid.arms)) == (study, [("charlm", "relu")])
-        assert grid.arms["charlm", "relu"].values("val_loss").tolist() == list(losses)

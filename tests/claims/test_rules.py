@@ -113,6 +113,9 @@ def test_a_number_made_of_means():
     assert [number(mine, p) for p in ((1.4, 1.6), (3.0, 4.0))] == ["replicated", "contradicted"]
     one = arms(grids.record(losses=(2.0,)), grids.record(activation="gelu", losses=(3.0,)))
     assert number(one, (3, 4)) == "not yet tested"
+    skew = arms(grids.record(losses=(1.0, 3.0, 2.0)), grids.record(activation="gelu", losses=(3.0, 3.01, 2.99)))
+    found = [number(skew, p) for p in ((4.0, 5.0), (0.0, 0.3))]  # 1.5 [0.39, 5.7]: [-0.5, 3.5] on a linear scale
+    assert found == ["not yet tested", "contradicted"], "a quotient that may as well be 1 decides nothing"
     pds = {"relu": 0.1, "gelu": 0.3}
     spread = arms(*[grids.record(activation=a, pd=pd, losses=(2.0,) * 5) for a, pd in pds.items()])
     means = [np.mean([pd + 0.01 * (i + j) for i in range(5) for j in range(i + 1, 5)]) for pd in pds.values()]

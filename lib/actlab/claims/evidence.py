@@ -12,9 +12,8 @@ from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import usual
 from actlab.records.store import Record
 
-STUDIES = {"full": ["repro-full"], "partial": ["repro-partial", "repro-partial-cpu"], "lite": ["repro-lite"]}
-"""scale -> study, largest first: a claim is judged at the largest scale that has records and that its rule allows. The
-second is the same on the CPU, as far as it goes, which is read where there is no record of the first."""
+STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
+"""scale -> study, largest first: a claim is judged at the largest scale that has records and that its rule allows."""
 FLAWED = ("autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu")
 """The grid's settings at lite scale, with published defects on."""
 Cell = tuple[str, str]
@@ -74,8 +73,8 @@ class Evidence:
 def gather() -> Evidence:
     """All that is recorded."""
     grids = {}
-    for scale, studies in STUDIES.items():  # arms that somebody added under other settings decide no claim
-        if found := next(filter(None, (usual(store.load_study(study)) for study in studies)), None):
+    for scale, study in STUDIES.items():  # arms that somebody added under other settings decide no claim
+        if found := usual(store.load_study(study)):
             grids[scale] = read(found)
     flawed = by_defect(record for study in FLAWED for record in store.load_study(study))
     published = autopsy.readings(record for study in autopsy.STUDIES for record in store.load_study(study))

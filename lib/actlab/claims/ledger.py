@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from actlab.claims.evidence import gather, since
 from actlab.claims.special import ablation, mnist
-from actlab.claims.verdicts import MEANINGS, VERDICTS, Finding, absent
+from actlab.claims.verdicts import FLAW, MEANINGS, VERDICTS, Finding, absent
 from actlab.errors import BadInput
 from actlab.files import read_yaml
 from actlab.records import ablation as ablation_records
@@ -29,7 +29,7 @@ FILE = Path(__file__).with_name("claims.yaml")
 KINDS = {"outcome": "outcomes of training", "setting": "settings", "count": "counts and arithmetic"}
 """Kind of claim -> what claims of it are about."""
 COLUMNS = ["source", "document", "section", "kind", "claim", "reported", "ours", "basis", "verdict", "defect", "rule"]
-COLUMNS += ["changed", "twins", "page"]
+COLUMNS += ["changed", "twins", "page", "lacks"]
 
 
 class Claim(BaseModel):
@@ -173,6 +173,14 @@ def table(judged: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"meaning": MEANINGS}).join(found.rename(columns=KINDS))
 
 
+def waiting(judged: pd.DataFrame) -> pd.DataFrame:
+    """One row a thing that would decide claims that are not yet tested: how many claims of each kind wait for it."""
+    open_ = judged[judged["verdict"] == "not yet tested"]
+    found = pd.crosstab(open_["lacks"], open_["kind"]).reindex(columns=list(KINDS), fill_value=0).rename(columns=KINDS)
+    found.index.name = found.columns.name = None
+    return found
+
+
 def outcomes(judged: pd.DataFrame) -> dict[str, int]:
     """Verdict -> how many claims about outcomes have it, in the order of the verdicts."""
     found = judged.loc[judged["kind"] == "outcome", "verdict"].value_counts()
@@ -201,12 +209,12 @@ def decided(judged: pd.DataFrame) -> str:
 def sentences(judged: pd.DataFrame) -> dict[str, str]:
     """Name -> sentence: the outcomes, and the dates of the rules."""
     after, before = (int(judged["changed"].str.contains(f" {word} its ").sum()) for word in ("after", "before"))
-    counts = outcomes(judged)
+    counts, lacks = outcomes(judged), judged.loc[judged["kind"] == "outcome", "lacks"].value_counts()
     shared = next(date for date, ids in _file()["changed"].items() if "shared" in ids)
     return {
         "claims_outcomes": decided(judged),
-        "claims_waiting": f"Of all {sum(counts.values())} such claims {counts.get('not yet tested', 0)} wait for runs "
-        "at the scale that they name",
+        "claims_waiting": f"Of all {sum(counts.values())} such claims {counts.get('not yet tested', 0)} are not yet "
+        f"tested, {lacks.get(FLAW, 0)} of them because a published flaw that could give the number has no record",
         "claims_rules": f"The rules were not registered beforehand: {after} of {after + before} were last edited when "
         "some of their records were there, as each row says",
         "claims_shared": f"What all rules share last changed on {shared[:10]}",

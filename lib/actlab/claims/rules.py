@@ -155,6 +155,9 @@ FORMULAS: dict[str, Callable[[Array], float]] = {
     "ratio": lambda means: means[0] / means[1],
 }
 """Name -> (A,) means of the arms, in their order -> a number."""
+QUOTIENTS = ("dominance", "ratio")
+"""Formulas whose interval is on a log scale: none can be negative, and a noisy denominator makes them skew. One that
+contains the published number and 1 too decides nothing."""
 
 
 @of_records
@@ -172,9 +175,12 @@ def number(
         trials: an arm had, where the published number is noisy itself; 0: it is taken as it stands.
     """
     ours = combined(list(arms.values()), metric, FORMULAS[of])
+    ours = above_zero(ours) if of in QUOTIENTS else ours
     span = expected(ours, trials) if trials else Between(ours.low, ours.high)
     said = measured(above_zero(ours), 2) if trials else measured(ours)
-    return within(span, Between(*published)), f"{what}: {said}"
+    answer = within(span, Between(*published))
+    undecided = of in QUOTIENTS and answer == "too wide" and span.low <= 1 <= span.high
+    return None if undecided else answer, f"{what}: {said}"
 
 
 @of_records

@@ -26,6 +26,8 @@ TEXT = "the text's own numbers"
 """The basis of a finding that needs no record."""
 FILES = "the text's own numbers and its result files"
 """The same, where an input is in the result files and not in the text."""
+FLAW = "records of a published flaw that could give the number"
+"""What a claim waits for that our numbers exclude and a flaw might give."""
 WIDE = 0.1
 """An interval that reaches further than this share of its value to either side also accepts other numbers."""
 
@@ -42,11 +44,13 @@ class Finding:
     """With the verdict artefact: the flaw with which the claim comes out as published."""
     since: str = ""
     """Date of the first record that was read, where not all records of the source were."""
+    lacks: str = ""
+    """With the verdict not yet tested: what would decide."""
 
 
 def absent(what: str) -> Finding:
     """No record, or too few, for a verdict."""
-    return Finding("not yet tested", what)
+    return Finding("not yet tested", what, lacks="records of its configurations")
 
 
 Answer = bool | None | Literal["too wide"]
@@ -58,7 +62,7 @@ number and much else.
 def decided(holds: Answer, ours: str, basis: str = "") -> Finding:
     """The verdict of records made as stated, where no flaw of the published work has to be thought of."""
     if holds is None:
-        return Finding("not yet tested", f"left open by this many trials: {ours}", basis)
+        return Finding("not yet tested", f"left open by this many trials: {ours}", basis, lacks="more trials")
     if holds == "too wide":
         return Finding("compatible", f"{ours}; the interval is too wide for a test", basis)
     return Finding("replicated" if holds else "contradicted", ours, basis)
@@ -70,7 +74,7 @@ def elsewhere(found: Finding, stated: str) -> Finding:
         return found
     would = "agree with" if found.verdict != "contradicted" else "differ from"
     said = f"the claim is of {stated} scale; ours {would} it: {found.ours}"
-    return replace(found, verdict="not yet tested", ours=said)
+    return replace(found, verdict="not yet tested", ours=said, lacks="records of its own scale")
 
 
 def unexplained(found: Finding, flaw: str) -> Finding:
@@ -78,14 +82,14 @@ def unexplained(found: Finding, flaw: str) -> Finding:
     if found.verdict != "contradicted" or not flaw:
         return found
     said = f"{found.ours}; a flaw that could explain it has no record: {words(flaw)}"
-    return replace(found, verdict="not yet tested", ours=said)
+    return replace(found, verdict="not yet tested", ours=said, lacks=FLAW)
 
 
 def ran(as_stated: bool, ours: str, basis: str = "") -> Finding:
     """Whether a stated setting is one that we ran; another setting of ours says nothing against it."""
     if as_stated:
         return Finding("replicated", ours, basis)
-    return Finding("not yet tested", f"run otherwise than stated: {ours}", basis)
+    return Finding("not yet tested", f"run otherwise than stated: {ours}", basis, lacks="a run as stated")
 
 
 def explained(without: Finding, with_flaw: Finding, flaw: str) -> Finding:

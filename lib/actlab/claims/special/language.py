@@ -59,13 +59,17 @@ def never_lower(arms: Arms, metric: str) -> tuple[Answer, str]:
 
 @of_records
 def same_metric(arms: Arms, first: str, second: str) -> tuple[Answer, str]:
-    """T94: two metrics say the same number."""
-    differ = signs(pair_mean_difference(arm.matrix(first), arm.matrix(second)) for arm in arms.values())
+    """T94: two metrics say the same number: no difference that is significant, nor ``SAME`` of the second within any
+    interval."""
+    found = [pair_mean_difference(arm.matrix(first), arm.matrix(second)) for arm in arms.values()]
+    allowed = [SAME * arm.estimate(second).value for arm in arms.values()]
+    small = all(-most <= e.low and e.high <= most for e, most in zip(found, allowed, strict=True))
     said = [
         ", ".join([m, *(f"{label(metric)} {arm.estimate(metric).value:.3f}" for metric in (first, second))])
         for (m, _), arm in arms.items()
     ]
-    return not any(differ), f"{'; '.join(said)}; n = {next(iter(arms.values())).estimate(first).n}"
+    holds = False if any(signs(found)) else True if small else None
+    return holds, f"{'; '.join(said)}; n = {next(iter(arms.values())).estimate(first).n}"
 
 
 @of_records

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actlab.claims.verdicts import Finding, decided
+from actlab.claims.verdicts import Finding, absent, decided
 from actlab.records.defects import DOUBLED
 from actlab.records.mnist import (
     CELL,
@@ -69,7 +69,7 @@ def rises_after_one_epoch(sweep: Sweep) -> Finding:
     """M13: accuracy after the longest training minus that after one epoch, for each network and width published."""
     found = [gains(sweep, n, h) for n in ("relu", EQUAL_WIDTH) for h in WIDTHS]
     if not all(found):
-        return Finding("not yet tested", "no record of more than one epoch at every width")
+        return absent("no record of more than one epoch at every width")
     last = [by_epochs[max(by_epochs)] for by_epochs in found]
     rising, values = sum(e.low > 0 for e in last), [e.value for e in last]
     said = f"{rising} of {len(last)} networks are significantly better than after one"
