@@ -16,7 +16,9 @@ FLOORS = {"relu": (0.0078, 0.12), "gelu": (1.6e-7, 0.1)}
 def test_the_front_page_says_what_the_records_say() -> None:
     """The planted difference leads; the perturbation, the ensembles and the ledger follow, at most three numbers
     each."""
-    front = intro.Front(answer(records({"gelu": 0.0, "swiglu": 0.02})), FLOORS, "relu moves", "of 7 claims")
+    front = intro.Front(
+        answer(records({"gelu": 0.0, "swiglu": 0.02})), FLOORS, "relu moves", "of 7 claims", ["minigpt"]
+    )
     told = intro.sentences(front)
     assert told["between"].startswith("**Between seeds, less than averaging two networks takes away.**")
     assert "On average over architectures swiglu networks differ more, +0.0" in told["between"]
@@ -24,6 +26,7 @@ def test_the_front_page_says_what_the_records_say() -> None:
         r"Of the single differences \d are significantly above 0, 0 below, \d+ undecided; ", told["between"]
     )
     assert "relu networks end 0.0078 apart in total variation, gelu networks 1.6e-07" in told["perturbed"]
+    assert told["perturbed"].endswith("In minigpt it grows under smooth activations too")
     assert told["choosing"].startswith("6 of 6 final losses differ significantly from relu's, 0 of them higher. ")
     assert told["choosing"].endswith("Most often lower: gelu, in 3 architectures")
     assert front.caption.startswith("Left: between two seeds of charlm; its activations span 0.0")

@@ -1,6 +1,8 @@
 """Twins: the same trial on two kinds of processor, found by its settings; anything else that differs makes it none;
 equivalence of two number types."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import yaml
@@ -59,6 +61,19 @@ def test_sentences_tell_relu_from_the_others():
     assert processors.extent(found).startswith("4 runs of 2 configurations were trained from the same seed")
     assert processors.extent(found).endswith("on a and b")
     assert "loss by 0.0020 nats in the median, that of the other activations by 0." in processors.summary(found)
+
+
+def test_where_one_ulp_grows_and_what_a_gpu_changes():
+    """Under relu in one of two models, under gelu in the other; the same seeds elsewhere."""
+    moved = {("charlm", "relu"): 0.01, ("charlm", "gelu"): 1e-7, ("minigpt", "relu"): 0.0, ("minigpt", "gelu"): 0.02}
+    grid = SimpleNamespace(floors=lambda: moved)
+    assert processors.architectures(grid) == (
+        "after 1 ULP two runs end more than 0.0001 apart under relu in 1 of 2 architectures, and under other "
+        "activations in minigpt. The most among these is 0.020 (gelu in minigpt, beside 0 under relu)"
+    )
+    here, there = (repro.read([grids.record(losses=losses)]) for losses in ((2.0, 2.1, 2.2), (2.0, 2.15, 2.2)))
+    said = "relu in charlm, the same seeds on a CPU and on a GPU: losses at most 0.050 nats apart; mean total "
+    assert processors.on_both(here, there)[0].startswith(said)
 
 
 PLAN = yaml.safe_load((paths.ROOT / "params" / "dtype.yaml").read_text())["plan"]

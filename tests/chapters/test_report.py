@@ -64,7 +64,15 @@ def test_growth_is_a_difference_of_differences(sign, effects, moved):
 
 
 def test_sizes_that_are_not_run_are_named():
-    assert "no configurations at partial scale, none at full scale (up to 10,795,776" in report.waiting(Evidence({}))
+    said = report.waiting(Evidence({}))
+    assert "no configurations are recorded at partial scale, none at full scale (up to 10,795,776" in said
+
+
+def test_signs_that_larger_models_keep():
+    """Above relu's loss at both sizes, or at one; the total variation of all is alike but for rounding."""
+    small = lite(("gelu", 2.2, 0.2), ("swish", 2.2, 0.2))
+    found = report.kept(small, lite(("gelu", 2.2, 0.2), ("swish", 1.8, 0.2)))
+    assert "2 of 4 differences of loss from relu keep their sign, and 4 of those" in found
 
 
 def lite(*activations):

@@ -57,7 +57,7 @@ def test_answer() -> None:
 
 def test_processors() -> None:
     """Kinked and smooth activations lie more than three powers of ten apart; relu's losses move most."""
-    assert title("processors").startswith("From the same seed a rounding error grows under relu and step, and stays")
+    assert title("processors").startswith("In charlm, from the same seed, a rounding error grows under relu and step")
     grid = repro.read(store.load_study(intro.PERTURBED))
     assert grid.models == ("charlm",), "named on the front page and in its figure"
     moved = {name: floor for name, (floor, _) in intro.floors(grid).items()}

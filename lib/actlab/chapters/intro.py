@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +15,15 @@ from actlab.claims import ledger
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, ensemble_sizes
 from actlab.records.repro import Grid
-from actlab.records.wording import extremes, signed, small, span
+from actlab.records.wording import extremes, listing, signed, small, span
 from actlab.statistics.equal_loss import Curves
 
 TWINS = ("repro-lite", "scale", "extreme", "sources")
 """Studies with runs on two kinds of processor."""
 PERTURBED = "extreme"
 """The study whose every arm was also run with one weight moved by one unit in the last place (1 ULP)."""
+SIX = "repro-partial"
+"""The study that did so in six architectures."""
 KINKED, SMOOTH = "relu", "gelu"
 LINES = """\
 {between}.
@@ -60,6 +63,8 @@ class Front:
     """What another kind of processor changes."""
     elsewhere: str
     """What of the published claims about outcomes is decided, and how (settings and counts are told apart)."""
+    exceptions: Sequence[str] = ()
+    """Architectures in which such a perturbation grows under smooth activations too."""
 
     @property
     def lead(self) -> tuple[str, dict[str, Curves], float]:
@@ -86,6 +91,7 @@ def read() -> Front:
         floors(repro.read(store.load_study(PERTURBED))),
         processors.summary(processors.read(TWINS)),
         ledger.decided(ledger.judge()),
+        processors.grown(repro.read(store.load_study(SIX))).index.unique("model"),
     )
 
 
@@ -117,6 +123,7 @@ def sentences(front: Front) -> dict[str, str]:
             f"**After a rounding error, {'orders of magnitude' if high > 1e3 * low else 'little'}.** From one seed, "
             f"with one weight moved by one unit in the last place (1 ULP), {KINKED} networks end {small(high)} apart "
             f"in total variation, {SMOOTH} networks {small(low)} (charlm, one pair each, one untuned rate)"
+            f"{f'. In {listing(front.exceptions)} it grows under smooth activations too' * (len(front.exceptions) > 0)}"
         )
     told["elsewhere"] = front.elsewhere
     told["repeating"] = front.repeating.partition(". ")[0]

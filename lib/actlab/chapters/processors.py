@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from actlab.chapters.repro import FAR
 from actlab.chapters.template import frame
 from actlab.errors import BadInput
 from actlab.figures.primitives import points
@@ -119,6 +120,41 @@ def summary(found: pd.DataFrame) -> str:
         f"and {len(others)} runs. The most among the others is "
         f"{small(last['apart'])} ({last['activation']} in {last['model']}{beside})"
     )
+
+
+def grown(grid: Grid) -> pd.Series[float]:
+    """(model, activation), reference apart -> what 1 ULP came to, where it grew, largest first."""
+    moved = pd.Series(grid.floors()).rename_axis(ARM).drop(REFERENCE, level="activation")
+    return moved[moved > FAR].sort_values(ascending=False)
+
+
+def architectures(grid: Grid) -> str:
+    """Where a perturbation of 1 ULP grows, under the reference and under another activation."""
+    others = grown(grid)
+    relu = {model: moved for (model, activation), moved in grid.floors().items() if activation == REFERENCE}
+    past, models = sum(moved > FAR for moved in relu.values()), listing(others.index.unique("model"))
+    most = "".join(
+        f". The most among these is {small(value)} ({activation} in {model}, beside "
+        f"{small(relu[model])} under {REFERENCE})"
+        for (model, activation), value in others.head(1).items()
+    )
+    return (
+        f"after 1 ULP two runs end more than {FAR:g} apart under {REFERENCE} in {past} of {len(relu)} architectures, "
+        f"and under other activations in {models or 'none'}{most}"
+    )
+
+
+def on_both(cpu: Grid, gpu: Grid) -> list[str]:
+    """A sentence an arm that both have: the losses of one seed, and the total variation between seeds."""
+    said = []
+    for cell, arm in cpu.arms.items():
+        losses = [each.values("val_loss", arm.labels) for each in (arm, gpu.arms[cell])]
+        here, there = (each.arms[cell].estimate("total_variation").value for each in (cpu, gpu))
+        said.append(
+            f"{cell[1]} in {cell[0]}, the same seeds on a CPU and on a GPU: losses at most "
+            f"{small(np.abs(np.subtract(*losses)).max())} nats apart; mean total variation {here:.3f} and {there:.3f}"
+        )
+    return said
 
 
 def bfloat16() -> pd.DataFrame:
