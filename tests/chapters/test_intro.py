@@ -32,7 +32,8 @@ def test_the_front_page_says_what_the_records_say() -> None:
     assert front.caption.startswith("Left: between two seeds of charlm; its activations span 0.0")
     assert told["elsewhere"] == "of 7 claims"
     assert told["repeating"] == "relu moves"
-    one, two, *costs = (float(word) for word in re.findall(r"\+?\d\.\d+", told["agreement"]))
+    one, two, *costs = (float(word) for word in re.findall(r"[+-]?\d\.\d+", told["agreement"]))
+    assert "two half-trained networks averaged" in told["agreement"].lower()
     assert two < 0.6 * one
     assert set(costs) == {0.02}
     assert len(intro.LINES.format(**told, figure="", pages="studies").split()) < 220

@@ -13,9 +13,10 @@ from actlab.chapters import answer as chapter
 from actlab.chapters import processors
 from actlab.claims import ledger
 from actlab.records import repro, store
-from actlab.records.answer import METRIC, Answer, ensemble_sizes
+from actlab.records.answer import METRIC, Answer
+from actlab.records.remedies import AVERAGED, ENSEMBLE, remedies
 from actlab.records.repro import Grid
-from actlab.records.wording import extremes, listing, signed, small, span
+from actlab.records.wording import capital, extremes, listing, signed, small, span
 from actlab.statistics.equal_loss import Curves
 
 TWINS = ("repro-lite", "scale", "extreme", "sources")
@@ -39,7 +40,7 @@ LINES = """\
 - [Needing agreement]({pages}/answer.ipynb): {agreement}.
 - [Having read it elsewhere]({pages}/claims.ipynb): {elsewhere}.
 
-Limits: {limits}, one text, short training.
+Limits: {limits}, one text (a second for three of them), short training.
 """
 MUCH = {
     "supported": "less than averaging two networks takes away",
@@ -180,11 +181,17 @@ def _choosing(answer: Answer) -> str:
 
 
 def _agreement(answer: Answer) -> str:
-    """What an ensemble of two does at equal training compute, under the reference activation."""
-    found = {model: ensemble_sizes(answer, model) for model in answer.arms()}
-    one, two, _ = np.mean([*found.values()], axis=0)
-    return (
-        f"averaging two half-trained networks takes {answer.reference}'s total variation from {small(one)} to "
-        f"{small(two)} (means over architectures). Its cost in loss is "
-        f"{extremes({model: cost for model, (*_, cost) in found.items()}, '{:+.3f}'.format)} nats"
-    )
+    """What averaged weights, and an ensemble of two, do at equal training compute under the reference activation."""
+    arms = {model: answer.grid.arms[model, answer.reference] for model in answer.arms()}
+    plain = float(np.mean([arm.estimate(METRIC).value for arm in arms.values()]))
+    told = [f"two {answer.reference} networks differ by {small(plain)} on average over architectures"]
+    for name, words in (
+        (AVERAGED, "a moving average of the weights"),
+        (ENSEMBLE.format(2), "two half-trained networks averaged"),
+    ):
+        found = {model: every[name] for model, arm in arms.items() if name in (every := remedies(arm))}
+        if found:
+            left = plain + float(np.mean([remedy.minus_plain(remedy.seeds) for remedy in found.values()]))
+            costs = extremes({model: remedy.loss.value for model, remedy in found.items()}, "{:+.3f}".format)
+            told.append(f"{capital(words)}: {small(left)}, at {costs} nats of loss")
+    return ". ".join(told)
