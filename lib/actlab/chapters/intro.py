@@ -40,7 +40,7 @@ LINES = """\
 - [Needing agreement]({pages}/answer.ipynb): {agreement}.
 - [Having read it elsewhere]({pages}/claims.ipynb): {elsewhere}.
 
-Limits: {limits}, one text (a second for three of them), short training.
+Limits: {limits}, mostly one text, short training.
 """
 MUCH = {
     "supported": "less than averaging two networks takes away",
