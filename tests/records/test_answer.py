@@ -194,6 +194,8 @@ def test_a_falling_rate_is_held_against_the_largest_difference():
 
     assert word(0.5) == "supported"
     assert word(1.0) == "contradicted"
+    (one,) = companion(pages.DECAY, [r for r in scaled(0.5) if r.get("model_name") == "charlm"]).hypotheses()
+    assert one.outcome == "undecided", "the plan asks for both"
 
 
 def test_remedies_are_measured_against_one_network():
@@ -209,7 +211,7 @@ def test_remedies_are_measured_against_one_network():
     first, *told = pages.remedy_sentences(shown, found.main)
     assert first.endswith("without a higher loss: falling rate")
     assert told[0].startswith("ensemble of 2: relu's total variation changes by -0.0")
-    assert told[0].endswith("loss: higher")
+    assert told[0].endswith("loss: higher in charlm, minigpt and convlm")
     assert len(figures.remedies(shown).axes) == len(shown)
 
 
@@ -225,8 +227,9 @@ def test_the_rate_is_told_apart_from_the_activation():
     assert [e.value for e, _ in moved.values()] == pytest.approx([0.01] * 3, abs=0.004)
     told = pages.common_rate(found)
     assert "at 2 times its tuned rate" in told[0]
-    assert "3 of 3 differences from relu at equal loss have the sign of the main study" in told[2]
-    assert told[4].startswith("6 further comparisons are the main study's own runs")
+    assert told[1].endswith("than relu: none; to the same or a higher one: smelu_1 in charlm, minigpt and convlm")
+    assert "3 of 3 differences from relu at equal loss have the sign of the main study" in told[3]
+    assert told[5].startswith("6 further comparisons are the main study's own runs")
     assert told[5].endswith("swiglu in charlm, minigpt and convlm")
 
 

@@ -85,21 +85,33 @@ def common_rate(companion: Companion) -> list[str]:
         times = {rate(here) / rate(there) for cell, here, there in companion.shared() if cell in moved}
         values = {chapter.cells_in_words([cell]): e.value for cell, (e, _) in moved.items()}
         told = [
-            "the learning rate's own effect on total variation at equal loss: at "
-            f"{span(times, 'g')} times its tuned rate an activation differs from itself by "
-            f"{extremes(values, '{:+.3f}'.format)}",
-            f"exploratory, this is significant (Holm over {len(moved)}) for: "
-            f"{chapter.cells_in_words(chapter.significant(moved))}",
+            f"the learning rate's own effect: at {span(times, 'g')} times its tuned rate an activation differs from "
+            f"itself at equal loss by {extremes(values, '{:+.3f}'.format)}; significant (exploratory, "
+            f"Holm over these): {chapter.cells_in_words(chapter.significant(moved))}",
+            *_by_rate(companion.main),
             *told,
         ]
     if repeated:
         other = [cell for cell, pair in companion.both().items() if cell in moved and all(map(_sure, pair))]
-        told += [
-            f"{len(repeated)} further comparisons are the main study's own runs (tuning chose relu's rate), judged "
-            f"again in a smaller family: {chapter.cells_in_words(repeated)}",
-            "the hypothesis below can be contradicted only by comparisons of other runs that are significant in both "
-            f"studies: {chapter.cells_in_words(other)}",
-        ]
+        told.append(
+            f"{len(repeated)} further comparisons are the main study's own runs, judged again in a smaller family, "
+            f"since tuning chose relu's rate: {chapter.cells_in_words(repeated)}; significant in both studies with "
+            f"other runs, so that it could contradict the hypothesis below: {chapter.cells_in_words(other)}"
+        )
+    return told
+
+
+def _by_rate(main: Answer) -> list[str]:
+    """The main study's significant comparisons on each side: which have a lower learning rate than the reference."""
+    arms, told = main.grid.arms, []
+    for outcome in chapter.OUTCOMES[:2]:
+        found = [cell for cell, d in main.comparisons().items() if d.outcome == outcome]
+        lower = [cell for cell in found if rate(arms[cell]) < rate(arms[cell[0], main.reference])]
+        told.append(
+            f"{outcome} than {main.reference} in the main study, tuned to a lower rate than {main.reference}: "
+            f"{chapter.cells_in_words(lower)}; to the same or a higher one: "
+            f"{chapter.cells_in_words(cell for cell in found if cell not in lower)}"
+        )
     return told
 
 
@@ -133,7 +145,7 @@ def remedy_sentences(found: Remedied, main: Answer) -> list[str]:
     free = {
         name: sum(r.variation.value for r in models.values()) / len(models)
         for name, models in ours.items()
-        if all(r.loss.value <= 0 for r in models.values())
+        if len(models) == len(next(iter(ours.values()))) and all(r.loss.value <= 0 for r in models.values())
     }
     beyond = beyond_activations(main, found)
     more = sum(e.value > 0 for e, _ in chapter.significant(beyond).values())
@@ -150,9 +162,11 @@ def remedy_sentences(found: Remedied, main: Answer) -> list[str]:
 
 def _change(name: str, models: Mapping[str, Remedy], reference: str) -> str:
     by = listing(f"{signed(r.variation)} in {model}" for model, r in models.items())
-    losses = [r.loss for r in models.values()]
-    lower, higher = all(e.high < 0 for e in losses), all(e.low > 0 for e in losses)
-    loss = "lower" if lower else "higher" if higher else "not shown to be lower or higher in all"
+    sides: dict[str, list[str]] = {}
+    for model, remedy in models.items():
+        word = "lower" if remedy.loss.high < 0 else "higher" if remedy.loss.low > 0 else "undecided"
+        sides.setdefault(word, []).append(model)
+    loss = ", ".join(f"{word} in {listing(where)}" for word, where in sides.items())
     return f"{name}: {reference}'s total variation changes by {by}; loss: {loss}"
 
 

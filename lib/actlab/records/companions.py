@@ -104,7 +104,8 @@ def _falling(companion: Companion, entry: Plan) -> Hypothesis:
     arms = remedied(companion.main, companion.own, companion.own.grid.arms)
     found = beyond_activations(companion.main, {cell: {FALLING: every[FALLING]} for cell, every in arms.items()})
     sides = [math.copysign(p < companion.own.alpha, e.value) for e, p in found.values()]
-    word: Word = "contradicted" if min(sides) < 0 else "supported" if min(sides) > 0 else "undecided"
+    both = len(sides) > 1  # the plan asks for both models
+    word: Word = "contradicted" if min(sides) < 0 else "supported" if both and min(sides) > 0 else "undecided"
     detail = "; ".join(f"{model} {signed(e, 4)}, p = {p:.3g}" for (model, _), (e, p) in found.items())
     return Hypothesis(entry["name"], word, min((e for e, _ in found.values()), key=lambda e: e.value), detail)
 
