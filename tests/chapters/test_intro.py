@@ -23,7 +23,7 @@ def test_the_front_page_says_what_the_records_say() -> None:
     assert told["between"].startswith("**Between seeds, less than averaging two networks takes away.**")
     assert "On average over architectures swiglu networks differ more, +0.0" in told["between"]
     assert re.search(
-        r"Of the single differences \d are significantly above 0, 0 below, \d+ undecided; ", told["between"]
+        r"Of the single differences \d are significantly positive, 0 negative, \d+ undecided; ", told["between"]
     )
     assert "relu networks end 0.0078 apart in total variation, gelu networks 1.6e-07" in told["perturbed"]
     assert told["perturbed"].endswith("In minigpt it grows under smooth activations too")

@@ -143,7 +143,7 @@ def _between(answer: Answer) -> str:
         f"**Between seeds, {much}.** At equal loss two {answer.reference} networks "
         f"from different seeds differ by {extremes(base)} in total "
         f"variation, the share of probability placed differently. {_means(answer)}. Of the single differences {above} "
-        f"are significantly above 0, {len(single) - above} below, "
+        f"are significantly positive, {len(single) - above} negative, "
         f"{outcomes.count('undecided')} undecided; {outcomes.count('equivalent') or 'none'} equivalent"
     )
 

@@ -139,7 +139,7 @@ def architectures(grid: Grid) -> str:
         for (model, activation), value in others.head(1).items()
     )
     return (
-        f"after 1 ULP two runs end more than {FAR:g} apart under {REFERENCE} in {past} of {len(relu)} architectures, "
+        f"after one ULP two runs end more than {FAR:g} apart under {REFERENCE} in {past} of {len(relu)} architectures, "
         f"and under other activations in {models or 'none'}{most}"
     )
 
