@@ -63,7 +63,7 @@ def carried(companion: Companion, where: str, without: Collection[Cell] = ()) ->
     if not both:
         return [f"{where}: {NO_RECORD}"]
     same = sum(here.difference.value * there.difference.value > 0 for here, there in both.values())
-    here, there = (chapter.cells_in_words(cell for cell, pair in both.items() if _sure(pair[i])) for i in (0, 1))
+    here, there = (chapter.cells_in_words(cell for cell, pair in both.items() if _significant(pair[i])) for i in (0, 1))
     own, main = (study.planned for study in (companion.own, companion.main))
     return [
         f"{where}, {same} of {len(both)} differences from relu at equal loss have the sign of the main study",
@@ -71,7 +71,7 @@ def carried(companion: Companion, where: str, without: Collection[Cell] = ()) ->
     ]
 
 
-def _sure(decision: Decision) -> bool:
+def _significant(decision: Decision) -> bool:
     return decision.adjusted < ALPHA
 
 
@@ -88,29 +88,14 @@ def common_rate(companion: Companion) -> list[str]:
             f"the learning rate's own effect: at {span(times, 'g')} times its tuned rate an activation differs from "
             f"itself at equal loss by {extremes(values, '{:+.3f}'.format)}; significant (exploratory, "
             f"Holm over these): {chapter.cells_in_words(chapter.significant(moved))}",
-            *_by_rate(companion.main),
             *told,
         ]
     if repeated:
-        other = [cell for cell, pair in companion.both().items() if cell in moved and all(map(_sure, pair))]
+        other = [cell for cell, pair in companion.both().items() if cell in moved and all(map(_significant, pair))]
         told.append(
             f"{len(repeated)} further comparisons are the main study's own runs, judged again in a smaller family, "
             f"since tuning chose relu's rate: {chapter.cells_in_words(repeated)}; significant in both studies with "
             f"other runs, so that it could contradict the hypothesis below: {chapter.cells_in_words(other)}"
-        )
-    return told
-
-
-def _by_rate(main: Answer) -> list[str]:
-    """The main study's significant comparisons on each side: which have a lower learning rate than the reference."""
-    arms, told = main.grid.arms, []
-    for outcome in chapter.OUTCOMES[:2]:
-        found = [cell for cell, d in main.comparisons().items() if d.outcome == outcome]
-        lower = [cell for cell in found if rate(arms[cell]) < rate(arms[cell[0], main.reference])]
-        told.append(
-            f"{outcome} than {main.reference} in the main study, tuned to a lower rate than {main.reference}: "
-            f"{chapter.cells_in_words(lower)}; to the same or a higher one: "
-            f"{chapter.cells_in_words(cell for cell in found if cell not in lower)}"
         )
     return told
 

@@ -85,14 +85,14 @@ def _signs(holds: Callable[[list[int], float], bool], companion: Companion, entr
     supports, of the number that is significant in each and of the rank correlation of the differences."""
     pairs = [pair for (_, name), pair in companion.both().items() if name in entry["activations"]]
     values = np.array([[d.difference.value for d in pair] for pair in pairs])
-    sure = np.array([[d.adjusted < companion.own.alpha for d in pair] for pair in pairs])
-    opposite = int((sure.all(axis=1) & (values.prod(axis=1) < 0)).sum())
-    here, there = sure.sum(axis=0)
+    significant = np.array([[d.adjusted < companion.own.alpha for d in pair] for pair in pairs])
+    opposite = int((significant.all(axis=1) & (values.prod(axis=1) < 0)).sum())
+    here, there = significant.sum(axis=0)
     correlation = spearman(*values.T)
     word: Word = "contradicted" if opposite else "supported" if holds([here, there], correlation) else "undecided"
     detail = (
         f"of {len(pairs)} comparisons significant here: {here}, in the main study: {there}, in both: "
-        f"{sure.all(axis=1).sum()}, in both with opposite signs: {opposite}; rank correlation {correlation:+.2f}"
+        f"{significant.all(axis=1).sum()}, in both with opposite signs: {opposite}; rank correlation {correlation:+.2f}"
     )
     found = Estimate(correlation, math.nan, math.nan, len(pairs), "rank correlation")
     return Hypothesis(entry["name"], word, found, detail)
