@@ -177,9 +177,14 @@ def attend(projections: tuple[Tensor, ...], n_head: int, dropout: float) -> Tens
 def _attend_openly(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> Tensor:
     """What PyTorch's own CPU attention does when it drops weights, with the cheap mask of ``keep_mask``; without a mask
     where dropout is 0."""
-    time = q.shape[-2]
+    time, root = q.shape[-2], math.sqrt(q.shape[-1])
     future = torch.full((time, time), float("-inf"), dtype=q.dtype).triu_(1)
-    weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) + future, dim=-1)  # (B, nh, T, T)
+    if q.dtype == torch.bfloat16:  # product, scale and mask in one pass
+        sizes = q.shape[:-1]
+        scores = torch.baddbmm(future, q.flatten(0, 1), k.flatten(0, 1).mT, alpha=1 / root).unflatten(0, sizes[:2])
+    else:  # other roundings than these would change the recorded bits
+        scores = q @ k.mT / root + future
+    weights = torch.softmax(scores, dim=-1)  # (B, nh, T, T)
     return (weights * keep_mask(weights, dropout) if dropout else weights) @ v
 
 
