@@ -12,16 +12,18 @@ from actlab.records import store
 
 
 def test_title_and_caption_are_what_the_records_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No fault lost a result; where the same bits are promised they came; most intervals beside the peers include 0."""
+    """No fault lost a result; where the same bits are promised they came; most peers take more time
+    than we do in float32, and training in bfloat16 takes less."""
     monkeypatch.delenv("ACTLAB_RESULTS")
     record = running.newest(running.TRUST)
     assert sum(row["lost"] for row in record["faults"]) == 0
     replays = [r for r in running.replays() if not running.on_another_processor(r)]
     assert replays
     assert all(replay["equal"] for replay in replays)
-    assert all(estimate.value > 0 for estimate in running.against_peers().values())
-    level = [estimate.low < 0 < estimate.high for estimate in running.against_peers().values()]
-    assert 2 * sum(level) > len(level)
+    found = running.against_peers()
+    assert all((estimate.high < 0) == (way == running.HALF) for (_, way), estimate in found.items())
+    slower = [estimate.low > 0 for (_, way), estimate in found.items() if way != running.HALF]
+    assert 2 * sum(slower) > len(slower)
 
 
 def test_durations_are_the_medians_of_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
