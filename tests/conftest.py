@@ -15,7 +15,7 @@ from reliability import DOORS, FAULTS, write
 
 from actlab import paths
 from actlab.data import text
-from actlab.models import SCALES
+from actlab.models import MODELS, SCALES
 from actlab.study.params import Params
 
 torch.set_num_threads(1)
@@ -62,6 +62,12 @@ def own_folders(tmp_path, monkeypatch):
     monkeypatch.setenv("ACTLAB_CACHE", str(tmp_path / "cache"))
 
 
+@pytest.fixture
+def committed(monkeypatch):
+    """The records that are read are the repository's own."""
+    monkeypatch.delenv("ACTLAB_RESULTS")
+
+
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
     """A test that tries to download something fails with this message."""
@@ -70,6 +76,12 @@ def no_network(monkeypatch):
         raise ConnectionError(f"tests use no network, but something asked for {url}")
 
     monkeypatch.setattr("pooch.retrieve", refuse)
+
+
+@pytest.fixture(params=MODELS)
+def architecture(request):
+    """The name of every model, one after another."""
+    return request.param
 
 
 @pytest.fixture
@@ -91,8 +103,9 @@ def toy(monkeypatch, fresh_texts):
     """Parameters of a study whose trials take a blink."""
     monkeypatch.setitem(SCALES, "quick", replace(tiny.CONFIG))
     monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.FOX)
-    sizes = {"trials": 3, "iterations": 4, "evaluate_every": 2, "batch_size": 2, "prediction_windows": 5}
-    return Params(study="toy", activations=("relu", "gelu"), noise_floor=False, **sizes)
+    return Params(
+        **tiny.STUDY | {"study": "toy", "activations": ("relu", "gelu"), "trials": 3, "prediction_windows": 5}
+    )
 
 
 @pytest.fixture

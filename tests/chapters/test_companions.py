@@ -1,26 +1,22 @@
 """What the answer's page says of the companion studies in fixed text holds in the committed records."""
 
-from __future__ import annotations
-
 import pytest
 
 from actlab.chapters import answer, companions
-from actlab.records.companions import Companion
 
 
 @pytest.fixture
-def found(monkeypatch: pytest.MonkeyPatch) -> dict[str, Companion]:
-    monkeypatch.delenv("ACTLAB_RESULTS", raising=False)
+def found(committed):
     return companions.read(answer.read())
 
 
-def devices(study: Companion) -> list[tuple[str, str]]:
+def devices(study):
     """Where each architecture was trained, once."""
     arms = study.own.grid.arms.items()
     return sorted({(model, arm.record["config"]["recipe"]["device"]) for (model, _), arm in arms})
 
 
-def test_text_seeds_and_devices(found: dict[str, Companion]) -> None:
+def test_text_seeds_and_devices(found):
     """Three architectures, five seeds on the novels, all on a GPU; one device an architecture in every study."""
     assert devices(found["answer-novels"]) == [(m, "cuda") for m in ("charlm", "convlm", "nanotransformer")]
     assert devices(found["answer-rate"])[:2] == [("charlm", "cpu"), ("convlm", "cpu")]
@@ -28,7 +24,7 @@ def test_text_seeds_and_devices(found: dict[str, Companion]) -> None:
     assert {len(arm.done) for arm in found["answer-novels"].own.grid.arms.values()} == {5}
 
 
-def test_ensembles_stand_from_right_to_left(found: dict[str, Companion]) -> None:
+def test_ensembles_stand_from_right_to_left(found):
     """The caption says so: a larger ensemble of shorter runs ends at a higher loss, everywhere."""
     for every in companions.remedies(found).values():
         losses = [remedy.loss.value for name, remedy in every.items() if name.startswith("ensemble")]

@@ -2,13 +2,12 @@
 
 import json
 
+import grids
 import pytest
-from tests.support import grids
-from tests.support.explored import catalogue, made_up
+from explored import catalogue, made_up
 
 from actlab.chapters import explore
 from actlab.errors import BadInput
-from actlab.records import store
 from actlab.records.settings import in_order
 
 
@@ -49,7 +48,7 @@ def test_catalogue_is_strict_json():
 def test_studies_are_read_from_the_results_folder():
     """No folder, no study; an unknown one is an error."""
     assert explore.studies()["studies"] == {}
-    store.save(store.path_of("repro-lite", "charlm-relu"), grids.record())
+    grids.save(grids.record(), study="repro-lite")
     assert list(explore.studies()["studies"]) == list(explore.studies(["repro-lite"])["studies"]) == ["repro-lite"]
     with pytest.raises(BadInput, match="repro-light has no records with trials: studies that have are repro-lite"):
         explore.studies(["repro-light"])

@@ -3,10 +3,10 @@ equivalence of two number types."""
 
 from types import SimpleNamespace
 
+import grids
 import numpy as np
 import pytest
 import yaml
-from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import processors
@@ -16,10 +16,11 @@ from actlab.records import repro
 
 def arm(study, processor, losses, activation="relu", **changes):
     """An arm trained on a processor; ``changes`` are settings or, for ``torch``, a version."""
-    record = grids.record("charlm", activation, losses)
-    machine = {**record["provenance"]["machine"], "processor": processor, "torch": changes.pop("torch", "2.13.0")}
-    config = {**record["config"], "activation": activation, "scale": "lite", **changes}
-    return {**record, "study": study, "config": config, "provenance": {**record["provenance"], "machine": machine}}
+    version = changes.pop("torch", "2.13.0")
+    record = grids.record("charlm", activation, losses, **{"scale": "lite"} | changes) | {"study": study}
+    record["config"]["activation"] = activation
+    record["provenance"]["machine"] |= {"processor": processor, "torch": version}
+    return record
 
 
 def replay(study, label, processor, now):

@@ -7,43 +7,37 @@ import tiny
 import torch
 from torch import nn
 
-from actlab.models import MODELS, ModelConfig, build_model
+from actlab.models import ModelConfig, build_model
 
 WIDE = ModelConfig(vocab_size=65, n_layer=2, n_embd=64, n_head=4, block_size=32, dropout=0.2)
 
 
-def test_arms_share_what_they_can(subtests):
+@pytest.mark.parametrize("other", ["relu", "swiglu", "random_prelu"])
+def test_arms_share_what_they_can(architecture, other):
     """A parameter of one name and shape starts from the same bits in every arm: the paired design."""
-    for other in ["relu", "swiglu", "random_prelu"]:
-        for name in MODELS:
-            with subtests.test(name=name, other=other):
-                one, two = (
-                    dict(tiny.model(name, activation, gated_width="doubled").named_parameters())
-                    for activation in ("gelu", other)
-                )
-                shared = [key for key in one if key in two and one[key].shape == two[key].shape]
-                assert "tokens.weight" in shared
-                for key in shared:
-                    assert torch.equal(one[key], two[key]), key
+    one, two = (
+        dict(tiny.model(architecture, activation, gated_width="doubled").named_parameters())
+        for activation in ("gelu", other)
+    )
+    shared = [key for key in one if key in two and one[key].shape == two[key].shape]
+    assert "tokens.weight" in shared
+    for key in shared:
+        assert torch.equal(one[key], two[key]), key
 
 
-def test_seed_decides_the_start(subtests):
+def test_seed_decides_the_start(architecture):
     """The same seed gives the same bits, another seed other bits in every parameter that is drawn at all."""
-    for name in MODELS:
-        with subtests.test(name=name):
-            one, again, other = (dict(tiny.model(name, "random_prelu", seed).named_parameters()) for seed in (1, 1, 2))
-            for key, parameter in one.items():
-                assert torch.equal(parameter, again[key])
-                constant = (parameter == parameter.flatten()[0]).all()
-                assert constant == torch.equal(parameter, other[key]), key
+    one, again, other = (dict(tiny.model(architecture, "random_prelu", seed).named_parameters()) for seed in (1, 1, 2))
+    for key, parameter in one.items():
+        assert torch.equal(parameter, again[key])
+        constant = (parameter == parameter.flatten()[0]).all()
+        assert constant == torch.equal(parameter, other[key]), key
 
 
-def test_no_two_parameters_share_a_stream(subtests):
+def test_no_two_parameters_share_a_stream(architecture):
     """Drawn parameters differ from their first numbers on: each has its own stream."""
-    for name in MODELS:
-        with subtests.test(name=name):
-            starts = [tuple(p.flatten()[:4].tolist()) for p in tiny.model(name).parameters() if p.dim() > 1 and p.any()]
-            assert len(set(starts)) == len(starts) > 2
+    starts = [tuple(p.flatten()[:4].tolist()) for p in tiny.model(architecture).parameters() if p.dim() > 1 and p.any()]
+    assert len(set(starts)) == len(starts) > 2
 
 
 def test_without_streams_the_global_seed_decides():
@@ -57,30 +51,23 @@ def test_without_streams_the_global_seed_decides():
     assert not torch.equal(weights(0), weights(1))
 
 
-def test_starting_scales(subtests):
+def test_starting_scales(architecture):
     """Biases 0, LayerNorm 1, LSTM matrices orthogonal, convolutions 1/sqrt(fan-in), minigpt's qkv Xavier, other
     matrices 0.02."""
-    for name in MODELS:
-        with subtests.test(name=name):
-            model = tiny.model(name, config=WIDE)
-            for module_name, module in model.named_modules():
-                for short, parameter in module.named_parameters(recurse=False):
-                    key = f"{module_name}.{short}"
-                    if isinstance(module, nn.LayerNorm):
-                        assert (parameter == float(short == "weight")).all(), key
-                    elif "bias" in short:
-                        assert (parameter == 0).all(), key
-                    elif isinstance(module, nn.LSTM):
-                        torch.testing.assert_close(parameter.T @ parameter, torch.eye(64), rtol=0, atol=1e-5)
-                    elif key == "positions.weight" and name in ("minigpt", "nanotransformer"):
-                        assert (parameter == 0).all(), key
-                    elif name == "minigpt" and "qkv" in key:
-                        bound = math.sqrt(6 / (64 + 3 * 64))
-                        assert parameter.abs().max().item() == pytest.approx(bound, rel=0.01)
-                        assert parameter.abs().max() <= bound
-                    else:
-                        std = 1 / math.sqrt(3 * 64) if isinstance(module, nn.Conv1d) else 0.02
-                        assert parameter.std().item() == pytest.approx(std, rel=5 / math.sqrt(2 * parameter.numel())), (
-                            key
-                        )
-                        assert abs(parameter.mean().item()) < 5 * std / math.sqrt(parameter.numel()), key
+    for module_name, module in tiny.model(architecture, config=WIDE).named_modules():
+        for short, parameter in module.named_parameters(recurse=False):
+            key = f"{module_name}.{short}"
+            if isinstance(module, nn.LayerNorm):
+                assert (parameter == float(short == "weight")).all(), key
+            elif "bias" in short or (key == "positions.weight" and architecture in ("minigpt", "nanotransformer")):
+                assert (parameter == 0).all(), key
+            elif isinstance(module, nn.LSTM):
+                torch.testing.assert_close(parameter.T @ parameter, torch.eye(64), rtol=0, atol=1e-5)
+            elif architecture == "minigpt" and "qkv" in key:
+                bound = math.sqrt(6 / (64 + 3 * 64))
+                assert parameter.abs().max().item() == pytest.approx(bound, rel=0.01)
+                assert parameter.abs().max() <= bound
+            else:
+                std, n = 1 / math.sqrt(3 * 64) if isinstance(module, nn.Conv1d) else 0.02, parameter.numel()
+                assert parameter.std().item() == pytest.approx(std, rel=5 / math.sqrt(2 * n)), key
+                assert abs(parameter.mean().item()) < 5 * std / math.sqrt(n), key

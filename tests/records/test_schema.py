@@ -1,9 +1,10 @@
 """Records against the models of their kinds: the first entry that is not as asked is named with its place."""
 
+import ablations
+import grids
 import pytest
 import yaml
-from tests.support import ablations, grids
-from tests.support.damage import DROP, changed
+from damage import DROP, changed
 
 from actlab.errors import RecordError
 from actlab.records.schema import check_record

@@ -1,9 +1,7 @@
 """Several arms of one cell: the larger record of a grown arm stands for it, other settings are told apart by what
 differs."""
 
-import copy
-
-from tests.support import grids
+import grids
 
 from actlab.chapters import arms, explore
 from actlab.chapters import study_report as summary_chapters
@@ -24,17 +22,11 @@ def of(iterations=4, activation="relu", losses=SIX[:3], **config):
     }
 
 
-def save(*records, study="grown-quick"):
-    for record in records:
-        store.save(store.path_of(study, record["arm"]), copy.deepcopy(record) | {"study": study})
-
-
 def test_a_grown_arm_is_read_at_its_larger_size():
     """Three trials and six of the same settings and first seed are one arm; other settings, another first seed or other
     activations are not."""
     small, large, other = of(), of(losses=SIX), of(iterations=6)
-    later = of()
-    later["config"] = later["config"] | {"trials": ["50", "51", "52"]}
+    later = of(trials=["50", "51", "52"])
     assert current([small, large, other, later]) == [large, other, later]
     assert current([large, small]) == [large]
     assert differing([large, other]) == ["iterations"]
@@ -44,7 +36,7 @@ def test_a_grown_arm_is_read_at_its_larger_size():
 def test_report_explorer_and_grid_show_every_setting():
     """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by
     name."""
-    save(of(), of(losses=SIX), of(iterations=6), of(iterations=6, activation="gelu"))
+    grids.save(of(), of(losses=SIX), of(iterations=6), of(iterations=6, activation="gelu"), study="grown-quick")
     found = summary_chapters.load("grown-quick")
     results = repro.read(found.records)
     assert results.models == found.grid.models == ("charlm, iterations=4", "charlm, iterations=6")
@@ -75,7 +67,7 @@ def test_published_claims_are_judged_at_the_settings_that_most_arms_share():
 def test_a_page_says_what_else_its_folder_holds():
     """A page shows the arms of its own settings, and counts those of others and what has grown."""
     small, large, other = of(), of(losses=SIX), of(iterations=6)
-    save(small, large, other, of(iterations=6, activation="gelu"))
+    grids.save(small, large, other, of(iterations=6, activation="gelu"), study="grown-quick")
     shown = repro.read([small | {"study": "grown-quick"}])
     (said,) = arms.elsewhere(shown)
     assert "results/grown-quick also holds 3 configurations of other settings or with more trials" in said

@@ -8,10 +8,10 @@ from unittest.mock import Mock
 
 import pandas as pd
 import pytest
+import tiny
 import torch
 from faulty import essence
 
-import actlab
 from actlab import metrics, paths
 from actlab.errors import BadInput, DataError, RecordError
 from actlab.records import store
@@ -76,7 +76,7 @@ def test_a_record(toy):
     """The documented keys first; averages are the means of what it lists; every pair once, with the metrics of the two
     prediction tensors on the same frozen windows; it survives its file; it says when, with which code, versions and
     machine, and on which data it was made."""
-    one, record = arm(toy, "charlm", "relu"), actlab.run_experiment("charlm", "relu", toy)
+    one, record = arm(toy, "charlm", "relu"), tiny.relu(toy)
     assert list(record)[: len(KEYS)] == KEYS
     assert store.load(store.path_of("toy", one.id)) == {**record, "checksum": store.checksum(record)}
     assert (record["arm"], record["config"]) == (one.id, json.loads(json.dumps(one.config)))
@@ -115,7 +115,7 @@ def test_a_record(toy):
 
 def test_a_diverged_trial_shows_and_is_left_out_of_means(toy):
     """NaN stays in the record's file; means and pairs are over the trials that are done, NaN where there are none."""
-    record = actlab.run_experiment("charlm", "relu", toy.replace(learning_rate=1e9, iterations=40))
+    record = tiny.relu(toy.replace(learning_rate=1e9, iterations=40))
     assert [t["status"] for t in record["trials"]] == ["diverged"] * 3
     assert record["reproducibility_metrics"] == []
     assert all(math.isnan(record[key]) for key in AVERAGES)
@@ -127,10 +127,10 @@ def test_run_experiment(toy, training):
     training."""
     for more in ({"varies": ["init", "order"]}, {"scales": ["lite"]}):
         with pytest.raises(BadInput, match="one experiment is one arm"):
-            actlab.run_experiment("charlm", "relu", more)
+            tiny.relu(more)
     assert not paths.cache().exists()
-    first = actlab.run_experiment("charlm", "relu", toy)
-    again = actlab.run_experiment("charlm", "relu", toy.model_dump())
+    first = tiny.relu(toy)
+    again = tiny.relu(toy.model_dump())
     assert training.call_count == 3
     assert {**first, "checksum": again["checksum"]} == again
 
@@ -138,7 +138,7 @@ def test_run_experiment(toy, training):
 def test_load_model_takes_kept_weights_or_trains_again_and_refuses_others(toy):
     """With the cache and without it the weights are those of the record's hash; a record with another hash is told
     so."""
-    record = actlab.run_experiment("charlm", "relu", toy)
+    record = tiny.relu(toy)
     wanted = record["trials"][1]["weights_sha256"]
     assert weights_sha256(load_model(store.path_of("toy", record["arm"]), 43)) == wanted
     shutil.rmtree(paths.cache())

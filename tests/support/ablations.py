@@ -3,7 +3,7 @@
 from itertools import product
 
 import numpy as np
-from tests.support.grids import template
+from grids import template
 
 from actlab.records import ablation
 

@@ -2,11 +2,9 @@
 
 from functools import cache
 
-from tests.support import grids
+import grids
 
-from actlab import paths
 from actlab.chapters import explore
-from actlab.records import store
 
 COMMITTED = ("sources", "extreme")
 
@@ -25,11 +23,7 @@ def made_up():
 @cache
 def folders():
     """Folder -> its records."""
-    committed = {
-        name: [store.load(path) for path in sorted((paths.ROOT / "results" / name).glob("*.json"))]
-        for name in COMMITTED
-    }
-    return {"repro-lite": made_up(), **committed}
+    return {"repro-lite": made_up(), **{name: grids.committed(name) for name in COMMITTED}}
 
 
 @cache

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from actlab import paths
+from actlab.records import store
 from actlab.records.labels import PAIR_METRICS
 from actlab.records.repro import read
 
@@ -18,9 +20,9 @@ def template(kind):
     return copy.deepcopy(TEMPLATES[kind])
 
 
-def record(model="charlm", activation="relu", losses=(2.0, 2.1, 2.2), pd=0.1, status=None, first=42):
+def record(model="charlm", activation="relu", losses=(2.0, 2.1, 2.2), pd=0.1, status=None, first=42, **config):
     """A main record: seeds ``first``, ...; trial i has ``losses[i]``; pair (i, j) has PD ``pd`` + 0.01 (i + j), or
-    where ``pd`` is a matrix its (i, j)."""
+    where ``pd`` is a matrix its (i, j); ``config`` is added to its settings."""
     labels = [str(first + i) for i in range(len(losses))]
     apart = pd if isinstance(pd, np.ndarray) else pd + 0.01 * np.add.outer(range(len(losses)), range(len(losses)))
     ended = [(status or {}).get(i, "done") for i in range(len(losses))]
@@ -37,8 +39,19 @@ def record(model="charlm", activation="relu", losses=(2.0, 2.1, 2.2), pd=0.1, st
         if ended[i] == ended[j] == "done"
     ]
     made = template("trials") | {"model_name": model, "activation": activation, "arm": f"{model}-{activation}"}
-    made["config"]["trials"] = labels
+    made["config"] |= {"trials": labels, **config}
     return made | {"trials": trials, "reproducibility_metrics": pairs}
+
+
+def save(*records, study="made-up"):
+    """Write them as the records of a study."""
+    for one in records:
+        store.save(store.path_of(study, f"{one.get('arm', '')}-{one['kind']}"), one | {"study": study})
+
+
+def committed(study):
+    """The records of a study that the repository holds."""
+    return [store.load(path) for path in sorted((paths.ROOT / "results" / study).glob("*.json"))]
 
 
 def floor(model="charlm", activation="relu", nudge=1e-6):

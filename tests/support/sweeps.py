@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from tests.support.grids import template
+from grids import template
 
 from actlab.records import mnist as mnist_records
 

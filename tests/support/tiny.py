@@ -11,6 +11,7 @@ from actlab.activations import find_activation
 from actlab.models import ModelConfig, build_model
 from actlab.models.ffn import FFN
 from actlab.models.gpt2 import GPT2Config, build_gpt2
+from actlab.study.run import run_experiment
 from actlab.trainers.loop import train
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.streams import init_streams
@@ -45,13 +46,12 @@ def typed(*words):
     return 0
 
 
-def model(
-    name="charlm",
-    activation="gelu",
-    seed=42,
-    config=CONFIG,
-    gated_width="matched",
-):
+def relu(settings):
+    """The record of charlm with relu."""
+    return run_experiment("charlm", "relu", settings)
+
+
+def model(name="charlm", activation="gelu", seed=42, config=CONFIG, gated_width="matched"):
     """A freshly initialised tiny model."""
     return build_model(name, config, activation, gated_width=gated_width, generator_for=init_streams(seed))
 
