@@ -12,11 +12,10 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.book.pages import load_pages
-from actlab.claims import ledger
+from actlab.claims import ablation, language, ledger, mnist
 from actlab.claims import rules as tests
 from actlab.claims import text_rules as texts
 from actlab.claims.evidence import Evidence
-from actlab.claims.special import ablation, language, mnist
 from actlab.claims.verdicts import VERDICTS, Finding
 from actlab.errors import BadInput
 from actlab.records.repro import read

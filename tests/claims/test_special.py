@@ -11,10 +11,9 @@ from tests.support.ablations import made_up, record, records
 from tests.support.sweeps import LIFT, longer
 from tests.support.sweeps import made_up as swept
 
-from actlab.claims import ledger
+from actlab.claims import language, ledger
 from actlab.claims.audited_numbers import numbers
 from actlab.claims.evidence import Evidence
-from actlab.claims.special import language
 from actlab.claims.verdicts import decided
 from actlab.records import ablation as ablation_records
 from actlab.records import mnist as mnist_records

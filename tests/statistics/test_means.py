@@ -80,9 +80,8 @@ def test_missing_trials_are_dropped_from_pairs_and_the_diagonal_is_not_read(matr
 
 
 def test_bad_input_says_what_was_given():
-    for values, message in (([[1, 2], [3, 4]], r"shape \(2, 2\)"), ([1.0, math.inf], "got inf")):
-        with pytest.raises(BadInput, match=message):
-            mean_interval(values)
+    with pytest.raises(BadInput, match="got inf"):
+        mean_interval([1.0, math.inf])
 
 
 @pytest.mark.parametrize(("trials", "lowest", "highest"), [(3, 0.96, 0.995), (10, 0.935, 0.975)])

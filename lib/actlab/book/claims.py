@@ -24,9 +24,7 @@ def bar(judged: pd.DataFrame) -> Any:
 def rows(judged: pd.DataFrame) -> Any:
     """Every claim, closed: those about outcomes by verdict, the others behind one more fold."""
     ordered = judged.sort_values("verdict", key=lambda column: column.map(VERDICTS.index), kind="stable")
-    outcomes, others = (
-        part.to_dict("index") for part in (ordered.query("kind == 'outcome'"), ordered.query("kind != 'outcome'"))
-    )
+    outcomes, others = (ordered.query(f"kind {sign} 'outcome'").to_dict("index") for sign in ("==", "!="))
     contents = [page for part in read_yaml(paths.ROOT / "_toc.yml")["parts"] for page in part["chapters"]]
     titles = {page["file"]: page["title"] for page in contents}
     return rendered("claims", outcomes=outcomes, others=others, titles=titles, words=words)

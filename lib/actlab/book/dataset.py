@@ -4,7 +4,7 @@ every key and column (`python -m actlab.book.dataset` writes them), and the tidy
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+
 from pathlib import Path
 from typing import Any
 
@@ -49,20 +49,21 @@ def _type(node: Node) -> str:
 
 def dictionary() -> str:
     """Every key of a record with the objects that have it, and every column of the tidy tables, as Markdown."""
-    told: dict[tuple[str, ...], list[str]] = {}
-    for name, node in objects().items():
-        for key, value in node["properties"].items():
-            told.setdefault((f"`{key}`", _type(value), value.get("description", "")), []).append(name)
-    rows = [(key, kind, ", ".join(names), said) for (key, kind, said), names in sorted(told.items())]
+    found = [
+        (f"`{key}`", _type(value), name, value.get("description", ""))
+        for name, node in objects().items()
+        for key, value in node["properties"].items()
+    ]
+    head = ["key", "type", "of", "meaning"]
+    keys = pd.DataFrame(found, columns=head).groupby(["key", "type", "meaning"], as_index=False).agg(", ".join)[head]
     columns = [(f"`{name}`", *about) for name, about in tables.COLUMNS.items()]
-    record = _table(("key", "type", "of", "meaning"), rows)
-    tidy = _table(("column", "unit", "meaning"), columns)
-    return f"## Keys of a record\n\n{record}\n\n## Columns of trials.csv and pairs.csv\n\n{tidy}\n"
+    tidy = _table(pd.DataFrame(columns, columns=["column", "unit", "meaning"]))
+    return f"## Keys of a record\n\n{_table(keys)}\n\n## Columns of trials.csv and pairs.csv\n\n{tidy}\n"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    cells = [[cell.replace("|", "\\|").replace("\n", " ").replace("``", "`") for cell in row] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *cells])
+def _table(table: pd.DataFrame) -> str:
+    told = table.map(lambda cell: cell.replace("|", "\\|").replace("\n", " ").replace("``", "`"))
+    return "\n".join(f"| {' | '.join(row)} |" for row in [table.columns, ["---"] * len(table.columns), *told.to_numpy()])
 
 
 def croissant(given: Node) -> Node:

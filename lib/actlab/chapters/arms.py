@@ -4,7 +4,7 @@ For the pages of reproducibility, of extreme activations and of the report."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -16,9 +16,9 @@ from actlab.figures import answer
 from actlab.figures.primitives import crossed, line, lines, points
 from actlab.records import store
 from actlab.records.estimates import ALPHA, REFERENCE
-from actlab.records.families import tested
+from actlab.records.families import beside, tested
 from actlab.records.labels import METRICS, Metric, of_trials
-from actlab.records.repro import ArmResults, Grid
+from actlab.records.repro import Grid
 from actlab.records.settings import kind_of
 from actlab.records.wording import signed, small, with_interval
 from actlab.statistics.estimate import Estimate
@@ -40,7 +40,7 @@ def figure_training(grid: Grid) -> Figure:
     """Validation loss minus relu's through training, paired by seed: a panel a model, a line an activation."""
     found = {
         (arm.model, arm.activation): line({at: e for at, e in arm.minus_through(relu, "val_loss").items() if at})
-        for arm, relu in _beside_relu(grid)
+        for arm, relu in beside(grid).values()
     }
     return lines(found, "iteration", f"validation loss minus {REFERENCE}'s (nats)", zero=True, share=False)
 
@@ -49,17 +49,10 @@ def figure_trade(grid: Grid) -> Figure:
     """Change of total variation against change of validation loss, every arm minus relu, with both intervals."""
     found = {
         (arm.model, arm.activation): crossed(arm.minus(relu, "val_loss"), arm.minus(relu, TV))
-        for arm, relu in _beside_relu(grid)
+        for arm, relu in beside(grid).values()
     }
     x, y = "validation loss minus relu's (nats; left is better)", "total variation minus relu's\n(down agrees more)"
     return lines(found, x, y, alone=True, zero=True, share=False)
-
-
-def _beside_relu(grid: Grid) -> Iterator[tuple[ArmResults, ArmResults]]:
-    """Every other arm with relu's of its model."""
-    for (model, activation), arm in grid.arms.items():
-        if activation != REFERENCE and (model, REFERENCE) in grid.arms:
-            yield arm, grid.arms[model, REFERENCE]
 
 
 def figure_floors(grid: Grid) -> Figure:

@@ -206,7 +206,7 @@ def kept(small: Grid, large: Grid) -> str:
 
 def waiting(evidence: Evidence) -> str:
     """What of the published sizes is run, in one line."""
-    held = {scale: len(evidence.grids[scale].arms) if scale in evidence.grids else 0 for scale in ("partial", "full")}
+    held = {scale: len(evidence.arms(scale)) for scale in ("partial", "full")}
     largest = max(sizes["full"] for sizes in numbers.our_parameters.values())
     return (
         f"Of the published sizes {held['partial'] or 'no'} configurations are recorded at partial scale, "

@@ -9,8 +9,3 @@ from types import SimpleNamespace
 from actlab.files import read_yaml
 
 numbers = SimpleNamespace(**read_yaml(Path(__file__).with_suffix(".yaml")))
-
-
-def parameters(model: str, scale: str) -> int:
-    """Trainable parameters of our model at ``lite``, ``partial`` or ``full`` scale; known without torch."""
-    return int(numbers.our_parameters[model][scale])

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from actlab.records import autopsy, store
-from actlab.records.autopsy import Reading
+from actlab.records.autopsy import NOTHING, Reading
 from actlab.records.defects import BOTH, DOUBLED, IGNORED
 from actlab.records.repro import ArmResults, Grid, read
-from actlab.records.settings import usual
+from actlab.records.settings import date_of, usual
 from actlab.records.store import Record
 
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
@@ -36,46 +36,44 @@ class Evidence:
     readings: Mapping[Cell, Reading] = field(default_factory=dict)
     """(model, activation) -> the arm read as published, on different inputs."""
 
+    def arms(self, scale: str) -> Arms:
+        """Those that are recorded at a scale."""
+        return self.grids.get(scale, NOTHING).arms
+
     def having(self, cells: Collection[Cell], scales: Iterable[str]) -> tuple[str, Arms] | None:
         """The first of the scales whose grid has all of these recorded, and those arms."""
         for scale in scales:
-            arms = self.grids[scale].arms if scale in self.grids else {}
-            if set(cells) <= set(arms):
+            if set(cells) <= set(arms := self.arms(scale)):
                 return scale, {cell: arms[cell] for cell in cells}
         return None
 
     def across(self, cells: Collection[Cell], scales: Collection[str]) -> tuple[str, Arms] | None:
         """All of the scales, and these arms of each, if all are recorded."""
-        found = [each for scale in scales if (each := self.having(cells, [scale]))]
-        arms = {(f"{m}, {scale}", a): arm for scale, chosen in found for (m, a), arm in chosen.items()}
-        return (" and ".join(scales), arms) if len(found) == len(scales) else None
+        if not all(self.having(cells, [scale]) for scale in scales):
+            return None
+        return " and ".join(scales), {
+            (f"{m}, {scale}", a): self.arms(scale)[m, a] for scale in scales for m, a in cells
+        }
 
     def with_flaw(self, defect: str, cells: Collection[Cell]) -> Arms | None:
         """The arms with a defect on, all trained for as many iterations; ``None`` where not all are recorded.
 
         An arm that the defect leaves as it is stands for itself: relu, where activations are ignored, is what all got.
         """
+        spared: Callable[[Cell], bool] = SPARED.get(defect, lambda cell: False)
         for (name, iterations), grid in self.flawed.items():
             if name != defect or not set(cells) & set(grid.arms):
                 continue
-            plain = (self.grids.get("lite"), self.flawed.get(("", iterations)))
-            together = {
-                cell: arm
-                for correct in plain
-                for cell, arm in (correct.arms if correct else {}).items()
-                if defect in SPARED and SPARED[defect](cell) and _iterations(arm.record) == iterations
-            } | grid.arms
-            if set(cells) <= set(together):
-                return {cell: together[cell] for cell in cells}
+            correct = self.arms("lite") | self.flawed.get(("", iterations), NOTHING).arms
+            found = {c: arm for c, arm in correct.items() if spared(c) and _iterations(arm.record) == iterations}
+            if set(cells) <= set(found := found | grid.arms):
+                return {cell: found[cell] for cell in cells}
         return None
 
 
 def gather() -> Evidence:
-    """All that is recorded."""
-    grids = {}
-    for scale, study in STUDIES.items():  # arms that somebody added under other settings decide no claim
-        if found := usual(store.load_study(study)):
-            grids[scale] = read(found)
+    """All that is recorded; arms that somebody added under other settings decide no claim."""
+    grids = {scale: read(found) for scale, study in STUDIES.items() if (found := usual(store.load_study(study)))}
     flawed = by_defect(record for study in FLAWED for record in store.load_study(study))
     published = autopsy.readings(record for study in autopsy.STUDIES for record in store.load_study(study))
     return Evidence(grids, flawed, published)
@@ -100,4 +98,4 @@ def _iterations(record: Record) -> int:
 
 def since(records: Iterable[Record]) -> str:
     """Date of the first of these records, as they say themselves; empty where they say nothing."""
-    return min((date for record in records if (date := str(record.get("provenance", {}).get("date", "")))), default="")
+    return min(filter(None, map(date_of, records)), default="")

@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from importlib import import_module
+from itertools import chain
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Literal
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
+from actlab.claims import ablation, mnist
 from actlab.claims.evidence import gather, since
-from actlab.claims.special import ablation, mnist
 from actlab.claims.verdicts import FLAW, MEANINGS, VERDICTS, Finding, absent
 from actlab.errors import BadInput
 from actlab.files import read_yaml
@@ -48,7 +49,7 @@ class Claim(BaseModel):
     """In our words."""
     reported: str
     rule: str
-    """``module.function`` of this folder, or of ``special/``."""
+    """``module.function`` of this folder."""
     arguments: dict[str, Any] = Field({}, alias="with")
     why: str
     """How the verdict follows from the numbers, written before they were known."""
@@ -56,14 +57,6 @@ class Claim(BaseModel):
     """Of the book, with the evidence."""
     kind: Literal["setting", "count", "outcome"] = "outcome"
     """Whether a stated setting was run; what counting or the text's arithmetic gives; what training brought about."""
-
-    @property
-    def function(self) -> Callable[..., Finding]:
-        """That the rule names."""
-        module, name = self.rule.split(".")
-        folder = "" if module in ("rules", "text_rules") else "special."
-        found: Callable[..., Finding] = getattr(import_module(f"actlab.claims.{folder}{module}"), name)
-        return found
 
     @property
     def full_rule(self) -> str:
@@ -81,21 +74,12 @@ CLAUSES = {
     "untried": "; not contradicted while a flaw that could give it has no record ({})",
 }
 """Argument of a rule -> what it adds to the rule in words."""
-READERS: dict[str, tuple[str, Callable[[], Any], Callable[[Any], str]]] = {
-    "mnist": (
-        "mnist",
-        lambda: mnist_records.read(store.load_study("mnist"), store.load_study("mnist-epochs")),
-        mnist.lacks,
-    ),
-    "ablation": (
-        "ablation-novels",
-        lambda: ablation_records.read(usual(store.load_study("ablation-novels"))),
-        ablation.lacks,
-    ),
-    "models": ("", gather, lambda evidence: ""),
+READERS: dict[str, tuple[tuple[str, ...], Callable[..., Any], Callable[[Any], str]]] = {
+    "mnist": (("mnist", "mnist-epochs"), mnist_records.read, mnist.lacks),
+    "ablation": (("ablation-novels",), lambda records: ablation_records.read(usual(records)), ablation.lacks),
+    "models": ((), gather, lambda evidence: ""),
 }
-"""What is read -> the one study that it is of, if it is one; how it is read; what it lacks for any verdict from records
-(empty: nothing)."""
+"""What is read -> the studies whose records are read as a whole; how; what it lacks for any verdict from records."""
 
 
 @cache
@@ -121,19 +105,26 @@ def claims() -> tuple[Claim, ...]:
     return tuple(rows)
 
 
+@cache
+def changes() -> dict[str, str]:
+    """Id of a row -> when its rule last changed (ISO); ``shared``: what all rules share."""
+    return {claim: date for date, ids in _file()["changed"].items() for claim in ids}
+
+
 def judge() -> pd.DataFrame:
     """One row a claim, by id; columns ``COLUMNS``."""
-    found = {
-        name: (read(), since(store.load_study(study) if study else [])) for name, (study, read, _) in READERS.items()
-    }
-    changed = {claim: date for date, ids in _file()["changed"].items() for claim in ids}
-    rows = {claim.id: _row(claim, finding(claim, *found[claim.reads]), changed[claim.id]) for claim in claims()}
+    found = {}
+    for name, (studies, read, _) in READERS.items():
+        records = [store.load_study(study) for study in studies]
+        found[name] = read(*records), since(chain(*records))
+    rows = {claim.id: _row(claim, finding(claim, *found[claim.reads])) for claim in claims()}
     return pd.DataFrame.from_dict(rows, orient="index")[COLUMNS]
 
 
-def _row(claim: Claim, found: Finding, changed: str) -> dict[str, Any]:
-    same = {other for group in twins() if claim.id in group for other in group if other != claim.id}
-    about = {"rule": claim.full_rule, "changed": told(changed, found), "twins": ", ".join(sorted(same))}
+def _row(claim: Claim, found: Finding) -> dict[str, Any]:
+    same = {other for group in twins() if claim.id in group for other in group} - {claim.id}
+    changed = told(changes()[claim.id], found)
+    about = {"rule": claim.full_rule, "changed": changed, "twins": ", ".join(sorted(same))}
     return claim.model_dump() | vars(found) | about
 
 
@@ -152,7 +143,7 @@ def finding(claim: Claim, evidence: Any, first: str = "") -> Finding:
     if from_records and (missing := READERS[claim.reads][2](evidence)):
         return absent(missing)
     try:
-        found = claim.function(evidence, **claim.arguments)
+        found: Finding = resolve_name(f"actlab.claims.{claim.rule}")(evidence, **claim.arguments)
     except Exception as error:
         error.add_note(f"row {claim.id} of {FILE}, rule {claim.rule}")
         raise
@@ -168,17 +159,18 @@ def twins() -> list[list[str]]:
 
 def table(judged: pd.DataFrame) -> pd.DataFrame:
     """One row a verdict: how many claims of each kind have it, and what it means."""
-    found = pd.crosstab(judged["verdict"], judged["kind"]).reindex(index=VERDICTS, columns=list(KINDS), fill_value=0)
-    found.index.name = found.columns.name = None
-    return pd.DataFrame({"meaning": MEANINGS}).join(found.rename(columns=KINDS))
+    return pd.DataFrame({"meaning": MEANINGS}).join(_by_kind(judged, "verdict").reindex(VERDICTS, fill_value=0))
 
 
 def waiting(judged: pd.DataFrame) -> pd.DataFrame:
     """One row a thing that would decide claims that are not yet tested: how many claims of each kind wait for it."""
-    open_ = judged[judged["verdict"] == "not yet tested"]
-    found = pd.crosstab(open_["lacks"], open_["kind"]).reindex(columns=list(KINDS), fill_value=0).rename(columns=KINDS)
-    found.index.name = found.columns.name = None
-    return found
+    return _by_kind(judged[judged["verdict"] == "not yet tested"], "lacks")
+
+
+def _by_kind(judged: pd.DataFrame, column: str) -> pd.DataFrame:
+    """One row a value of the column: how many claims of each kind have it."""
+    found = pd.crosstab(judged[column], judged["kind"]).reindex(columns=list(KINDS), fill_value=0)
+    return found.rename(columns=KINDS).rename_axis(index=None, columns=None)
 
 
 def outcomes(judged: pd.DataFrame) -> dict[str, int]:
@@ -210,12 +202,11 @@ def sentences(judged: pd.DataFrame) -> dict[str, str]:
     """Name -> sentence: the outcomes, and the dates of the rules."""
     after, before = (int(judged["changed"].str.contains(f" {word} its ").sum()) for word in ("after", "before"))
     counts, lacks = outcomes(judged), judged.loc[judged["kind"] == "outcome", "lacks"].value_counts()
-    shared = next(date for date, ids in _file()["changed"].items() if "shared" in ids)
     return {
         "claims_outcomes": decided(judged),
         "claims_waiting": f"Of all {sum(counts.values())} such claims {counts.get('not yet tested', 0)} are not yet "
         f"tested, {lacks.get(FLAW, 0)} of them because a published flaw that could give the number has no record",
         "claims_rules": f"The rules were not registered beforehand: {after} of {after + before} were last edited when "
         "some of their records were there, as each row says",
-        "claims_shared": f"What all rules share last changed on {shared[:10]}",
+        "claims_shared": f"What all rules share last changed on {changes()['shared'][:10]}",
     }

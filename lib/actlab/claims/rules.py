@@ -1,6 +1,6 @@
 """General rules that read records: a published mean, a number made of means, equal losses, settings as stated.
 
-A row of ``claims.yaml`` names one and gives its arguments; rules that serve one claim stand in ``special/``.
+A row of ``claims.yaml`` names one and gives its arguments; rules that serve one claim stand in files of their own.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import pandas as pd
 from actlab.claims.audited_numbers import numbers
 from actlab.claims.evidence import STUDIES, Arms, Evidence, since
 from actlab.claims.verdicts import (
-    Answer,
     Between,
     Finding,
+    Judged,
     absent,
     all_of,
     by_signs,
@@ -52,9 +52,7 @@ def label(metric: str) -> str:
     return METRICS[metric].short
 
 
-def of_records(
-    judge: Callable[..., tuple[Answer, str]], conclude: Callable[..., Finding] = decided
-) -> Callable[..., Finding]:
+def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = decided) -> Callable[..., Finding]:
     """A rule from ``judge(arms, **arguments)``, which is given the arms of some models with some activations.
 
     The rule's own arguments:
@@ -102,13 +100,13 @@ def of_records(
 
 
 def _missing(evidence: Evidence, cells: Iterable[tuple[str, str]], scales: Iterable[str]) -> str:
-    recorded = {cell for scale in scales if scale in evidence.grids for cell in evidence.grids[scale].arms}
+    recorded = {cell for scale in scales for cell in evidence.arms(scale)}
     missing = [" ".join(cell) for cell in sorted(set(cells) - recorded or cells)]
     return ", ".join(missing[:3]) + (f" and {len(missing) - 3} more arms" if len(missing) > 3 else "")
 
 
 @of_records
-def mean(arms: Arms, published: Mapping[str, float], trials: int = 3) -> tuple[Answer, str]:
+def mean(arms: Arms, published: Mapping[str, float], trials: int = 3) -> Judged:
     """The published means (metric -> value) of a model, the same for all ``activations``, could be means of ours."""
     answers, said = [], []
     for (_, activation), arm in arms.items():
@@ -121,16 +119,13 @@ def mean(arms: Arms, published: Mapping[str, float], trials: int = 3) -> tuple[A
 
 
 @of_records
-def identical(arms: Arms) -> tuple[Answer, str]:
+def identical(arms: Arms) -> Judged:
     """In each model trials of one seed end with the same validation loss whatever the activation."""
     losses = pd.DataFrame({cell: pd.Series(arm.values("val_loss"), arm.labels) for cell, arm in arms.items()}).T
-    gaps = {}
-    for model, own in losses.groupby(level=0, sort=False):
-        by_seed = own.dropna(axis="columns")
-        gaps[model] = float((by_seed.max() - by_seed.min()).max())
+    gaps = losses.groupby(level=0, sort=False).agg(lambda own: np.ptp(own.to_numpy())).max(axis="columns")
     said = ", ".join(f"{model} {gap:.2g}" for model, gap in gaps.items())
-    holds = all(gap < IDENTICAL for gap in gaps.values())
-    return holds, f"largest difference of the validation loss of one seed between activations: {said}"
+    said = f"largest difference of the validation loss of one seed between activations: {said}"
+    return bool((gaps < IDENTICAL).all()), said
 
 
 def _halves(means: Array) -> Array:
@@ -161,9 +156,7 @@ contains the published number and 1 too decides nothing."""
 
 
 @of_records
-def number(
-    arms: Arms, what: str, of: str, metric: str, published: Sequence[float], trials: int = 0
-) -> tuple[Answer, str]:
+def number(arms: Arms, what: str, of: str, metric: str, published: Sequence[float], trials: int = 0) -> Judged:
     """A published number that is a function of several arms' means.
 
     Args:
@@ -184,7 +177,7 @@ def number(
 
 
 @of_records
-def ordered(arms: Arms, metric: str, sign: int, neighbours: bool = False) -> tuple[Answer, str]:
+def ordered(arms: Arms, metric: str, sign: int, neighbours: bool = False) -> Judged:
     """The metric of the first model (or activation, if there are several) minus that of each other has a sign.
 
     Args:
@@ -232,7 +225,7 @@ def _compared(facts: Iterable[Mapping[str, Any]], what: str, says: str, stated: 
 
 
 @partial(of_records, conclude=ran)
-def as_stated(arms: Arms, what: str, says: str, stated: Mapping[str, Any] | None = None) -> tuple[Answer, str]:
+def as_stated(arms: Arms, what: str, says: str, stated: Mapping[str, Any] | None = None) -> Judged:
     """Settings with which our language models were trained: ``says`` tells them by the names of ``_facts``."""
     return _compared(map(_facts, arms.values()), what, says, stated or {})
 

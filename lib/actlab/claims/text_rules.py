@@ -12,7 +12,6 @@ import pandas as pd
 from scipy import stats
 
 from actlab.claims.audited_numbers import numbers
-from actlab.claims.audited_numbers import parameters as parameters_of
 from actlab.claims.verdicts import FILES, TEXT, Between, Finding, decided, explained
 from actlab.records.defects import FINAL
 from actlab.statistics.estimate import LEVEL
@@ -26,34 +25,30 @@ BEST_OF_EIGHT = 1.423600306
 """Expected largest of eight standard normal values."""
 
 
-def total(terms: Sequence[Sequence[Any]], over: float = 1) -> Between:
-    """A sum of products, divided; a factor is a number or [from, to]."""
-    ends = [
+def total(terms: Sequence[Sequence[Any]], over: float = 1) -> list[float]:
+    """From, to: a sum of products, divided; a factor is a number or [from, to]."""
+    return [
         sum(math.prod(f[end] if isinstance(f, list) else f for f in factors) for factors in terms) / over
         for end in (0, -1)
     ]
-    return Between(*ends)
 
 
-def _tukey(*pair: str) -> float:
+def _tukey(first: str, second: str) -> float:
     """p-value of two of charlm's activations by Tukey's honestly significant difference."""
-    places = tuple(map(list(numbers.charlm_trials).index, pair))
-    return float(stats.tukey_hsd(*numbers.charlm_trials.values()).pvalue[places])
+    trials = numbers.charlm_trials
+    found = stats.tukey_hsd(*trials.values())
+    return float(pd.DataFrame(found.pvalue, [*trials], [*trials]).loc[first, second])
 
 
-def _exactly(value: float) -> Between:
-    return Between(value, value)
+def _means(**values: Any) -> pd.Series:
+    """Name -> the value, or the mean of its values."""
+    return pd.Series(values).map(np.mean)
 
 
-def _least(values: Mapping[str, Any], sign: int = 1) -> frozenset[str]:
-    """Of which name the value, or the mean of its values, is the lowest; the highest with a sign of -1."""
-    return frozenset({min(values, key=lambda name: sign * np.mean(values[name]))})
-
-
-def _spread(values: Mapping[str, Any]) -> float:
+def _spread(**values: Any) -> float:
     """Of the values, or of means of values, in percent of the lowest."""
-    means = [np.mean(value) for value in values.values()]
-    return float(100 * (max(means) / min(means) - 1))
+    means = _means(**values)
+    return float(100 * (means.max() / means.min() - 1))
 
 
 def _trials(effect: float, power: float) -> int:
@@ -61,20 +56,20 @@ def _trials(effect: float, power: float) -> int:
     return next(n for n in range(2, 1000) if power_two_sample(effect, n) >= power)
 
 
-DERIVED: dict[str, Callable[..., Statement]] = {
+DERIVED: dict[str, Callable[..., Any]] = {
     "total": total,
-    "deviation": lambda values: _exactly(float(np.std(values))),
-    "spread": lambda **values: _exactly(_spread(values)),
-    "correlation": lambda first, second: _exactly(spearman(first, second)),
-    "largest": lambda **values: _least(values, -1),
-    "smallest": lambda **values: _least(values),
-    "smallest_of_seeds": lambda **values: frozenset(pd.DataFrame(values).idxmin(axis="columns")),
-    "p_of_f": lambda statistic, degrees: Between(*map(float, stats.f.sf(statistic, *degrees))),
-    "tukey_p": lambda first, second: _exactly(_tukey(first, second)),
-    "sizes": lambda model, large, small: _exactly(parameters_of(model, large) / parameters_of(model, small)),
-    "trials_needed": lambda effect, power: _exactly(_trials(effect, power)),
+    "deviation": lambda values: np.std(values),
+    "spread": _spread,
+    "correlation": lambda first, second: spearman(first, second),
+    "largest": lambda **values: [_means(**values).idxmax()],
+    "smallest": lambda **values: [_means(**values).idxmin()],
+    "smallest_of_seeds": lambda **values: [*pd.DataFrame(values).idxmin(axis="columns")],
+    "p_of_f": lambda statistic, degrees: [*stats.f.sf(statistic, *degrees)],
+    "tukey_p": _tukey,
+    "sizes": lambda model, large, small: numbers.our_parameters[model][large] / numbers.our_parameters[model][small],
+    "trials_needed": _trials,
 }
-"""What follows from numbers of a text, by name."""
+"""What follows from numbers of a text, by name: a number, [from, to] or a list of words."""
 
 
 def _statement(value: Any) -> Statement:
@@ -82,10 +77,10 @@ def _statement(value: Any) -> Statement:
     audited numbers}."""
     if isinstance(value, dict):
         ((name, arguments),) = value.items()
-        return DERIVED[name](**(getattr(numbers, arguments) if isinstance(arguments, str) else arguments))
+        value = DERIVED[name](**(getattr(numbers, arguments) if isinstance(arguments, str) else arguments))
     if isinstance(value, list):
         return frozenset(value) if isinstance(value[0], str) else Between(*value)
-    return _exactly(value)
+    return Between(value, value)
 
 
 def _said(value: Statement) -> str:
@@ -135,7 +130,7 @@ def contradiction(
 
 def parameters(evidence: object, stated: tuple[float, float], scale: str, models: Sequence[str]) -> Finding:
     """A published number of parameters (from, to), against those of our models of that size."""
-    counts = {model: parameters_of(model, scale) for model in models}
+    counts = {model: numbers.our_parameters[model][scale] for model in models}
     holds = all(stated[0] <= count <= stated[1] for count in counts.values())
     said = ", ".join(f"{model} {count:,}" for model, count in counts.items())
     return decided(holds, said, f"models built at {scale} scale")

@@ -57,6 +57,8 @@ Answer = bool | None | Literal["too wide"]
 """Whether our numbers bear a claim out; ``None``: their intervals leave it open; too wide: they contain the published
 number and much else.
 """
+Judged = tuple[Answer, str]
+"""That, and our numbers in words."""
 
 
 def decided(holds: Answer, ours: str, basis: str = "") -> Finding:

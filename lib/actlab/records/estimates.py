@@ -19,4 +19,4 @@ def adjusted(found: Mapping[Key, Estimate], planned: int = 0) -> dict[Key, Test]
     ``planned``: how many comparisons the family has where its plan says so; those without a record count as p = 1.
     """
     p_values = holm([estimate.p_value() for estimate in found.values()], planned)
-    return {key: (estimate, float(p)) for (key, estimate), p in zip(found.items(), p_values, strict=True)}
+    return {key: (estimate, p) for (key, estimate), p in zip(found.items(), p_values.tolist(), strict=True)}

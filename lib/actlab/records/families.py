@@ -38,14 +38,19 @@ def quoting(grid: Grid) -> Grid:
     return replace(grid, primary=primary("")) if grid.arms else grid
 
 
-def comparisons(grid: Grid, metric: str, reference: str = REFERENCE, planned: int = 0) -> dict[tuple[str, str], Test]:
-    """(model, activation) -> the arm minus the reference of its model, paired by seed, and its p-value after Holm over
-    all of them, or over as many as were ``planned``."""
-    found = {
-        (model, activation): arm.minus(grid.arms[model, reference], metric)
+def beside(grid: Grid, reference: str = REFERENCE) -> dict[tuple[str, str], tuple[ArmResults, ArmResults]]:
+    """(model, activation) -> the arm and the reference of its model, of every other arm whose model has one."""
+    return {
+        (model, activation): (arm, grid.arms[model, reference])
         for (model, activation), arm in grid.arms.items()
         if activation != reference and (model, reference) in grid.arms
     }
+
+
+def comparisons(grid: Grid, metric: str, reference: str = REFERENCE, planned: int = 0) -> dict[tuple[str, str], Test]:
+    """(model, activation) -> the arm minus the reference of its model, paired by seed, and its p-value after Holm over
+    all of them, or over as many as were ``planned``."""
+    found = {cell: arm.minus(other, metric) for cell, (arm, other) in beside(grid, reference).items()}
     return adjusted(found, planned)
 
 
@@ -86,11 +91,19 @@ def family_size(grid: Grid) -> int:
     return len(comparisons(whole, "val_loss"))
 
 
-MEASURED = frozenset(
-    ("trials", "kind", "prediction_windows", "snapshots", "ensembles", "varies", "fixed", "recipe", "perturbations")
+MEASURED = (
+    "trials",
+    "kind",
+    "prediction_windows",
+    "snapshots",
+    "ensembles",
+    "varies",
+    "fixed",
+    "recipe",
+    "perturbations",
 )
 """Settings that do not change a trial's training, or are taken apart."""
-NOT_TRAINING = frozenset(("evaluate_every", "device", "compiled"))
+NOT_TRAINING = ("evaluate_every", "device", "compiled")
 """Of the recipe."""
 
 

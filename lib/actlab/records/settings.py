@@ -85,7 +85,7 @@ def _contains(large: Record, small: Record) -> bool:
 
 def _measured(record: Record) -> tuple[str, int]:
     """When, and by how many own metrics (two records may have one second)."""
-    return _date(record), len(record["config"].get("metrics") or ())
+    return date_of(record), len(record["config"].get("metrics") or ())
 
 
 def differing(records: Iterable[Record]) -> list[str]:
@@ -150,11 +150,12 @@ def usual(records: Iterable[Record], apart: Sequence[str] = ()) -> list[Any]:
         groups.setdefault(named(record, names), []).append(record)
     if len(groups) < 2:
         return found
-    best = min(groups, key=lambda name: (-len(groups[name]), min(map(_date, groups[name]))))
+    best = min(groups, key=lambda name: (-len(groups[name]), min(map(date_of, groups[name]))))
     return [record for record in found if not kind_of(record) or named(record, names) == best]
 
 
-def _date(record: Record) -> str:
+def date_of(record: Record) -> str:
+    """When it was written (ISO 8601, UTC); empty where it does not say."""
     return str(record.get("provenance", {}).get("date", ""))
 
 

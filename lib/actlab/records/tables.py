@@ -57,15 +57,16 @@ def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
     found = [record for record in records if kind_of(record)]
     names = differing(found)
     arms = [(record, _arm(record, named(record, names))) for record in found]
-    trials = pd.DataFrame([row for record, arm in arms for row in _trials(record, arm)])
-    pairs = pd.DataFrame([row for record, arm in arms for row in _pairs(record, arm)])
-    return _ordered(trials), _ordered(pairs)
+    trials, pairs = (
+        _ordered(pd.DataFrame([row for record, arm in arms for row in rows(record, arm)])) for rows in (_trials, _pairs)
+    )
+    return trials, pairs
 
 
 def _ordered(table: pd.DataFrame) -> pd.DataFrame:
     """Columns as in ``COLUMNS``, the empty ones left out, but for the setting."""
     known = [name for name in COLUMNS if name in table and (name == "setting" or table[name].notna().any())]
-    return table[[*known, *(name for name in table if name not in COLUMNS)]].reset_index(drop=True)
+    return table[[*known, *(name for name in table if name not in COLUMNS)]]
 
 
 def _arm(record: Record, setting: str) -> dict[str, Any]:

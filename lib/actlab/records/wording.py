@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.significance import Test, sign_flip_floor
+from actlab.statistics.significance import Test
 
 Key = TypeVar("Key", bound=Hashable)
 FEW_DIFFER = "too few trials differ for an interval"
@@ -60,7 +60,7 @@ def with_interval(estimate: Estimate, digits: int = 4) -> str:
         return "no pair" if estimate.n < 2 else "NaN"
     if np.isnan(estimate.low):
         return f"{estimate.value:.{digits}f}{f' ({FEW_DIFFER})' if estimate.method == FEW_DIFFER else ''}"
-    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+    return _bracketed(estimate, f".{digits}f")
 
 
 def significance(found: Mapping[str, Test], what: str, planned: int = 0, aside: Collection[str] = ()) -> str:
@@ -98,7 +98,7 @@ def span(values: Iterable[float], form: str = ".0f") -> str:
 
 def ends(found: Mapping[Key, float]) -> list[Key]:
     """The names of the smallest and of the largest value; one where they are the same."""
-    return list(dict.fromkeys(pick(found, key=lambda name: found[name]) for pick in (min, max)))
+    return list(dict.fromkeys(pick(found, key=found.__getitem__) for pick in (min, max)))
 
 
 def small(value: float) -> str:
@@ -113,7 +113,7 @@ def extremes(found: Mapping[str, float], form: Callable[[float], str] = small) -
 
 def normal_tails(n: int) -> str:
     """On what a p-value of n shared seeds rests, beside what the exact test could say; nothing below two."""
-    floor = sign_flip_floor(n)
+    floor = 2.0 ** (1 - n)  # 2 / 2^n, where all differences have one sign (Fisher 1935)
     if n < 2:
         return ""
     never = ", so that it could call nothing significant at 5%" if floor > 0.05 else ""

@@ -33,14 +33,16 @@ class Curves:
     pairs: Array
     """(E, M, M) symmetric: the metric between two trials; lower is more reproducible; the diagonal is not read."""
 
-    @property
-    def complete(self) -> NDArray[np.bool_]:
-        """(M,) whether a trial has its loss at every evaluation."""
-        return np.asarray(~np.isnan(self.losses).any(axis=0))
+    def means(self, seeds: Indices | None = None) -> tuple[Array, Array]:
+        """(E,) mean loss over trials, all that have it at every evaluation unless given, and (E,) mean metric over
+        their pairs."""
+        seeds = shared_seeds([self]) if seeds is None else seeds
+        return self.losses[:, seeds].mean(axis=1), self.of_pairs(seeds).mean(axis=1)
 
-    def means(self) -> tuple[Array, Array]:
-        """(E,) mean loss over the complete trials and (E,) mean metric over their pairs."""
-        return _means(self, np.flatnonzero(self.complete))
+    def of_pairs(self, seeds: Indices) -> Array:
+        """(E, P) the metric of every two of these trials, in the order of ``np.triu_indices``."""
+        i, j = np.triu_indices(len(seeds), 1)
+        return self.pairs[:, seeds[i], seeds[j]]
 
 
 @dataclass(frozen=True)
@@ -95,28 +97,30 @@ def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0)
     shapes = [arm.losses.shape for arm in arms.values()]
     if len({seeds for _, seeds in shapes}) > 1 or min(shapes)[0] < 2:
         raise BadInput(f"expected arms of the same seeds with at least two evaluations, got shapes (E, M) {shapes}")
-    seeds, names = shared_seeds(arms.values()), list(arms)
+    seeds = shared_seeds(arms.values())
     value, loss = read_at(arms, seeds, earlier)
-    left_out = np.array([read_at(arms, np.delete(seeds, i), earlier)[0] for i in range(len(seeds))])
-    left_out = left_out.reshape(len(seeds), len(arms))
-    minus = names.index(reference)
-    apart, left_out_apart = value - value[minus], left_out - left_out[:, minus, None]
-    values = {a: jackknifed(value[i], left_out[:, i], METHOD) for i, a in enumerate(names)}
-    differences = {a: jackknifed(apart[i], left_out_apart[:, i], METHOD) for i, a in enumerate(names)}
-    return EqualLoss(loss, values, {a: found for a, found in differences.items() if a != reference})
+    left_out = [read_at(arms, np.delete(seeds, i), earlier)[0] for i in range(len(seeds))]
+    read = np.array([value, *left_out])  # (1 + M, A)
+
+    def jackknives(columns: Array) -> dict[str, Estimate]:
+        return {name: jackknifed(of[0], of[1:], METHOD) for name, of in zip(arms, columns.T, strict=True)}
+
+    differences = jackknives(read - read[:, [list(arms).index(reference)]])
+    del differences[reference]
+    return EqualLoss(loss, jackknives(read), differences)
 
 
 def shared_seeds(arms: Iterable[Curves]) -> Indices:
     """The seeds that every one of the arms has done; none without an arm."""
-    complete = [arm.complete for arm in arms]
-    return np.flatnonzero(np.all(complete, axis=0)) if complete else np.arange(0)
+    losses = [arm.losses for arm in arms]
+    return np.flatnonzero(~np.isnan(np.vstack(losses)).any(axis=0)) if losses else np.arange(0)
 
 
 def read_at(arms: Mapping[str, Curves], seeds: Indices, earlier: float = 0.0) -> tuple[Array, float]:
     """((A,) metric of the trials of these seeds alone at the level, the level); NaN for an arm that begins below it."""
     if len(seeds) < 2:
         return np.full(len(arms), np.nan), math.nan
-    curves = [_means(arm, seeds) for arm in arms.values()]
+    curves = [arm.means(seeds) for arm in arms.values()]
     last = max(losses[-1] for losses, _ in curves)
     at = last + earlier * (min(losses[0] for losses, _ in curves) - last) if earlier else last
     return np.array([_read(losses, pairs, at) for losses, pairs in curves]), float(at)
@@ -129,20 +133,16 @@ def read_at_equal_seeds(arms: Mapping[str, Curves], seeds: Indices) -> tuple[Arr
     pairs of each arm, metric against distance of the losses, is read at distance 0 (analysis of covariance with a slope
     for each arm).  The correlation is that of the pairs of all arms, each within its arm.
     """
-    i, j = np.triu_indices(len(seeds), 1)
-    at = read_at(arms, seeds)[1]
-    own = [(arm.losses[:, seeds], arm.pairs[:, seeds[i], seeds[j]]) for arm in arms.values()]
-    metric = np.array([_read(losses.mean(axis=1), pairs, at) for losses, pairs in own])  # (A, pairs)
-    distance = np.array([_read(losses.mean(axis=1), np.abs(losses[:, i] - losses[:, j]), at) for losses, _ in own])
+    (i, j), at = np.triu_indices(len(seeds), 1), read_at(arms, seeds)[1]
+    read = []
+    for arm in arms.values():
+        losses = arm.losses[:, seeds]
+        both = np.stack([np.abs(losses[:, i] - losses[:, j]), arm.of_pairs(seeds)], axis=1)  # (E, 2, P)
+        read.append(_read(losses.mean(axis=1), both, at))
+    distance, metric = np.array(read).swapaxes(0, 1)  # (A, P) each
     x, y = (values - values.mean(axis=1, keepdims=True) for values in (distance, metric))
     slope = (x * y).sum(axis=1) / (x * x).sum(axis=1)
     return metric.mean(axis=1) - slope * distance.mean(axis=1), float(np.corrcoef(x.ravel(), y.ravel())[0, 1])
-
-
-def _means(arm: Curves, seeds: Indices) -> tuple[Array, Array]:
-    """(E,) mean loss over these trials and (E,) mean metric over their pairs."""
-    i, j = np.triu_indices(len(seeds), 1)
-    return arm.losses[:, seeds].mean(axis=1), arm.pairs[:, seeds[i], seeds[j]].mean(axis=1)
 
 
 def _read(losses: Array, pairs: Array, at: float) -> Array:
@@ -169,9 +169,8 @@ def decide(family: Sequence[Estimate], margin: float, alpha: float = 0.05, plann
         alpha: chance of any false rejection within each of the two families of tests.
         planned: how many differences the plan lists; those that are missing count as p = 1 (``holm``).
     """
-    adjusted = map(float, holm([e.p_value() for e in family], planned))
-    equivalent = map(float, holm([equivalence_p(e, margin) for e in family], planned))
-    tests = zip(family, adjusted, equivalent, strict=True)
+    p_values = [e.p_value() for e in family], [equivalence_p(e, margin) for e in family]
+    tests = zip(family, *(holm(each, planned).tolist() for each in p_values), strict=True)
     return [Decision(e, p, same, outcome(e.value, p, same, alpha)) for e, p, same in tests]
 
 

@@ -35,16 +35,20 @@ class Estimate:
         """The standard error that belongs to a t interval with n - 1 degrees of freedom; NaN without an interval."""
         return float((self.high - self.low) / 2 / special.stdtrit(self.n - 1, (1 + LEVEL) / 2))
 
-    def p_value(self) -> float:
-        """Two-sided p-value of 0 that belongs to a t interval with n - 1 degrees of freedom.
+    def tail(self, distance: float) -> float:
+        """One-sided p-value of a point that lies so far outside the value (t with n - 1 degrees of freedom).
 
-        1 where there is no interval (nothing is known, so nothing is excluded); an interval of no width leaves 1 at 0
-        and 0 elsewhere.
+        1 where there is no interval (nothing is known, so nothing is excluded); an interval of no width leaves 0 at
+        any distance.
         """
         error = self.error
         if math.isnan(error):
             return 1.0
-        return float(2 * special.stdtr(self.n - 1, -abs(self.value) / error)) if error else float(self.value == 0)
+        return float(special.stdtr(self.n - 1, -distance / error)) if error else float(distance <= 0)
+
+    def p_value(self) -> float:
+        """Two-sided p-value of 0."""
+        return min(1.0, 2 * self.tail(abs(self.value)))
 
     def deviation(self) -> float:
         """Standard deviation of one trial's value (of one seed's difference)."""
@@ -56,26 +60,17 @@ class Estimate:
         return value < self.low or value > self.high
 
 
-def vector(values: ArrayLike) -> Array:
-    """``values`` as (n,) floats, NaN allowed, infinities not."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1:
-        raise BadInput(f"expected one number per trial, shape (n,), got shape {array.shape}")
-    return finite(array)
-
-
 def trials(values: ArrayLike) -> Array:
-    """The trials that are there: ``values`` without NaN."""
-    array = vector(values)
+    """(n,) the trials that are there: ``values`` without NaN."""
+    array = finite(values)
     return array[~np.isnan(array)]
 
 
-def finite(array: Array) -> Array:
-    """``array``, or an error where a value is infinite."""
+def finite(values: ArrayLike) -> Array:
+    """A copy as floats, or ``BadInput`` where a value is infinite."""
+    array = np.array(values, dtype=np.float64)
     if np.isinf(array).any():
-        raise BadInput(
-            f"expected finite numbers, or NaN for a missing or diverged trial, got {array[np.isinf(array)][0]}"
-        )
+        raise BadInput("expected finite numbers, or NaN for a missing or diverged trial, got inf")
     return array
 
 

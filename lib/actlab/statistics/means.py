@@ -9,6 +9,7 @@ finished).
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from actlab.statistics.estimate import Array, Estimate, finite, t_interval, trials, vector
+from actlab.statistics.estimate import Array, Estimate, finite, t_interval, trials
 
 Chosen = NDArray[Any]
 
@@ -32,7 +33,7 @@ def mean_interval(values: ArrayLike) -> Estimate:
         An estimate in the unit of ``values``; no interval below two trials.
 
     Raises:
-        BadInput: not one-dimensional, or an infinite value.
+        BadInput: an infinite value.
     """
     present = trials(values)
     n = len(present)
@@ -51,7 +52,7 @@ def paired_difference(a: ArrayLike, b: ArrayLike) -> Estimate:
     Returns:
         An estimate in the unit of ``a``; ``n`` is the number of shared seeds.
     """
-    return replace(mean_interval(vector(a) - vector(b)), method="t interval of the difference over shared seeds")
+    return replace(mean_interval(np.subtract(a, b)), method="t interval of the difference over shared seeds")
 
 
 def pair_mean(matrix: ArrayLike) -> Estimate:
@@ -78,8 +79,10 @@ def pair_mean(matrix: ArrayLike) -> Estimate:
         BadInput: an infinite value.
     """
     values = pair_values(matrix)
-    n = len(values)
-    return jackknifed(pair_average(values), leave_one_out(values) if n > 2 else np.full(n, math.nan))
+    n, total = len(values), values.sum()
+    with np.errstate(invalid="ignore"):  # 0 / 0: there is no pair, or none without a trial
+        left_out = (total - 2 * values.sum(axis=1)) / ((n - 1) * (n - 2))
+        return jackknifed(total / (n * (n - 1)), left_out)
 
 
 def pair_mean_difference(matrix_a: ArrayLike, matrix_b: ArrayLike) -> Estimate:
@@ -95,8 +98,8 @@ def pair_mean_difference(matrix_a: ArrayLike, matrix_b: ArrayLike) -> Estimate:
     Returns:
         An estimate in the unit of the matrices; ``n`` is the number of shared seeds.
     """
-    difference = np.asarray(matrix_a, dtype=np.float64) - np.asarray(matrix_b, dtype=np.float64)
-    return replace(pair_mean(difference), method="jackknife of the difference over shared seeds")
+    difference = pair_mean(np.subtract(matrix_a, matrix_b))
+    return replace(difference, method="jackknife of the difference over shared seeds")
 
 
 def few_differ(matrix: ArrayLike) -> bool:
@@ -116,23 +119,11 @@ def few_differ(matrix: ArrayLike) -> bool:
 
 def pair_values(matrix: ArrayLike) -> Array:
     """The trials that have a pair: ``matrix`` without the rows and columns of missing trials, its diagonal 0."""
-    array = finite(np.array(matrix, dtype=np.float64))
+    array = finite(matrix)
     np.fill_diagonal(array, math.nan)
     keep = np.flatnonzero(~np.isnan(array).all(axis=1))
     np.fill_diagonal(array, 0.0)
     return array[np.ix_(keep, keep)]
-
-
-def pair_average(values: Array) -> float:
-    """Mean over pairs i < j of a (M, M) matrix with a zero diagonal; NaN where there is no pair."""
-    count = len(values)
-    return float(values.sum() / (count * (count - 1))) if count > 1 else math.nan
-
-
-def leave_one_out(values: Array) -> Array:
-    """(M,) the mean over pairs without trial i, of a (M, M) matrix with a zero diagonal and M > 2."""
-    count = len(values)
-    return np.asarray((values.sum() - 2 * values.sum(axis=1)) / ((count - 1) * (count - 2)))
 
 
 def jackknifed(value: float, left_out: Array, method: str = "jackknife over trials") -> Estimate:
@@ -158,10 +149,8 @@ def jackknife(statistic: Callable[[Chosen], float], chosen: Chosen) -> Estimate:
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float:
     """Rank correlation of (n,) values with others; NaN where one side is constant."""
-    ranks = stats.rankdata([x, y], axis=-1)
-    ranks -= ranks.mean(axis=-1, keepdims=True)
-    scale = math.sqrt((ranks**2).sum(axis=-1).prod())
-    return float(ranks.prod(axis=0).sum() / scale) if scale else math.nan
+    with warnings.catch_warnings(action="ignore"):  # of the constant side
+        return float(stats.spearmanr(x, y).statistic)
 
 
 def coefficient_of_variation(means: ArrayLike) -> float:

@@ -10,8 +10,6 @@ import math
 
 from scipy import special, stats
 
-from actlab.errors import BadInput
-
 ALPHA, POWER = 0.05, 0.8
 
 
@@ -23,16 +21,11 @@ def power_two_sample(effect: float, n: int) -> float:
             matter.
         n: trials per arm, at least 2.
     """
-    return float(stats.ncf.sf(quantile(2 * n - 2, ALPHA), 1, 2 * n - 2, effect**2 * n / 2))
+    degrees = 2 * n - 2
+    return float(stats.ncf.sf(stats.f.isf(ALPHA, 1, degrees), 1, degrees, effect**2 * n / 2))
 
 
 def detectable_paired(n: int, alpha: float = ALPHA) -> float:
-    """Smallest mean difference that n shared seeds show with power, in standard deviations of the differences (dz)."""
-    return math.sqrt(special.ncfdtrinc(1, n - 1, 1 - POWER, quantile(n - 1, alpha)) / n)
-
-
-def quantile(degrees: int, alpha: float) -> float:
-    """Of the central F with 1 and ``degrees`` degrees of freedom, above which lies ``alpha``."""
-    if degrees < 1 or not 0 < alpha < 1:
-        raise BadInput(f"expected at least two trials and alpha between 0 and 1 (0.05, say), got alpha = {alpha}")
-    return float(stats.f.isf(alpha, 1, degrees))
+    """Smallest mean difference that n shared seeds, at least 2, show with power, in standard deviations of the
+    differences (dz)."""
+    return math.sqrt(special.ncfdtrinc(1, n - 1, 1 - POWER, stats.f.isf(alpha, 1, n - 1)) / n)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from actlab.errors import BadInput
 from actlab.statistics.estimate import LEVEL, Array, Estimate, finite
 
 DRAWS = 5_000
@@ -32,20 +31,22 @@ def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
         generator: the only source of randomness; ``DRAWS`` draws move a limit by about 0.006.
 
     Returns:
-        An estimate in [0, 1], an estimate below 0 as 0; ``n`` counts seeds; NaN below two seeds or without a rest.
+        An estimate in [0, 1], an estimate below 0 as 0; ``n`` counts seeds; NaN below two seeds or arms or without a
+        rest.
 
     Raises:
-        BadInput: not two-dimensional, fewer than two arms, or an infinite value.
+        BadInput: an infinite value.
     """
-    array = finite(np.asarray(table, dtype=np.float64))
-    if array.ndim != 2 or array.shape[1] < 2:
-        raise BadInput(f"expected a table of shape (seeds, arms) with at least two arms, got shape {array.shape}")
+    array = finite(table)
     array = array[~np.isnan(array).any(axis=1)]
     seeds, arms = array.shape
-    between, shared, rest = squares(array) if seeds > 1 else (0.0, 0.0, 0.0)
-    if rest <= 0:
-        return Estimate(math.nan, math.nan, math.nan, seeds, METHOD)
-    degrees = (arms - 1) * (seeds - 1)
+    degrees, unknown = (arms - 1) * (seeds - 1), Estimate(math.nan, math.nan, math.nan, seeds, METHOD)
+    if degrees < 1:
+        return unknown
+    by_seed, by_arm = array.mean(axis=1, keepdims=True), array.mean(axis=0)
+    between, shared, rest = (array.size * part.var() for part in (by_arm, by_seed, array - by_seed - by_arm))
+    if rest <= 1e-24 * (between + shared):
+        return unknown
     error = rest / degrees
     value = share(max(between / error - arms + 1, 0.0) * error, shared / (seeds - 1), np.array(error), seeds, arms)
     drawn = rest / generator.chisquare(degrees, DRAWS)
@@ -53,15 +54,6 @@ def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
     shares = share(excess, shared / generator.chisquare(seeds - 1, DRAWS), drawn, seeds, arms)
     low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(float(value), float(low), float(high), seeds, METHOD)
-
-
-def squares(array: Array) -> tuple[float, float, float]:
-    """Sums of squares of a (seeds, arms) table between arms, between seeds, and of the rest."""
-    array = array - array[:1, :1]
-    rows, columns = array.mean(axis=1, keepdims=True), array.mean(axis=0, keepdims=True)
-    parts = (columns - array.mean(), rows - array.mean(), array - rows - columns + array.mean())
-    between, shared, rest = (float((np.broadcast_to(part, array.shape) ** 2).sum()) for part in parts)
-    return between, shared, rest if rest > 1e-24 * (between + shared) else 0.0
 
 
 def share(excess: Array | float, by_seed: Array | float, error: Array, seeds: int, arms: int) -> Array:

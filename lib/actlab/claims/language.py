@@ -12,7 +12,7 @@ from scipy import stats
 
 from actlab.claims.evidence import Arms, Evidence, since
 from actlab.claims.rules import label, mean, number, of_records
-from actlab.claims.verdicts import Answer, Finding, decided, explained, signs, unexplained
+from actlab.claims.verdicts import Finding, Judged, decided, explained, signs, unexplained
 from actlab.records.autopsy import Reading
 from actlab.records.defects import BOTH, UNPAIRED
 from actlab.records.wording import measured
@@ -28,7 +28,7 @@ STRONG, FEWEST = 0.7, 6
 
 
 @of_records
-def lowest(arms: Arms, named: Mapping[str, Sequence[str]], metric: str) -> tuple[Answer, str]:
+def lowest(arms: Arms, named: Mapping[str, Sequence[str]], metric: str) -> Judged:
     """R24: in every model one of the activations named for it has the lowest metric."""
     rivals = list(dict.fromkeys(activation for _, activation in arms))
     cells = [(m, own, other) for m, names in named.items() for own in names for other in rivals if other not in names]
@@ -36,13 +36,12 @@ def lowest(arms: Arms, named: Mapping[str, Sequence[str]], metric: str) -> tuple
     highest = pd.Series(found, pd.MultiIndex.from_tuples(cells)).groupby(level=[0, 1]).max()  # by model and named
     beaten = highest.eq(1).groupby(level=0).all().any()
     won = highest.eq(-1).groupby(level=0).any().all()
-    means = {m: ", ".join(f"{a} {arms[m, a].estimate(metric).value:.3f}" for a in rivals) for m in named}
-    said = "; ".join(f"{model}: {text}" for model, text in means.items())
-    return False if beaten else True if won else None, f"{label(metric)}, {said}"
+    said = [f"{m}: {', '.join(f'{a} {arms[m, a].estimate(metric).value:.3f}' for a in rivals)}" for m in named]
+    return False if beaten else True if won else None, f"{label(metric)}, {'; '.join(said)}"
 
 
 @of_records
-def never_lower(arms: Arms, metric: str) -> tuple[Answer, str]:
+def never_lower(arms: Arms, metric: str) -> Judged:
     """R47: in no model is the first activation's metric significantly below the second's, nor by as much as ``GAIN``
     within the interval."""
     activation, reference = dict.fromkeys(a for _, a in arms)
@@ -58,7 +57,7 @@ def never_lower(arms: Arms, metric: str) -> tuple[Answer, str]:
 
 
 @of_records
-def same_metric(arms: Arms, first: str, second: str) -> tuple[Answer, str]:
+def same_metric(arms: Arms, first: str, second: str) -> Judged:
     """T94: two metrics say the same number: no difference that is significant, nor ``SAME`` of the second within any
     interval."""
     found = [pair_mean_difference(arm.matrix(first), arm.matrix(second)) for arm in arms.values()]
@@ -73,7 +72,7 @@ def same_metric(arms: Arms, first: str, second: str) -> tuple[Answer, str]:
 
 
 @of_records
-def correlated(arms: Arms, first: str, second: str) -> tuple[Answer, str]:
+def correlated(arms: Arms, first: str, second: str) -> Judged:
     """Over models, two metrics rise together: the exact permutation test of their rank correlation."""
     x, y = (np.array([arm.estimate(metric).value for arm in arms.values()]) for metric in (first, second))
     found = stats.permutation_test((x,), lambda x: spearman(x, y), permutation_type="pairings", vectorized=False)

@@ -26,20 +26,20 @@ def _parameters(f: Factorial) -> str:
     return f"{f.trials['parameters'].min():,} parameters"
 
 
+def _tokens(f: Factorial) -> int:
+    """Of the longest trial that ended well; 0 without one."""
+    done = f.trials[f.trials["status"] == "done"]
+    return int(done.eval("iterations * batch_size * context").max()) if len(done) else 0
+
+
 def _scale(f: Factorial) -> str:
     """What the records are of, in words."""
-    one = f.trials.iloc[0]
-    return f"{_parameters(f)}, {one['iterations'] * one['batch_size'] * one['context']:,} tokens"
+    return f"{_parameters(f)}, {_tokens(f):,} tokens"
 
 
 def _as_published(f: Factorial) -> bool:
     """Whether the records are of the published model and budget."""
-    return set(f.trials["scale"]) == {PUBLISHED_SCALE} and _longest(f) >= 0.999 * PUBLISHED_TOKENS
-
-
-def _longest(f: Factorial) -> int:
-    """Tokens of the longest trial."""
-    return max((t["final"]["tokens"] for r in f.records for t in r["trials"] if t["status"] == "done"), default=0)
+    return set(f.trials["scale"]) == {PUBLISHED_SCALE} and _tokens(f) >= 0.999 * PUBLISHED_TOKENS
 
 
 def eight_runs(f: Factorial) -> Finding:
@@ -50,7 +50,7 @@ def eight_runs(f: Factorial) -> Finding:
 
 def budget(f: Factorial) -> Finding:
     """S04: 500 million tokens in one trial."""
-    return ran(_as_published(f), f"longest recorded trial: {_longest(f):,} tokens, with {_parameters(f)}")
+    return ran(_as_published(f), f"longest recorded trial: {_tokens(f):,} tokens, with {_parameters(f)}")
 
 
 def settings(f: Factorial, optimizer: str, stated: Mapping[str, Any], says: str) -> Finding:
@@ -102,20 +102,15 @@ def slopes(f: Factorial, activation: str, per_feature: int) -> Finding:
     found = [r for r in f.records if r["activation"] == activation]
     if not found:
         return absent(f"no arm with {words(activation)} yet")
-    fits = all(r["n_parameters"] - _plain(r) == per_feature * _features(r) for r in found)
+    fits = all(_of_activation(r) == per_feature for r in found)
     said = f"{len(found)} arms with {words(activation)}: parameters of the activation a hidden feature"
     return decided(fits, f"{said} are {'' if fits else 'not '}{per_feature}")
 
 
-def _features(record: Record) -> int:
-    size = record["config"]["model_size"]
-    return int(size["n_layer"] * 4 * size["n_embd"])
-
-
-def _plain(record: Record) -> int:
-    """Parameters of a GPT-2 of the recorded size without those of the activation, with biases, learned positions and a
-    tied head: V C + T C + L (12 C^2 + 13 C) + 2 C."""
+def _of_activation(record: Record) -> float:
+    """Parameters a hidden feature, of which there are 4 L C, beyond those of a GPT-2 of the recorded size with biases,
+    learned positions and a tied head: V C + T C + L (12 C^2 + 13 C) + 2 C."""
     size, vocab_size = record["config"]["model_size"], record["provenance"]["data"]["vocab_size"]
-    width = size["n_embd"]
-    blocks = size["n_layer"] * (12 * width**2 + 13 * width)
-    return int((vocab_size + size["block_size"]) * width + blocks + 2 * width)
+    layers, width = size["n_layer"], size["n_embd"]
+    plain = (vocab_size + size["block_size"] + layers * (12 * width + 13) + 2) * width
+    return float((record["n_parameters"] - plain) / (4 * layers * width))
