@@ -133,7 +133,7 @@ def place(level: object) -> tuple[int, float, Any]:
 
 def in_order(levels: Iterable[str]) -> list[str]:
     """Each once, in the order of ``place``."""
-    return sorted(set(levels), key=place)
+    return sorted(sorted(set(levels)), key=place)  # what ties there (lr0.1, lr0.001) goes by the alphabet
 
 
 def usual(records: Iterable[Record], apart: Sequence[str] = ()) -> list[Any]:
