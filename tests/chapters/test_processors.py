@@ -72,6 +72,8 @@ def test_where_one_ulp_grows_and_what_a_gpu_changes():
         "after one ULP two runs end more than 0.0001 apart under relu in 1 of 2 architectures, and under other "
         "activations in minigpt. The most among these is 0.020 (gelu in minigpt, beside 0 under relu)"
     )
+    del moved["minigpt", "gelu"]
+    assert processors.architectures(grid).endswith("under other activations in none of 1")
     here, there = (repro.read([grids.record(losses=losses)]) for losses in ((2.0, 2.1, 2.2), (2.0, 2.15, 2.2)))
     said = "relu in charlm, the same seeds on a CPU and on a GPU: losses at most 0.050 nats apart; mean total "
     assert processors.on_both(here, there)[0].startswith(said)

@@ -124,7 +124,7 @@ def sentences(front: Front) -> dict[str, str]:
             f"**After a rounding error, {'orders of magnitude' if high > 1e3 * low else 'little'}.** From one seed, "
             f"with one weight moved by one unit in the last place (1 ULP), {KINKED} networks end {small(high)} apart "
             f"in total variation, {SMOOTH} networks {small(low)} (charlm, one pair each, one untuned rate)"
-            f"{f'. In {listing(front.exceptions)} it grows under smooth activations too' * (len(front.exceptions) > 0)}"
+            f"{f'. At partial scale it grows under smooth activations too in {listing(front.exceptions)}' * (len(front.exceptions) > 0)}"
         )
     told["elsewhere"] = front.elsewhere
     told["repeating"] = front.repeating.partition(". ")[0]

@@ -131,8 +131,10 @@ def grown(grid: Grid) -> pd.Series[float]:
 def architectures(grid: Grid) -> str:
     """Where a perturbation of 1 ULP grows, under the reference and under another activation."""
     others = grown(grid)
+    asked = {model for model, activation in grid.floors() if activation != REFERENCE}
     relu = {model: moved for (model, activation), moved in grid.floors().items() if activation == REFERENCE}
-    past, models = sum(moved > FAR for moved in relu.values()), listing(others.index.unique("model"))
+    past = sum(moved > FAR for moved in relu.values())
+    models = listing(others.index.unique("model")) if len(others) else f"none of {len(asked)}"
     most = "".join(
         f". The most among these is {small(value)} ({activation} in {model}, beside "
         f"{small(relu[model])} under {REFERENCE})"
@@ -140,7 +142,7 @@ def architectures(grid: Grid) -> str:
     )
     return (
         f"after one ULP two runs end more than {FAR:g} apart under {REFERENCE} in {past} of {len(relu)} architectures, "
-        f"and under other activations in {models or 'none'}{most}"
+        f"and under other activations in {models}{most}"
     )
 
 
