@@ -180,8 +180,7 @@ def _attend_openly(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> Tensor:
     time, root = q.shape[-2], math.sqrt(q.shape[-1])
     future = torch.full((time, time), float("-inf"), dtype=q.dtype).triu_(1)
     if q.dtype == torch.bfloat16:  # product, scale and mask in one pass
-        sizes = q.shape[:-1]
-        scores = torch.baddbmm(future, q.flatten(0, 1), k.flatten(0, 1).mT, alpha=1 / root).unflatten(0, sizes[:2])
+        scores = torch.baddbmm(future, q.flatten(0, 1), k.flatten(0, 1).mT, alpha=1 / root).view(*q.shape[:3], time)
     else:  # other roundings than these would change the recorded bits
         scores = q @ k.mT / root + future
     weights = torch.softmax(scores, dim=-1)  # (B, nh, T, T)
