@@ -15,13 +15,14 @@ from actlab.chapters import arms
 from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
-from actlab.records.answer import METRIC, Answer, Cells, Hypothesis
-from actlab.records.estimates import ALPHA, adjusted
+from actlab.records.answer import METRIC, Answer, Hypothesis
+from actlab.records.estimates import ALPHA, Cells, adjusted
 from actlab.records.preregistration import params_of, registrations
 from actlab.records.repro import Grid
 from actlab.records.tables import of_records
 from actlab.records.wording import capital, extremes, listing, moment, signed, significance
 from actlab.statistics.equal_loss import read_at_equal_seeds
+from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import spearman
 from actlab.statistics.power import detectable_paired
 from actlab.statistics.significance import Test, equivalence_p, holm
@@ -38,7 +39,7 @@ def read(study: str = STUDY) -> Answer:
     """The recorded arms of a confirmatory study and the plan of its params file."""
     params = params_of(study)
     planned = len(params["model"]) * (len(params["activations"]) - 1)  # the reference is one of them
-    return Answer(repro.read(store.load_study(study)), params["plan"], planned)
+    return Answer(repro.read_study(study), params["plan"], planned)
 
 
 def exploratory() -> Answer:
@@ -69,9 +70,9 @@ def sentences(answer: Answer) -> dict[str, str]:
     said = significance(
         _named(primary(answer)), "total variation between seeds, at equal validation loss,", answer.planned
     )
-    means = [f"{name} {signed(e)}" for (_, name), (e, _) in significant(pooled(answer)).items()]
+    average = [f"{name} {signed(mean)}" for name, (mean, *_) in means(answer).items()]
     return {
-        "answer": f"{said}. Significant on average over the architectures: {listing(means) or 'none'}",
+        "answer": f"{said}. Significant on average over the architectures: {listing(average) or 'none'}",
         "outcomes": "; ".join([*told, left]),
         "loss": significance(
             _named(answer.at_the_end("val_loss")), "final loss, each at its tuned rate,", answer.planned
@@ -82,7 +83,7 @@ def sentences(answer: Answer) -> dict[str, str]:
         "means": _means(answer),
         "rates": _rates(answer),
         "seeds": _seeds_apart(answer),
-        "ranking": _ranking(answer, repro.read(store.load_study(COMMON))),
+        "ranking": _ranking(answer, repro.read_study(COMMON)),
     }
 
 
@@ -116,28 +117,41 @@ def cells_in_words(cells: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"{found} in {listing(models)}" for found, models in alike.items()) or "none"
 
 
+def means(answer: Answer) -> dict[str, tuple[Estimate, int, int]]:
+    """activation whose mean over architectures is significant -> that mean, how many architectures lie on its side, and
+    how many there are."""
+    found = {}
+    for (_, activation), (mean, _) in significant(pooled(answer)).items():
+        each = [e.value * mean.value > 0 for (_, name), (e, _) in primary(answer).items() if name == activation]
+        found[activation] = mean, sum(each), len(each)
+    return found
+
+
 def needed(answer: Answer) -> dict[str, list[str]]:
     """activation whose mean over architectures is significant -> the architectures without which it is not."""
-    left = {model: significant(pooled(answer, model)) for model in answer.arms()}
-    means = significant(pooled(answer))
-    return {cell[1]: [model for model, found in left.items() if cell not in found] for cell in means}
+    left = {model: {name for _, name in significant(pooled(answer, model))} for model in answer.arms()}
+    return {activation: [model for model in left if activation not in left[model]] for activation in means(answer)}
+
+
+def at_equal_seeds(answer: Answer) -> dict[str, Estimate]:
+    """activation whose mean over architectures is significant -> that mean, read where the losses of two seeds are
+    equal too."""
+    return {activation: answer.pooled(activation, read_at_equal_seeds) for activation in means(answer)}
 
 
 def _means(answer: Answer) -> str:
     """What the significant means over architectures rest on: how many architectures lie on their side, and those
     without which they are not significant."""
     told = []
-    for activation, models in needed(answer).items():
-        mean = answer.pooled(activation).value
-        each = [e.value * mean > 0 for (_, name), (e, _) in primary(answer).items() if name == activation]
+    for (activation, (_, same, of)), models in zip(means(answer).items(), needed(answer).values(), strict=True):
         rests = f"not significant without {' or without '.join(models)}" if models else "significant without any one"
-        told.append(f"{activation}'s has the sign of {sum(each)} of {len(each)} architectures and is {rests}")
+        told.append(f"{activation}'s has the sign of {same} of {of} architectures and is {rests}")
     return f"means over these architectures: {'; '.join(told) or 'none is significant'}"
 
 
 def _rates(answer: Answer) -> str:
     """How many comparisons at the reference's own learning rate, and below it, are significant, by direction."""
-    rates = {cell: arm.record["config"]["recipe"].get("learning_rate", 0) for cell, arm in answer.grid.arms.items()}
+    rates = {cell: arm.recipe.get("learning_rate", 0) for cell, arm in answer.grid.arms.items()}
     told = []
     for where, sign in (("at", 0), ("below", -1)):
         mine = {
@@ -156,8 +170,7 @@ def _rates(answer: Answer) -> str:
 def _seeds_apart(answer: Answer) -> str:
     """How far the distance of two seeds' losses goes with their total variation, and what is left of the significant
     means where these losses are equal too."""
-    kept = {name: answer.pooled(name, read_at_equal_seeds) for _, name in significant(pooled(answer))}
-    left = listing(f"{name} {signed(e)}" for name, e in kept.items())
+    left = listing(f"{name} {signed(e)}" for name, e in at_equal_seeds(answer).items())
     return (
         "exploratory: two seeds differ more where their own losses lie further apart, with a correlation over pairs of "
         f"{extremes(answer.seeds_apart(), '{:+.2f}'.format)}. Read where these are equal too (analysis of "
@@ -290,7 +303,7 @@ def rate_table(answer: Answer) -> pd.DataFrame:
     tuning, _ = of_records(store.load_study(TUNING))
     if tuning.empty:
         return frame({})
-    chosen = {cell: f"{arm.record['config']['recipe']['learning_rate']:g}" for cell, arm in answer.grid.arms.items()}
+    chosen = {cell: f"{arm.recipe['learning_rate']:g}" for cell, arm in answer.grid.arms.items()}
     rows: dict[str, dict[str, Any]] = {}
     for (rate, *cell), tried in tuning.groupby(["learning_rate", "model", "activation"])["val_loss"]:
         row = rows.setdefault(", ".join(cell), {"chosen": chosen.get(tuple(cell), "not yet")})

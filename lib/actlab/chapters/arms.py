@@ -4,7 +4,6 @@ For the pages of reproducibility, of extreme activations and of the report."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -15,14 +14,13 @@ from actlab.chapters.template import MISSING, folded, frame
 from actlab.figures import answer
 from actlab.figures.primitives import crossed, line, lines, points
 from actlab.records import store
-from actlab.records.estimates import ALPHA, REFERENCE
-from actlab.records.families import beside, tested
+from actlab.records.estimates import ALPHA, REFERENCE, Cells
+from actlab.records.families import tested
 from actlab.records.labels import METRICS, Metric, of_trials
 from actlab.records.repro import Grid
 from actlab.records.settings import kind_of
 from actlab.records.wording import signed, small, with_interval
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.significance import Test
 
 TV = "total_variation"
 STARRED = ("val_loss", TV)
@@ -40,7 +38,7 @@ def figure_training(grid: Grid) -> Figure:
     """Validation loss minus relu's through training, paired by seed: a panel a model, a line an activation."""
     found = {
         (arm.model, arm.activation): line({at: e for at, e in arm.minus_through(relu, "val_loss").items() if at})
-        for arm, relu in beside(grid).values()
+        for arm, relu in grid.couples(REFERENCE).values()
     }
     return lines(found, "iteration", f"validation loss minus {REFERENCE}'s (nats)", zero=True, share=False)
 
@@ -49,7 +47,7 @@ def figure_trade(grid: Grid) -> Figure:
     """Change of total variation against change of validation loss, every arm minus relu, with both intervals."""
     found = {
         (arm.model, arm.activation): crossed(arm.minus(relu, "val_loss"), arm.minus(relu, TV))
-        for arm, relu in beside(grid).values()
+        for arm, relu in grid.couples(REFERENCE).values()
     }
     x, y = "validation loss minus relu's (nats; left is better)", "total variation minus relu's\n(down agrees more)"
     return lines(found, x, y, alone=True, zero=True, share=False)
@@ -70,14 +68,12 @@ def figure_floors(grid: Grid) -> Figure:
     return points(found, METRICS[TV].label, log=True)
 
 
-def cells(grid: Grid, metric: str) -> dict[tuple[str, str], Test]:
+def cells(grid: Grid, metric: str) -> Cells:
     """(model, activation) -> difference from relu, with its p-value in the family that decides."""
     return {(test.arm.model, test.arm.activation): (test.difference, test.p) for test in tested(grid, metric)}
 
 
-def table(
-    grid: Grid, metric: Metric, tests: Mapping[tuple[str, str], Test], reference: str = REFERENCE
-) -> pd.DataFrame:
+def table(grid: Grid, metric: Metric, tests: Cells, reference: str = REFERENCE) -> pd.DataFrame:
     """A metric: a row an arm, with its 95% interval, n and the trials that did not end well, the noise floor where one
     was run, and the difference from the reference where it was tested; a star marks one that is significant in its
     family (Holm)."""
@@ -119,7 +115,7 @@ def provenance(grid: Grid) -> pd.DataFrame:
     """Where the records come from: commit, machine, versions, data and days; one row for each that differs."""
     rows = []
     for arm in grid.arms.values():
-        origin, device = arm.record["provenance"], str(arm.record["config"]["recipe"]["device"])
+        origin, device = arm.record["provenance"], str(arm.recipe["device"])
         machine, data = origin["machine"], origin["data"]
         rows.append(
             {

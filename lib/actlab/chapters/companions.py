@@ -14,10 +14,10 @@ from actlab.chapters import answer as chapter
 from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records.answer import Answer
-from actlab.records.companions import Cell, Companion, Remedied, beyond_activations, rate, remedied
+from actlab.records.companions import Cell, Companion, Remedied, beyond_activations, remedied
 from actlab.records.estimates import ALPHA
 from actlab.records.preregistration import params_of
-from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, Remedy
+from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, Remedy, by_name
 from actlab.records.wording import extremes, listing, signed, span
 from actlab.statistics.equal_loss import Decision
 from actlab.statistics.significance import Test
@@ -82,7 +82,11 @@ def common_rate(companion: Companion) -> list[str]:
     repeated = [cell for cell in companion.both() if cell not in moved]
     told = carried(companion, "where relu's rate is not the activation's tuned one", repeated)
     if moved:
-        times = {rate(here) / rate(there) for cell, here, there in companion.shared() if cell in moved}
+        times = {
+            here.recipe["learning_rate"] / there.recipe["learning_rate"]
+            for cell, here, there in companion.shared()
+            if cell in moved
+        }
         values = {chapter.cells_in_words([cell]): e.value for cell, (e, _) in moved.items()}
         told = [
             f"the learning rate's own effect: at {span(times, 'g')} times its tuned rate an activation differs from "
@@ -114,17 +118,10 @@ def remedies(found: Mapping[str, Companion]) -> Remedied:
     return remedied(companion.main, companion.own, product(params["model"], params["activations"]))
 
 
-def of_reference(found: Remedied, reference: str) -> dict[str, dict[str, Remedy]]:
-    """Remedy -> model -> it, of the reference's arms."""
-    arms = {model: every for (model, activation), every in found.items() if activation == reference}
-    names = dict.fromkeys(name for every in arms.values() for name in every)
-    return {name: {model: every[name] for model, every in arms.items() if name in every} for name in names}
-
-
 def remedy_sentences(found: Remedied, main: Answer) -> list[str]:
     """Which remedy lowers the reference's total variation most without a higher loss, what each does, and whether it
     does more than any activation."""
-    ours = of_reference(found, main.reference)
+    ours = by_name({model: every for (model, activation), every in found.items() if activation == main.reference})
     if not ours:
         return [NO_RECORD]
     free = {

@@ -12,9 +12,9 @@ import numpy as np
 from actlab.chapters import answer as chapter
 from actlab.chapters import processors
 from actlab.claims import ledger
-from actlab.records import repro, store
+from actlab.records import repro
 from actlab.records.answer import METRIC, Answer
-from actlab.records.remedies import AVERAGED, ENSEMBLE, remedies
+from actlab.records.remedies import AVERAGED, ENSEMBLE
 from actlab.records.repro import Grid
 from actlab.records.wording import capital, extremes, listing, signed, small, span
 from actlab.statistics.equal_loss import Curves
@@ -76,8 +76,8 @@ class Front:
     @property
     def caption(self) -> str:
         """What the figure shows, and how its architecture compares with the others."""
-        values = {model: [e.value for e in level.values.values()] for model, level in self.answer.levels().items()}
-        spans = {model: max(found) - min(found) for model, found in values.items()}
+        levels = self.answer.levels().items()
+        spans = {model: float(np.ptp([e.value for e in level.values.values()])) for model, level in levels}
         told = ""
         if spans:
             own, every = f"{spans[self.lead[0]]:.3f}", span(spans.values(), ".3f")
@@ -89,10 +89,10 @@ def read() -> Front:
     """From all records."""
     return Front(
         chapter.read(),
-        floors(repro.read(store.load_study(PERTURBED))),
+        floors(repro.read_study(PERTURBED)),
         processors.summary(processors.read(TWINS)),
         ledger.decided(ledger.judge()),
-        processors.grown(repro.read(store.load_study(SIX))).index.unique("model"),
+        processors.grown(repro.read_study(SIX)).index.unique("model"),
     )
 
 
@@ -120,11 +120,12 @@ def sentences(front: Front) -> dict[str, str]:
         }
     if {KINKED, SMOOTH} <= set(front.floors):
         high, low = (front.floors[name][0] for name in (KINKED, SMOOTH))
+        models = listing(front.exceptions)
+        grown = f". At partial scale it grows under smooth activations too in {models}" if len(front.exceptions) else ""
         told["perturbed"] = (
             f"**After a rounding error, {'orders of magnitude' if high > 1e3 * low else 'little'}.** From one seed, "
             f"with one weight moved by one unit in the last place (1 ULP), {KINKED} networks end {small(high)} apart "
-            f"in total variation, {SMOOTH} networks {small(low)} (charlm, one pair each, one untuned rate)"
-            f"{f'. At partial scale it grows under smooth activations too in {listing(front.exceptions)}' * (len(front.exceptions) > 0)}"
+            f"in total variation, {SMOOTH} networks {small(low)} (charlm, one pair each, one untuned rate){grown}"
         )
     told["elsewhere"] = front.elsewhere
     told["repeating"] = front.repeating.partition(". ")[0]
@@ -151,13 +152,10 @@ def _between(answer: Answer) -> str:
 def _means(answer: Answer) -> str:
     """Which activations are significantly more or less reproducible than the reference, on average over
     architectures."""
-    found = chapter.significant(chapter.pooled(answer))
     told = []
-    for (_, name), (e, _) in found.items():
-        each = [mean.value for (_, other), (mean, _) in chapter.primary(answer).items() if other == name]
-        same = sum(value * e.value > 0 for value in each)
-        word = "more" if e.value > 0 else "less"
-        told.append(f"{name} networks differ {word}, {signed(e)} ({word} in {same} of {len(each)})")
+    for name, (mean, same, of) in chapter.means(answer).items():
+        word = "more" if mean.value > 0 else "less"
+        told.append(f"{name} networks differ {word}, {signed(mean)} ({word} in {same} of {of})")
     return f"On average over architectures {'; '.join(told) or 'no activation differs significantly'}"
 
 
@@ -182,15 +180,15 @@ def _choosing(answer: Answer) -> str:
 
 def _agreement(answer: Answer) -> str:
     """What averaged weights, and an ensemble of two, do at equal training compute under the reference activation."""
-    arms = {model: answer.grid.arms[model, answer.reference] for model in answer.arms()}
-    plain = float(np.mean([arm.estimate(METRIC).value for arm in arms.values()]))
+    arms = [answer.grid.arms[model, answer.reference] for model in answer.arms()]
+    plain = float(np.mean([arm.estimate(METRIC).value for arm in arms]))
+    remedies = answer.remedies()
     told = [f"two {answer.reference} networks differ by {small(plain)} on average over architectures"]
     for name, words in (
         (AVERAGED, "a moving average of the weights"),
         (ENSEMBLE.format(2), "two half-trained networks averaged"),
     ):
-        found = {model: every[name] for model, arm in arms.items() if name in (every := remedies(arm))}
-        if found:
+        if found := remedies.get(name):
             left = plain + float(np.mean([remedy.minus_plain(remedy.seeds) for remedy in found.values()]))
             costs = extremes({model: remedy.loss.value for model, remedy in found.items()}, "{:+.3f}".format)
             told.append(f"{capital(words)}: {small(left)}, at {costs} nats of loss")

@@ -8,28 +8,26 @@ from matplotlib.figure import Figure
 
 from actlab.chapters.template import frame
 from actlab.figures.primitives import line, lines, points
-from actlab.records.estimates import ALPHA, adjusted
+from actlab.records.estimates import ALPHA
 from actlab.records.labels import METRICS, words
 from actlab.records.mnist import (
     PUBLISHED_BATCH,
     PUBLISHED_HIDDEN,
     PUBLISHED_RATE,
     Sweep,
-    differences,
+    Tested,
     gains,
     optimism,
     over_epochs,
+    tested,
 )
 from actlab.records.tables import levels
 from actlab.records.wording import signed
-from actlab.statistics.significance import Test
 
 CAPTION = (
     "Validation accuracy minus ReLU's, paired by seed, with unadjusted 95% intervals: at small rates GeGLU is better "
     "at equal width, and mostly worse at equal parameters"
 )
-Tested = dict[tuple[int, float, int], Test]
-"""(hidden, rate, batch) -> accuracy minus ReLU's, and its p-value after Holm over all cells of the network."""
 
 
 def figure_differences(sweep: Sweep) -> Figure:
@@ -37,8 +35,8 @@ def figure_differences(sweep: Sweep) -> Figure:
     width."""
     found = {
         (f"{words(network)}, batch {batch}", f"{rate:g}", str(hidden)): estimate
-        for network in _gated(sweep)
-        for (hidden, rate, batch), estimate in differences(sweep, network).items()
+        for network, cells in tested(sweep).items()
+        for (hidden, rate, batch), (estimate, _) in cells.items()
     }
     label = "accuracy minus ReLU's (percentage points); rows: learning rates, colours: hidden units"
     return points(found, label, zero=True, columns=2, height=1.8)
@@ -50,10 +48,6 @@ def figure_epochs(sweep: Sweep) -> Figure:
     return lines(found, "epochs", METRICS["val_accuracy"].label, bars=True, log="x", height=2.8)
 
 
-def _gated(sweep: Sweep) -> list[str]:
-    return [network for network in sweep.networks if network != "relu"] if "relu" in sweep.networks else []
-
-
 def _won(found: Tested) -> tuple[int, int]:
     """In how many cells a network is significantly better, and significantly worse, than ReLU."""
     better, worse = (sum(p < ALPHA and sign * e.value > 0 for e, p in found.values()) for sign in (1, -1))
@@ -63,12 +57,11 @@ def _won(found: Tested) -> tuple[int, int]:
 def table(sweep: Sweep) -> pd.DataFrame:
     """One row a learning rate: the cells in which each network is significantly better and worse than ReLU (Holm over
     all), and the trials that give one class to every image."""
-    found = {network: adjusted(differences(sweep, network)) for network in _gated(sweep)}
-    rows = {}
+    found, rows = tested(sweep), {}
     for rate in levels(sweep.trials, "learning_rate"):
         row = {}
-        for network, tested in found.items():
-            here = {cell: test for cell, test in tested.items() if cell[1] == rate}
+        for network, cells in found.items():
+            here = {cell: test for cell, test in cells.items() if cell[1] == rate}
             better, worse = _won(here)
             row[f"{words(network)}: better, worse"] = f"{better}, {worse} of {len(here)}"
         t = sweep.trials[sweep.trials["learning_rate"] == rate]
@@ -87,12 +80,11 @@ def sentences(sweep: Sweep) -> dict[str, str]:
         + ": the published ones are not recorded here"
         * (sweep.cell != (PUBLISHED_HIDDEN, PUBLISHED_RATE, PUBLISHED_BATCH)),
     }
-    for network in _gated(sweep):
-        tested = adjusted(differences(sweep, network))
-        better, worse = _won(tested)
+    for network, cells in tested(sweep).items():
+        better, worse = _won(cells)
         found[f"mnist_{network.removeprefix('geglu_')}"] = (
             f"{words(network).replace(', ', ' at ')} is better than ReLU in {better} and worse in {worse} of "
-            f"{len(tested)} cells of width, rate and batch (Holm-adjusted)"
+            f"{len(cells)} cells of width, rate and batch (Holm-adjusted)"
         )
     last = {network: max(e.items())[1] for network in sweep.networks if (e := gains(sweep, network, hidden))}
     risen = min(last, key=lambda network: last[network].value, default="")

@@ -3,26 +3,23 @@ holds no result of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters import ablation, arms, autopsy, intro, processors, report, sources
-from actlab.chapters.answer import EXPLORATORY, detectable, needed, pooled, primary, significant
+from actlab.chapters.answer import EXPLORATORY, at_equal_seeds, detectable, means, needed, primary
 from actlab.chapters.autopsy import pictures
 from actlab.claims import ledger
 from actlab.figures import answer as drawn
 from actlab.records import autopsy as defects
 from actlab.records import families, mnist, repro, store
 from actlab.records.ablation import interaction, symmetry
-from actlab.records.estimates import adjusted
+from actlab.records.estimates import Cells
 from actlab.records.preregistration import params_of
 from actlab.records.settings import MAIN, kind_of
 from actlab.records.sources import METRIC, SMOOTH, amplification, ensemble_gain, ensembles
-from actlab.statistics.equal_loss import read_at_equal_seeds
-from actlab.statistics.significance import Test
 
 STUDIES = ("repro-lite", "answer", "sources", "sources-small", "extreme", "scale", "mnist", "ablation-tuned")
 """That the paper counts, in the order of its first table."""
@@ -31,8 +28,8 @@ Values = dict[str, Any]
 
 def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
     """Numbers by section, and figures and tables by name, in the order of the paper."""
-    front, lite = intro.read(), families.quoting(repro.read(store.load_study("repro-lite")))
-    extreme, twins = repro.read(store.load_study("extreme")), processors.read(["repro-lite"])
+    front, lite = intro.read(), families.quoting(repro.read_study("repro-lite"))
+    extreme, twins = repro.read_study("extreme"), processors.read(["repro-lite"])
     streams, sizes = (
         sources.read(["sources", "sources-small"]),
         report.read(store.load_study("scale"), families.primary("scale")),
@@ -58,9 +55,9 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "losses": _cells(answer.at_the_end("val_loss")),
             "hypotheses": answer.hypotheses() if answer.arms() else [],
             "apart": answer.seeds_apart(),
-            "means": {name: e for (_, name), (e, _) in significant(pooled(answer)).items()},
+            "means": {name: mean for name, (mean, *_) in means(answer).items()},
             "needed": needed(answer),
-            "left": {name: answer.pooled(name, read_at_equal_seeds) for name in ("gelu", "smelu_1")},
+            "left": at_equal_seeds(answer),
         },
         "floors": front.floors,
         "repeats": [value for grid in (lite, extreme) for value in grid.floors("repeat").values()],
@@ -81,7 +78,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "growth": report.growth(sizes),
             "verdict": report.verdict(sizes),
         },
-        "images": {n: list(adjusted(mnist.differences(images, n)).values()) for n in images.networks if n != "relu"},
+        "images": {network: list(cells.values()) for network, cells in mnist.tested(images).items()},
         "gpt": {
             "symmetry": symmetry(losses),
             "interaction": interaction(losses),
@@ -110,7 +107,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
     return values, figures, tables
 
 
-def _cells(found: Mapping[tuple[str, str], Test]) -> list[Values]:
+def _cells(found: Cells) -> list[Values]:
     """Comparisons as rows."""
     return [{"model": m, "activation": a, **vars(e), "p": p} for (m, a), (e, p) in found.items()]
 

@@ -161,7 +161,7 @@ def on_both(cpu: Grid, gpu: Grid) -> list[str]:
 
 def bfloat16() -> pd.DataFrame:
     """The records in bfloat16 and in float32, compared by the committed plan."""
-    half, whole = (repro.read(store.load_study(study)) for study in (HALF, WHOLE))
+    half, whole = (repro.read_study(study) for study in (HALF, WHOLE))
     return equivalence(half, whole, plan_of(HALF))
 
 

@@ -102,13 +102,14 @@ def growth(grid: Grid) -> dict[str, Estimate]:
         return {}
     small, large = (
         {
-            a: grid.arms[row, a].values("val_loss") - grid.arms[row, REFERENCE].values("val_loss")
-            for a in grid.activations
+            a: arm.values("val_loss") - relu.values("val_loss")
+            for (own, a), (arm, relu) in grid.couples(REFERENCE).items()
+            if own == row
         }
         for row in (rows[0], rows[-1])
     )
     side = {a: float(np.sign(np.nanmean(large[a]))) for a in large}
-    return {a: paired_difference(side[a] * large[a], side[a] * small[a]) for a in sorted(large) if a != REFERENCE}
+    return {a: paired_difference(side[a] * large[a], side[a] * small[a]) for a in sorted(large)}
 
 
 def figure(grid: Grid) -> Figure:
@@ -190,16 +191,14 @@ def recommendations(grid: Grid) -> dict[str, str]:
 
 def kept(small: Grid, large: Grid) -> str:
     """How many differences from relu have one sign at two of the published scales, whether significant or not."""
-    cells = [(m, a) for m, a in small.arms if a != REFERENCE and {(m, a), (m, REFERENCE)} <= {*large.arms}]
+    here, there = (grid.couples(REFERENCE) for grid in (small, large))
+    both = [(here[cell], there[cell]) for cell in here if cell in there]
     same = [
-        sum(
-            len({np.sign(grid.arms[m, a].minus(grid.arms[m, REFERENCE], metric).value) for grid in (small, large)}) == 1
-            for m, a in cells
-        )
+        sum(len({np.sign(arm.minus(relu, metric).value) for arm, relu in pairs}) == 1 for pairs in both)
         for metric in ("val_loss", "total_variation")
     ]
     return (
-        f"From lite to partial scale {same[0]} of {len(cells)} differences of loss from relu keep their sign, and "
+        f"From lite to partial scale {same[0]} of {len(both)} differences of loss from relu keep their sign, and "
         f"{same[1]} of those in total variation (exploratory: those of an architecture share its relu)"
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from actlab.figures.style import NO_RECORD
 from actlab.records.estimates import REFERENCE
-from actlab.records.families import beside, family_size, tested
+from actlab.records.families import family_size, tested
 from actlab.records.labels import METRICS
 from actlab.records.repro import ArmResults, Grid, shared
 from actlab.records.wording import ends, extremes, listing, signed, significance, small, span
@@ -156,7 +156,7 @@ def progress(grid: Grid) -> str:
     """Whether arms that agree more have learned less after the same steps; nothing where there are too few differences
     from relu to tell it by."""
     known = learned(grid)
-    pairs = [(arm, relu) for arm, relu in beside(grid).values() if arm.model in known]
+    pairs = [pair for (model, _), pair in grid.couples(REFERENCE).items() if model in known]
     if len(pairs) < FEWEST_PAIRS or np.isnan((found := association(pairs)).value):
         return ""
     sign = "higher" if found.high < 0 else "lower" if found.low > 0 else ""

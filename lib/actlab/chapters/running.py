@@ -52,9 +52,9 @@ def newest(study: str, name: str | None = None) -> Record:
     return max(found, key=lambda record: str(record["provenance"]["date"]))
 
 
-def _runs(positions: str = "positions") -> Iterator[tuple[str, str, Any, Array, Array]]:
-    """(model, way, its parts, CPU seconds of a run whose evaluations take so many positions each, those of ours with
-    our evaluations), one value a round."""
+def _runs() -> Iterator[tuple[str, str, Any, Array, Array, Array]]:
+    """(model, way, its parts, CPU seconds of a run, those of a run with the published evaluations, those of a run of
+    ours), one value a round."""
     found = newest(SPEED, "peers")["measured"]
 
     def run(way: Any, positions: str) -> Array:
@@ -63,14 +63,15 @@ def _runs(positions: str = "positions") -> Iterator[tuple[str, str, Any, Array, 
 
     for model, row in found["models"].items():
         ours = run(row["ways"][OURS], "positions")
-        yield from ((model, name, way, run(way, positions), ours) for name, way in row["ways"].items())
+        for name, way in row["ways"].items():
+            yield model, name, way, run(way, "positions"), run(way, "published_positions"), ours
 
 
 def against_peers() -> dict[tuple[str, str], Estimate]:
     """(model, way) -> CPU time of a run at equal protocol minus ours, in % of ours, over the rounds."""
     return {
         (model, name): mean_interval(list(100 * (run / ours - 1)))
-        for model, name, _, run, ours in _runs()
+        for model, name, _, run, _, ours in _runs()
         if name != OURS
     }
 
@@ -85,7 +86,7 @@ def peers() -> pd.DataFrame:
     """One row a model and way: a run at equal protocol, how many times as long as ours one with the published
     evaluations takes, and what both consist of."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
-    for (model, name, way, run, ours), (*_, published, _) in zip(_runs(), _runs("published_positions"), strict=True):
+    for model, name, way, run, published, ours in _runs():
         rows[model, name] = {
             "run, s": f"{np.median(run):.0f}",
             "as published": f"{np.median(published) / np.median(ours):.1f}" if name == REFERENCE else "",
@@ -196,14 +197,14 @@ def table(study: str) -> pd.DataFrame:
             "total variation between seeds": with_interval(arm.shown("total_variation"), 3),
             "runs": len(arm.done),
         }
-        for arm in repro.read(store.load_study(study)).arms.values()
+        for arm in repro.read_study(study).arms.values()
     }
     return frame(rows)
 
 
 def extent(study: str) -> Any:
     """How large a study is, how long it took, and on which processor; the command where it was not trained."""
-    arms = list(repro.read(store.load_study(study)).arms.values())
+    arms = list(repro.read_study(study).arms.values())
     if not arms:
         return bullets([f"{NO_RECORD} on this machine: `actlab run params/{study}.yaml`"])
     runs = [trial for arm in arms for trial in arm.record["trials"]]
@@ -216,9 +217,9 @@ def durations(*studies: str) -> pd.DataFrame:
     """One row a study and model: on what its runs under relu were trained, and how long one took in the median."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for study in studies:
-        arms = repro.read(store.load_study(study)).arms.values()
+        arms = repro.read_study(study).arms.values()
         for arm in (arm for arm in arms if arm.activation == "relu"):
-            recipe, machine = arm.record["config"]["recipe"], arm.record["provenance"]["machine"]
+            recipe, machine = arm.recipe, arm.record["provenance"]["machine"]
             spent = pd.DataFrame([trial["seconds"] for trial in arm.record["trials"]]).median()
             rows[study, arm.model] = {
                 "trained on": machine["gpu" if recipe["device"].startswith("cuda") else "processor"],

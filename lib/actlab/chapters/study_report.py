@@ -21,13 +21,13 @@ from actlab.figures.primitives import crossed, line, lines, points
 from actlab.figures.style import styled
 from actlab.records import repro, settings, summary
 from actlab.records import tables as tidy
+from actlab.records.estimates import Cells
 from actlab.records.labels import METRICS, Metric, of_trials
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.store import Record
 from actlab.records.wording import above_zero, ends, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import coefficient_of_variation, mean_interval
-from actlab.statistics.significance import Test
 
 FORMATS = ("png", "svg", "pdf")
 FILES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
@@ -55,7 +55,7 @@ class Report:
         """Every difference from the reference (``summary.against``)."""
         return summary.against(self.grid, self.reference)
 
-    def tested(self, metric: str) -> dict[tuple[str, str], Test]:
+    def tested(self, metric: str) -> Cells:
         """(group, level) -> difference from the reference in a metric, and its p-value after Holm."""
         own = (test for test in self.tests.itertuples() if test.metric == metric)
         return {

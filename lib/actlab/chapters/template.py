@@ -54,7 +54,7 @@ def _setup(arms: list[ArmResults]) -> str:
     if not arms:
         return NO_RECORD
     models = list(dict.fromkeys(arm.record["model_name"] for arm in arms))
-    recipes = [arm.record["config"]["recipe"] for arm in arms]
+    recipes = [arm.recipe for arm in arms]
     text = arms[0].record["config"]["dataset"]
     rates = {recipe["learning_rate"] for recipe in recipes}
     named = listing(models) if len(models) < 4 else f"{len(models)} architectures"

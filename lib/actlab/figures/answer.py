@@ -10,13 +10,11 @@ from matplotlib.figure import Figure
 from actlab.figures.primitives import Line, lines, points
 from actlab.figures.style import GREY, canvas, look, outlined, styled
 from actlab.records.answer import METRIC
-from actlab.records.estimates import ALPHA
+from actlab.records.estimates import ALPHA, Cells
 from actlab.records.remedies import AVERAGED, FALLING, Remedy
 from actlab.statistics.equal_loss import Curves, EqualLoss
 from actlab.statistics.significance import Test
 
-Cells = Mapping[tuple[str, str], Test]
-"""(model, activation) -> its difference from the reference, and its adjusted p-value."""
 LOSS = "mean validation loss (nats per character); training goes to the right"
 VARIATION = "mean total variation between seeds\n(lower: more reproducible)"
 
@@ -24,9 +22,7 @@ VARIATION = "mean total variation between seeds\n(lower: more reproducible)"
 def differences(cells: Cells, label: str, margin: float = 0.0) -> Figure:
     """A panel a model, a row an activation: a filled mark is significant after the family's correction; the band is the
     margin of equivalence."""
-    found = {(model, a, a): e for (model, a), (e, _) in cells.items()}
-    hollow = [(model, a, a) for (model, a), (_, p) in cells.items() if not p < ALPHA]
-    return points(found, label, hollow=hollow, zero=True, margin=margin)
+    return side_by_side({(model, a, a): test for (model, a), test in cells.items()}, label, margin, 0.0)
 
 
 def against_loss(arms: Mapping[str, Mapping[str, Curves]], levels: Mapping[str, EqualLoss]) -> Figure:
@@ -40,11 +36,12 @@ def against_loss(arms: Mapping[str, Mapping[str, Curves]], levels: Mapping[str, 
     return figure
 
 
-def side_by_side(cells: Mapping[tuple[str, str, str], Test], label: str, margin: float) -> Figure:
+def side_by_side(cells: Mapping[tuple[str, str, str], Test], label: str, margin: float, height: float = 1.6) -> Figure:
     """A panel a model, a row an activation, a mark a study, filled where significant after the correction of the
     study's own family."""
     hollow = [key for key, (_, p) in cells.items() if not p < ALPHA]
-    return points({key: e for key, (e, _) in cells.items()}, label, hollow=hollow, zero=True, margin=margin, height=1.6)
+    found = {key: e for key, (e, _) in cells.items()}
+    return points(found, label, hollow=hollow, zero=True, margin=margin, height=height)
 
 
 def remedies(found: Mapping[tuple[str, str], Mapping[str, Remedy]]) -> Figure:

@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab.records.estimates import adjusted
+from actlab.records.estimates import Cells, adjusted
 from actlab.records.families import comparisons
-from actlab.records.repro import ArmResults, Grid, mean_of_pairs
+from actlab.records.remedies import ENSEMBLE, Remedy, by_name, remedies
+from actlab.records.repro import Grid
 from actlab.records.wording import signed
 from actlab.statistics.equal_loss import (
     Curves,
@@ -32,13 +33,11 @@ from actlab.statistics.equal_loss import (
 )
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import Chosen, jackknife
-from actlab.statistics.significance import Test, equivalence_p
+from actlab.statistics.significance import equivalence_p
 
 Word = Literal["supported", "contradicted", "undecided"]
 Plan = Mapping[str, Any]
 """The ``plan`` of a params file, as plain values."""
-Cells = dict[tuple[str, str], Test]
-"""(model, activation) -> its difference from the reference."""
 Seeds = NDArray[np.intp]
 Reader = Callable[[Mapping[str, Curves], Seeds], tuple[NDArray[np.float64], float]]
 METRIC = "total_variation"
@@ -120,6 +119,10 @@ class Answer:
             _seeds(arms),
         )
 
+    def remedies(self) -> dict[str, dict[str, Remedy]]:
+        """Remedy -> model -> it, of the reference's arms."""
+        return by_name({model: remedies(self.grid.arms[model, self.reference]) for model in self.arms()})
+
     def seeds_apart(self) -> dict[str, float]:
         """model -> correlation, over the pairs of seeds within its arms at equal loss, of the metric with the distance
         of the two losses."""
@@ -164,37 +167,36 @@ def _smooth(answer: Answer, entry: Plan) -> Hypothesis:
 def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
     """What two networks of half the steps take off the reference's total variation, minus the largest difference of an
     activation."""
-    references = {model: answer.grid.arms[model, answer.reference] for model in answer.arms()}
-    arms = {model: found for model, found in answer.arms().items() if references[model].record.get("equal_compute")}
-
-    def gain(model: str, seeds: Seeds) -> float:
-        one, two = _pairs_of(references[model], np.array(references[model].labels)[seeds])
-        return one - two - max(map(abs, _differences(arms[model], answer.reference, seeds).values()))
-
-    each = {model: jackknife(partial(gain, model), _seeds({model: arms[model]})) for model in arms}
-    mean = jackknife(lambda seeds: float(np.mean([gain(model, seeds) for model in arms])), _seeds(arms))
+    found = answer.remedies().get(ENSEMBLE.format(2), {})
+    each, mean = {model: beyond(answer, {model: two}) for model, two in found.items()}, beyond(answer, found)
     above = all(e.value > 0 for e in each.values()) and mean.low > 0
     word: Word = "supported" if each and above else "contradicted" if mean.high < 0 else "undecided"
     told = []
-    for model, e in each.items():
-        one, two, cost = ensemble_sizes(answer, model)
-        told.append(f"{model} {one:.4f} to {two:.4f} at {cost:+.3f} nats, beyond any activation {signed(e, 4)}")
+    for model, two in found.items():
+        one = two.plain.estimate(METRIC).value
+        told.append(
+            f"{model} {one:.4f} to {one + two.variation.value:.4f} at {two.loss.value:+.3f} nats, "
+            f"beyond any activation {signed(each[model], 4)}"
+        )
     return Hypothesis(entry["name"], word, mean, "; ".join(told))
 
 
-def _pairs_of(arm: ArmResults, kept: Chosen) -> list[float]:
-    """Mean total variation of some trials' single networks and of ensembles of two, at equal training compute."""
-    pairs = {entry["size"]: entry["pairs"] for entry in arm.record["equal_compute"]}
-    return [mean_of_pairs(pairs[size], METRIC, kept) for size in (1, 2)]
+def beyond(answer: Answer, found: Mapping[str, Remedy]) -> Estimate:
+    """What a remedy takes off the reference's total variation minus the largest absolute difference of an activation
+    from the reference at equal loss, of the same seeds: the mean over the architectures (model -> remedy)."""
+    arms = {model: answer.arms()[model] for model in found}
+    labels = {model: np.array(remedy.plain.labels) for model, remedy in found.items()}
 
+    def gain(model: str, seeds: Chosen) -> float:
+        places = np.flatnonzero(np.isin(labels[model], seeds))
+        most = max(map(abs, _differences(arms[model], answer.reference, places).values()))
+        return -found[model].minus_plain(seeds) - most
 
-def ensemble_sizes(answer: Answer, model: str) -> tuple[float, float, float]:
-    """The reference's mean total variation of single networks and of ensembles of two at equal training compute, and
-    the ensembles' mean loss minus the single networks'."""
-    arm = answer.grid.arms[model, answer.reference]
-    losses = {e["size"]: np.mean([one["loss"] for one in e["losses"]]) for e in arm.record["equal_compute"]}
-    single, double = _pairs_of(arm, np.array(arm.labels))
-    return single, double, float(losses[2] - losses[1])
+    shared = [np.intersect1d(found[m].seeds, labels[m][_seeds({m: arms[m]})]) for m in found]
+    return jackknife(
+        lambda seeds: float(np.mean([gain(model, seeds) for model in found])),
+        reduce(np.intersect1d, shared) if shared else np.arange(0),
+    )
 
 
 def _architectures(answer: Answer, entry: Plan) -> Hypothesis:
@@ -218,18 +220,6 @@ def _architectures(answer: Answer, entry: Plan) -> Hypothesis:
         if len(arms) > 1
         else "needs two architectures",
     )
-
-
-def beyond(answer: Answer, model: str, remedied: Callable[[Chosen], float], labels: Chosen) -> Estimate:
-    """What a remedy takes off the reference's total variation (``remedied``: its change, of some trials) minus the
-    largest absolute difference of an activation from the reference at equal loss, of the same trials."""
-    arms, names = answer.arms()[model], np.array(answer.grid.arms[model, answer.reference].labels)
-
-    def gain(seeds: Chosen) -> float:
-        places = np.flatnonzero(np.isin(names, seeds))
-        return -remedied(seeds) - max(map(abs, _differences(arms, answer.reference, places).values()))
-
-    return jackknife(gain, np.intersect1d(labels, names[_seeds({model: arms})]))
 
 
 RULES: dict[str, Callable[[Answer, Plan], Hypothesis]] = {

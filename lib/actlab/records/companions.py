@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from actlab.records.answer import METRIC, Answer, Cells, Hypothesis, Plan, Word, beyond
-from actlab.records.estimates import adjusted
+from actlab.records.answer import METRIC, Answer, Hypothesis, Plan, Word, beyond
+from actlab.records.estimates import Cells, adjusted
 from actlab.records.remedies import FALLING, Remedy, remedies
 from actlab.records.repro import ArmResults
 from actlab.records.wording import signed
@@ -48,18 +48,13 @@ class Companion:
         curves = {
             cell: {"main": there.curves(METRIC), "own": here.curves(METRIC)}
             for cell, here, there in self.shared()
-            if rate(here) != rate(there)
+            if here.recipe["learning_rate"] != there.recipe["learning_rate"]
         }
         return adjusted({cell: equal_loss(arms, "main").differences["own"] for cell, arms in curves.items()})
 
     def hypotheses(self) -> list[Hypothesis]:
         """Every hypothesis of the companion's plan, judged; none before both studies have a comparison in common."""
         return [RULES[entry["name"]](self, entry) for entry in self.own.plan["hypotheses"] if self.both()]
-
-
-def rate(arm: ArmResults) -> float:
-    """An arm's learning rate."""
-    return float(arm.record["config"]["recipe"]["learning_rate"])
 
 
 def remedied(main: Answer, falling: Answer, cells: Iterable[Cell]) -> Remedied:
@@ -72,7 +67,7 @@ def beyond_activations(answer: Answer, found: Remedied) -> Cells:
     """(model, remedy) -> what it takes off the reference's total variation, minus the largest difference of an
     activation at equal loss; adjusted over all of them."""
     ours = {
-        (model, name): beyond(answer, model, remedy.minus_plain, remedy.seeds)
+        (model, name): beyond(answer, {model: remedy})
         for (model, activation), every in found.items()
         for name, remedy in every.items()
         if activation == answer.reference and model in answer.arms()

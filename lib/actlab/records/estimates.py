@@ -10,6 +10,8 @@ from actlab.statistics.significance import Test, holm
 
 REFERENCE = "relu"
 ALPHA = 0.05
+Cells = Mapping[tuple[str, str], Test]
+"""(model, activation) -> its difference from the reference, and its adjusted p-value."""
 Key = TypeVar("Key", bound=Hashable)
 
 

@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 from actlab import paths
 from actlab.files import read_yaml
-from actlab.records import store
-from actlab.records.estimates import ALPHA, REFERENCE, adjusted
-from actlab.records.repro import ArmResults, Grid, read
+from actlab.records.estimates import ALPHA, REFERENCE, Cells, adjusted
+from actlab.records.repro import ArmResults, Grid, read, read_study
 from actlab.records.store import Record, canonical
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.significance import Test
 
 PRIMARY = "repro-lite"
 """The study whose families decide wherever another study has the same trials."""
@@ -30,7 +28,7 @@ def primary(study: str) -> Grid | None:
     that one."""
     if study == PRIMARY or not (paths.results() / PRIMARY).exists():
         return None
-    return read(store.load_study(PRIMARY))
+    return read_study(PRIMARY)
 
 
 def quoting(grid: Grid) -> Grid:
@@ -38,19 +36,10 @@ def quoting(grid: Grid) -> Grid:
     return replace(grid, primary=primary("")) if grid.arms else grid
 
 
-def beside(grid: Grid, reference: str = REFERENCE) -> dict[tuple[str, str], tuple[ArmResults, ArmResults]]:
-    """(model, activation) -> the arm and the reference of its model, of every other arm whose model has one."""
-    return {
-        (model, activation): (arm, grid.arms[model, reference])
-        for (model, activation), arm in grid.arms.items()
-        if activation != reference and (model, reference) in grid.arms
-    }
-
-
-def comparisons(grid: Grid, metric: str, reference: str = REFERENCE, planned: int = 0) -> dict[tuple[str, str], Test]:
+def comparisons(grid: Grid, metric: str, reference: str = REFERENCE, planned: int = 0) -> Cells:
     """(model, activation) -> the arm minus the reference of its model, paired by seed, and its p-value after Holm over
     all of them, or over as many as were ``planned``."""
-    found = {cell: arm.minus(other, metric) for cell, (arm, other) in beside(grid, reference).items()}
+    found = {cell: arm.minus(other, metric) for cell, (arm, other) in grid.couples(reference).items()}
     return adjusted(found, planned)
 
 

@@ -10,16 +10,20 @@ from dataclasses import dataclass
 import pandas as pd
 
 from actlab.records import settings
+from actlab.records.estimates import adjusted
 from actlab.records.store import Record
 from actlab.records.tables import by_seed, levels, trials_of
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval, paired_difference
+from actlab.statistics.significance import Test
 
 PUBLISHED_RATE, PUBLISHED_BATCH, PUBLISHED_HIDDEN = 1e-3, 64, 8
 """What the first reference study fixed: rate and batch in its width sweep, the width in its random search."""
 ACCURACY = "val_accuracy"
 CELL = list(settings.CELLS["mnist"])
 """Columns that make a cell of the sweep: network, hidden units, learning rate, batch size."""
+Tested = dict[tuple[int, float, int], Test]
+"""(hidden, rate, batch) -> accuracy minus relu's, and its p-value after Holm over all cells of the network."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,12 @@ def differences(sweep: Sweep, network: str, reference: str = "relu") -> dict[tup
     mine, theirs = wide[network], wide[reference]
     both = sorted({*mine} & {*theirs}, key=lambda cell: cell[::-1])
     return {cell: paired_difference(mine[cell], theirs[cell]) for cell in both}
+
+
+def tested(sweep: Sweep) -> dict[str, Tested]:
+    """Network -> its cells against relu; nothing without relu."""
+    others = [network for network in sweep.networks if network != "relu"]
+    return {network: adjusted(found) for network in others if (found := differences(sweep, network))}
 
 
 def by_epochs(sweep: Sweep, network: str, hidden: int) -> pd.DataFrame:

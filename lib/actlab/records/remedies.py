@@ -7,6 +7,7 @@ higher value.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,3 +65,9 @@ def remedies(arm: ArmResults, falling: ArmResults | None = None) -> dict[str, Re
         both = shared([arm, falling])
         found[FALLING] = Remedy(arm, falling.record["reproducibility_metrics"], both, falling.minus(arm, "val_loss"))
     return found
+
+
+def by_name(found: Mapping[str, Mapping[str, Remedy]]) -> dict[str, dict[str, Remedy]]:
+    """Remedy -> model -> it, from model -> remedy -> it."""
+    names = dict.fromkeys(name for every in found.values() for name in every)
+    return {name: {model: every[name] for model, every in found.items() if name in every} for name in names}

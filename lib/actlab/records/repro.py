@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from actlab.records import settings
+from actlab.records import settings, store
 from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
 from actlab.records.store import Record
 from actlab.records.tables import used
@@ -94,6 +94,11 @@ class ArmResults:
         return [trial["label"] for trial in self.record["trials"]]
 
     @property
+    def recipe(self) -> Record:
+        """How its trials were trained."""
+        return dict(self.record["config"]["recipe"])
+
+    @property
     def n_parameters(self) -> int:
         """Trainable parameters."""
         return next(
@@ -132,7 +137,7 @@ class ArmResults:
         trials = [{"label": t["label"], **t["final"]} for t in self.record["trials"] if t["status"] == "done"]
         end = {"trials": trials, "pairs": self.record["reproducibility_metrics"]}
         end |= {"as_published": self.record.get("as_published")}
-        last = int(self.record["config"]["recipe"]["iterations"])
+        last = int(self.recipe["iterations"])
         return {int(entry["iteration"]): entry for entry in self.record.get("trajectory", [])} | {last: end}
 
     def curves(self, metric: str) -> Curves:
@@ -221,6 +226,14 @@ class Grid:
         """(model, activation) -> total variation of one seed's run and its changed repetition, where it was run."""
         return {key: arm.floor_of("total_variation", variant) for key, arm in self.arms.items() if arm.floor}
 
+    def couples(self, reference: str) -> dict[tuple[str, str], tuple[ArmResults, ArmResults]]:
+        """(model, activation) -> the arm, and the reference's of its model: of every other arm that has one."""
+        return {
+            (model, activation): (arm, self.arms[model, reference])
+            for (model, activation), arm in self.arms.items()
+            if activation != reference and (model, reference) in self.arms
+        }
+
     def of_model(self, model: str) -> list[ArmResults]:
         """The recorded arms of a model."""
         return [self.arms[model, a] for a in self.activations if (model, a) in self.arms]
@@ -243,7 +256,6 @@ def read(
     """A grid from records; ``models`` and ``activations`` choose and order, everything in the records unless given.
 
     Arms that differ in further settings stand in rows of their own, as models named ``charlm, iterations=6``.
-
     """
     records = list(records)
     baseline = next((r for r in records if r["kind"] == "baseline"), {})
@@ -258,6 +270,11 @@ def read(
     wanted = [(row, level) for row in rows for level in levels if (row, level) in main]
     arms = {key: ArmResults(main[key], floors.get(key), key[0]) for key in wanted}
     return Grid(records[0]["study"] if records else "", tuple(rows), tuple(levels), arms, baseline)
+
+
+def read_study(study: str) -> Grid:
+    """The grid of everything that is recorded of a study."""
+    return read(store.load_study(study))
 
 
 SHORT = {"hidden": "h", "learning_rate": "lr", "batch_size": "b", "rate_factor": "x"}

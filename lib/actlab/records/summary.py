@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from actlab.errors import BadInput
-from actlab.records.families import beside
 from actlab.records.labels import of_trials
 from actlab.records.repro import ArmResults, Grid
 from actlab.statistics.significance import Test, holm, welch
@@ -39,7 +38,7 @@ def reference_of(grid: Grid, wanted: str = "") -> str:
 def against(grid: Grid, reference: str) -> pd.DataFrame:
     """Every arm minus the reference of its group; one row a difference: p, and p_holm, adjusted over all groups within
     a metric."""
-    couples = [(arm, other, f"{arm.level} - {reference}") for arm, other in beside(grid, reference).values()]
+    couples = [(arm, other, f"{arm.level} - {reference}") for arm, other in grid.couples(reference).values()]
     return _tested(couples, grid.metrics)
 
 

@@ -21,12 +21,8 @@ Sides = tuple[str, str]
 def same_losses(arm: ArmResults, corrected: ArmResults) -> tuple[int, int]:
     """(evaluations that agree to the last digit, evaluations compared) of an arm under defects with a corrected one, by
     seed and iteration."""
-    mine, theirs = (
-        {(t["label"], e["iteration"]): e["val_loss"] for t in one.record["trials"] for e in t["history"]}
-        for one in (arm, corrected)
-    )
-    shared = mine.keys() & theirs.keys()
-    return sum(mine[key] == theirs[key] for key in shared), len(shared)
+    mine, theirs = arm.curve("val_loss").align(corrected.curve("val_loss"), join="inner")
+    return int(mine.eq(theirs).to_numpy().sum()), int((mine + theirs).count().sum())
 
 
 def ignoring(evidence: Autopsy) -> list[ArmResults]:
@@ -41,8 +37,8 @@ def identical(evidence: Autopsy) -> Sides:
     """Equal losses under two names; what the activation does when it arrives."""
     named, arms = ignoring(evidence), evidence.off.arms
     equal, every = np.sum([same_losses(arm, arms[arm.model, "relu"]) for arm in named], axis=0)
-    there = [m for m, a in arms if a == "gelu" and m != "charlm" and (m, "relu") in arms]
-    found = {m: arms[m, "gelu"].minus(arms[m, "relu"], "val_loss") for m in there}
+    couples = evidence.off.couples("relu").items()
+    found = {m: arm.minus(relu, "val_loss") for (m, a), (arm, relu) in couples if a == "gelu" and m != "charlm"}
     most = max(found, key=lambda model: abs(found[model].value))
     on = f"the losses of gelu are relu's to the last digit in {equal} of {every} evaluations of {len(named)} models"
     return on, f"gelu minus relu up to {signed(found[most])} nats ({most})"
@@ -99,7 +95,7 @@ def plateau(evidence: Autopsy) -> Sides:
     arm, level = evidence.off.arms[UNIGRAM, "relu"], evidence.off.baseline["unigram"]["val_loss"]
     two, loss = arm.estimate("total_variation").value, arm.estimate("val_loss").value
     longer = evidence.longer.of_model(UNIGRAM)[0]
-    end = longer.record["config"]["recipe"]["iterations"]
+    end = longer.recipe["iterations"]
     return (
         f"two seeds {two:.3f}, loss {loss:.3f} nats; character frequencies alone have {level:.3f}",
         f"{longer.estimate('val_loss').value:.3f} nats after {end} iterations",
