@@ -35,9 +35,8 @@ def test_every_record_is_described():
         assert {key for trial in record.get("trials", []) for key in trial} <= of_trials, path.name
 
 
-def test_tables_have_the_columns_that_the_metadata_names(tmp_path, monkeypatch):
+def test_tables_have_the_columns_that_the_metadata_names(tmp_path, committed):
     """The downloads of the book: one row a trial and one a pair, of all studies; no column is empty."""
-    monkeypatch.delenv("ACTLAB_RESULTS")
     dataset.export(tmp_path)
     for found in METADATA["recordSet"]:
         table = pd.read_csv(tmp_path / f"{found['@id']}.csv", low_memory=False)

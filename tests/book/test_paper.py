@@ -54,10 +54,3 @@ def test_no_result_is_typed_in():
     prose = re.sub(rf"(?m)^//.*$|@\w+|<\w+>|\"[^\"]*\"|`[^`]*`|{code}", "", PROSE)
     found = set(re.findall(r"(?<![\w.])-?\d+(?:[.,]\d+)*(?![\w.]*\w)", prose))
     assert found - SETTINGS == set()
-
-
-def test_exploratory_until_the_registered_study_has_records(built):
-    """The words follow the records: the study that is compared at equal loss decides."""
-    equal = json.loads((built / "values.json").read_text())["equal"]
-    assert "#if registered" in PROSE
-    assert equal["registered"] is (equal["study"] == "answer")

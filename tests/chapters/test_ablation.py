@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.support.ablations import made_up, record
+from ablations import made_up, record
 
 from actlab.chapters import ablation
 from actlab.records.ablation import BROKEN, CELLS, effect, interaction, read

@@ -1,7 +1,7 @@
 """Tables and figures of a grid show estimates, intervals and n, and say what is missing."""
 
+import grids
 import numpy as np
-from tests.support import grids
 
 from actlab.chapters import arms
 from actlab.chapters.template import MISSING, folded

@@ -1,7 +1,5 @@
 """The front page says what the confirmatory study, the perturbed runs and the ledger say."""
 
-from __future__ import annotations
-
 import re
 
 from tests.records.test_answer import answer, records
@@ -13,7 +11,7 @@ from actlab.figures import answer as figures
 FLOORS = {"relu": (0.0078, 0.12), "gelu": (1.6e-7, 0.1)}
 
 
-def test_the_front_page_says_what_the_records_say() -> None:
+def test_the_front_page_says_what_the_records_say():
     """The planted difference leads; the perturbation, the ensembles and the ledger follow, at most three numbers
     each."""
     front = intro.Front(
@@ -40,13 +38,13 @@ def test_the_front_page_says_what_the_records_say() -> None:
     assert [len(axes.lines) for axes in figures.lead(*front.lead, front.floors).axes] == [4, 2]
 
 
-def test_little_needs_every_architecture() -> None:
+def test_little_needs_every_architecture():
     """In charlm the difference exceeds what averaging takes away: the plan's rule leaves the hypothesis undecided."""
     told = intro.sentences(intro.Front(answer(records({"swiglu": 0.05})), {}, "", ""))
     assert told["between"].startswith("**Between seeds, undecided")
 
 
-def test_without_records_it_says_so() -> None:
+def test_without_records_it_says_so():
     told = intro.sentences(intro.Front(answer([]), {}, "", ""))
     assert told["between"] == NOT_YET
     assert told["perturbed"] == "No perturbed run has a record yet"

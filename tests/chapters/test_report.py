@@ -1,12 +1,11 @@
 """The page on larger models and the full-scale report: known shares, the rule's three outcomes, recommendations that
 count what is significant; what is not run is said."""
 
+import grids
 import numpy as np
 import pytest
-from tests.support import grids
 
 from actlab.chapters import report
-from actlab.claims.evidence import Evidence
 from actlab.records.repro import read
 from actlab.statistics.power import detectable_paired
 
@@ -15,9 +14,10 @@ SCALES = {"33k": 33_000, "116k": 116_000, "lite": 437_000}
 
 def arm(size, activation, losses):
     """A record of the size."""
-    record = grids.record("charlm", activation, losses)
-    trials = [{**trial, "n_parameters": SCALES[size]} for trial in record["trials"]]
-    return {**record, "arm": f"{activation}-{size}", "trials": trials, "config": {**record["config"], "scale": size}}
+    record = grids.record("charlm", activation, losses, scale=size)
+    for trial in record["trials"]:
+        trial["n_parameters"] = SCALES[size]
+    return record | {"arm": f"{activation}-{size}"}
 
 
 def study(effects, spread=0.01):
@@ -61,11 +61,6 @@ def test_growth_is_a_difference_of_differences(sign, effects, moved):
     assert report.growth(grid)["gelu"].value == pytest.approx(moved, abs=0.002)
     assert f"{int(moved > 0)} of 1 activations move significantly further" in report.sentences(grid)["scale_growth"]
     assert report.growth(report.read(study({"lite": 0.5}))) == {}
-
-
-def test_sizes_that_are_not_run_are_named():
-    said = report.waiting(Evidence({}))
-    assert "no configurations are recorded at partial scale, none at full scale (up to 10,795,776" in said
 
 
 def test_signs_that_larger_models_keep():

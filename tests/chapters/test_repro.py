@@ -1,6 +1,6 @@
 """Sentences say what the records say, and change when a record goes."""
 
-from tests.support import grids
+import grids
 
 from actlab.activations import ACTIVATIONS
 from actlab.chapters import repro

@@ -2,28 +2,20 @@
 
 import re
 
+import grids
 import pandas as pd
 import pytest
 from scipy import stats
-from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import study_report as summary_chapters
 from actlab.errors import BadInput, UnknownName
-from actlab.records import store
 
 
 @pytest.fixture
 def study():
-    for record in (
-        grids.record(),
-        grids.record(activation="gelu", pd=0.2),
-        grids.record(model="tinylstm"),
-        grids.floor(),
-        grids.baseline(),
-    ):
-        name = "-".join(str(record.get(key, "x")) for key in ("model_name", "activation", "kind"))
-        store.save(store.path_of("made-up", name), record)
+    gelu, other = grids.record(activation="gelu", pd=0.2), grids.record(model="tinylstm")
+    grids.save(grids.record(), gelu, other, grids.floor(), grids.baseline())
     return "made-up"
 
 
@@ -85,10 +77,8 @@ def test_wrong_names_list_what_there_is(study):
 def test_protocol_and_an_ignored_activation_are_said(tmp_path):
     """An arm whose activation never reached the network is not called plain "gelu"; protocol, gated width and streams
     stand in the summary."""
-    for activation in ("relu", "gelu"):
-        made = grids.record(activation=activation)
-        about = {"protocol": ["activation: ignored"], "gated_width": "matched", "dataset": "pydoc", "scale": "lite"}
-        store.save(store.path_of("flawed", made["arm"]), made | {"study": "flawed", "config": made["config"] | about})
+    about = {"protocol": ["activation: ignored"], "gated_width": "matched", "dataset": "pydoc", "scale": "lite"}
+    grids.save(*(grids.record(activation=name, **about) for name in ("relu", "gelu")), study="flawed")
     text = summary_of("flawed")
     assert "gelu (ignored: relu)" in text
     assert "protocol activation: ignored" in text
@@ -98,10 +88,9 @@ def test_protocol_and_an_ignored_activation_are_said(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["mnist", "ablation-tuned"])
-def test_every_kind_of_study_is_reported(monkeypatch, tmp_path, name):
+def test_every_kind_of_study_is_reported(committed, tmp_path, name):
     """An image sweep and an ablation get the same files: summary with tests, tidy tables, LaTeX, figures in the formats
     asked for."""
-    monkeypatch.delenv("ACTLAB_RESULTS")
     found, formats = summary_chapters.load(name), ("png", "svg", "pdf")
     written = {path.name for path in summary_chapters.write(found, tmp_path, formats)}
     assert {"summary.txt", "trials.csv", "estimates.csv", "differences.csv", "table_val_loss.tex"} <= written
@@ -110,21 +99,14 @@ def test_every_kind_of_study_is_reported(monkeypatch, tmp_path, name):
     assert len(pd.read_csv(tmp_path / "trials.csv")) == sum(len(arm.labels) for arm in found.grid.arms.values())
 
 
-def test_differences_are_tested_where_both_arms_are_recorded(study):
-    """By metric, paired by seed; tinylstm has relu alone."""
-    tests = summary_chapters.load(study).tests.set_index("metric")
-    assert tests.loc["total_variation", ["value", "n"]].tolist() == [pytest.approx(0.1), 3]
-    assert len(tests.loc[["val_loss"]]) == 1
-
-
 def test_two_studies_are_compared_arm_by_arm():
     """Shared seeds are paired, disjoint ones tested by Welch's test as SciPy has it; Holm runs over the arms; no shared
     arm is an error."""
     x, y = (2.0, 2.1, 2.2), (2.3, 2.2, 2.6)
-    made = {"x": grids.record(losses=x), "y": grids.record(losses=y), "z": grids.record(losses=y, first=90)}
-    made["z"]["config"]["iterations"] = 7
-    for name, record in (made | {"other": grids.record(model="convlm")}).items():
-        store.save(store.path_of(name, record["arm"]), record | {"study": name})
+    grids.save(grids.record(losses=x), study="x")
+    grids.save(grids.record(losses=y), study="y")
+    grids.save(grids.record(losses=y, first=90, iterations=7), study="z")
+    grids.save(grids.record(model="convlm"), study="other")
     tests = {"y": stats.ttest_rel(y, x), "z": stats.ttest_ind(y, x, equal_var=False)}
     for other, expected in tests.items():
         differs, found = summary_chapters.compare("x", other)

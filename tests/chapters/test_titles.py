@@ -1,7 +1,5 @@
 """Titles and captions are fixed text: each test fails when the committed records say otherwise."""
 
-from __future__ import annotations
-
 import pytest
 
 from actlab.book.pages import load_pages
@@ -16,24 +14,21 @@ from actlab.records import mnist as mnist_records
 from actlab.records.estimates import ALPHA, adjusted
 from actlab.records.wording import listing
 
-
-@pytest.fixture(autouse=True)
-def committed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ACTLAB_RESULTS", raising=False)
+pytestmark = pytest.mark.usefixtures("committed")
 
 
-def title(page: str) -> str:
+def title(page):
     """Of a page below studies/."""
     return next(str(each.params["title"]) for each in load_pages() if each.name == f"studies/{page}")
 
 
-def minus_relu(study: str, metric: str) -> dict[tuple[str, str], tuple[float, float]]:
+def minus_relu(study, metric):
     """(model, activation) -> difference from relu and its adjusted p-value."""
     grid = families.quoting(repro.read(store.load_study(study)))
     return {(arm.model, arm.activation): (e.value, p) for arm, e, p, _ in families.tested(grid, metric)}
 
 
-def test_repro() -> None:
+def test_repro():
     """More than half of the differences of loss are significant, and less than a quarter of those between seeds."""
     assert title("repro").endswith("often differ significantly in loss, and seldom in how far two seeds differ")
     loss, agreement = (minus_relu("repro-lite", metric) for metric in ("val_loss", "total_variation"))
@@ -41,7 +36,7 @@ def test_repro() -> None:
     assert sum(p < 0.05 for _, p in agreement.values()) < len(loss) / 4
 
 
-def test_answer() -> None:
+def test_answer():
     """Most comparisons are undecided; which means over architectures are significant, and that each of them needs one
     architecture and no other."""
     found = answer.read()
@@ -55,7 +50,7 @@ def test_answer() -> None:
     assert 0.19 < found.levels()["convlm"].values["relu"].value < 0.22, "one draw in five"
 
 
-def test_processors() -> None:
+def test_processors():
     """Kinked and smooth activations lie more than three powers of ten apart; relu's losses move most."""
     assert title("processors").startswith("In charlm, from the same seed, a rounding error grows under relu and step")
     grid = repro.read(store.load_study(intro.PERTURBED))
@@ -72,7 +67,7 @@ def test_processors() -> None:
     assert max(nudged) > 10 * min(nudged)
 
 
-def test_sources() -> None:
+def test_sources():
     """Under every activation and at both sizes."""
     assert title("sources").startswith("First weights and order of batches make most of the difference between seeds")
     for study in ("sources", "sources-small"):
@@ -84,7 +79,7 @@ def test_sources() -> None:
             assert min(alone) > every / 2
 
 
-def test_extreme() -> None:
+def test_extreme():
     """All five matter at both sizes, and only squared_relu lowers the loss; agreement changes its sign with size."""
     assert title("extreme").endswith("every unusual activation changes the loss; only squared_relu lowers it")
     for study, sign, undecided in (("extreme", 1, "step"), ("extreme-small", -1, "squared_relu")):
@@ -96,7 +91,7 @@ def test_extreme() -> None:
         assert [a for (_, a), (_, p) in agreement.items() if p >= ALPHA] == [undecided]
 
 
-def test_report() -> None:
+def test_report():
     """Every loss moves further from relu's with size; of the full scale there is no record."""
     assert title("report").startswith("Losses lie further from relu's at 1 million parameters than at 34 thousand")
     sizes = report.read(store.load_study("scale"))
@@ -106,14 +101,14 @@ def test_report() -> None:
     assert "none at full scale" in report.waiting(gather())
 
 
-def test_claims() -> None:
+def test_claims():
     """The ledger's title is the sentence that the front page quotes; most decided outcomes are artefacts."""
     said, defect = ledger.decided(ledger.judge()).split("; ")
     assert title("claims").lower() == said
     assert defect == "15 artefacts share one defect (the activation ignored)"
 
 
-def test_ablation() -> None:
+def test_ablation():
     """On average bQ+bV raises the loss, at neither rate does it lower one significantly; the rate matters more for
     AdamW and SOAP."""
     assert title("ablation").startswith("In a GPT of 170 thousand parameters, breaking attention's symmetry does not")
@@ -130,7 +125,7 @@ def test_ablation() -> None:
         assert drop > 10 * ablation_records.symmetry(tuned).value if name in ("adamw", "soap") else drop == 0
 
 
-def test_mnist() -> None:
+def test_mnist():
     """Counted over significant cells; at the two smaller rates GeGLU wins every one at equal width."""
     assert title("mnist").startswith(
         "After one epoch at rates up to 0.001 GeGLU is ahead of ReLU at equal width, mostly"
@@ -149,7 +144,7 @@ def test_mnist() -> None:
     assert all(worse > 2 * better for better, worse in signs["geglu_equal_parameters"])
 
 
-def test_autopsy() -> None:
+def test_autopsy():
     """With its defect on each anomaly is there, without it not: equal losses, a loss near 0, a model that differs from
     itself as two seeds do, a trend that needs no second model."""
     assert title("autopsy") == "Switched on in small networks, the defects give anomalies of the published kind"

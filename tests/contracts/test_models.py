@@ -37,15 +37,11 @@ def large(name, activation):
     return tiny.enlarge(tiny.model(name, activation, gated_width="doubled"))
 
 
-def test_the_activation_reaches_the_network(subtests):
+def test_the_activation_reaches_the_network(architecture):
     """Same initialisation, same batch: any two activations give different logits."""
-    for name in MODELS:
-        with subtests.test(name=name):
-            outputs = {activation: logits(large(name, activation), tiny.tokens()) for activation in ACTIVATIONS}
-            for a, b in combinations(ACTIVATIONS, 2):
-                assert torch.equal(outputs[a], outputs[b]) == (frozenset({a, b}) in SAME_FUNCTION), (
-                    f"{name}: {a} and {b}"
-                )
+    outputs = {activation: logits(large(architecture, activation), tiny.tokens()) for activation in ACTIVATIONS}
+    for a, b in combinations(ACTIVATIONS, 2):
+        assert torch.equal(outputs[a], outputs[b]) == (frozenset({a, b}) in SAME_FUNCTION), f"{a} and {b}"
 
 
 def test_the_activation_module_is_called(cells, subtests):
@@ -82,24 +78,20 @@ def test_every_length_up_to_the_context(cells, subtests):
                 assert torch.isfinite(out).all()
 
 
-def test_no_model_sees_the_future_at_the_studys_context(subtests):
+def test_no_model_sees_the_future_at_the_studys_context(architecture):
     """At 128 positions, where kernels work in blocks."""
-    for name in MODELS:
-        with subtests.test(name=name):
-            config = replace(tiny.CONFIG, block_size=128, n_embd=32)
-            model, tokens = tiny.enlarge(tiny.model(name, config=config), 5), tiny.tokens(2, 128)
-            before = logits(model, tokens)
-            for t in (0, 1, 15, 31, 32, 63, 64, 100, 126):
-                other = tokens.clone()
-                other[:, t + 1 :] = (other[:, t + 1 :] + 3) % 11
-                assert torch.equal(before[:, : t + 1], logits(model, other)[:, : t + 1])
+    config = replace(tiny.CONFIG, block_size=128, n_embd=32)
+    model, tokens = tiny.enlarge(tiny.model(architecture, config=config), 5), tiny.tokens(2, 128)
+    before = logits(model, tokens)
+    for t in (0, 1, 15, 31, 32, 63, 64, 100, 126):
+        other = tokens.clone()
+        other[:, t + 1 :] = (other[:, t + 1 :] + 3) % 11
+        assert torch.equal(before[:, : t + 1], logits(model, other)[:, : t + 1])
 
 
-def test_rows_of_a_batch_do_not_mix(subtests):
+def test_rows_of_a_batch_do_not_mix(architecture):
     """A sequence's logits do not depend on its neighbours in the batch."""
-    for name in MODELS:
-        with subtests.test(name=name):
-            model, tokens = large(name, "gelu"), tiny.tokens(3)
-            other = tokens.clone()
-            other[1:] = (other[1:] + 1) % 11
-            assert torch.equal(logits(model, tokens)[0], logits(model, other)[0])
+    model, tokens = large(architecture, "gelu"), tiny.tokens(3)
+    other = tokens.clone()
+    other[1:] = (other[1:] + 1) % 11
+    assert torch.equal(logits(model, tokens)[0], logits(model, other)[0])

@@ -16,13 +16,12 @@ iterations: 1
 batch_size: 1
 noise_floor: false
 """
-COMMANDS = ["run", "report", "replay", "data", "book", "list", "get", "tokenize"]
-OPTIONS = ["--help", "--model", "--activation", "--trials", "--workers", "--out", "--no-plots", "--vocab-size"]
-OPTIONS += ["--scheduler", "--redo-damaged", "--models", "--"]
-VALUES = ["FILE", "nowhere.yaml", "relu", "rleu", "0", "-1", "1.5", "nan", "pydoc", "../..", "/", "[bold]é[/]", ""]
-words = st.lists(
-    st.sampled_from(COMMANDS) | st.sampled_from(OPTIONS) | st.sampled_from(VALUES) | st.text(max_size=6), max_size=6
-)
+COMMANDS = "run report replay data book list get tokenize"
+OPTIONS = """--help --model --models --activation --trials --workers --out --no-plots --vocab-size
+--scheduler --redo-damaged --"""
+VALUES = "FILE nowhere.yaml relu rleu 0 -1 1.5 nan pydoc ../.. / [bold]é[/]"
+kinds = [st.sampled_from(words.split()) for words in (COMMANDS, OPTIONS, VALUES)]
+words = st.lists(st.one_of(*kinds, st.text(max_size=6)), max_size=6)
 
 
 @pytest.fixture

@@ -1,16 +1,13 @@
 """ECD against a slow, literal reference, and every invariant of its equations."""
 
 import math
-from collections.abc import Callable
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from actlab.errors import BadInput
 from actlab.optimizers import ECD
-
-Loss = Callable[[list[Tensor]], Tensor]
 
 
 def literal(theta, loss, steps, lr, eta, F0, w=0.0, conserve=True, per_tensor=True):

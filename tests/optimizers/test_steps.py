@@ -1,7 +1,8 @@
 """A step without ``torch._dynamo``: the library stays out of the process (the bits are a contract's)."""
 
-import subprocess
 import sys
+
+from tiny import ran
 
 TRAINED = """
 import sys, torch
@@ -20,5 +21,5 @@ print([name for name in slow if name in sys.modules])
 
 def test_training_loads_no_compiler():
     """Nor anything else that a worker does not need: each costs up to 2 s at the start."""
-    found = subprocess.run([sys.executable, "-c", TRAINED], capture_output=True, text=True, check=True).stdout
+    found = ran([sys.executable, "-c", TRAINED]).stdout
     assert found.strip() == "[]"

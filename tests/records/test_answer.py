@@ -3,10 +3,10 @@ JSON)."""
 
 from copy import deepcopy
 
+import grids
 import numpy as np
 import pytest
 import yaml
-from tests.support import grids
 
 from actlab import paths
 from actlab.chapters import answer as chapter

@@ -46,9 +46,8 @@ def minus_relu(arms, name, keep):
 
 
 @pytest.mark.parametrize("study", ["sources", "answer", "answer-novels", "answer-rate"])
-def test_equal_loss_again_from_the_raw_records(monkeypatch, study):
+def test_equal_loss_again_from_the_raw_records(committed, study):
     """Every comparison of the study of sources, of the confirmatory one and of its companions."""
-    monkeypatch.setenv("ACTLAB_RESULTS", str(paths.ROOT / "results"))
     found = answer.exploratory() if study == "sources" else answer.read(study)
     outcomes, records = found.comparisons(), raw(study)
     for model, name in outcomes:

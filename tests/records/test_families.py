@@ -2,23 +2,18 @@
 
 from dataclasses import replace
 
+import grids
 import pytest
-from tests.support import grids
+from grids import committed
 
-from actlab import paths
 from actlab.chapters import report, repro
 from actlab.chapters import sources as sources_chapter
 from actlab.records import preregistration as registration
-from actlab.records import sources, store
+from actlab.records import sources
 from actlab.records.families import extent, repeats, runs
 from actlab.records.families import tested as compared
 from actlab.records.preregistration import commits, of_rule
 from actlab.records.repro import read
-
-
-def committed(study):
-    """Of a study, the records that the repository holds."""
-    return [store.load(path) for path in sorted((paths.ROOT / "results" / study).glob("*.json"))]
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +23,9 @@ def lite():
 
 def test_a_run_is_its_settings_and_seeds():
     """What is only measured does not matter; a rate does, and so does a stream with another seed."""
-    base = grids.record()
-    other = grids.record()
-    other["config"] = {**other["config"], "snapshots": [5], "recipe": {"device": "cuda", "evaluate_every": 3}}
-    assert repeats(base, other)
-    other["config"]["recipe"] = {"device": "cpu", "learning_rate": 0.1}
-    assert not repeats(base, other)
-    varied = grids.record()
-    varied["config"] = {**varied["config"], "varies": "init", "fixed": 42}
+    base, varied = grids.record(), grids.record(varies="init", fixed=42)
+    assert repeats(base, grids.record(snapshots=[5], recipe={"device": "cuda", "evaluate_every": 3}))
+    assert not repeats(base, grids.record(snapshots=[5], recipe={"device": "cpu", "learning_rate": 0.1}))
     assert len(runs([varied]) & runs([base])) == 1
     assert not repeats(varied, base)
     assert repeats(grids.record(losses=(2.0, 2.1)), base)

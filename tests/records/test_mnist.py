@@ -1,7 +1,7 @@
 """The image sweep read from records: pairing by seed, sentences that count."""
 
 import pytest
-from tests.support.sweeps import longer, made_up
+from sweeps import longer, made_up
 
 from actlab.chapters import mnist as chapter
 from actlab.records import mnist as mnist_records

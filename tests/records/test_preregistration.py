@@ -4,7 +4,7 @@ import hashlib
 
 import pandas as pd
 import pytest
-from tests.support.history import commit, git
+from history import commit, git
 
 from actlab import paths
 from actlab.records import store
@@ -40,11 +40,10 @@ def test_a_plan_that_is_nowhere_in_the_history_has_no_commit(repository):
     assert commits("params/toy.yaml", "/nowhere") == {}
 
 
-def test_every_recorded_plan_of_this_repository_came_before_its_runs(monkeypatch):
+def test_every_recorded_plan_of_this_repository_came_before_its_runs(committed):
     """Of all results: the history holds each record's plan, from before its first trial (where there is a history)."""
     if not commits("params/repro-lite.yaml"):
         pytest.skip("no git history here")
-    monkeypatch.setenv("ACTLAB_RESULTS", str(paths.ROOT / "results"))
     folders = [folder.name for folder in sorted(paths.results().iterdir()) if folder.is_dir()]
     found = pd.concat([registrations(store.load_study(study)) for study in folders])
     committed, began = (pd.to_datetime(found[column], utc=True) for column in ("committed", "first_run"))

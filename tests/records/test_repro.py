@@ -1,10 +1,9 @@
 """Reading the grid: records become matrices and estimates, and nothing is made up on the way."""
 
+import grids
 import numpy as np
 import pytest
-from tests.support import grids
 
-from actlab.chapters.repro import association
 from actlab.records.repro import read
 from actlab.statistics.means import mean_interval, pair_mean
 
@@ -43,36 +42,10 @@ def test_differences_are_paired_by_seed():
     assert (churn.value, churn.high - churn.low) == (pytest.approx(0.2), pytest.approx(0, abs=1e-9))
 
 
-def test_missing_arms_are_missing():
-    """An arm without a record has no place; one without a noise floor has NaN there."""
-    results = grids.grid()
-    assert results.arms["charlm", "relu"].floor_of("churn", "repeat") == 0
-    assert results.arms["charlm", "relu"].floor_of("churn", "nudge") == 1e-6
-    assert np.isnan(results.arms["charlm", "gelu"].floor_of("churn", "nudge"))
-    assert ("tinylstm", "swiglu") not in results.arms
-    assert read([]).arms == {}
-
-
-def test_association_follows_the_order_of_the_differences():
-    """Four activations whose total variation falls as their loss rises: -1 in every leave-one-out, so the interval is a
-    point; the reverse: +1."""
-    shifts = {"gelu": 0.1, "swish": 0.2, "smelu_1": 0.3, "mish": 0.4}
-    for sign in (-1, 1):
-        records = [grids.record(losses=(1.0, 2.0, 3.0), pd=0.5)]
-        records += [
-            grids.record(activation=a, losses=(1.0 + s, 2.0 + s, 3.0 + s), pd=0.5 + sign * s) for a, s in shifts.items()
-        ]
-        arms = read(records).arms
-        found = association([(arms["charlm", a], arms["charlm", "relu"]) for a in shifts])
-        assert (found.value, found.low, found.high, found.n) == pytest.approx((sign, sign, sign, 3))
-    assert np.isnan(association([(arms["charlm", "gelu"], arms["charlm", "relu"])] * 2).value)
-
-
 def test_arms_that_differ_in_more_are_named_by_it():
     """One model and activation under two streams: rows of their own, compared within themselves."""
-    records = [grids.record(), grids.record(activation="gelu"), grids.record(), grids.baseline()]
-    records[2]["arm"] = "charlm-relu-init"
-    records[2]["config"] |= {"varies": "init", "fixed": 42}
+    varied = grids.record(varies="init", fixed=42) | {"arm": "charlm-relu-init"}
+    records = [grids.record(), grids.record(activation="gelu"), varied, grids.baseline()]
     found = read(records)
     assert found.models == ("charlm, varies=all", "charlm, varies=init")
     assert ("charlm, varies=init", "gelu") not in found.arms

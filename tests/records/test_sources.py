@@ -3,9 +3,9 @@
 import math
 from itertools import combinations, product
 
+import grids
 import numpy as np
 import pytest
-from tests.support import grids
 
 from actlab.chapters import sources as chapter
 from actlab.records import sources

@@ -64,7 +64,6 @@ class StackedLSTM(nn.Module):
     def __init__(self, stack):
         super().__init__()
         first = stack.layers[0]
-        assert isinstance(first, nn.LSTM)
         self.lstm = nn.LSTM(
             first.input_size, first.hidden_size, len(stack.layers), batch_first=True, dropout=stack.drop.p
         )

@@ -3,10 +3,10 @@
 from itertools import product
 
 import pytest
+import tiny
 import torch
 from tests.speed import peers, reference
 from tests.speed.__main__ import save
-from tests.support import tiny
 from torch.optim import adam
 
 from actlab.chapters import running

@@ -9,14 +9,13 @@ import tiny
 import torch
 from torch.nn import functional as F
 
-import actlab
 from actlab import metrics
 from actlab.data.text import corpus_of
 from actlab.errors import BadInput
 from actlab.study import baselines, measure, trial
 from actlab.study.arms import arm
 from actlab.study.measure import disjoint, ensembles
-from actlab.study.run import run
+from actlab.study.run import run, run_experiment
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.recipes import TokenRecipe
 
@@ -26,11 +25,11 @@ RECIPE = TokenRecipe(iterations=1, evaluate_every=1)
 def test_trajectory_compares_the_trials_along_the_way(toy):
     """A snapshot of a longer trial is the end of a shorter one, bit for bit: weights, history, pairs; the record ends
     as without snapshots, and an ordinary one has none of the blocks."""
-    short = actlab.run_experiment("charlm", "relu", toy.replace(study="short", iterations=2))
-    whole = actlab.run_experiment("charlm", "relu", toy)
+    short = tiny.relu(toy.replace(study="short", iterations=2))
+    whole = tiny.relu(toy)
     assert not {"as_published", "trajectory", "ensembles"} & set(whole)
     settings = toy.replace(study="long", snapshots=[2])
-    record = actlab.run_experiment("charlm", "relu", settings)
+    record = tiny.relu(settings)
     (entry,) = record["trajectory"]
     assert (entry["iteration"], entry["as_published"]) == (2, {})
     assert [t["val_loss"] for t in entry["trials"]] == [t["final"]["val_loss"] for t in short["trials"]]
@@ -51,7 +50,7 @@ def test_single_streams(toy):
     assert (len(set(first)), len(set(second))) == (1, 4)
     assert all(p["total_variation"] > 0 for r in records for p in r["reproducibility_metrics"])
     assert [r["config"].get("varies", "all") for r in records] == streams
-    still = actlab.run_experiment("nanotransformer", "gelu", toy.replace(varies="dropout", trials=2))
+    still = run_experiment("nanotransformer", "gelu", toy.replace(varies="dropout", trials=2))
     assert still["arm"].startswith("nanotransformer-gelu-dropout-")
     assert still["reproducibility_metrics"][0]["total_variation"] == 0
 
@@ -91,14 +90,14 @@ def test_ensembles_are_compared_by_their_mean_probabilities(toy):
     found = {str(entry["between"]): entry["total_variation"] for entry in ensembles(p, 2)}
     assert found == {"[['1', '2'], ['3', '4']]": 0.0, "[['1', '3'], ['2', '4']]": 1.0, "[['1', '4'], ['2', '3']]": 0.0}
     assert ensembles(p, 1)[0] == {"between": [["1"], ["2"]], **metrics.row_means(one, other)}
-    record = actlab.run_experiment("charlm", "relu", toy.replace(trials=4, ensembles=[2]))
+    record = tiny.relu(toy.replace(trials=4, ensembles=[2]))
     assert [len(pairs) for pairs in record["ensembles"].values()] == [3]
 
 
 def test_equal_compute_and_averaged_weights_are_in_the_record(toy):
     """Two networks of half the steps beside one of all; pairs of the averaged weights, and their loss."""
     settings = toy.replace(trials=4, snapshots=[2], equal_compute=[2], average=0.9)
-    record = actlab.run_experiment("charlm", "relu", settings)
+    record = tiny.relu(settings)
     assert [(each["size"], each["iteration"]) for each in record["equal_compute"]] == [(1, 4), (2, 2)]
     assert [len(each["losses"]) for each in record["equal_compute"]] == [4, 2]
     assert record["equal_compute"][0]["losses"][0]["loss"] > 0

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from pydantic import ValidationError
 
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params, read_mapping
 from actlab.study.run import read_params
@@ -40,16 +39,3 @@ def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones():
     assert Params.parse({"model": "convlm"}) == Params.parse({"model": ["convlm"]}) == Params(model=("convlm",))
     assert Params.parse({"activations": '["swish", "relu"]'}).activations == ("swish", "relu")
     assert MnistParams.parse({"learning_rates": [1, "1e-3"]}).learning_rates == (1.0, 0.001)
-
-
-def test_replace_checks_and_nothing_changes_after_entry():
-    """A changed copy is checked like new parameters; the original stays."""
-    params = Params(trials=2)
-    assert params.replace(trials=5, model="convlm").model == ("convlm",)
-    assert params.replace() == params == Params(trials=2)
-    with pytest.raises(BadInput, match="trials=0"):
-        params.replace(trials=0)
-    with pytest.raises(UnknownName, match="unknown parameter 'trails'"):
-        params.replace(trails=3)
-    with pytest.raises(ValidationError, match="frozen"):
-        params.trials = 5

@@ -30,10 +30,9 @@ def planned():
     return {(arm.study, arm.id): arm for params in begun for arm in load(params).arms}
 
 
-def test_every_recorded_arm_is_planned(monkeypatch):
+def test_every_recorded_arm_is_planned(committed):
     """A change of an arm's settings or of their hash would orphan results: lists every record that no params file plans
     any more, or whose trials are not read back as planned."""
-    monkeypatch.setenv("ACTLAB_RESULTS", str(ROOT))
     arms = planned()
     recorded = {
         path: (record["study"], record["arm"]) for path, record in RECORDS.items() if record["kind"] not in WITHOUT_ARM

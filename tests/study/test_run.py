@@ -92,7 +92,6 @@ def test_errors_survive_the_way_home_from_a_worker():
 
 def grown(params, trials):
     (record,) = run(params.replace(trials=trials)).records
-    assert record is not None
     return record
 
 
@@ -129,10 +128,9 @@ def test_trials_that_come_out_differently_are_refused(params):
     out."""
     small = grown(params, 2)
     path = store.path_of(params.study, small["arm"])
-    changed = {key: value for key, value in small.items() if key != "checksum"}
-    changed["trials"][0] |= {"weights_sha256": "0" * 64} if params is STUDIES[0] else {"val_loss": 1.0}
+    small["trials"][0] |= {"weights_sha256": "0" * 64} if params is STUDIES[0] else {"val_loss": 1.0}
     path.unlink()
-    store.save(path, changed)
+    store.save(path, small)
     with pytest.raises(RecordError, match=r"trial 42 comes out differently .* --set study=NAME"):
         grown(params, 3)
 

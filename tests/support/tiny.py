@@ -1,6 +1,7 @@
 """Sizes at which a test trains in milliseconds. Not a test."""
 
 import json
+import subprocess
 import sys
 from dataclasses import replace
 
@@ -36,6 +37,13 @@ CATS = " ".join(f"the {i * 7919 % 997} cats sat on {i % 13} mats" for i in range
 """A text that a small vocabulary of tokens shortens."""
 
 
+def ran(command, fails=False, **more):
+    """A process that has ended well, or not where ``fails``; what it printed is the message of a failing test."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
+    assert bool(done.returncode) == fails, done.stdout[-3000:] + done.stderr[-3000:]
+    return done
+
+
 def typed(*words):
     """Exit code of ``actlab WORDS``."""
     sys.argv = ["actlab", *map(str, words)]
@@ -54,6 +62,11 @@ def relu(settings):
 def model(name="charlm", activation="gelu", seed=42, config=CONFIG, gated_width="matched"):
     """A freshly initialised tiny model."""
     return build_model(name, config, activation, gated_width=gated_width, generator_for=init_streams(seed))
+
+
+def lacks_bfloat16(name):
+    """Whether a model has an LSTM, which this processor cannot run in bfloat16."""
+    return name in ("hybridlm", "tinylstm") and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 def gpt2(seed=42, activation="gelu", **changes):

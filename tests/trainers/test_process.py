@@ -1,9 +1,9 @@
 """A process keeps what it frees: fewer page faults, the same bits."""
 
-import subprocess
 import sys
 
 import pytest
+from tiny import ran
 
 from actlab.trainers import process
 
@@ -30,15 +30,10 @@ print(count() - before)
 def test_freed_memory_is_not_faulted_in_again():
     """Blocks of 36 MB, beyond any size that glibc keeps by itself: each use faults their pages in; where memory is
     kept, none after a while."""
-    faults = {
-        way: int(
-            subprocess.run(
-                [sys.executable, "-W", "ignore", "-c", FAULTS, way], capture_output=True, text=True, check=True
-            ).stdout
-        )
-        for way in ("kept", "given back")
-    }
-    assert faults["kept"] < 100 < 1000 < faults["given back"]
+    kept, given_back = (
+        int(ran([sys.executable, "-W", "ignore", "-c", FAULTS, way]).stdout) for way in ("kept", "given back")
+    )
+    assert kept < 100 < 1000 < given_back
 
 
 def test_another_c_library_is_no_error(monkeypatch):

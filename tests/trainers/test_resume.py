@@ -7,20 +7,18 @@ import tiny
 import torch
 from torch import nn
 
-from actlab.models import MODELS
 from actlab.optimizers import ECD
 from actlab.trainers import checkpoint
 
 
 @pytest.mark.parametrize(("at", "dtype"), [(0, "float32"), (3, "float32"), (6, "float32"), (3, "bfloat16")])
-@pytest.mark.parametrize("name", MODELS)
-def test_resumed_is_uninterrupted(name, at, dtype, tmp_path, monkeypatch):
+def test_resumed_is_uninterrupted(architecture, at, dtype, tmp_path, monkeypatch):
     """Killed after any of its checkpoints and started again, from another starting model, a trial gives the same
     weights, history and predictions, bit for bit."""
-    if dtype == "bfloat16" and name in ("hybridlm", "tinylstm") and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+    if dtype == "bfloat16" and tiny.lacks_bfloat16(architecture):
         pytest.skip("this processor has no LSTM in bfloat16")
     recipe, real = replace(tiny.RECIPE, iterations=11, dtype=dtype), checkpoint.save
-    whole = tiny.outcome(tiny.run(tiny.model(name), recipe))
+    whole = tiny.outcome(tiny.run(tiny.model(architecture), recipe))
 
     def save(*state):
         real(*state)
@@ -30,8 +28,8 @@ def test_resumed_is_uninterrupted(name, at, dtype, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "save", save)
         with pytest.raises(KeyboardInterrupt):
-            tiny.run(tiny.model(name), recipe, saved_at=tmp_path / "t")
-    assert tiny.outcome(tiny.run(tiny.model(name, seed=99), recipe, saved_at=tmp_path / "t")) == whole
+            tiny.run(tiny.model(architecture), recipe, saved_at=tmp_path / "t")
+    assert tiny.outcome(tiny.run(tiny.model(architecture, seed=99), recipe, saved_at=tmp_path / "t")) == whole
 
 
 @pytest.mark.parametrize("length", [8, 16, 24])

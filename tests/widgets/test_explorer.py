@@ -2,7 +2,7 @@
 
 import re
 
-from tests.support.explored import catalogue
+from explored import catalogue
 
 from actlab.widgets.explorer import Explorer
 

@@ -25,7 +25,6 @@ def test_moving_beta_changes_the_picture():
 def test_train_one_now_trains():
     panel = TrainOne(PARAMS)
     panel.start.click()
-    assert panel.thread is not None
     panel.thread.join(60)
     assert panel.result["status"] == "done"
     assert "validation loss" in panel.words.value
@@ -40,7 +39,6 @@ def test_stop_stops():
     panel = TrainOne(params)
     panel.start.click()
     panel.stop.click()
-    assert panel.thread is not None
     panel.thread.join(60)
     assert "was stopped at iteration" in panel.words.value
     assert panel.result == {}
