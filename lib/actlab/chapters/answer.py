@@ -17,10 +17,10 @@ from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, Hypothesis
 from actlab.records.estimates import ALPHA, Cells, adjusted
-from actlab.records.preregistration import params_of, registrations
+from actlab.records.preregistration import params_of
 from actlab.records.repro import Grid
 from actlab.records.tables import of_records
-from actlab.records.wording import capital, extremes, listing, moment, signed, significance
+from actlab.records.wording import capital, extremes, listing, signed, significance
 from actlab.statistics.equal_loss import read_at_equal_seeds
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import spearman
@@ -230,22 +230,6 @@ def extent(answer: Answer, study: str = STUDY) -> str:
     return f"{len(answer.arms())} of {len(params_of(study)['model'])}"
 
 
-def registration_table(*studies: str) -> pd.DataFrame:
-    """A row a version of a plan under which records were made: its commit and date, and when the first run began."""
-    return frame(
-        {
-            f"{study}, version {r.version}": {
-                "commit": r.commit[:10] or "not in this history",
-                "committed": r.committed and moment(r.committed),
-                "first run began": r.first_run and moment(r.first_run),
-                "records": r.records,
-            }
-            for study in studies
-            for r in registrations(store.load_study(study)).itertuples()
-        }
-    )
-
-
 def tables(answer: Answer, study: str = STUDY, companions: Iterable[str] = ()) -> Any:
     """Every table of the page, folded; the plans of the ``companions`` with the study's own."""
     every = (
@@ -258,7 +242,7 @@ def tables(answer: Answer, study: str = STUDY, companions: Iterable[str] = ()) -
         {
             every: comparison_table(answer),
             rates: rate_table(answer),
-            plan: registration_table(study, *companions),
+            plan: arms.registered(study, *companions),
             "origin of the records": arms.provenance(answer.grid),
         }
     )

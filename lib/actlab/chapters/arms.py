@@ -17,9 +17,10 @@ from actlab.records import store
 from actlab.records.estimates import ALPHA, REFERENCE, Cells
 from actlab.records.families import tested
 from actlab.records.labels import METRICS, Metric, of_trials
+from actlab.records.preregistration import registrations
 from actlab.records.repro import Grid
 from actlab.records.settings import kind_of
-from actlab.records.wording import signed, small, with_interval
+from actlab.records.wording import moment, signed, small, with_interval
 from actlab.statistics.estimate import Estimate
 
 TV = "total_variation"
@@ -109,6 +110,22 @@ def elsewhere(grid: Grid) -> list[str]:
         f"results/{grid.study} also holds {others} configurations of other settings or with more trials: the explorer "
         f"and `actlab report {grid.study}` show them side by side"
     ] * (others > 0)
+
+
+def registered(*studies: str) -> pd.DataFrame:
+    """A row a version of a plan under which records were made: its commit and date, and when the first run began."""
+    return frame(
+        {
+            f"{study}, version {r.version}": {
+                "commit": r.commit[:10] or "not in this history",
+                "committed": r.committed and moment(r.committed),
+                "first run began": r.first_run and moment(r.first_run),
+                "records": r.records,
+            }
+            for study in studies
+            for r in registrations(store.load_study(study)).itertuples()
+        }
+    )
 
 
 def provenance(grid: Grid) -> pd.DataFrame:
