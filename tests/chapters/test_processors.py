@@ -69,7 +69,7 @@ def test_where_one_ulp_grows_and_what_a_gpu_changes():
     moved = {("charlm", "relu"): 0.01, ("charlm", "gelu"): 1e-7, ("minigpt", "relu"): 0.0, ("minigpt", "gelu"): 0.02}
     grid = SimpleNamespace(floors=lambda: moved)
     assert processors.architectures(grid) == (
-        "after one ULP two runs end more than 0.0001 apart under relu in 1 of 2 architectures, and under other "
+        "after one ULP two runs end more than 0.0001 apart under relu in 1 of 2 architectures; under other "
         "activations in minigpt. The most among these is 0.020 (gelu in minigpt, beside 0 under relu)"
     )
     del moved["minigpt", "gelu"]

@@ -141,8 +141,8 @@ def architectures(grid: Grid) -> str:
         for (model, activation), value in others.head(1).items()
     )
     return (
-        f"after one ULP two runs end more than {FAR:g} apart under {REFERENCE} in {past} of {len(relu)} architectures, "
-        f"and under other activations in {models}{most}"
+        f"after one ULP two runs end more than {FAR:g} apart under {REFERENCE} in {past} of {len(relu)} architectures; "
+        f"under other activations in {models}{most}"
     )
 
 
