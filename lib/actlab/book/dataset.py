@@ -4,7 +4,6 @@ every key and column (`python -m actlab.book.dataset` writes them), and the tidy
 from __future__ import annotations
 
 import json
-
 from pathlib import Path
 from typing import Any
 
