@@ -36,7 +36,7 @@ def perturbed(activation, nudge, model="charlm"):
     """Five seeds: repeats are exact, nudged runs differ by ``nudge`` times 1 to 5."""
     pairs = []
     for i, seed in enumerate(LABELS):
-        changes = [(seed, "repeat", 0.0), (seed, "nudge", nudge * (i + 1)), (f"{seed}-threads2", "threads2repeat", 0.0)]
+        changes = [(seed, "repeat", 0.0), (seed, "nudge", nudge * (i + 1))]
         pairs += [
             {"between": [first, f"{seed}-{variant}"], **dict.fromkeys(PAIR_METRICS, value)}
             for first, variant, value in changes
@@ -62,7 +62,7 @@ def test_read_tells_streams_and_perturbations_apart():
     arms = found.grids["charlm"].arms.values()
     assert {(arm.activation, arm.varies) for arm in arms} == set(product(["relu", "gelu", "smelu_1"], sources.STREAMS))
     np.testing.assert_allclose(found.perturbation("charlm", "relu", "nudge"), [1e-4, 2e-4, 3e-4, 4e-4, 5e-4])
-    np.testing.assert_array_equal(found.perturbation("charlm", "relu", "threads2repeat"), np.zeros(5))
+    np.testing.assert_array_equal(found.perturbation("charlm", "relu", "repeat"), np.zeros(5))
     assert not len(found.perturbation("charlm", "relu", "bfloat16"))
 
 

@@ -8,7 +8,7 @@ from actlab.study import provenance
 
 def save(study, file, kind, **found):
     """What was found, with the machine and the moment; every run makes a record of its own."""
-    origin = provenance.of_record(threads=1, path="tests", data={})
+    origin = provenance.of_record(path="tests", data={})
     record = {"kind": kind, "study": study, **found, "provenance": origin}
     store.save(store.path_of(study, f"{file}-{datetime.now(UTC):%Y%m%dT%H%M%S}"), record)
     return record

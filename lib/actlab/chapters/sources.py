@@ -21,6 +21,7 @@ from actlab.records.labels import METRICS
 from actlab.records.repro import ArmResults
 from actlab.records.sources import (
     METRIC,
+    PERTURBATIONS,
     SMOOTH,
     STREAMS,
     Sources,
@@ -64,7 +65,7 @@ def figure_floors(found: Studies) -> Figure:
     for name, sources in found.items():
         for model, arm in _arms({name: sources} if sources.perturbed else {}):
             every[model, "another seed", arm.activation] = arm.shown(METRIC)
-            for variant, words in sources.perturbations.items():
+            for variant, words in PERTURBATIONS.items():
                 values = sources.perturbation(arm.record["model_name"], arm.activation, variant)
                 if len(values[values > 0]):
                     singles[model, words, arm.activation] = values[values > 0]

@@ -46,12 +46,11 @@ def mean_of_pairs(pairs: Iterable[Record], metric: str, kept: Chosen) -> float:
 
 
 def changed(record: Record | None, variant: str) -> dict[int, Record]:
-    """Seed -> the pair of its trial and the same seed changed; of its two runs on two threads for
-    ``threads2repeat``."""
-    first, found = "-threads2" if variant == "threads2repeat" else "", {}
+    """Seed -> the pair of its trial and the same seed changed."""
+    found = {}
     for pair in record["reproducibility_metrics"] if record else []:
         seed = pair["between"][1].partition("-")[0]
-        if pair["between"] == [f"{seed}{first}", f"{seed}-{variant}"]:
+        if pair["between"] == [seed, f"{seed}-{variant}"]:
             found[int(seed)] = pair
     return dict(sorted(found.items()))
 

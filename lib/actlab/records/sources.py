@@ -23,8 +23,6 @@ STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of 
 PERTURBATIONS = {
     "repeat": "the same again",
     "nudge": "one weight moved by one ULP",
-    "threads2": "two threads instead of one",
-    "threads2repeat": "two threads, the same again",
     "bfloat16": "bfloat16 instead of float32",
 }
 SMOOTH = ("gelu", "smelu_1")
@@ -49,18 +47,8 @@ class Sources:
         """Every activation minus relu under every stream; a family is a model's."""
         return [test for grid in self.grids.values() for test in tested(grid, METRIC)]
 
-    @property
-    def perturbations(self) -> dict[str, str]:
-        """name -> words, of those that some arm has a record of."""
-        return {
-            variant: words
-            for variant, words in PERTURBATIONS.items()
-            if any(len(self.perturbation(*arm, variant)) for arm in self.perturbed)
-        }
-
     def perturbation(self, model: str, activation: str, variant: str) -> NDArray[np.float64]:
-        """(seeds,) total variation between each seed's trial and the same seed changed; between its two runs on two
-        threads for ``threads2repeat``."""
+        """(seeds,) total variation between each seed's trial and the same seed changed."""
         pairs = repro.changed(self.perturbed.get((model, activation)), variant).values()
         return np.array([float(pair[METRIC]) for pair in pairs])
 

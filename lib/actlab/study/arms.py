@@ -17,16 +17,9 @@ from actlab.study.part_hashes import Parts, own_metrics, parts_of
 from actlab.study.tuning import Choice, chosen, tuned
 from actlab.trainers.recipes import Recipe
 
-VARIANTS = PLAIN, REPEAT, NUDGE, THREADS, THREADS_REPEAT, BFLOAT16 = (
-    "",
-    "repeat",
-    "nudge",
-    "threads2",
-    "threads2repeat",
-    "bfloat16",
-)
-"""Variants of a trial: as it is; the same seed once more; with one weight moved by one unit in the last place; on two
-threads, and so once more; with bfloat16 autocast."""
+VARIANTS = PLAIN, REPEAT, NUDGE, BFLOAT16 = "", "repeat", "nudge", "bfloat16"
+"""Variants of a trial: as it is; the same seed once more; with one weight moved by one unit in the last place; with
+bfloat16 autocast."""
 ALL = "all"
 D = TypeVar("D")
 
@@ -92,11 +85,6 @@ class TrialSpec(Specified):
     def label(self) -> str:
         """Names the trial within its arm: ``42`` or ``42-nudge``."""
         return f"{self.seed}-{self.variant}" if self.variant else str(self.seed)
-
-    @property
-    def threads(self) -> int:
-        """On how many it runs."""
-        return 2 if self.variant in (THREADS, THREADS_REPEAT) else 1
 
     @property
     def text_sha256(self) -> str:

@@ -17,7 +17,7 @@ from actlab import metrics
 from actlab.data.text import Corpus
 from actlab.models import LanguageModel
 from actlab.study import defects
-from actlab.study.arms import PLAIN, THREADS, THREADS_REPEAT, Arm, TrialSpec
+from actlab.study.arms import PLAIN, Arm, TrialSpec
 from actlab.trainers.evaluation import logits_of, predict
 from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.windows import Windows, spread
@@ -78,10 +78,10 @@ class Trained:
         return {label: predict(model, self.frozen.to(recipe.device), recipe) for label, model in models.items()}
 
     def pairs(self) -> list[Results]:
-        """Every pair of trials; in a floor or perturbed arm, those of one seed, plain and changed or both on two
-        threads."""
+        """Every pair of trials; in a floor or perturbed arm, those of one seed, plain and changed."""
         predictions, targets, own = self.predictions(), self.frozen.targets.flatten(), dict(self.arm.metrics)
-        couples = [c for c in combinations(self.done, 2) if self.arm.kind == "trials" or _one_seed(*c)]
+        every = self.arm.kind == "trials"
+        couples = [(a, b) for a, b in combinations(self.done, 2) if every or (a.seed == b.seed and a.variant == PLAIN)]
         return [
             {"between": [a.label, b.label], **metrics.compare(predictions[a.label], predictions[b.label], targets, own)}
             for a, b in couples
@@ -133,10 +133,6 @@ class Trained:
             "pairs": ensembles(predictions, size, len(predictions) * (len(predictions) - 1) // 2),
             "losses": ensemble_losses(predictions, size, self.frozen.targets.flatten()),
         }
-
-
-def _one_seed(a: TrialSpec, b: TrialSpec) -> bool:
-    return a.seed == b.seed and (a.variant == PLAIN or (a.variant, b.variant) == (THREADS, THREADS_REPEAT))
 
 
 def disjoint(labels: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:

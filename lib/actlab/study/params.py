@@ -227,7 +227,7 @@ class Params(LanguageParams):
     """corrected, as_published, or single defects: {padding: both, pairing: unpaired}."""
     varies: Several[Literal["all", "init", "order", "dropout"]] = ("all",)
     """Which random streams the trials' seeds feed, one arm for each; the others keep the first seed."""
-    perturbations: Listed[Literal["repeat", "nudge", "threads2", "threads2repeat", "bfloat16"]] = ()
+    perturbations: Listed[Literal["repeat", "nudge", "bfloat16"]] = ()
     """Also run every seed changed in these ways, and compare it with itself unchanged."""
     snapshots: Listed[int] = ()
     """Evaluations at which the weights are kept and the trials compared as well."""

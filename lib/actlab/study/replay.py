@@ -158,7 +158,7 @@ def replay(task: Task, report: Report | None = None) -> Replay:
         "differs": differs,
         "changed": changed,
         "seconds": seconds,
-        "provenance": provenance.of_record(record["provenance"]["threads"], record["provenance"]["path"], {}),
+        "provenance": provenance.of_record(record["provenance"]["path"], {}),
     }
     if not failed:
         found["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}

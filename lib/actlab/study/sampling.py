@@ -56,7 +56,7 @@ def written(record: Path, seeds: Sequence[int | None], prompt: str, length: int 
     labels = {found["trials"][0]["label"] if seed is None else str(seed): seed for seed in seeds}
     texts = {label: sample(load_model(found, seed), corpus, prompt, length, draw) for label, seed in labels.items()}
     kept = {name: found[name] for name in ("study", "arm", "model_name", "activation")}
-    made = provenance.of_record(1, "explore.written", {})
+    made = provenance.of_record("explore.written", {})
     return {"kind": "text", **kept, "prompt": prompt, "draw": draw, "texts": texts, "provenance": made}
 
 

@@ -100,7 +100,7 @@ def train_afresh(
 ) -> tuple[Results, dict[str, Tensor]]:
     """Train one task without looking at the cache or leaving anything there: its results; its predictions and weights.
     ``saved_at``: its checkpoint, gone on from if it exists."""
-    process.prepare(getattr(task, "threads", 1))
+    process.prepare()
     try:
         return kind_of(task).train_trial(task, saved_at, report, group)
     except ActlabError:
@@ -144,7 +144,6 @@ def record_of(arm: Any, results: list[Results], processes: int = 1) -> store.Rec
     trials = getattr(arm, "trials", (arm,))  # an arm of the image sweep is its own only specification
     recipe = getattr(trials[0], "recipe", None)
     origin = provenance.of_record(
-        threads=max(getattr(trial, "threads", 1) for trial in trials),
         path="stacked" if recipe is None else "compiled" if recipe.compiled else "loop",
         plan=getattr(arm, "plan", None),
         data=kind.data_of(trials[0]),
