@@ -130,10 +130,10 @@ def grown(grid: Grid) -> pd.Series[float]:
 
 def architectures(grid: Grid) -> str:
     """Where a perturbation of 1 ULP grows, under the reference and under another activation."""
-    others = grown(grid)
-    asked = {model for model, activation in grid.floors() if activation != REFERENCE}
-    relu = {model: moved for (model, activation), moved in grid.floors().items() if activation == REFERENCE}
+    floors, others = grid.floors(), grown(grid)
+    relu = {model: moved for (model, activation), moved in floors.items() if activation == REFERENCE}
     past = sum(moved > FAR for moved in relu.values())
+    asked = {model for model, activation in floors if activation != REFERENCE}
     models = listing(others.index.unique("model")) if len(others) else f"none of {len(asked)}"
     most = "".join(
         f". The most among these is {small(value)} ({activation} in {model}, beside "

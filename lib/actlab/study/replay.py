@@ -206,7 +206,7 @@ def _verdict(found: store.Record) -> str:
 
 def _floor(found: store.Record) -> str:
     """What a 1-ULP perturbation does to the replayed arm; nothing where that is not recorded."""
-    arms = repro.read(store.load_study(found["study"])).arms.values()
+    arms = repro.read_study(found["study"]).arms.values()
     moved = [
         arm.floor_of("total_variation", "nudge") for arm in arms if arm.floor and arm.record["arm"] == found["arm"]
     ]
