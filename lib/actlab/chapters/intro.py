@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,15 +15,15 @@ from actlab.records import repro
 from actlab.records.answer import METRIC, Answer
 from actlab.records.remedies import AVERAGED, ENSEMBLE
 from actlab.records.repro import Grid
-from actlab.records.wording import capital, extremes, listing, signed, small, span
+from actlab.records.wording import capital, extremes, signed, small, span
 from actlab.statistics.equal_loss import Curves
 
 TWINS = ("repro-lite", "scale", "extreme", "sources")
 """Studies with runs on two kinds of processor."""
 PERTURBED = "extreme"
 """The study whose every arm was also run with one weight moved by one unit in the last place (1 ULP)."""
-SIX = "repro-partial"
-"""The study that did so in six architectures."""
+SMALL, LARGER = "repro-lite", "repro-partial"
+"""The studies that did so in six architectures."""
 KINKED, SMOOTH = "relu", "gelu"
 LINES = """\
 {between}.
@@ -64,8 +63,8 @@ class Front:
     """What another kind of processor changes."""
     elsewhere: str
     """What of the published claims about outcomes is decided, and how (settings and counts are told apart)."""
-    exceptions: Sequence[str] = ()
-    """Architectures in which such a perturbation grows under smooth activations too."""
+    growing: str = ""
+    """In which architectures such a perturbation grows."""
 
     @property
     def lead(self) -> tuple[str, dict[str, Curves], float]:
@@ -92,7 +91,7 @@ def read() -> Front:
         floors(repro.read_study(PERTURBED)),
         processors.summary(processors.read(TWINS)),
         ledger.decided(ledger.judge()),
-        processors.grown(repro.read_study(SIX)).index.unique("model"),
+        processors.growing(*map(repro.read_study, (SMALL, LARGER))),
     )
 
 
@@ -120,12 +119,11 @@ def sentences(front: Front) -> dict[str, str]:
         }
     if {KINKED, SMOOTH} <= set(front.floors):
         high, low = (front.floors[name][0] for name in (KINKED, SMOOTH))
-        models = listing(front.exceptions)
-        grown = f". At partial scale it grows under smooth activations too in {models}" if len(front.exceptions) else ""
         told["perturbed"] = (
             f"**After a rounding error, {'orders of magnitude' if high > 1e3 * low else 'little'}.** From one seed, "
             f"with one weight moved by one unit in the last place (1 ULP), {KINKED} networks end {small(high)} apart "
-            f"in total variation, {SMOOTH} networks {small(low)} (charlm, one pair each, one untuned rate){grown}"
+            f"in total variation, {SMOOTH} networks {small(low)} (charlm, one pair each, one untuned rate). "
+            f"{front.growing}"
         )
     told["elsewhere"] = front.elsewhere
     told["repeating"] = front.repeating.partition(". ")[0]

@@ -128,6 +128,18 @@ def grown(grid: Grid) -> pd.Series[float]:
     return moved[moved > FAR].sort_values(ascending=False)
 
 
+def growing(small: Grid, large: Grid) -> str:
+    """In how many architectures a perturbation of 1 ULP grows under the reference alone, and in which of larger ones
+    under other activations too."""
+    further, floors = grown(small).index.unique("model"), small.floors()
+    alone = [m for m in small.models if floors.get((m, REFERENCE), 0.0) > FAR and m not in further]
+    models = listing(grown(large).index.unique("model"))
+    return (
+        f"It grows under {REFERENCE} alone in {len(alone)} of {len(small.models)} architectures; at partial scale "
+        f"under others too in {models}"
+    )
+
+
 def architectures(grid: Grid) -> str:
     """Where a perturbation of 1 ULP grows, under the reference and under another activation."""
     floors, others = grid.floors(), grown(grid)
