@@ -19,7 +19,7 @@ from actlab.records.ablation import interaction, symmetry
 from actlab.records.estimates import Cells
 from actlab.records.preregistration import params_of
 from actlab.records.settings import MAIN, kind_of
-from actlab.records.sources import METRIC, SMOOTH, amplification, ensemble_gain, ensembles
+from actlab.records.sources import METRIC, ensemble_gain, ensembles
 
 STUDIES = ("repro-lite", "answer", "sources", "sources-small", "extreme", "scale", "mnist", "ablation-tuned")
 """That the paper counts, in the order of its first table."""
@@ -61,7 +61,8 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         },
         "floors": front.floors,
         "repeats": [value for grid in (lite, extreme) for value in grid.floors("repeat").values()],
-        "amplification": [amplification(streams["sources-small"], "charlm", a) for a in SMOOTH],
+        "amplification": [found for study in streams.values() for found in study.amplifications()],
+        "perturbed": sum(len({model for model, _ in study.perturbed}) for study in streams.values()),
         "twins": twins.drop(columns=["run", "versions"]).to_dict("records"),
         "streams": {
             model: {arm.varies: arm.shown(METRIC) for arm in grid.arms.values() if arm.activation == "relu"}

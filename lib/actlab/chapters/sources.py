@@ -25,7 +25,6 @@ from actlab.records.sources import (
     SMOOTH,
     STREAMS,
     Sources,
-    amplification,
     ensemble_gain,
     ensembles,
 )
@@ -128,8 +127,7 @@ def _smooth(sources: Sources) -> str:
 def kink(sources: Sources) -> str:
     """Whether a 1-ULP perturbation grows further under relu than under each smooth activation, and by how much at
     least."""
-    found = [amplification(sources, m, a) for m in sources.grids for a in SMOOTH if (m, a) in sources.perturbed]
-    if not found:
+    if not (found := sources.amplifications()):
         return NO_RECORD
     least = min(found, key=lambda e: e.low)
     outcome = "further" if least.low > 0 else "not significantly further"

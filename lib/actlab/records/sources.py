@@ -52,6 +52,11 @@ class Sources:
         pairs = repro.changed(self.perturbed.get((model, activation)), variant).values()
         return np.array([float(pair[METRIC]) for pair in pairs])
 
+    def amplifications(self) -> list[Estimate]:
+        """``amplification`` of every model and smooth activation whose perturbed trials and relu's are recorded."""
+        cells = ((m, a) for m in self.grids for a in SMOOTH if {(m, a), (m, REFERENCE)} <= {*self.perturbed})
+        return [amplification(self, *cell) for cell in cells]
+
 
 def read(records: Iterable[Record], primary: Grid | None = None) -> Sources:
     """A study of sources, at the settings that most of its arms share, with the grid that it quotes; an empty one from
