@@ -124,10 +124,10 @@ def _smooth(sources: Sources) -> str:
     return "supported" if signs == {-1} else "contradicted" if 1 in signs else "undecided"
 
 
-def kink(sources: Sources) -> str:
+def kink(*studies: Sources) -> str:
     """Whether a 1-ULP perturbation grows further under relu than under each smooth activation, and by how much at
     least."""
-    if not (found := sources.amplifications()):
+    if not (found := [each for sources in studies for each in sources.amplifications()]):
         return NO_RECORD
     least = min(found, key=lambda e: e.low)
     outcome = "further" if least.low > 0 else "not significantly further"
