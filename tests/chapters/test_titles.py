@@ -70,6 +70,10 @@ def test_processors():
         assert 1e3 * max(smooth) < min(apart) < max(apart) < arm.estimate("total_variation").low / 5
     nudged = bfloat16.perturbation("charlm", "relu", "nudge")
     assert max(nudged) > 10 * min(nudged)
+    larger = sources.read(store.load_study("sources"))
+    for nudged in (larger.perturbation(model, "relu", "nudge") for model in ("charlm", "convlm")):
+        assert len(nudged) == 5
+        assert max(nudged) < 2 * min(nudged)
 
 
 def test_sources():
