@@ -4,7 +4,7 @@ sizes side by side, by the decision rule of params/sources.yaml."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -104,7 +104,7 @@ def answer(found: Studies) -> str:
 
 def rule_table(found: Studies) -> pd.DataFrame:
     """A row a part of the rule, a column a study."""
-    parts = {
+    parts: Mapping[str, Callable[[Sources], str]] = {
         "streams": _streams,
         "smooth activations agree more": _smooth,
         "relu's kink": kink,
