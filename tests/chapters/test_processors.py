@@ -72,7 +72,7 @@ def test_where_one_ulp_grows_and_what_a_gpu_changes():
         "after one ULP two runs end more than 0.0001 apart under relu in 1 of 2 architectures; under other "
         "activations in minigpt. The most among these is 0.020 (gelu in minigpt, beside 0 under relu)"
     )
-    said = "It grows under relu alone in 1 of 2 architectures; at partial scale under others too in minigpt"
+    said = "Such an error grows under relu alone in 1 of 2 architectures; at partial scale under others too in minigpt"
     assert processors.growing(grid, grid) == said
     del moved["minigpt", "gelu"]
     assert processors.architectures(grid).endswith("under other activations in none of 1")

@@ -135,8 +135,8 @@ def growing(small: Grid, large: Grid) -> str:
     alone = [m for m in small.models if floors.get((m, REFERENCE), 0.0) > FAR and m not in further]
     models = listing(grown(large).index.unique("model"))
     return (
-        f"It grows under {REFERENCE} alone in {len(alone)} of {len(small.models)} architectures; at partial scale "
-        f"under others too in {models}"
+        f"Such an error grows under {REFERENCE} alone in {len(alone)} of {len(small.models)} architectures; at partial "
+        f"scale under others too in {models}"
     )
 
 

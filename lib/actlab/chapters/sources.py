@@ -68,7 +68,7 @@ def figure_floors(found: Studies) -> Figure:
                 values = sources.perturbation(arm.record["model_name"], arm.activation, variant)
                 if len(values[values > 0]):
                     singles[model, words, arm.activation] = values[values > 0]
-    return points(every, LABEL, singles=singles, log=True, height=2.6)
+    return points(every, LABEL, singles=singles, log=True, columns=1, height=1.6)
 
 
 def figure_ensembles(found: Studies) -> Figure:
