@@ -108,11 +108,12 @@ def sentences(front: Front) -> dict[str, str]:
         told = dict.fromkeys(("between", "extent", "choosing", "agreement", "limits"), chapter.NOT_YET)
     else:
         base = next(iter(answer.levels().values())).values[answer.reference]
+        judged = "; ".join(f"{each.name}: {each.outcome}" for each in answer.hypotheses())
         told = {
             "between": _between(answer),
             "extent": "The comparison between seeds was registered before its runs, rates tuned: "
             f"{len(answer.grid.activations)} activations in {chapter.extent(answer)} planned architectures; {base.n} "
-            "seeds each; tests Holm-adjusted, 5%",
+            f"seeds each; tests Holm-adjusted, 5%. Its hypotheses: {judged}",
             "limits": _sizes(answer),
             "choosing": _choosing(answer),
             "agreement": _agreement(answer),
