@@ -1,5 +1,5 @@
-"""The companion studies on the page of the answer: a second text, a common learning rate, remedies, longer training;
-their sentences and tables, from the comparisons that their plans register."""
+"""The companion studies on the page of the answer: fresh seeds, a lower rate for relu, a second text, a common learning
+rate, remedies, longer training; their sentences and tables, from the comparisons that their plans register."""
 
 from __future__ import annotations
 
@@ -22,19 +22,49 @@ from actlab.records.wording import extremes, listing, signed, span
 from actlab.statistics.equal_loss import Decision
 from actlab.statistics.significance import Test
 
+FRESH, HALF = "answer-fresh", "answer-half"
 NOVELS, COMMON, DECAY, LONG = "answer-novels", "answer-rate", "answer-decay", "answer-long"
-EVERY = (NOVELS, COMMON, DECAY, LONG)
+EVERY = (FRESH, HALF, NOVELS, COMMON, DECAY, LONG)
 SERIES = {NOVELS: "novels", COMMON: "common rate"}
 """Companions that the figure shows beside the main study, and what it calls them."""
 TUNED = "tuned rates"
 """What it calls the main study."""
+AGAIN, EQUAL_RATE = "fresh seeds", "fresh seeds, relu at the same rate"
+"""What the figure of the gains calls them."""
 TOLD = (ENSEMBLE.format(2), AVERAGED, FALLING)
 """Remedies that have a sentence; the figure shows all."""
 
 
 def read(main: Answer) -> dict[str, Companion]:
-    """Every companion by its study, recorded or not, beside the main study."""
-    return {study: Companion(chapter.read(study), main) for study in EVERY}
+    """Every companion by its study, recorded or not, beside the main study; relu's lower rate beside the fresh
+    seeds."""
+    studies = {study: chapter.read(study) for study in EVERY}
+    return {study: Companion(own, studies[FRESH] if study == HALF else main) for study, own in studies.items()}
+
+
+def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
+    """(model, activation, where) -> the difference from relu at equal loss of what is more reproducible in the main
+    study: there, on fresh seeds, and on these with relu at the activation's rate."""
+    both, equal = found[FRESH].both(), found[HALF].at_one_rate()
+    shown: dict[tuple[str, str, str], Test] = {}
+    for cell in found[FRESH].again():
+        here, there = both[cell]
+        every = {TUNED: there, AGAIN: here} | ({EQUAL_RATE: equal[cell]} if cell in equal else {})
+        shown |= {(*cell, where): (d.difference, d.adjusted) for where, d in every.items()}
+    return shown
+
+
+def of_the_gains(found: Mapping[str, Companion]) -> list[str]:
+    """How many gains of the main study repeat, how many are left at one rate, and what the rate does to relu."""
+    again, equal, rate = found[FRESH].again(), found[HALF].at_one_rate(), found[HALF].of_the_rate()
+    if not again or not equal:
+        return [NO_RECORD]
+    moved = listing(f"{signed(d.difference)} in {model}" for (model, _), d in rate.items())
+    return [
+        f"significant again on ten fresh seeds (Holm over {found[FRESH].own.planned}): {_significant_in_words(again)}",
+        f"significant against relu at the same lower rate (Holm over {len(equal)}): {_significant_in_words(equal)}",
+        f"relu at that rate differs from relu at its tuned rate by {moved} of total variation at equal loss",
+    ]
 
 
 def comparisons(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
@@ -71,6 +101,10 @@ def carried(companion: Companion, where: str, without: Collection[Cell] = ()) ->
     ]
 
 
+def _significant_in_words(found: Mapping[Cell, Decision]) -> str:
+    return chapter.cells_in_words(cell for cell, decision in found.items() if _significant(decision))
+
+
 def _significant(decision: Decision) -> bool:
     return decision.adjusted < ALPHA
 
@@ -87,11 +121,11 @@ def common_rate(companion: Companion) -> list[str]:
             for cell, here, there in companion.shared()
             if cell in moved
         }
-        values = {chapter.cells_in_words([cell]): e.value for cell, (e, _) in moved.items()}
+        values = {chapter.cells_in_words([cell]): d.difference.value for cell, d in moved.items()}
         told = [
             f"the learning rate's own effect: at {span(times, 'g')} times its tuned rate an activation differs from "
             f"itself at equal loss by {extremes(values, '{:+.3f}'.format)}; significant (exploratory, "
-            f"Holm over these): {chapter.cells_in_words(chapter.significant(moved))}",
+            f"Holm over these): {_significant_in_words(moved)}",
             *told,
         ]
     if repeated:

@@ -45,11 +45,10 @@ METRIC = "total_variation"
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What the rule of one hypothesis says of the records, and the number that it rests on."""
+    """What the rule of one hypothesis says of the records, and the numbers that it rests on."""
 
     name: str
     outcome: Word
-    estimate: Estimate
     detail: str
 
 
@@ -159,9 +158,8 @@ def _smooth(answer: Answer, entry: Plan) -> Hypothesis:
         word: Word = "contradicted"
     else:
         word = "supported" if all(side > 0 for side in sides) else "undecided"
-    worst = min((e for e, _ in found.values()), key=lambda e: sign * e.value)
     detail = "; ".join(f"{name} {signed(e, 4)}, p = {p:.3g}" for name, (e, p) in found.items())
-    return Hypothesis(entry["name"], word, worst, detail)
+    return Hypothesis(entry["name"], word, detail)
 
 
 def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
@@ -178,7 +176,7 @@ def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
             f"{model} {one:.4f} to {one + two.variation.value:.4f} at {two.loss.value:+.3f} nats, "
             f"beyond any activation {signed(each[model], 4)}"
         )
-    return Hypothesis(entry["name"], word, mean, "; ".join(told))
+    return Hypothesis(entry["name"], word, "; ".join(told))
 
 
 def beyond(answer: Answer, found: Mapping[str, Remedy]) -> Estimate:
@@ -215,7 +213,6 @@ def _architectures(answer: Answer, entry: Plan) -> Hypothesis:
     return Hypothesis(
         entry["name"],
         word,
-        found,
         f"ratio {math.exp(found.value):.1f} [{math.exp(found.low):.1f}, {math.exp(found.high):.1f}]"
         if len(arms) > 1
         else "needs two architectures",

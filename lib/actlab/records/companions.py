@@ -1,5 +1,6 @@
-"""The companions of the confirmatory study (a second text, a common learning rate, a falling rate, longer training),
-each judged by the rules of its own registered plan, which look back to the main study."""
+"""The companions of the confirmatory study (fresh seeds, a lower rate for relu, a second text, a common learning rate, a
+falling rate, longer training), each judged by the rules of its own registered plan, which look back to another
+study."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from actlab.records.estimates import Cells, adjusted
 from actlab.records.remedies import FALLING, Remedy, remedies
 from actlab.records.repro import ArmResults
 from actlab.records.wording import signed
-from actlab.statistics.equal_loss import Decision, equal_loss
+from actlab.statistics.equal_loss import Decision, decide, equal_loss
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import spearman
 
@@ -27,7 +28,7 @@ Remedied = dict[Cell, dict[str, Remedy]]
 
 @dataclass(frozen=True)
 class Companion:
-    """A companion and the main study."""
+    """A companion and the study that its plan looks back to: the main study, or that of the fresh seeds."""
 
     own: Answer
     main: Answer
@@ -42,19 +43,40 @@ class Companion:
         own, main = self.own.kept.arms, self.main.kept.arms
         yield from ((cell, arm, main[cell]) for cell, arm in own.items() if cell in main)
 
-    def of_the_rate(self) -> Cells:
+    def of_the_rate(self) -> dict[Cell, Decision]:
         """(model, activation) -> at equal loss, its total variation at the learning rate that it has here minus that at
-        its rate in the main study, where they differ: exploratory, adjusted over these."""
+        its rate in the other study, where they differ; a family of its own."""
         curves = {
             cell: {"main": there.curves(METRIC), "own": here.curves(METRIC)}
             for cell, here, there in self.shared()
             if here.recipe["learning_rate"] != there.recipe["learning_rate"]
         }
-        return adjusted({cell: equal_loss(arms, "main").differences["own"] for cell, arms in curves.items()})
+        return self._decided({cell: equal_loss(arms, "main").differences["own"] for cell, arms in curves.items()})
+
+    def at_one_rate(self) -> dict[Cell, Decision]:
+        """(model, activation) -> at equal loss, the total variation of an arm of the other study minus that of the
+        reference here, where both have one learning rate; a family of its own."""
+        own, found = self.own.kept.arms, dict[Cell, Estimate]()
+        for model, reference in ((m, own[m, name]) for m, name in own if name == self.own.reference):
+            alike = {
+                arm.activation: arm.curves(METRIC)
+                for arm in self.main.kept.of_model(model)
+                if arm.recipe["learning_rate"] == reference.recipe["learning_rate"]
+            }
+            both = equal_loss({reference.activation: reference.curves(METRIC), **alike}, reference.activation)
+            found |= {(model, name): difference for name, difference in both.differences.items()}
+        return self._decided(found)
+
+    def again(self) -> dict[Cell, Decision]:
+        """(model, activation) -> its comparison here, of all that are more reproducible in the other study."""
+        return {cell: here for cell, (here, there) in self.both().items() if there.outcome == "more reproducible"}
+
+    def _decided(self, found: dict[Cell, Estimate]) -> dict[Cell, Decision]:
+        return dict(zip(found, decide(list(found.values()), self.own.margin, self.own.alpha), strict=True))
 
     def hypotheses(self) -> list[Hypothesis]:
-        """Every hypothesis of the companion's plan, judged; none before both studies have a comparison in common."""
-        return [RULES[entry["name"]](self, entry) for entry in self.own.plan["hypotheses"] if self.both()]
+        """Every hypothesis of the companion's plan, judged; none before both studies have an arm in common."""
+        return [RULES[entry["name"]](self, entry) for entry in self.own.plan["hypotheses"] if [*self.shared()]]
 
 
 def remedied(main: Answer, falling: Answer, cells: Iterable[Cell]) -> Remedied:
@@ -89,8 +111,19 @@ def _signs(holds: Callable[[list[int], float], bool], companion: Companion, entr
         f"of {len(pairs)} comparisons significant here: {here}, in the main study: {there}, in both: "
         f"{significant.all(axis=1).sum()}, in both with opposite signs: {opposite}; rank correlation {correlation:+.2f}"
     )
-    found = Estimate(correlation, math.nan, math.nan, len(pairs), "rank correlation")
-    return Hypothesis(entry["name"], word, found, detail)
+    return Hypothesis(entry["name"], word, detail)
+
+
+def _lower(
+    find: Callable[[Companion], dict[Cell, Decision]], planned: int, companion: Companion, entry: Plan
+) -> Hypothesis:
+    """All differences that the plan means significantly below 0; one above 0, or equivalent to it, contradicts."""
+    found = find(companion)
+    outcomes = {d.outcome for d in found.values()}
+    complete: Word = "supported" if outcomes == {"more reproducible"} and len(found) == planned else "undecided"
+    word: Word = "contradicted" if outcomes & {"less reproducible", "equivalent"} else complete
+    told = [f"{a} in {m} {signed(d.difference, 4)}, p = {d.adjusted:.3g}" for (m, a), d in found.items()]
+    return Hypothesis(entry["name"], word, "; ".join(told))
 
 
 def _falling(companion: Companion, entry: Plan) -> Hypothesis:
@@ -102,10 +135,13 @@ def _falling(companion: Companion, entry: Plan) -> Hypothesis:
     both = len(sides) > 1  # the plan asks for both models
     word: Word = "contradicted" if min(sides) < 0 else "supported" if both and min(sides) > 0 else "undecided"
     detail = "; ".join(f"{model} {signed(e, 4)}, p = {p:.3g}" for (model, _), (e, p) in found.items())
-    return Hypothesis(entry["name"], word, min((e for e, _ in found.values()), key=lambda e: e.value), detail)
+    return Hypothesis(entry["name"], word, detail)
 
 
 RULES: dict[str, Callable[[Companion, Plan], Hypothesis]] = {
+    "the gains repeat on fresh seeds": partial(_lower, Companion.again, 3),
+    "the gains are more than a lower rate": partial(_lower, Companion.at_one_rate, 3),
+    "a lower rate is more reproducible": partial(_lower, Companion.of_the_rate, 2),
     "the differences carry over": partial(_signs, lambda counts, correlation: correlation > 0.5),
     "the rate does not make the differences": partial(_signs, lambda counts, correlation: min(counts) >= 3),
     "the answer holds to the end": partial(_signs, lambda counts, correlation: max(counts) > 0),
