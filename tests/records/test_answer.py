@@ -166,6 +166,12 @@ def scaled(factor):
     return found
 
 
+def moments(record):
+    """The pairs of every evaluation of a record."""
+    yield from (moment["pairs"] for moment in record.get("trajectory", []))
+    yield record.get("reproducibility_metrics", [])
+
+
 def test_every_rule_of_a_companion_is_coded():
     """The plans of the companions name no hypothesis without code, and the code none without a plan."""
     named = {entry["name"] for study in pages.EVERY for entry in plan_of(study)["hypotheses"]}
@@ -226,12 +232,63 @@ def test_the_rate_is_told_apart_from_the_activation():
     found = companion(pages.COMMON, own)
     moved = found.of_the_rate()
     assert {activation for _, activation in moved} == {"swiglu"}
-    assert [e.value for e, _ in moved.values()] == pytest.approx([0.01] * 3, abs=0.004)
+    assert [d.difference.value for d in moved.values()] == pytest.approx([0.01] * 3, abs=0.004)
     told = pages.common_rate(found)
     assert "at 2 times its tuned rate" in told[0]
     assert "3 of 3 differences from relu at equal loss have the sign of the main study" in told[1]
     assert told[3].startswith("6 further comparisons are the main study's own runs")
     assert told[3].endswith("swiglu in charlm, minigpt and convlm")
+
+
+GAINS = {"smelu_1": -0.02, "swish": -0.03}
+
+
+@pytest.mark.parametrize(
+    ("shifts", "words"),
+    [
+        (GAINS, ["supported"]),
+        ({**GAINS, "swish": 0.0}, ["contradicted"]),  # equivalent to relu
+        ({**GAINS, "swish": 0.02}, ["contradicted"]),
+        ({"smelu_1": -0.02}, ["undecided"]),  # one is missing
+    ],
+)
+def test_gains_repeat_on_fresh_seeds(shifts, words):
+    """Three gains in the main study, two of one architecture; supported where all of them are significant again."""
+    main = records({"smelu_1": -0.02}, models=("charlm",)) + records(GAINS, models=("convlm",))
+    own = records({"smelu_1": -0.02}, seed=1, models=("charlm",)) + records(shifts, seed=1, models=("convlm",))
+    found = Companion(Answer(repro.read(own), plan_of(pages.FRESH), planned=4), answer(main))
+    assert len(found.again()) == 1 + len(shifts)
+    assert [judged.outcome for judged in found.hypotheses()] == words
+
+
+@pytest.mark.parametrize(
+    ("drop", "words"),
+    [
+        (0.0, ["supported", "contradicted"]),
+        (0.05, ["contradicted", "supported"]),
+        (0.02, ["contradicted", "supported"]),
+    ],
+)
+def test_the_gain_of_an_activation_is_told_apart_from_that_of_its_lower_rate(drop, words):
+    """relu at the rate of the others has a total variation lower by ``drop``, where these have gained 0.02 and 0.03."""
+    models = ("charlm", "convlm")
+    fresh = [
+        r for r in records(GAINS, models=models) if (r.get("model_name"), r.get("activation")) != ("charlm", "swish")
+    ]
+    low = [r for r in records({}, seed=2, models=models) if r.get("activation") in (None, "relu")]
+    for record in fresh:
+        if record.get("activation") == "relu":
+            record["config"]["recipe"]["learning_rate"] *= 2
+    for pair in (pair for record in low for moment in moments(record) for pair in moment):
+        pair["total_variation"] -= drop
+    main = Answer(repro.read(fresh), plan_of(pages.FRESH), planned=4)
+    found = {
+        pages.FRESH: Companion(main, answer(records(GAINS, models=models))),
+        pages.HALF: Companion(Answer(repro.read(low), plan_of(pages.HALF)), main),
+    }
+    assert [judged.outcome for judged in found[pages.HALF].hypotheses()] == words
+    assert len(pages.gains(found)) == 9
+    assert len(pages.of_the_gains(found)) == 3
 
 
 def test_a_companion_without_records_says_so():

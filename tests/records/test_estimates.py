@@ -12,11 +12,9 @@ from actlab.chapters import answer
 
 
 def raw(study):
-    """(model, activation) -> a record in which every stream varies, read as plain JSON."""
+    """(model, activation) -> its record, read as plain JSON."""
     records = [json.loads(path.read_text()) for path in (paths.ROOT / "results" / study).glob("*.json")]
-    return {
-        (r["model_name"], r["activation"]): r for r in records if r["kind"] == "trials" and "varies" not in r["config"]
-    }
+    return {(r["model_name"], r["activation"]): r for r in records if r["kind"] == "trials"}
 
 
 def course(record):
@@ -45,10 +43,10 @@ def minus_relu(arms, name, keep):
     return float(found[name] - found["relu"])
 
 
-@pytest.mark.parametrize("study", ["sources", "answer", "answer-novels", "answer-rate"])
+@pytest.mark.parametrize("study", ["answer", "answer-fresh", "answer-novels", "answer-rate"])
 def test_equal_loss_again_from_the_raw_records(committed, study):
-    """Every comparison of the study of sources, of the confirmatory one and of its companions."""
-    found = answer.exploratory() if study == "sources" else answer.read(study)
+    """Every comparison of the confirmatory study and of its companions."""
+    found = answer.read(study)
     outcomes, records = found.comparisons(), raw(study)
     for model, name in outcomes:
         arms = {a: course(record) for (m, a), record in records.items() if m == model}

@@ -29,8 +29,6 @@ from actlab.statistics.significance import Test, equivalence_p, holm
 
 STUDY, TUNING, COMMON = "answer", "answer-tuning", "repro-lite"
 """The confirmatory study, the one that chose its rates, and the same arms at one untuned rate, after 500 steps."""
-EXPLORATORY = "sources"
-"""Where equal loss was first looked at."""
 OUTCOMES = ("more reproducible", "less reproducible", "equivalent", "undecided")
 NOT_YET = f"{NO_RECORD}: `actlab run params/answer-tuning.yaml`, then `actlab run params/answer.yaml`"
 
@@ -40,14 +38,6 @@ def read(study: str = STUDY) -> Answer:
     params = params_of(study)
     planned = len(params["model"]) * (len(params["activations"]) - 1)  # the reference is one of them
     return Answer(repro.read_study(study), params["plan"], planned)
-
-
-def exploratory() -> Answer:
-    """Equal loss as it was first looked at, before there was a plan: one common learning rate, five seeds."""
-    records = [
-        r for r in store.load_study(EXPLORATORY) if "varies" not in r.get("config", {}) and r["kind"] != "perturbed"
-    ]
-    return Answer(repro.read(records), params_of(STUDY)["plan"])
 
 
 def sentences(answer: Answer) -> dict[str, str]:

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters import ablation, arms, autopsy, intro, processors, report, sources
-from actlab.chapters.answer import EXPLORATORY, at_equal_seeds, detectable, means, needed, primary
+from actlab.chapters.answer import at_equal_seeds, detectable, means, needed, primary
 from actlab.chapters.autopsy import pictures
 from actlab.claims import ledger
 from actlab.figures import answer as drawn
@@ -46,7 +46,6 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "steps": {metric: _cells(arms.cells(lite, metric)) for metric in (METRIC, "val_loss")},
         "equal": {
             "study": answer.grid.study,
-            "registered": answer.grid.study != EXPLORATORY,
             "planned": answer.planned,
             "margin": answer.margin,
             "comparisons": _cells(primary(answer)),

@@ -169,7 +169,7 @@ def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
     each, mean = {model: beyond(answer, {model: two}) for model, two in found.items()}, beyond(answer, found)
     above = all(e.value > 0 for e in each.values()) and mean.low > 0
     word: Word = "supported" if each and above else "contradicted" if mean.high < 0 else "undecided"
-    told = []
+    told = [f"beyond any activation on average {signed(mean, 4)}"]
     for model, two in found.items():
         one = two.plain.estimate(METRIC).value
         told.append(

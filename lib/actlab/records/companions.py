@@ -1,6 +1,5 @@
-"""The companions of the confirmatory study (fresh seeds, a lower rate for relu, a second text, a common learning rate, a
-falling rate, longer training), each judged by the rules of its own registered plan, which look back to another
-study."""
+"""The companions of the confirmatory study (fresh seeds, a lower rate for relu, a second text, a common rate, a falling
+rate, longer training), each judged by the rules of its own registered plan, which look back to another study."""
 
 from __future__ import annotations
 
@@ -100,16 +99,20 @@ def beyond_activations(answer: Answer, found: Remedied) -> Cells:
 def _signs(holds: Callable[[list[int], float], bool], companion: Companion, entry: Plan) -> Hypothesis:
     """Comparisons of two studies: one that is significant in both with opposite signs contradicts; ``holds`` says what
     supports, of the number that is significant in each and of the rank correlation of the differences."""
-    pairs = [pair for (_, name), pair in companion.both().items() if name in entry["activations"]]
+    both = {cell: pair for cell, pair in companion.both().items() if cell[1] in entry["activations"]}
+    pairs = [*both.values()]
     values = np.array([[d.difference.value for d in pair] for pair in pairs])
     significant = np.array([[d.adjusted < companion.own.alpha for d in pair] for pair in pairs])
     opposite = int((significant.all(axis=1) & (values.prod(axis=1) < 0)).sum())
-    here, there = significant.sum(axis=0)
+    (here, there), in_both = significant.sum(axis=0), significant.all(axis=1).sum()
     correlation = spearman(*values.T)
+    other = {cell for cell, here, there in companion.shared() if here.record["arm"] != there.record["arm"]}
+    changed = sum(product < 0 for cell, product in zip(both, values.prod(axis=1), strict=True) if cell in other)
     word: Word = "contradicted" if opposite else "supported" if holds([here, there], correlation) else "undecided"
     detail = (
-        f"of {len(pairs)} comparisons significant here: {here}, in the main study: {there}, in both: "
-        f"{significant.all(axis=1).sum()}, in both with opposite signs: {opposite}; rank correlation {correlation:+.2f}"
+        f"of {len(pairs)} comparisons significant here: {here}, in the main study: {there}, in both: {in_both}, "
+        f"in both with opposite signs: {opposite}; rank correlation {correlation:+.2f}; "
+        f"{len(other & {*both})} of them have runs of their own, of which {changed} change sign"
     )
     return Hypothesis(entry["name"], word, detail)
 
