@@ -1,5 +1,5 @@
-"""The page on larger models and the full-scale report: known shares, the rule's three outcomes, recommendations that
-count what is significant; what is not run is said."""
+"""The page on larger models: known shares, the rule's three outcomes, signs that two scales share; what is not run is
+said."""
 
 import grids
 import numpy as np
@@ -7,7 +7,6 @@ import pytest
 
 from actlab.chapters import report
 from actlab.records.repro import read
-from actlab.statistics.power import detectable_paired
 
 SCALES = {"33k": 33_000, "116k": 116_000, "lite": 437_000}
 
@@ -78,19 +77,3 @@ def lite(*activations):
         for j, (a, loss, pd) in enumerate((("relu", 2.0, 0.1), *activations)):
             records.append(grids.record(m, a, tuple(loss + noise[i, j]), pd))
     return read(records)
-
-
-def test_recommendations_count_what_is_significant():
-    """gelu predicts better and agrees less, swish the other way round, in both models; the power is that of paired
-    differences at Holm's first step."""
-    grid = lite(("gelu", 1.0, 0.5), ("swish", 3.0, 0.02))
-    said = report.recommendations(grid)
-    assert "4 of 4 comparisons with relu change the loss significantly (Holm-adjusted), 2 of them" in said["report_try"]
-    assert "none of the 2 lower losses comes with significantly more" in said["report_apart"]
-    both = report.recommendations(lite(("gelu", 1.0, 0.02)))
-    assert "2 of the 2 lower losses come with" in both["report_apart"]
-    differences = [
-        arm.values("val_loss") - grid.arms[arm.model, "relu"].values("val_loss") for arm in grid.arms.values()
-    ]
-    spread = float(np.median([d.std(ddof=1) for d in differences if d.any()]))
-    assert f"five find a difference of {detectable_paired(5, 0.05 / 4) * spread:.3f} nats" in said["report_seeds"]

@@ -10,23 +10,18 @@ from actlab.errors import BadInput
 from actlab.figures import answer as figures
 from actlab.figures.style import svg
 
-PICTURE = "_static/headline.svg"
+PICTURE = "_static/headline-{}.svg"
 PAGES = {
     "README.md": ("book/" + PICTURE, "notebooks"),
     "book/intro.md": (PICTURE, "studies"),
 }
-"""File -> where the figure and the pages lie, as seen from it."""
+"""File -> where the figures and the pages lie, as seen from it."""
 
 
 def headline(front: Front, figure: str, pages: str) -> str:
-    """The block between the markers of a page."""
-    image = f"![{intro.ALT}]({figure})\n\n*{front.caption}*"
-    return intro.LINES.format(**intro.sentences(front), figure=image, pages=pages)
-
-
-def picture(front: Front) -> str:
-    """The headline figure as SVG."""
-    return svg(figures.lead(*front.lead, front.floors)).decode() + "\n"
+    """The block between the markers of a page; its two pictures stand side by side where there is room."""
+    images = "\n".join(f"![{alt}]({figure.format(name)})" for name, alt in intro.ALT.items())
+    return intro.LINES.format(**intro.sentences(front), figure=f"{images}\n\n*{front.caption}*", pages=pages)
 
 
 def replaced(text: str, block: str, name: str = "headline") -> str:
@@ -42,7 +37,9 @@ def replaced(text: str, block: str, name: str = "headline") -> str:
 def main() -> None:
     """Write the figure and the blocks."""
     front = intro.read()
-    files.write_text(paths.ROOT / "book" / PICTURE, picture(front))
+    for name in intro.ALT:
+        picture = svg(figures.lead(*front.lead, front.floors, [name])).decode() + "\n"
+        files.write_text(paths.ROOT / "book" / PICTURE.format(name), picture)
     for name, places in PAGES.items():
         page = paths.ROOT / name
         files.write_text(page, replaced(page.read_text(encoding="utf-8"), headline(front, *places)))

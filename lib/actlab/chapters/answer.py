@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,8 @@ from actlab.records.estimates import ALPHA, Cells, adjusted
 from actlab.records.preregistration import params_of
 from actlab.records.repro import Grid
 from actlab.records.tables import of_records
-from actlab.records.wording import capital, extremes, listing, signed, significance
-from actlab.statistics.equal_loss import read_at_equal_seeds
+from actlab.records.wording import extremes, listing, signed, significance
+from actlab.statistics.equal_loss import Outcome, read_at_equal_seeds
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import spearman
 from actlab.statistics.power import detectable_paired
@@ -29,7 +29,7 @@ from actlab.statistics.significance import Test, equivalence_p, holm
 
 STUDY, TUNING, COMMON = "answer", "answer-tuning", "repro-lite"
 """The confirmatory study, the one that chose its rates, and the same arms at one untuned rate, after 500 steps."""
-OUTCOMES = ("more reproducible", "less reproducible", "equivalent", "undecided")
+OUTCOMES = get_args(Outcome)
 NOT_YET = f"{NO_RECORD}: `actlab run params/answer-tuning.yaml`, then `actlab run params/answer.yaml`"
 
 
@@ -139,22 +139,27 @@ def _means(answer: Answer) -> str:
     return f"means over these architectures: {'; '.join(told) or 'none is significant'}"
 
 
-def _rates(answer: Answer) -> str:
-    """How many comparisons at the reference's own learning rate, and below it, are significant, by direction."""
+def by_rate(answer: Answer) -> dict[str, tuple[int, int, int]]:
+    """``at`` and ``below`` the reference's own learning rate -> how many comparisons are significantly more
+    reproducible, how many less, and how many there are."""
     rates = {cell: arm.recipe.get("learning_rate", 0) for cell, arm in answer.grid.arms.items()}
-    told = []
+    found = {}
     for where, sign in (("at", 0), ("below", -1)):
-        mine = {
-            cell: found
-            for cell, found in primary(answer).items()
+        outcomes = [
+            decision.outcome
+            for cell, decision in answer.comparisons().items()
             if np.sign(rates[cell] - rates[cell[0], answer.reference]) == sign
-        }
-        above = [e.value > 0 for e, _ in significant(mine).values()]
-        told.append(
-            f"of {len(mine)} comparisons {where} {answer.reference}'s own learning rate {above.count(False)} are "
-            f"significantly more reproducible, {above.count(True)} less"
-        )
-    return ". ".join(map(capital, told))
+        ]
+        found[where] = outcomes.count(OUTCOMES[0]), outcomes.count(OUTCOMES[1]), len(outcomes)
+    return found
+
+
+def _rates(answer: Answer) -> str:
+    return ". ".join(
+        f"Of {of} comparisons {where} {answer.reference}'s own learning rate {more} are significantly more "
+        f"reproducible, {less} less"
+        for where, (more, less, of) in by_rate(answer).items()
+    )
 
 
 def _seeds_apart(answer: Answer) -> str:

@@ -15,7 +15,7 @@ from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records.answer import Answer
 from actlab.records.companions import Cell, Companion, Remedied, beyond_activations, remedied
-from actlab.records.estimates import ALPHA
+from actlab.records.estimates import ALPHA, REFERENCE
 from actlab.records.preregistration import params_of
 from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, Remedy, by_name
 from actlab.records.wording import extremes, listing, signed, span
@@ -52,6 +52,15 @@ def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
         every = {TUNED: there, AGAIN: here} | ({EQUAL_RATE: equal[cell]} if cell in equal else {})
         shown |= {(*cell, where): (d.difference, d.adjusted) for where, d in every.items()}
     return shown
+
+
+def in_short(found: Mapping[str, Companion]) -> str:
+    """How many gains of the main study repeat, and how many are left at one learning rate."""
+    again, equal = ([*map(_significant, cells.values())] for cells in (found[FRESH].again(), found[HALF].at_one_rate()))
+    return (
+        f"On fresh seeds {sum(again)} of {len(again)} are significant again, against {REFERENCE} at the same "
+        f"lower rate {sum(equal)} of {len(equal)}"
+    )
 
 
 def of_the_gains(found: Mapping[str, Companion]) -> list[str]:

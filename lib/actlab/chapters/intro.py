@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from actlab.chapters import answer as chapter
-from actlab.chapters import processors
+from actlab.chapters import companions, processors
+from actlab.chapters.repro import FAR
 from actlab.claims import ledger
-from actlab.records import repro
+from actlab.records import repro, sources, store
 from actlab.records.answer import METRIC, Answer
 from actlab.records.remedies import AVERAGED, ENSEMBLE
 from actlab.records.repro import Grid
-from actlab.records.wording import capital, extremes, signed, small, span
+from actlab.records.sources import Sources
+from actlab.records.wording import extremes, small, span
 from actlab.statistics.equal_loss import Curves
 
 TWINS = ("repro-lite", "scale", "extreme", "sources")
@@ -24,15 +27,21 @@ PERTURBED = "extreme"
 """The study whose every arm was also run with one weight moved by one unit in the last place (1 ULP)."""
 SMALL, LARGER = "repro-lite", "repro-partial"
 """The studies that did so in six architectures."""
+SEEDS, LEAD = "sources", "charlm"
+"""The study that did so with five seeds, and its first architecture."""
 KINKED, SMOOTH = "relu", "gelu"
 LINES = """\
-{between}.
+{between}. {gains}.
 
 {perturbed}.
 
 {figure}
 
 {extent}.
+
+| registered hypothesis | outcome |
+| --- | --- |
+{hypotheses}
 
 - [Choosing an activation]({pages}/answer.ipynb): {choosing}.
 - [Repeating a run on another machine]({pages}/processors.ipynb): {repeating}.
@@ -42,14 +51,16 @@ LINES = """\
 Limits: {limits}, mostly one text, short training.
 """
 MUCH = {
-    "supported": "less than averaging two networks takes away",
-    "contradicted": "more than averaging two networks takes away",
-    "undecided": "undecided, against what averaging two networks takes away",
+    "supported": "changes agreement by less than",
+    "contradicted": "changes agreement by more than",
+    "undecided": "may change agreement by more or by less than",
 }
 """Outcome of the plan's hypothesis on ensembles -> how much the activation changes between seeds."""
-ALT = (
-    "Between seeds activations lie close together; after the smallest perturbation kinked and smooth ones lie far apart"
-)
+ALT = {
+    "seeds": "Between seeds activations lie close together",
+    "rounding": "After the smallest perturbation kinked and smooth activations lie far apart",
+}
+"""What each panel of the figure shows."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +74,12 @@ class Front:
     """What another kind of processor changes."""
     elsewhere: str
     """What of the published claims about outcomes is decided, and how (settings and counts are told apart)."""
-    growing: str = ""
-    """In which architectures such a perturbation grows."""
+    growing: Sequence[str] = ()
+    """In which architectures such a perturbation grows, at lite and at partial scale."""
+    rounding: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """Kinked and smooth activation -> total variation of each seed with itself after such a perturbation."""
+    gains: str = ""
+    """Whether what is significantly more reproducible is so on fresh seeds, and at one learning rate."""
 
     @property
     def lead(self) -> tuple[str, dict[str, Curves], float]:
@@ -91,8 +106,15 @@ def read() -> Front:
         floors(repro.read_study(PERTURBED)),
         processors.summary(processors.read(TWINS)),
         ledger.decided(ledger.judge()),
-        processors.growing(*map(repro.read_study, (SMALL, LARGER))),
+        [processors.growing(repro.read_study(study)) for study in (SMALL, LARGER)],
+        of_seeds(sources.read(store.load_study(SEEDS))),
+        companions.in_short(companions.read(chapter.read())),
     )
+
+
+def of_seeds(study: Sources) -> dict[str, list[float]]:
+    """Activation -> total variation of every seed of charlm with itself after 1 ULP."""
+    return {name: [*study.perturbation(LEAD, name, "nudge")] for name in (KINKED, SMOOTH)}
 
 
 def floors(grid: Grid) -> dict[str, tuple[float, float]]:
@@ -105,57 +127,51 @@ def sentences(front: Front) -> dict[str, str]:
     """The parts of ``LINES``."""
     answer, found = front.answer, front.answer.comparisons()
     if not found:
-        told = dict.fromkeys(("between", "extent", "choosing", "agreement", "limits"), chapter.NOT_YET)
+        told = dict.fromkeys(("between", "extent", "hypotheses", "choosing", "agreement", "limits"), chapter.NOT_YET)
     else:
         base = next(iter(answer.levels().values())).values[answer.reference]
-        judged = "; ".join(f"{each.name}: {each.outcome}" for each in answer.hypotheses())
         told = {
             "between": _between(answer),
             "extent": "The comparison between seeds was registered before its runs, rates tuned: "
             f"{len(answer.grid.activations)} activations in {chapter.extent(answer)} planned architectures; {base.n} "
-            f"seeds each; tests Holm-adjusted, 5%. Its hypotheses: {judged}",
+            f"seeds each; tests Holm-adjusted, 5%",
+            "hypotheses": "\n".join(f"| {each.name} | {each.outcome} |" for each in answer.hypotheses()),
             "limits": _sizes(answer),
             "choosing": _choosing(answer),
             "agreement": _agreement(answer),
         }
-    if {KINKED, SMOOTH} <= set(front.floors):
-        high, low = (front.floors[name][0] for name in (KINKED, SMOOTH))
+    high, low = (front.rounding.get(name, []) for name in (KINKED, SMOOTH))
+    if len(high) and len(low):
         told["perturbed"] = (
-            f"**After a rounding error, {'orders of magnitude' if high > 1e3 * low else 'little'}.** From one seed, "
-            f"with one weight moved by one unit in the last place (1 ULP), {KINKED} networks end {small(high)} apart "
-            f"in total variation, {SMOOTH} networks {small(low)} (charlm, one pair each, one untuned rate). "
-            f"{front.growing}"
+            f"**After a rounding error, {'orders of magnitude' if min(high) > 1e3 * max(low) else 'little'}.** With "
+            f"one weight moved by one unit in the last place (1 ULP), one seed ends {small(min(high))} to "
+            f"{small(max(high))} from itself under {KINKED}, at most {small(max(low))} under {SMOOTH} (total "
+            f"variation; {LEAD}, {len(high)} seeds, one untuned rate). Single pairs end more than {FAR:g} apart "
+            f"{'; at partial scale '.join(front.growing)}"
         )
-    told["elsewhere"] = front.elsewhere
-    told["repeating"] = front.repeating.partition(". ")[0]
+    told["elsewhere"], told["gains"] = front.elsewhere, front.gains
+    told["repeating"] = f"{front.repeating.partition('. ')[0]} (exploratory)"
     return {"perturbed": "No perturbed run has a record yet", **told}
 
 
 def _between(answer: Answer) -> str:
-    """How far two networks of the reference differ, and which activations differ significantly more or less; how much
-    that is, by the plan's rule on averaging two networks."""
+    """How much the activation changes, by the plan's rule on averaging two networks; how far two networks of the
+    reference differ; how many differences from it are significant, and at which learning rate."""
     base = {model: level.values[answer.reference].value for model, level in answer.levels().items()}
     outcomes = [d.outcome for d in answer.comparisons().values()]
-    single = chapter.significant(chapter.primary(answer)).values()
-    above = sum(e.value > 0 for e, _ in single)
+    less, more, equivalent, undecided = (outcomes.count(word) for word in chapter.OUTCOMES)
     much = next(MUCH[h.outcome] for h in answer.hypotheses() if h.name.startswith("an ensemble of two"))
+    costs = [remedy.loss.value > 0 for remedy in answer.remedies()[ENSEMBLE.format(2)].values()]
+    slower = chapter.by_rate(answer)["below"][0]
+    lower = "all" if slower == less else slower
     return (
-        f"**Between seeds, {much}.** At equal loss two {answer.reference} networks "
-        f"from different seeds differ by {extremes(base)} in total "
-        f"variation, the share of probability placed differently. {_means(answer)}. Of the single differences {above} "
-        f"are significantly positive, {len(single) - above} negative, "
-        f"{outcomes.count('undecided')} undecided; {outcomes.count('equivalent') or 'none'} equivalent"
+        f"**Between seeds the activation {much} averaging two half-trained networks does**, which raises the loss in "
+        f"{sum(costs)} of {len(costs)} architectures. At equal loss two {answer.reference} networks from different "
+        f"seeds differ by {extremes(base)} in total variation, the share of probability placed differently. Of "
+        f"{len(outcomes)} differences from {answer.reference} {undecided} are undecided, {more} significantly "
+        f"positive, {equivalent or 'none'} equivalent. Significantly negative are {less}, {lower} of them at a lower "
+        f"learning rate than {answer.reference}'s"
     )
-
-
-def _means(answer: Answer) -> str:
-    """Which activations are significantly more or less reproducible than the reference, on average over
-    architectures."""
-    told = []
-    for name, (mean, same, of) in chapter.means(answer).items():
-        word = "more" if mean.value > 0 else "less"
-        told.append(f"{name} networks differ {word}, {signed(mean)} ({word} in {same} of {of})")
-    return f"On average over architectures {'; '.join(told) or 'no activation differs significantly'}"
 
 
 def _sizes(answer: Answer) -> str:
@@ -170,7 +186,11 @@ def _choosing(answer: Answer) -> str:
     cells = answer.at_the_end("val_loss")
     found = chapter.significant(cells)
     lower = Counter(name for (_, name), (e, _) in found.items() if e.value < 0)
-    best = "".join(f". Most often lower: {name}, in {n} architectures" for name, n in lower.most_common(1))
+    higher = Counter(name for _, name in found) - lower
+    best = "".join(
+        f". Most often lower: {name}, in {n} architectures (higher in {higher[name]})"
+        for name, n in lower.most_common(1)
+    )
     return (
         f"{len(found)} of {len(cells)} final losses differ significantly from {answer.reference}'s, "
         f"{len(found) - lower.total()} of them higher{best}"
@@ -184,11 +204,11 @@ def _agreement(answer: Answer) -> str:
     remedies = answer.remedies()
     told = [f"two {answer.reference} networks differ by {small(plain)} on average over architectures"]
     for name, words in (
-        (AVERAGED, "a moving average of the weights"),
-        (ENSEMBLE.format(2), "two half-trained networks averaged"),
+        (AVERAGED, "averaged weights (exploratory)"),
+        (ENSEMBLE.format(2), "two half-trained networks"),
     ):
         if found := remedies.get(name):
             left = plain + float(np.mean([remedy.minus_plain(remedy.seeds) for remedy in found.values()]))
-            costs = extremes({model: remedy.loss.value for model, remedy in found.items()}, "{:+.3f}".format)
-            told.append(f"{capital(words)}: {small(left)}, at {costs} nats of loss")
-    return ". ".join(told)
+            costs = span((remedy.loss.value for remedy in found.values()), "+.3f")
+            told.append(f"with {words} by {small(left)}, at {costs} nats of loss")
+    return "; ".join(told)

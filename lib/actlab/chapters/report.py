@@ -1,5 +1,5 @@
-"""The full-scale report asked again: does the activation matter less in larger models (the rule of params/scale.yaml),
-what do the records at lite scale recommend, and which of the published scales are run."""
+"""The full-scale report asked again: does the activation change less in larger models (the rule of params/scale.yaml),
+and which of the published scales are run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from actlab.records.store import Record
 from actlab.records.wording import normal_tails, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import paired_difference, spearman
-from actlab.statistics.power import detectable_paired
 from actlab.statistics.variance import block_share
 
 LOSS, SHARE = "loss minus relu's (nats)", "share of the loss's variance between activations"
@@ -166,27 +165,6 @@ def _growth(grid: Grid) -> str:
         f"move significantly further from relu's (Holm-adjusted), most that of {name}, by {most.value:.3f} "
         f"[{most.low:.3f}, {most.high:.3f}] nats (n = {most.n}, exploratory)"
     )
-
-
-def recommendations(grid: Grid) -> dict[str, str]:
-    """Name -> what the comparisons with relu at one scale recommend."""
-    loss, variation = (tested(grid, metric) for metric in ("val_loss", "total_variation"))
-    significant = sum(test.significant for test in loss)
-    lower, steadier = (
-        [test.significant and test.difference.value < 0 for test in found] for found in (loss, variation)
-    )
-    better, both = sum(lower), sum(map(all, zip(lower, steadier, strict=True)))
-    spread = float(np.median([test.difference.deviation() for test in loss]))
-    five, twenty = (detectable_paired(n, ALPHA / len(loss)) * spread for n in (5, 20))
-    return {
-        "report_try": f"Try the activation on your own architecture: {significant} of {len(loss)} "
-        f"comparisons with relu change the loss significantly (Holm-adjusted), {better} of them for the "
-        "better",
-        "report_apart": f"Look at loss and agreement apart: {both or 'none'} of the {better} lower losses "
-        f"come{'s' * (both < 2)} with significantly more agreement between seeds",
-        "report_seeds": f"Run more than five seeds: five find a difference of {five:.3f} nats with 80% power at Holm's "
-        f"first step, twenty seeds find {twenty:.3f} nats",
-    }
 
 
 def kept(small: Grid, large: Grid) -> str:

@@ -67,7 +67,7 @@ def compared(grid: Grid, metric: str) -> str:
         return said
     told = [f"{t.arm.activation} {signed(t.difference)}, {'not ' * (not t.significant)}significant" for t in again]
     names = listing(test.arm.activation for test in again)
-    return f"beside {names}, {said}. Tested on the page between seeds, whose runs these are: {listing(told)}"
+    return f"beside {names}, {said}. Tested on the page after equal steps, whose runs these are: {listing(told)}"
 
 
 def mattering(grid: Grid, margin: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,6 +16,8 @@ from actlab.statistics.equal_loss import Curves, EqualLoss
 from actlab.statistics.significance import Test
 
 LOSS = "mean validation loss (nats per character); training goes to the right"
+PANELS = ("seeds", "rounding")
+"""Of the front page's figure."""
 VARIATION = "mean total variation between seeds\n(lower: more reproducible)"
 
 
@@ -63,30 +65,44 @@ def remedies(found: Mapping[tuple[str, str], Mapping[str, Remedy]]) -> Figure:
     return figure
 
 
-def lead(model: str, curves: Mapping[str, Curves], level: float, floors: Mapping[str, tuple[float, float]]) -> Figure:
+def lead(
+    model: str,
+    curves: Mapping[str, Curves],
+    level: float,
+    floors: Mapping[str, tuple[float, float]],
+    panels: Sequence[str] = PANELS,
+) -> Figure:
     """The front page's: total variation between seeds while they learn, and after a perturbation of 1 ULP."""
     with styled():
-        figure, (left, right) = canvas(1, 2, width=8.4, height=3.4)
-        if curves:
-            _panel(left, curves)
-            left.axvline(level, color=GREY, linestyle=":", linewidth=0.8)
-            outlined(left, "compared at\nequal loss", (level, 0.04), xycoords=left.get_xaxis_transform(), fontsize=7)
-        left.annotate(f"another seed{f' ({model})' if model else ''}", (0, 1.02), xycoords="axes fraction")
-        left.set_xlabel("validation loss (nats); training goes to the right")
-        left.set_ylabel("total variation (lower: more reproducible)")
-        for x, (activation, (floor, seeds)) in enumerate(floors.items()):
-            shade, mark, _ = look(activation)
-            right.plot(x, floor, mark, color=shade, markersize=7)
-            right.hlines(seeds, x - 0.3, x + 0.3, color=shade, linestyle="--", linewidth=1.2)
-            if not x:
-                outlined(right, "another seed", (-0.3, seeds * 0.45), fontsize=7)
-        right.set_yscale("log")
-        right.set_xticks(range(len(floors)), list(floors), rotation=25, fontsize=8)
-        right.annotate("the same seed, one weight moved by 1 ULP (charlm)", (0, 1.02), xycoords="axes fraction")
+        figure, axes = canvas(1, len(panels), width=4.2 * len(panels), height=3.4)
+        for name, where in zip(panels, axes, strict=True):
+            where.set_ylabel("total variation (lower: more reproducible)")
+            if name == PANELS[0]:
+                _seeds(where, model, curves, level)
+            else:
+                _rounding(where, floors)
     return figure
 
 
-def _panel(axes: Axes, arms: Mapping[str, Curves]) -> None:
+def _rounding(axes: Axes, floors: Mapping[str, tuple[float, float]]) -> None:
+    for x, (activation, (floor, seeds)) in enumerate(floors.items()):
+        shade, mark, _ = look(activation)
+        axes.plot(x, floor, mark, color=shade, markersize=7)
+        axes.hlines(seeds, x - 0.3, x + 0.3, color=shade, linestyle="--", linewidth=1.2)
+        if not x:
+            outlined(axes, "another seed", (-0.3, seeds * 0.45), fontsize=7)
+    axes.set_yscale("log")
+    axes.set_xticks(range(len(floors)), list(floors), rotation=25, fontsize=8)
+    axes.annotate("the same seed, one weight moved by 1 ULP (charlm)", (0, 1.02), xycoords="axes fraction")
+
+
+def _seeds(axes: Axes, model: str, arms: Mapping[str, Curves], level: float) -> None:
+    axes.annotate(f"another seed{f' ({model})' if model else ''}", (0, 1.02), xycoords="axes fraction")
+    axes.set_xlabel("validation loss (nats); training goes to the right")
+    if not arms:
+        return
+    axes.axvline(level, color=GREY, linestyle=":", linewidth=0.8)
+    outlined(axes, "compared at\nequal loss", (level, 0.04), xycoords=axes.get_xaxis_transform(), fontsize=7)
     ends: list[tuple[float, str]] = []
     for activation, curves in arms.items():
         losses, values = curves.means()
