@@ -18,19 +18,16 @@ from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, Hypothesis
 from actlab.records.estimates import ALPHA, Cells, adjusted
 from actlab.records.preregistration import params_of
-from actlab.records.repro import Grid
 from actlab.records.tables import of_records
 from actlab.records.wording import extremes, listing, signed, significance
 from actlab.statistics.equal_loss import Outcome, read_at_equal_seeds
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import spearman
 from actlab.statistics.power import detectable_paired
 from actlab.statistics.significance import Test, equivalence_p, holm
 
-STUDY, TUNING, COMMON = "answer", "answer-tuning", "repro-lite"
-"""The confirmatory study, the one that chose its rates, and the same arms at one untuned rate, after 500 steps."""
+STUDY, TUNING = "answer", "answer-tuning"
+"""The confirmatory study and the one that chose its rates."""
 OUTCOMES = get_args(Outcome)
-NOT_YET = f"{NO_RECORD}: `actlab run params/answer-tuning.yaml`, then `actlab run params/answer.yaml`"
 
 
 def read(study: str = STUDY) -> Answer:
@@ -41,12 +38,8 @@ def read(study: str = STUDY) -> Answer:
 
 
 def sentences(answer: Answer) -> dict[str, str]:
-    """The page's findings: at equal loss, in the final loss, and whether the ranking at the common rate survives."""
+    """The page's findings: at equal loss, and in the final loss."""
     found = answer.comparisons()
-    if not found:
-        return dict.fromkeys(
-            ("answer", "outcomes", "others", "power", "loss", "means", "rates", "seeds", "ranking"), NOT_YET
-        )
     words = {word: [cell for cell, d in found.items() if d.outcome == word] for word in OUTCOMES}
     told = [f"{word}: {cells_in_words(cells)}" for word, cells in words.items() if cells and word != OUTCOMES[-1]]
     if out := [cell for cell in answer.grid.arms if cell not in answer.kept.arms]:
@@ -73,7 +66,6 @@ def sentences(answer: Answer) -> dict[str, str]:
         "means": _means(answer),
         "rates": _rates(answer),
         "seeds": _seeds_apart(answer),
-        "ranking": _ranking(answer, repro.read_study(COMMON)),
     }
 
 
@@ -170,22 +162,6 @@ def _seeds_apart(answer: Answer) -> str:
         "exploratory: two seeds differ more where their own losses lie further apart, with a correlation over pairs of "
         f"{extremes(answer.seeds_apart(), '{:+.2f}'.format)}. Read where these are equal too (analysis of "
         f"covariance), the significant means become {left or 'none'}"
-    )
-
-
-def _ranking(answer: Answer, common: Grid) -> str:
-    """Rank correlation, in each model, of the activations' final losses at tuned rates and at the common one."""
-    found = {}
-    for model in answer.grid.models:
-        shared = [cell for cell in answer.grid.arms if cell[0] == model and cell in common.arms]
-        if len(shared) > 2:
-            ranks = [[grid.arms[c].estimate("val_loss").value for c in shared] for grid in (answer.grid, common)]
-            found[model] = spearman(*ranks)
-    if not found:
-        return ""
-    return (
-        "the order of the activations by final loss at one common rate and 500 steps, against that at tuned rates, has "
-        f"a rank correlation of {extremes(found, '{:+.2f}'.format)}"
     )
 
 

@@ -119,32 +119,24 @@ def _significant(decision: Decision) -> bool:
 
 
 def common_rate(companion: Companion) -> list[str]:
-    """The findings at the common rate: what the rate itself does; then the comparisons whose rate is another one, apart
-    from those that repeat the main study's runs."""
+    """The findings at the common rate: what the rate itself does; then the comparisons whose rate is another one."""
     moved = companion.of_the_rate()
+    if not moved:
+        return [NO_RECORD]
+    times = {
+        here.recipe["learning_rate"] / there.recipe["learning_rate"]
+        for cell, here, there in companion.shared()
+        if cell in moved
+    }
+    values = {chapter.cells_in_words([cell]): d.difference.value for cell, d in moved.items()}
     repeated = [cell for cell in companion.both() if cell not in moved]
-    told = carried(companion, "where relu's rate is not the activation's tuned one", repeated)
-    if moved:
-        times = {
-            here.recipe["learning_rate"] / there.recipe["learning_rate"]
-            for cell, here, there in companion.shared()
-            if cell in moved
-        }
-        values = {chapter.cells_in_words([cell]): d.difference.value for cell, d in moved.items()}
-        told = [
-            f"the learning rate's own effect: at {span(times, 'g')} times its tuned rate an activation differs from "
-            f"itself at equal loss by {extremes(values, '{:+.3f}'.format)}; significant (exploratory, "
-            f"Holm over these): {_significant_in_words(moved)}",
-            *told,
-        ]
-    if repeated:
-        other = [cell for cell, pair in companion.both().items() if cell in moved and all(map(_significant, pair))]
-        told.append(
-            f"{len(repeated)} further comparisons are the main study's own runs, judged again in a smaller family, "
-            f"since tuning chose relu's rate: {chapter.cells_in_words(repeated)}; significant in both studies with "
-            f"other runs, so that it could contradict the hypothesis below: {chapter.cells_in_words(other)}"
-        )
-    return told
+    return [
+        f"the learning rate's own effect: at {span(times, 'g')} times its tuned rate an activation differs from itself "
+        f"at equal loss by {extremes(values, '{:+.3f}'.format)}; significant (exploratory, Holm over these): "
+        f"{_significant_in_words(moved)}",
+        *carried(companion, "where relu's rate is not the activation's tuned one", repeated),
+        f"the other {len(repeated)} comparisons are the main study's own runs, since tuning chose relu's rate",
+    ]
 
 
 def to_the_end(companion: Companion) -> list[str]:

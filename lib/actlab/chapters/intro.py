@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -74,29 +73,29 @@ class Front:
     """What another kind of processor changes."""
     elsewhere: str
     """What of the published claims about outcomes is decided, and how (settings and counts are told apart)."""
-    growing: Sequence[str] = ()
+    growing: Sequence[str]
     """In which architectures such a perturbation grows, at lite and at partial scale."""
-    rounding: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    rounding: Mapping[str, Sequence[float]]
     """Kinked and smooth activation -> total variation of each seed with itself after such a perturbation."""
-    gains: str = ""
+    gains: str
     """Whether what is significantly more reproducible is so on fresh seeds, and at one learning rate."""
 
     @property
     def lead(self) -> tuple[str, dict[str, Curves], float]:
         """The architecture that the left panel shows, the first of the study, its curves, and their equal loss."""
-        model, curves = next(iter(self.answer.arms().items()), ("", {}))
-        return model, curves, self.answer.levels()[model].loss if model else math.nan
+        model, curves = next(iter(self.answer.arms().items()))
+        return model, curves, self.answer.levels()[model].loss
 
     @property
     def caption(self) -> str:
         """What the figure shows, and how its architecture compares with the others."""
         levels = self.answer.levels().items()
         spans = {model: float(np.ptp([e.value for e in level.values.values()])) for model, level in levels}
-        told = ""
-        if spans:
-            own, every = f"{spans[self.lead[0]]:.3f}", span(spans.values(), ".3f")
-            told = f" of {self.lead[0]}; its activations span {own} at equal loss, those of all architectures {every}"
-        return f"Left: between two seeds{told}. Right: after that rounding error (dashes: another seed)."
+        return (
+            f"Left: between two seeds of {self.lead[0]}; its activations span {spans[self.lead[0]]:.3f} at equal loss, "
+            f"those of all architectures {span(spans.values(), '.3f')}. Right: after that rounding error (dashes: "
+            "another seed)."
+        )
 
 
 def read() -> Front:
@@ -125,33 +124,28 @@ def floors(grid: Grid) -> dict[str, tuple[float, float]]:
 
 def sentences(front: Front) -> dict[str, str]:
     """The parts of ``LINES``."""
-    answer, found = front.answer, front.answer.comparisons()
-    if not found:
-        told = dict.fromkeys(("between", "extent", "hypotheses", "choosing", "agreement", "limits"), chapter.NOT_YET)
-    else:
-        base = next(iter(answer.levels().values())).values[answer.reference]
-        told = {
-            "between": _between(answer),
-            "extent": "The comparison between seeds was registered before its runs, rates tuned: "
-            f"{len(answer.grid.activations)} activations in {chapter.extent(answer)} planned architectures; {base.n} "
-            f"seeds each; tests Holm-adjusted, 5%",
-            "hypotheses": "\n".join(f"| {each.name} | {each.outcome} |" for each in answer.hypotheses()),
-            "limits": _sizes(answer),
-            "choosing": _choosing(answer),
-            "agreement": _agreement(answer),
-        }
-    high, low = (front.rounding.get(name, []) for name in (KINKED, SMOOTH))
-    if len(high) and len(low):
-        told["perturbed"] = (
+    answer, (high, low) = front.answer, (front.rounding[name] for name in (KINKED, SMOOTH))
+    base = next(iter(answer.levels().values())).values[answer.reference]
+    return {
+        "between": _between(answer),
+        "gains": front.gains,
+        "perturbed": (
             f"**After a rounding error, {'orders of magnitude' if min(high) > 1e3 * max(low) else 'little'}.** With "
             f"one weight moved by one unit in the last place (1 ULP), one seed ends {small(min(high))} to "
             f"{small(max(high))} from itself under {KINKED}, at most {small(max(low))} under {SMOOTH} (total "
             f"variation; {LEAD}, {len(high)} seeds, one untuned rate). Single pairs end more than {FAR:g} apart "
             f"{'; at partial scale '.join(front.growing)}"
-        )
-    told["elsewhere"], told["gains"] = front.elsewhere, front.gains
-    told["repeating"] = f"{front.repeating.partition('. ')[0]} (exploratory)"
-    return {"perturbed": "No perturbed run has a record yet", **told}
+        ),
+        "extent": "The comparison between seeds was registered before its runs, rates tuned: "
+        f"{len(answer.grid.activations)} activations in {chapter.extent(answer)} planned architectures; {base.n} "
+        "seeds each; tests Holm-adjusted, 5%",
+        "hypotheses": "\n".join(f"| {each.name} | {each.outcome} |" for each in answer.hypotheses()),
+        "limits": _sizes(answer),
+        "choosing": _choosing(answer),
+        "repeating": f"{front.repeating.partition('. ')[0]} (exploratory)",
+        "agreement": _agreement(answer),
+        "elsewhere": front.elsewhere,
+    }
 
 
 def _between(answer: Answer) -> str:

@@ -97,10 +97,8 @@ def _rounding(axes: Axes, floors: Mapping[str, tuple[float, float]]) -> None:
 
 
 def _seeds(axes: Axes, model: str, arms: Mapping[str, Curves], level: float) -> None:
-    axes.annotate(f"another seed{f' ({model})' if model else ''}", (0, 1.02), xycoords="axes fraction")
+    axes.annotate(f"another seed ({model})", (0, 1.02), xycoords="axes fraction")
     axes.set_xlabel("validation loss (nats); training goes to the right")
-    if not arms:
-        return
     axes.axvline(level, color=GREY, linestyle=":", linewidth=0.8)
     outlined(axes, "compared at\nequal loss", (level, 0.04), xycoords=axes.get_xaxis_transform(), fontsize=7)
     ends: list[tuple[float, str]] = []
