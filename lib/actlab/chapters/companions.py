@@ -196,7 +196,8 @@ def hypothesis_table(main: Answer, found: Mapping[str, Companion]) -> pd.DataFra
 
 
 def tables(found: Mapping[str, Companion], shown: Remedied) -> Any:
-    """Every table of the companions, folded."""
+    """Every table of the companions, folded; the remedies also of the reference in every other architecture."""
+    main = found[DECAY].main
     parts = {
         f"every comparison of {study} (as above; each outcome a family of its own)": chapter.comparison_table(c.own)
         for study, c in found.items()
@@ -207,7 +208,9 @@ def tables(found: Mapping[str, Companion], shown: Remedied) -> Any:
             "total variation minus one network's": signed(remedy.variation, 4),
             "loss minus one network's": f"{signed(remedy.loss, 4)}, n = {remedy.loss.n}",
         }
-        for cell, every in shown.items()
+        for cell, every in (
+            shown | remedied(main, found[DECAY].own, ((m, main.reference) for m in main.arms()))
+        ).items()
         for name, remedy in every.items()
     }
     return folded({**parts, "every remedy, against one network (95% intervals, not adjusted)": frame(rows)})
