@@ -3,7 +3,7 @@ comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any, get_args
 
@@ -20,7 +20,7 @@ from actlab.records.estimates import ALPHA, Cells, adjusted
 from actlab.records.preregistration import params_of
 from actlab.records.tables import of_records
 from actlab.records.wording import extremes, listing, signed, significance
-from actlab.statistics.equal_loss import Outcome, read_at_equal_seeds
+from actlab.statistics.equal_loss import Decision, Outcome, read_at_equal_seeds
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.power import detectable_paired
 from actlab.statistics.significance import Test, equivalence_p, holm
@@ -167,7 +167,12 @@ def _seeds_apart(answer: Answer) -> str:
 
 def primary(answer: Answer, metric: str = METRIC, earlier: float = 0.0) -> Cells:
     """(model, activation) -> its difference from the reference at equal loss, and its adjusted p-value."""
-    return {cell: (d.difference, d.adjusted) for cell, d in answer.comparisons(metric, earlier).items()}
+    return tests(answer.comparisons(metric, earlier))
+
+
+def tests(decided: Mapping[tuple[str, str], Decision]) -> Cells:
+    """Of each decision the difference and its adjusted p-value."""
+    return {cell: (d.difference, d.adjusted) for cell, d in decided.items()}
 
 
 def pooled(answer: Answer, without: str = "") -> Cells:

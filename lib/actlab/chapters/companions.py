@@ -11,11 +11,12 @@ from typing import Any
 import pandas as pd
 
 from actlab.chapters import answer as chapter
+from actlab.chapters.answer import cells_in_words
 from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records.answer import Answer
 from actlab.records.companions import Cell, Companion, Remedied, beyond_activations, remedied
-from actlab.records.estimates import ALPHA, REFERENCE
+from actlab.records.estimates import REFERENCE, Cells
 from actlab.records.preregistration import params_of
 from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, Remedy, by_name
 from actlab.records.wording import extremes, listing, signed, span
@@ -56,10 +57,10 @@ def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
 
 def in_short(found: Mapping[str, Companion]) -> str:
     """How many gains of the main study repeat, and how many are left at one learning rate."""
-    again, equal = ([*map(_significant, cells.values())] for cells in (found[FRESH].again(), found[HALF].at_one_rate()))
+    again, equal = found[FRESH].again(), found[HALF].at_one_rate()
     return (
-        f"On fresh seeds {sum(again)} of {len(again)} are significant again, against {REFERENCE} at the same "
-        f"lower rate {sum(equal)} of {len(equal)}"
+        f"On fresh seeds {len(_significant(again))} of {len(again)} are significant again, against {REFERENCE} at the "
+        f"same lower rate {len(_significant(equal))} of {len(equal)}"
     )
 
 
@@ -70,8 +71,8 @@ def of_the_gains(found: Mapping[str, Companion]) -> list[str]:
         return [NO_RECORD]
     moved = listing(f"{signed(d.difference)} in {model}" for (model, _), d in rate.items())
     return [
-        f"significant again on ten fresh seeds (Holm over {found[FRESH].own.planned}): {_significant_in_words(again)}",
-        f"significant against relu at the same lower rate (Holm over {len(equal)}): {_significant_in_words(equal)}",
+        f"significant again on ten fresh seeds (Holm over {found[FRESH].own.planned}): {_words(again)}",
+        f"significant against relu at the same lower rate (Holm over {len(equal)}): {_words(equal)}",
         f"relu at that rate differs from relu at its tuned rate by {moved} of total variation at equal loss",
     ]
 
@@ -102,7 +103,7 @@ def carried(companion: Companion, where: str, without: Collection[Cell] = ()) ->
     if not both:
         return [f"{where}: {NO_RECORD}"]
     same = sum(here.difference.value * there.difference.value > 0 for here, there in both.values())
-    here, there = (chapter.cells_in_words(cell for cell, pair in both.items() if _significant(pair[i])) for i in (0, 1))
+    here, there = (_words({cell: pair[i] for cell, pair in both.items()}) for i in (0, 1))
     own, main = (study.planned for study in (companion.own, companion.main))
     return [
         f"{where}, {same} of {len(both)} differences from relu at equal loss have the sign of the main study",
@@ -110,12 +111,12 @@ def carried(companion: Companion, where: str, without: Collection[Cell] = ()) ->
     ]
 
 
-def _significant_in_words(found: Mapping[Cell, Decision]) -> str:
-    return chapter.cells_in_words(cell for cell, decision in found.items() if _significant(decision))
+def _words(found: Mapping[Cell, Decision]) -> str:
+    return cells_in_words(_significant(found))
 
 
-def _significant(decision: Decision) -> bool:
-    return decision.adjusted < ALPHA
+def _significant(found: Mapping[Cell, Decision]) -> Cells:
+    return chapter.significant(chapter.tests(found))
 
 
 def common_rate(companion: Companion) -> list[str]:
@@ -128,12 +129,12 @@ def common_rate(companion: Companion) -> list[str]:
         for cell, here, there in companion.shared()
         if cell in moved
     }
-    values = {chapter.cells_in_words([cell]): d.difference.value for cell, d in moved.items()}
+    values = {cells_in_words([cell]): d.difference.value for cell, d in moved.items()}
     repeated = [cell for cell in companion.both() if cell not in moved]
     return [
         f"the learning rate's own effect: at {span(times, 'g')} times its tuned rate an activation differs from itself "
         f"at equal loss by {extremes(values, '{:+.3f}'.format)}; significant (exploratory, Holm over these): "
-        f"{_significant_in_words(moved)}",
+        f"{_words(moved)}",
         *carried(companion, "where relu's rate is not the activation's tuned one", repeated),
         f"the other {len(repeated)} comparisons are the main study's own runs, since tuning chose relu's rate",
     ]

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters import ablation, arms, autopsy, intro, processors, report, sources
-from actlab.chapters.answer import at_equal_seeds, detectable, means, needed, primary
+from actlab.chapters import ablation, arms, autopsy, companions, intro, processors, report, sources
+from actlab.chapters.answer import at_equal_seeds, detectable, means, needed, primary, tests
 from actlab.chapters.autopsy import pictures
 from actlab.claims import ledger
 from actlab.figures import answer as drawn
@@ -36,6 +36,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
     )
     images, evidence = mnist.read(store.load_study("mnist")), defects.gather()
     answer, losses, judged = front.answer, ablation.tuned(), ledger.judge()
+    also = companions.read(answer)
     values = {
         "arms": [
             {"model": arm.model, "activation": arm.activation, "parameters": arm.n_parameters, "n": len(arm.done)}
@@ -57,6 +58,9 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "means": {name: mean for name, (mean, *_) in means(answer).items()},
             "needed": needed(answer),
             "left": at_equal_seeds(answer),
+            "again": _cells(tests(also[companions.FRESH].again())),
+            "one_rate": _cells(tests(also[companions.HALF].at_one_rate())),
+            "rate": _cells(tests(also[companions.HALF].of_the_rate())),
         },
         "floors": front.floors,
         "repeats": [value for grid in (lite, extreme) for value in grid.floors("repeat").values()],
