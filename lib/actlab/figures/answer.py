@@ -93,7 +93,7 @@ def _rounding(axes: Axes, floors: Mapping[str, tuple[float, float]]) -> None:
             outlined(axes, "another seed", (-0.3, seeds * 0.45), fontsize=7)
     axes.set_yscale("log")
     axes.set_xticks(range(len(floors)), list(floors), rotation=25, fontsize=8)
-    axes.annotate("the same seed, one weight moved by 1 ULP (charlm)", (0, 1.02), xycoords="axes fraction")
+    axes.annotate("the same seed after 1 ULP (charlm)", (0, 1.02), xycoords="axes fraction")
 
 
 def _seeds(axes: Axes, model: str, arms: Mapping[str, Curves], level: float) -> None:
