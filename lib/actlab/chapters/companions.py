@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from itertools import product
-from math import isnan
 from typing import Any
 
 import pandas as pd
@@ -18,7 +17,7 @@ from actlab.records.answer import Answer
 from actlab.records.companions import Cell, Companion, Remedied, beyond_activations, remedied
 from actlab.records.estimates import REFERENCE, Cells
 from actlab.records.preregistration import params_of
-from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, Remedy, by_name
+from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, by_name
 from actlab.records.wording import extremes, listing, signed, span
 from actlab.statistics.equal_loss import Decision
 from actlab.statistics.significance import Test
@@ -33,7 +32,7 @@ TUNED = "tuned rates"
 AGAIN, EQUAL_RATE = "fresh seeds", "fresh seeds, relu at the same rate"
 """What the figure of the gains calls them."""
 TOLD = (ENSEMBLE.format(2), AVERAGED, FALLING)
-"""Remedies that have a sentence; the figure shows all."""
+"""Remedies that the page shows at once; figure and full table have all."""
 
 
 def read(main: Answer) -> dict[str, Companion]:
@@ -155,8 +154,8 @@ def remedies(found: Mapping[str, Companion]) -> Remedied:
 
 
 def remedy_sentences(found: Remedied, main: Answer) -> list[str]:
-    """Which remedy lowers the reference's total variation most without a higher loss, what each does, and whether it
-    does more than any activation."""
+    """Which remedy lowers the reference's total variation most without a higher loss, and how many do more than any
+    activation."""
     ours = by_name({model: every for (model, activation), every in found.items() if activation == main.reference})
     if not ours:
         return [NO_RECORD]
@@ -170,22 +169,32 @@ def remedy_sentences(found: Remedied, main: Answer) -> list[str]:
     return [
         f"what lowers {main.reference}'s total variation most at equal training compute, without a higher loss: "
         f"{min(free, key=free.__getitem__, default='none')}",
-        *(_change(name, ours[name], main.reference) for name in TOLD if name in ours),
-        "" if FALLING in ours else f"a {FALLING}: {NO_RECORD}",
         f"in {more} of {len(beyond)} cases (a remedy in an architecture) the reduction is significantly larger than "
-        f"any activation's difference from {main.reference} at equal loss (Holm over these; without an interval: "
-        f"{listing(f'{name} in {model}' for (model, name), (e, _) in beyond.items() if isnan(e.low))})",
+        f"any activation's difference from {main.reference} at equal loss (Holm over these; ensembles of five have no "
+        "interval)",
     ]
 
 
-def _change(name: str, models: Mapping[str, Remedy], reference: str) -> str:
-    by = listing(f"{signed(r.variation)} in {model}" for model, r in models.items())
-    sides: dict[str, list[str]] = {}
-    for model, remedy in models.items():
-        word = "lower" if remedy.loss.high < 0 else "higher" if remedy.loss.low > 0 else "undecided"
-        sides.setdefault(word, []).append(model)
-    loss = ", ".join(f"{word} in {listing(where)}" for word, where in sides.items())
-    return f"{name}: {reference}'s total variation changes by {by}; loss: {loss}"
+def remedy_table(found: Remedied) -> pd.DataFrame:
+    """A row a remedy of an arm: what it changes against one plain network (95% intervals, not adjusted)."""
+    rows = {
+        ", ".join((*cell, name)): {
+            "total variation minus one network's": signed(remedy.variation, 4),
+            "loss minus one network's": f"{signed(remedy.loss, 4)}, n = {remedy.loss.n}",
+        }
+        for cell, every in found.items()
+        for name, remedy in every.items()
+    }
+    return frame(rows)
+
+
+def of_reference(found: Remedied, main: Answer) -> Remedied:
+    """The remedies of the reference that the page shows at once."""
+    return {
+        cell: {name: every[name] for name in TOLD if name in every}
+        for cell, every in found.items()
+        if cell[1] == main.reference
+    }
 
 
 def hypothesis_table(main: Answer, found: Mapping[str, Companion]) -> pd.DataFrame:
@@ -204,14 +213,5 @@ def tables(found: Mapping[str, Companion], shown: Remedied) -> Any:
         for study, c in found.items()
         if c.own.arms()
     }
-    rows = {
-        ", ".join((*cell, name)): {
-            "total variation minus one network's": signed(remedy.variation, 4),
-            "loss minus one network's": f"{signed(remedy.loss, 4)}, n = {remedy.loss.n}",
-        }
-        for cell, every in (
-            shown | remedied(main, found[DECAY].own, ((m, main.reference) for m in main.arms()))
-        ).items()
-        for name, remedy in every.items()
-    }
-    return folded({**parts, "every remedy, against one network (95% intervals, not adjusted)": frame(rows)})
+    every = shown | remedied(main, found[DECAY].own, ((model, main.reference) for model in main.arms()))
+    return folded({**parts, "every remedy, against one network (95% intervals, not adjusted)": remedy_table(every)})
