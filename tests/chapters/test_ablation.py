@@ -15,7 +15,9 @@ def test_sentences_carry_numbers():
     found = ablation.sentences(made_up())
     assert found["ablation_extent"].startswith("16 of 16 configurations have records; ")
     assert found["ablation_extent"].endswith("up to 170,240 parameters and see 307,200 tokens")
-    assert "8 of 8 effects of bQ+bV are significant" in found["ablation_effect"]
+    assert (
+        "raises the loss significantly in 0 of 8 cases and lowers it in 8 (Holm-adjusted)" in found["ablation_effect"]
+    )
     assert re.search(
         r"changes the loss by -0\.(19|20)\d \[-0\.2\d\d, -0\.1\d\d\] nats \(n = 3\)", found["ablation_effect"]
     )
@@ -58,7 +60,7 @@ CASES = [(-0.03, 0.002, "supported"), (0.03, 0.002, "contradicted"), (0, 0.002, 
 def test_the_interaction_is_judged_by_the_plan(extra, noise, word):
     """Lower: supported; higher or equivalent to nothing: contradicted; too noisy: undecided."""
     said = ablation.tuned_sentences(tuned(0.02, extra, noise))["tuned_interaction"]
-    assert f"is {word} by the letter of the plan; as bQ+bV raises the loss" in said
+    assert f"calls it {word} that PReLU contributes to a benefit, but there is a smaller harm and no benefit" in said
 
 
 def test_the_tuned_numbers_are_the_means_over_seeds():

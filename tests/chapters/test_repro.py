@@ -7,13 +7,13 @@ from actlab.chapters import repro
 from actlab.records.repro import read
 
 
-def test_what_matters_follows_the_rule():
-    """Significant: matters; all of the interval within the margin: does not; else undecided. Intervals are those of the
-    paired t test."""
+def test_an_activation_is_judged_by_the_margin():
+    """Significant; all of the interval within the margin: equivalent; else undecided. Intervals are those of the paired
+    t test."""
     arms = {"gelu": (3.0, 3.1, 3.2, 3.3), "swish": (2.001, 2.099, 2.2, 2.301), "smelu_1": (2.1, 2.0, 2.4, 2.2)}
     relu = grids.record("charlm", "relu", (2.0, 2.1, 2.2, 2.3))
-    said = repro.mattering(read([relu, *(grids.record("charlm", a, losses) for a, losses in arms.items())]), 0.02)
-    assert said.startswith("gelu matter; swish do not matter; smelu_1 are undecided (the planned rule")
+    said = repro.by_the_margin(read([relu, *(grids.record("charlm", a, losses) for a, losses in arms.items())]), 0.02)
+    assert said.startswith("significant: gelu; equivalent to relu: swish; undecided: smelu_1 (the planned rule")
 
 
 def test_every_sentence_is_made_from_records():

@@ -2,8 +2,9 @@
 
 import pytest
 
+from actlab import paths
 from actlab.book.pages import load_pages
-from actlab.chapters import ablation, answer, intro, processors, report
+from actlab.chapters import ablation, answer, intro, processors, report, running
 from actlab.chapters.autopsy import trained
 from actlab.claims import ledger
 from actlab.claims.evidence import gather
@@ -80,7 +81,7 @@ def test_processors():
 
 def test_sources():
     """Under every activation and at both sizes."""
-    assert title("sources").startswith("First weights and order of batches make most of the difference between seeds")
+    assert title("sources").startswith("New first weights alone, or a new order of batches alone, bring most of")
     for study in ("sources", "sources-small"):
         found = sources.read(store.load_study(study))
         streams = ("init", "order", "dropout", "all")
@@ -91,7 +92,7 @@ def test_sources():
 
 
 def test_extreme():
-    """All five matter at both sizes, and only squared_relu lowers the loss; agreement changes its sign with size."""
+    """All five change the loss at both sizes, only squared_relu lowers it; agreement changes its sign with size."""
     assert title("extreme").endswith("every unusual activation changes the loss; only squared_relu lowers it")
     for study, sign, undecided in (("extreme", 1, "step"), ("extreme-small", -1, "squared_relu")):
         loss, agreement = (minus_relu(study, metric) for metric in ("val_loss", "total_variation"))
@@ -136,12 +137,21 @@ def test_ablation():
         assert drop > 10 * ablation_records.symmetry(tuned).value if name in ("adamw", "soap") else drop == 0
 
 
+def test_running():
+    """Counts of faults and of replays."""
+    told = (paths.ROOT / "notebooks" / "running.ipynb").read_text(encoding="utf-8")
+    faults = sum(fault["times"] for fault in running.newest(running.TRUST)["faults"])
+    assert f"none of {faults} injected faults lost a result" in told
+    assert running.trust(running.newest(running.TRUST)).startswith(f"Of {faults} faults that tests brought about")
+    assert running.replayed(running.replays()).endswith("processor 21 of 21 replays gave the recorded bits")
+    assert "and 21 of 21 replays on the recorded kind of processor gave the same bits" in told
+
+
 def test_mnist():
     """Counted over significant cells; at the two smaller rates GeGLU wins every one at equal width."""
-    assert title("mnist").startswith(
-        "After one epoch at rates up to 0.001 GeGLU is ahead of ReLU at equal width, mostly"
-    )
+    told = "After one epoch with {} to {} hidden units, GeGLU is ahead of ReLU at equal width (rates up to 0.001)"
     sweep = mnist_records.read(store.load_study("mnist"))
+    assert title("mnist").startswith(told.format(min(sweep.trials["hidden"]), max(sweep.trials["hidden"])))
     signs = {}
     for network in ("geglu_equal_width", "geglu_equal_parameters"):
         found = adjusted(mnist_records.differences(sweep, network))

@@ -70,24 +70,19 @@ def compared(grid: Grid, metric: str) -> str:
     return f"beside {names}, {said}. Tested on the page after equal steps, whose runs these are: {listing(told)}"
 
 
-def mattering(grid: Grid, margin: float) -> str:
-    """Which activations matter beside relu, by the rule of params/extreme.yaml.
+def by_the_margin(grid: Grid, margin: float) -> str:
+    """Which activations change the loss beside relu, by the rule of params/extreme.yaml.
 
     Args:
         grid: the arms.
-        margin: difference of validation loss (nats) below which an activation does not matter, if all of its 95%
-        interval lies there.
+        margin: of equivalence, in nats: an activation is equivalent if all of its 95% interval lies within it.
     """
-    found: dict[str, list[str]] = {"matter": [], "do not matter": [], "are undecided": []}
+    found: dict[str, list[str]] = {"significant": [], "equivalent to relu": [], "undecided": []}
     for test in tested(grid, "val_loss"):
         within = -margin < test.difference.low and test.difference.high < margin
         found[list(found)[0 if test.significant else 1 if within else 2]].append(test.arm.activation)
-    rule = (
-        f"the planned rule: a significant difference of loss matters, one whose 95% interval lies within {margin:g} "
-        "nats of relu (grey) does not"
-    )
-    told = [f"{listing(names)} {word}" for word, names in found.items() if names]
-    return f"{'; '.join(told)} ({rule})"
+    told = [f"{word}: {listing(names)}" for word, names in found.items() if names]
+    return f"{'; '.join(told)} (the planned rule; equivalent: the 95% interval lies within {margin:g} nats, grey)"
 
 
 def learned(grid: Grid) -> list[str]:

@@ -140,6 +140,6 @@ def extent(records: list[Record], others: list[Record]) -> str:
     if not again:
         return said
     return (
-        f"{said}; {again} have the settings and seeds of trials in results/{others[0]['study']} and repeat them, up "
-        "to rounding: what both show is shown once, not replicated, and exploratory where they came before the rule"
+        f"{said}; {again} have the settings and seeds of trials in results/{others[0]['study']} and repeat them "
+        "(they are no replication, and exploratory where they came before the rule)"
     )
