@@ -145,10 +145,13 @@ def test_what_untested_claims_wait_for(judged):
 def test_outcomes_are_counted_alone():
     """Settings and counts say nothing of outcomes."""
     rows = [("replicated", "setting", ""), ("replicated", "outcome", ""), ("replicated", "outcome", "")]
-    rows += [("artefact", "outcome", "padding: both"), ("artefact", "count", "a flaw in words")]
-    table = pd.DataFrame(rows, columns=["verdict", "kind", "defect"])
-    assert ledger.decided(table).endswith(
-        "of 3 published claims about outcomes that could be tested so far 1 is an artefact and 2 are replicated"
+    rows += [("artefact", "outcome", "padding: both")] * 2 + [("artefact", "count", "a flaw in words")]
+    rows += [("not yet tested", "outcome", "")]
+    table = pd.DataFrame(rows, columns=["verdict", "kind", "defect"], index=[f"R0{i}" for i in range(7)])
+    table["twins"] = ["", "", "", "R04", "R03", "", ""]
+    assert ledger.decided(table).startswith(
+        "of 5 published claims about outcomes 4 could be tested so far, 2 of them artefacts (1 different statements) "
+        "and 2 replicated; 2 artefacts share one defect ("
     )
 
 

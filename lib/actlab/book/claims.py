@@ -18,7 +18,7 @@ from actlab.records.labels import words
 def bar(judged: pd.DataFrame) -> Any:
     """The verdicts on claims about outcomes as one stacked bar, with its legend."""
     counts = ledger.outcomes(judged)
-    return rendered("claims", counts=counts, said=ledger.replicated(counts))
+    return rendered("claims", counts=counts, said=ledger.replicated(judged))
 
 
 def rows(judged: pd.DataFrame) -> Any:

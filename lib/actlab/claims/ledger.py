@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -179,15 +179,16 @@ def outcomes(judged: pd.DataFrame) -> dict[str, int]:
     return {verdict: int(found[verdict]) for verdict in VERDICTS if verdict in found}
 
 
-def replicated(counts: Mapping[str, int]) -> str:
-    """The sentence that every page quotes: of the claims about outcomes that are decided, how many are artefacts and
-    how many are replicated."""
-    decided = sum(counts.values()) - counts.get("not yet tested", 0) - counts.get("not testable", 0)
-    artefacts, held = counts.get("artefact", 0), counts.get("replicated", 0)
+def replicated(judged: pd.DataFrame) -> str:
+    """The sentence that every page quotes: of the claims about outcomes how many are decided, how many of these are
+    artefacts, with how many different statements (``twins``), and how many are replicated."""
+    counts = outcomes(judged)
+    whole, left = sum(counts.values()), counts.get("not yet tested", 0) + counts.get("not testable", 0)
+    artefacts = judged.query("kind == 'outcome' and verdict == 'artefact'")
+    different = len({min([name, *filter(None, row.twins.split(", "))]) for name, row in artefacts.iterrows()})
     return (
-        f"of {decided} published claims about outcomes that could be tested so far {artefacts} "
-        f"{'is an artefact' if artefacts == 1 else 'are artefacts'} and {held} {'is' if held == 1 else 'are'} "
-        "replicated"
+        f"of {whole} published claims about outcomes {whole - left} could be tested so far, {len(artefacts)} of them "
+        f"artefacts ({different} different statements) and {counts.get('replicated', 0)} replicated"
     )
 
 
@@ -195,7 +196,7 @@ def decided(judged: pd.DataFrame) -> str:
     """``replicated``, and how many of the artefacts come from one defect, the most frequent."""
     defects = judged.query("kind == 'outcome' and verdict == 'artefact'")["defect"].value_counts()
     alike = f"; {defects.max()} artefacts share one defect ({words(defects.idxmax())})" if defects.max() > 1 else ""
-    return replicated(outcomes(judged)) + alike
+    return replicated(judged) + alike
 
 
 def sentences(judged: pd.DataFrame) -> dict[str, str]:
@@ -204,8 +205,8 @@ def sentences(judged: pd.DataFrame) -> dict[str, str]:
     counts, lacks = outcomes(judged), judged.loc[judged["kind"] == "outcome", "lacks"].value_counts()
     return {
         "claims_outcomes": decided(judged),
-        "claims_waiting": f"Of all {sum(counts.values())} such claims {counts.get('not yet tested', 0)} are not yet "
-        f"tested, {lacks.get(FLAW, 0)} of them because a published flaw that could give the number has no record",
+        "claims_waiting": f"{counts.get('not yet tested', 0)} such claims are not yet tested, "
+        f"{lacks.get(FLAW, 0)} of them because a published flaw that could give the number has no record",
         "claims_rules": f"The rules were not registered beforehand: {after} of {after + before} were last edited when "
         "some of their records were there, as each row says",
         "claims_shared": f"What all rules share last changed on {changes()['shared'][:10]}",
