@@ -112,13 +112,11 @@ def summary(found: pd.DataFrame) -> str:
     """relu against all others."""
     relu, others = found[~found["other"]], found[found["other"]]
     last = others.loc[others["apart"].idxmax()]
-    there = relu.loc[relu["model"] == last["model"], "apart"].max()
-    beside = f", where relu moves less, {small(there)}" if there < last["apart"] else ""
     return (
         f"another kind of CPU moves relu's validation loss by {small(relu['apart'].median())} nats in the "
         f"median, that of the other activations by {small(others['apart'].median())}. These are medians of {len(relu)} "
         f"and {len(others)} runs. The most among the others is "
-        f"{small(last['apart'])} ({last['activation']} in {last['model']}{beside})"
+        f"{small(last['apart'])} ({last['activation']} in {last['model']})"
     )
 
 

@@ -23,7 +23,7 @@ from actlab.records.families import Tested, tested
 from actlab.records.repro import Grid
 from actlab.records.settings import usual
 from actlab.records.store import Record
-from actlab.records.wording import normal_tails, with_interval
+from actlab.records.wording import with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import paired_difference, spearman
 from actlab.statistics.variance import block_share
@@ -145,7 +145,6 @@ def sentences(grid: Grid) -> dict[str, str]:
         "scale_rule": f"That the activation's share of the variance falls with size is {verdict(grid)}",
         "scale_significant": f"{sum(test.significant for test in own)} of {len(own)} differences of loss from relu "
         "that no other study's family decides are significant (Holm-adjusted)",
-        "scale_tails": normal_tails(max((test.difference.n for test in own), default=0)),
     }
     if found := shares(grid):
         first, *_, last = (f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}]" for e in found.values())
@@ -159,10 +158,9 @@ def _growth(grid: Grid) -> str:
         return "Fewer than two sizes are complete"
     further = [a for a, (e, p) in adjusted(moved).items() if p < ALPHA and e.value > 0]
     name, most = max(moved.items(), key=lambda item: item[1].value)
-    none = "No sign of that: from" if len(further) == len(moved) else "From"
     return (
-        f"{none} the smallest to the largest size the losses of {len(further)} of {len(moved)} activations "
-        f"move significantly further from relu's (Holm-adjusted), most that of {name}, by {most.value:.3f} "
+        f"From the smallest to the largest size the losses of {len(further)} of {len(moved)} activations move "
+        f"significantly further from relu's (Holm-adjusted), most that of {name}, by {most.value:.3f} "
         f"[{most.low:.3f}, {most.high:.3f}] nats (n = {most.n}, exploratory)"
     )
 

@@ -13,7 +13,7 @@ from actlab.records.estimates import REFERENCE
 from actlab.records.families import family_size, tested
 from actlab.records.labels import METRICS
 from actlab.records.repro import ArmResults, Grid, shared
-from actlab.records.wording import ends, extremes, listing, signed, significance, small, span
+from actlab.records.wording import extremes, listing, signed, significance, small, span
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import Chosen, jackknife, spearman
 
@@ -162,24 +162,14 @@ def progress(grid: Grid) -> str:
     )
 
 
-def gap(grid: Grid) -> str:
-    """Which activations carry a 1-ULP perturbation far, and how near the others stay."""
-    moved = {activation: value for (_, activation), value in grid.floors().items()}
-    far = {name: value for name, value in moved.items() if value > FAR}
-    near = max(value for value in moved.values() if value <= FAR)
-    return (
-        f"after 1 ULP two runs under {listing(far)} end at least {small(min(far.values()))} apart, under every other "
-        f"activation at most {small(near)} (one pair of runs each)"
-    )
-
-
 def floor(grid: Grid) -> str:
-    """The noise floor in one sentence."""
-    moved, repeats = grid.floors(), list(grid.floors("repeat").values())
-    told = " and ".join(f"{small(moved[key])} ({key[1]} in {key[0]})" for key in ends(moved))
-    failed = np.count_nonzero(repeats)
+    """The noise floor in a sentence: which activations carry a 1-ULP perturbation far, and how near the others stay."""
+    moved, failed = grid.floors(), np.count_nonzero([*grid.floors("repeat").values()])
+    far = {activation: value for (_, activation), value in moved.items() if value > FAR}
+    near = [value for value in moved.values() if value <= FAR]
     again = f"did NOT give the same bits in {failed} arms" if failed else "gives the same bits"
     return (
-        f"the same seed run again {again}; with one weight moved by one unit in the last place, two runs end between "
-        f"{told} of total variation apart (one pair each)"
+        f"the same seed run again {again}; with one weight moved by one unit in the last place, two runs end at least "
+        f"{small(min(far.values(), default=FAR))} of total variation apart under {listing(far)}, at most "
+        f"{small(max(near, default=0.0))} under every other activation (one pair each)"
     )

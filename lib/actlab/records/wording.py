@@ -111,18 +111,6 @@ def extremes(found: Mapping[str, float], form: Callable[[float], str] = small) -
     return " to ".join(f"{form(found[name])} ({name})" for name in ends(found))
 
 
-def normal_tails(n: int) -> str:
-    """On what a p-value of n shared seeds rests, beside what the exact test could say; nothing below two."""
-    floor = 2.0 ** (1 - n)  # 2 / 2^n, where all differences have one sign (Fisher 1935)
-    if n < 2:
-        return ""
-    never = ", so that it could call nothing significant at 5%" if floor > 0.05 else ""
-    return (
-        f"p-values assume normally distributed differences (Student's t): the exact sign-flip "
-        f"test of {n} shared seeds cannot go below {floor:.4g}{never}"
-    )
-
-
 def signed(estimate: Estimate, digits: int = 3) -> str:
     """A difference with its sign: ``+0.080 [+0.065, +0.094]``; it says so where there is no interval."""
     return _bracketed(estimate, f"+.{digits}f")
