@@ -45,13 +45,9 @@ def read(main: Answer) -> dict[str, Companion]:
 def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
     """(model, activation, where) -> the difference from relu at equal loss of what is more reproducible in the main
     study: there, on fresh seeds, and on these with relu at the activation's rate."""
-    both, equal = found[FRESH].both(), found[HALF].at_one_rate()
-    shown: dict[tuple[str, str, str], Test] = {}
-    for cell in found[FRESH].again():
-        here, there = both[cell]
-        every = {TUNED: there, AGAIN: here} | ({EQUAL_RATE: equal[cell]} if cell in equal else {})
-        shown |= {(*cell, where): (d.difference, d.adjusted) for where, d in every.items()}
-    return shown
+    again, equal = found[FRESH].again(), chapter.tests(found[HALF].at_one_rate())
+    shown = {key: test for key, test in comparisons(found, {FRESH: AGAIN}).items() if key[:2] in again}
+    return shown | {(*cell, EQUAL_RATE): test for cell, test in equal.items()}
 
 
 def in_short(found: Mapping[str, Companion]) -> str:
@@ -76,11 +72,11 @@ def of_the_gains(found: Mapping[str, Companion]) -> list[str]:
     ]
 
 
-def comparisons(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
+def comparisons(found: Mapping[str, Companion], series: Mapping[str, str] = SERIES) -> dict[tuple[str, str, str], Test]:
     """(model, activation, study in words) -> the difference from relu at equal loss and its adjusted p-value, in the
     companions and, of the same arms, in the main study."""
     shown: dict[tuple[str, str, str], Test] = {}
-    for study, name in SERIES.items():
+    for study, name in series.items():
         for cell, pair in found[study].both().items():
             shown |= {(*cell, s): (d.difference, d.adjusted) for s, d in zip((name, TUNED), pair, strict=True)}
     return shown
