@@ -291,6 +291,5 @@ def test_a_companion_without_records_says_so():
     found = {study: companion(study, []) for study in pages.EVERY}
     assert [judged for each in found.values() for judged in each.hypotheses()] == []
     assert pages.common_rate(found[pages.COMMON]) == ["no record yet"]
-    assert pages.to_the_end(found[pages.LONG])[0].startswith("planned and not run: charlm and convlm to 5,000 steps")
     assert pages.comparisons(found) == {}
     assert len(pages.hypothesis_table(found[pages.LONG].main, found)) == len(PLAN["hypotheses"])

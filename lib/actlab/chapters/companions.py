@@ -135,14 +135,6 @@ def common_rate(companion: Companion) -> list[str]:
     ]
 
 
-def to_the_end(companion: Companion) -> list[str]:
-    """What training to the end shows, or that it is planned and not run."""
-    params = params_of(LONG)
-    if companion.both():
-        return carried(companion, f"after {params['iterations']:,} steps")
-    return [f"planned and not run: {listing(params['model'])} to {params['iterations']:,} steps (`params/{LONG}.yaml`)"]
-
-
 def remedies(found: Mapping[str, Companion]) -> Remedied:
     """(model, activation) -> its remedies, of the arms in which the plan of the falling rate compares them."""
     params, companion = params_of(DECAY), found[DECAY]
