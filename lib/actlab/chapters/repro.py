@@ -31,7 +31,6 @@ def sentences(grid: Grid) -> dict[str, str]:
         "total_variation": compared(grid, "total_variation"),
         "val_loss": compared(grid, "val_loss"),
         "trade": progress(grid),
-        "models": models(grid),
         "seeds": seeds(grid),
         "baselines": baselines(grid),
     }
@@ -100,17 +99,6 @@ def seeds(grid: Grid) -> str:
         return ""
     told = extremes(churn, "{:.1f}%".format)
     return f"two runs that differ only in the seed prefer another next character at {told} of the positions"
-
-
-def models(grid: Grid) -> str:
-    """How far architectures differ, beside how far activations do; nothing for one architecture."""
-    means = [[arm.estimate("total_variation").value for arm in grid.of_model(m)] for m in learned(grid)]
-    if len(means) < 2:
-        return ""
-    return (
-        f"mean total variation between seeds runs from {span(map(np.mean, means), '.3f')} over architectures; "
-        f"over the activations of one architecture it spans at most {max(map(np.ptp, means)):.3f}"
-    )
 
 
 def baselines(grid: Grid) -> str:
