@@ -61,14 +61,16 @@ def in_short(found: Mapping[str, Companion]) -> str:
 
 def of_the_gains(found: Mapping[str, Companion]) -> list[str]:
     """How many gains of the main study repeat, how many are left at one rate, and what the rate does to relu."""
-    again, equal, rate = found[FRESH].again(), found[HALF].at_one_rate(), found[HALF].of_the_rate()
+    again, equal = found[FRESH].again(), found[HALF].at_one_rate()
     if not again or not equal:
         return [NO_RECORD]
-    moved = listing(f"{signed(d.difference)} in {model}" for (model, _), d in rate.items())
+    last = listing(f"{signed(d.difference)} in {model}" for (model, _), d in found[HALF].of_the_rate().items())
+    there = listing(f"{signed(e)} in {model}" for model, e in found[HALF].of_the_rate_there().items())
     return [
         f"significant again on ten fresh seeds (Holm over {found[FRESH].own.planned}): {_words(again)}",
         f"significant against relu at the same lower rate (Holm over {len(equal)}): {_words(equal)}",
-        f"relu at that rate differs from relu at its tuned rate by {moved} of total variation at equal loss",
+        f"relu at that rate minus relu at its tuned rate, at the loss where both end: {last}; exploratory, at the loss "
+        f"of the comparison above: {there}",
     ]
 
 

@@ -15,7 +15,7 @@ from actlab.records.estimates import Cells, adjusted
 from actlab.records.remedies import FALLING, Remedy, remedies
 from actlab.records.repro import ArmResults
 from actlab.records.wording import signed
-from actlab.statistics.equal_loss import Decision, decide, equal_loss
+from actlab.statistics.equal_loss import Curves, Decision, decide, equal_loss
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import spearman
 
@@ -55,16 +55,34 @@ class Companion:
     def at_one_rate(self) -> dict[Cell, Decision]:
         """(model, activation) -> at equal loss, the total variation of an arm of the other study minus that of the
         reference here, where both have one learning rate; a family of its own."""
-        own, found = self.own.kept.arms, dict[Cell, Estimate]()
-        for model, reference in ((m, own[m, name]) for m, name in own if name == self.own.reference):
-            alike = {
-                arm.activation: arm.curves(METRIC)
-                for arm in self.main.kept.of_model(model)
-                if arm.recipe["learning_rate"] == reference.recipe["learning_rate"]
-            }
-            both = equal_loss({reference.activation: reference.curves(METRIC), **alike}, reference.activation)
-            found |= {(model, name): difference for name, difference in both.differences.items()}
+        found = {
+            (model, name): difference
+            for model, arms in self._alike().items()
+            for name, difference in equal_loss(arms, self.own.reference).differences.items()
+        }
         return self._decided(found)
+
+    def of_the_rate_there(self) -> dict[str, Estimate]:
+        """model -> at the loss of that comparison, the total variation of the reference here minus that of the
+        reference in the other study, whose rate is another one (exploratory)."""
+        reference, there = self.own.reference, self.main.kept.arms
+        return {
+            model: equal_loss({**arms, "there": there[model, reference].curves(METRIC)}, "there").differences[reference]
+            for model, arms in self._alike().items()
+        }
+
+    def _alike(self) -> dict[str, dict[str, Curves]]:
+        """model -> the reference here and the arms of the other study that have its learning rate."""
+        found: dict[str, dict[str, Curves]] = {}
+        for (model, name), own in self.own.kept.arms.items():
+            if name == self.own.reference:
+                same = {
+                    arm.activation: arm.curves(METRIC)
+                    for arm in self.main.kept.of_model(model)
+                    if arm.recipe["learning_rate"] == own.recipe["learning_rate"]
+                }
+                found[model] = {name: own.curves(METRIC), **same}
+        return found
 
     def again(self) -> dict[Cell, Decision]:
         """(model, activation) -> its comparison here, of all that are more reproducible in the other study."""
