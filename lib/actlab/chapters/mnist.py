@@ -3,21 +3,17 @@ sentences of the sweep."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters.template import frame
 from actlab.figures.primitives import line, lines, points
-from actlab.records.estimates import ALPHA
+from actlab.records import mnist, store
+from actlab.records.estimates import signs
 from actlab.records.labels import METRICS, words
-from actlab.records.mnist import (
-    Sweep,
-    Tested,
-    gains,
-    optimism,
-    over_epochs,
-    tested,
-)
+from actlab.records.mnist import Sweep, gains, optimism, over_epochs, tested
 from actlab.records.tables import levels
 from actlab.records.wording import signed
 
@@ -25,6 +21,11 @@ CAPTION = (
     "Validation accuracy minus ReLU's, paired by seed, with unadjusted 95% intervals: at small rates GeGLU is better "
     "at equal width, and mostly worse at equal parameters"
 )
+
+
+def read(records: Iterable[store.Record], longer: Iterable[str] = ()) -> Sweep:
+    """The sweep of these records, with the longer trainings of other studies."""
+    return mnist.read(records, [record for study in longer for record in store.load_study(study)])
 
 
 def figure_differences(sweep: Sweep) -> Figure:
@@ -41,14 +42,8 @@ def figure_differences(sweep: Sweep) -> Figure:
 
 def figure_epochs(sweep: Sweep) -> Figure:
     """Accuracy against the number of epochs."""
-    found = {("", words(network)): line(by_epochs) for network, by_epochs in over_epochs(sweep).items() if by_epochs}
+    found = {("", words(network)): line(by) for network, by in over_epochs(sweep).items() if by}
     return lines(found, "epochs", METRICS["val_accuracy"].label, bars=True, log="x", height=2.8)
-
-
-def _won(found: Tested) -> tuple[int, int]:
-    """In how many cells a network is significantly better, and significantly worse, than ReLU."""
-    better, worse = (sum(p < ALPHA and sign * e.value > 0 for e, p in found.values()) for sign in (1, -1))
-    return better, worse
 
 
 def table(sweep: Sweep) -> pd.DataFrame:
@@ -59,7 +54,7 @@ def table(sweep: Sweep) -> pd.DataFrame:
         row = {}
         for network, cells in found.items():
             here = {cell: test for cell, test in cells.items() if cell[1] == rate}
-            better, worse = _won(here)
+            better, worse = signs(here)
             row[f"{words(network)}: better, worse"] = f"{better}, {worse} of {len(here)}"
         t = sweep.trials[sweep.trials["learning_rate"] == rate]
         rows[f"rate {rate:g}"] = row | {"collapsed trials": f"{int(t['collapsed'].sum())} of {len(t)}"}
@@ -76,12 +71,12 @@ def sentences(sweep: Sweep) -> dict[str, str]:
         "mnist_cell": f"Where one cell is shown it is hidden {hidden}, rate {rate:g}, batch {batch}",
     }
     for network, cells in tested(sweep).items():
-        better, worse = _won(cells)
+        better, worse = signs(cells)
         found[f"mnist_{network.removeprefix('geglu_')}"] = (
             f"{words(network).replace(', ', ' at ')} is better than ReLU in {better} and worse in {worse} of "
             f"{len(cells)} cells of width, rate and batch (Holm-adjusted)"
         )
-    last = {network: max(e.items())[1] for network in sweep.networks if (e := gains(sweep, network, hidden))}
+    last = {network: e[max(e)] for network in sweep.networks if (e := gains(sweep, network, hidden))}
     risen = min(last, key=lambda network: last[network].value, default="")
     found["mnist_epochs"] = (
         f"More epochs raise the accuracy of every network, least that of {words(risen)}: by "

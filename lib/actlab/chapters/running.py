@@ -17,10 +17,9 @@ from actlab.chapters.processors import PROCESSOR
 from actlab.chapters.template import folded, frame
 from actlab.errors import BadInput
 from actlab.figures.primitives import points
-from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.store import Record
-from actlab.records.wording import bullets, moment, small, with_interval
+from actlab.records.wording import bullets, moment, small
 from actlab.statistics.estimate import Array, Estimate
 from actlab.statistics.means import mean_interval
 
@@ -189,36 +188,11 @@ def answer() -> Any:
     return bullets([speed(), trust(newest(TRUST)), replayed(replays())])
 
 
-def table(study: str) -> pd.DataFrame:
-    """One row an activation of a study of one model: its loss and how far its seeds differ."""
-    rows = {
-        arm.activation: {
-            "validation loss (nats)": with_interval(arm.shown("val_loss"), 3),
-            "total variation between seeds": with_interval(arm.shown("total_variation"), 3),
-            "runs": len(arm.done),
-        }
-        for arm in repro.read_study(study).arms.values()
-    }
-    return frame(rows)
-
-
-def extent(study: str) -> Any:
-    """How large a study is, how long it took, and on which processor; the command where it was not trained."""
-    arms = list(repro.read_study(study).arms.values())
-    if not arms:
-        return bullets([f"{NO_RECORD} on this machine: `actlab run params/{study}.yaml`"])
-    runs = [trial for arm in arms for trial in arm.record["trials"]]
-    seconds = sum(sum(trial["seconds"].values()) for trial in runs if "seconds" in trial)
-    processor = arms[0].record["provenance"]["machine"]["processor"]
-    return bullets([f"{len(runs)} runs of {len(arms)} activations took {seconds:.0f} s of one core ({processor})"])
-
-
 def durations(*studies: str) -> pd.DataFrame:
     """One row a study and model: on what its runs under relu were trained, and how long one took in the median."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for study in studies:
-        arms = repro.read_study(study).arms.values()
-        for arm in (arm for arm in arms if arm.activation == "relu"):
+        for arm in (arm for arm in repro.read_study(study).arms.values() if arm.activation == "relu"):
             recipe, machine = arm.recipe, arm.record["provenance"]["machine"]
             spent = pd.DataFrame([trial["seconds"] for trial in arm.record["trials"]]).median()
             rows[study, arm.model] = {

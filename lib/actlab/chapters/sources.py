@@ -4,7 +4,7 @@ sizes side by side, by the decision rule of params/sources.yaml."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters import arms
-from actlab.chapters.template import folded, frame
+from actlab.chapters.template import folded
 from actlab.figures.primitives import line, lines, points
 from actlab.figures.style import NO_RECORD
 from actlab.records import families, store
@@ -92,36 +92,35 @@ def answer(found: Studies) -> str:
     """The page's answer: how much of what a new seed changes each stream brings about alone, over arms of all sizes."""
     arms = [found_arm for stream in STREAMS for found_arm in _arms(found, stream)]
     every = {(model, arm.activation, arm.varies): arm.estimate(METRIC).value for model, arm in arms}
-    shares = {s: [v / every[m, a, "all"] for (m, a, other), v in every.items() if other == s and v] for s in STREAMS}
-    init, order, dropout = (f"{100 * float(np.mean(shares[s])):.0f}%" for s in ("init", "order", "dropout"))
+    means = pd.Series(every).unstack()
+    shares = 100 * means.div(means["all"], axis="index")
+    init, order, dropout = (f"{shares[stream].mean():.0f}%" for stream in ("init", "order", "dropout"))
     return (
         f"new initial weights alone bring about {init} of the total variation that a new seed does, a new order of "
-        f"batches {order}, new dropout masks {dropout}. These are means over {len(shares['all'])} configurations, in "
+        f"batches {order}, new dropout masks {dropout}. These are means over {len(shares)} configurations, in "
         "each of which weights alone and order alone bring at least "
-        f"{100 * min(shares['init'] + shares['order']):.0f}%; they do not add up"
+        f"{shares[['init', 'order']].min(axis=None):.0f}%; they do not add up"
     )
 
 
 def rule_table(found: Studies) -> pd.DataFrame:
     """A row a part of the rule, a column a study."""
-    parts: Mapping[str, Callable[[Sources], str]] = {
-        "streams": _streams,
-        "smooth activations agree more": _smooth,
-        "relu's kink": kink,
-        "ensembles": _ensembles,
+    return pd.DataFrame({study: _rule(sources) for study, sources in found.items()})
+
+
+def _rule(sources: Sources) -> dict[str, str]:
+    tests = sources.tests()
+    own = [test.significant for test in tests if not test.quoted]
+    smooth = [t for t in tests if t.arm.varies == "all" and t.arm.activation in SMOOTH]
+    signs = {math.copysign(test.significant, test.difference.value) for test in smooth}
+    outcome = "supported" if signs == {-1} else "contradicted" if 1 in signs else "undecided"
+    gains = [ensemble_gain(arm, size).low > 0 for arm in sources.arms() for size in ensembles(arm) if size > 1]
+    return {
+        "streams": f"{sum(own)} of {len(own)} differences from relu are significant (Holm-adjusted in each model)",
+        "smooth activations agree more": outcome,
+        "relu's kink": kink(sources),
+        "ensembles": f"agree more in {sum(gains)} of {len(gains)} comparisons",
     }
-    return frame({part: {name: say(one) for name, one in found.items()} for part, say in parts.items()})
-
-
-def _streams(sources: Sources) -> str:
-    own = [test.significant for test in sources.tests() if not test.quoted]
-    return f"{sum(own)} of {len(own)} differences from relu are significant (Holm-adjusted in each model)"
-
-
-def _smooth(sources: Sources) -> str:
-    found = [t for t in sources.tests() if t.arm.varies == "all" and t.arm.activation in SMOOTH]
-    signs = {math.copysign(test.significant, test.difference.value) for test in found}
-    return "supported" if signs == {-1} else "contradicted" if 1 in signs else "undecided"
 
 
 def kink(*studies: Sources) -> str:
@@ -135,11 +134,6 @@ def kink(*studies: Sources) -> str:
         f"a 1-ULP perturbation grows {outcome} under relu than under each smooth activation, at least by "
         f"{signed(least, 1)} powers of ten (n = {least.n})"
     )
-
-
-def _ensembles(sources: Sources) -> str:
-    gains = [ensemble_gain(arm, size) for arm in sources.arms() for size in ensembles(arm) if size > 1]
-    return f"agree more in {sum(e.low > 0 for e in gains)} of {len(gains)} comparisons"
 
 
 def ensemble(found: Studies) -> str:

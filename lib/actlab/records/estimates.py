@@ -22,3 +22,9 @@ def adjusted(found: Mapping[Key, Estimate], planned: int = 0) -> dict[Key, Test]
     """
     p_values = holm([estimate.p_value() for estimate in found.values()], planned)
     return {key: (estimate, p) for (key, estimate), p in zip(found.items(), p_values.tolist(), strict=True)}
+
+
+def signs(found: Mapping[Key, Test]) -> tuple[int, int]:
+    """How many differences are significantly above 0, and how many below."""
+    kept = [estimate.value > 0 for estimate, p in found.values() if p < ALPHA]
+    return kept.count(True), kept.count(False)

@@ -10,20 +10,18 @@ from dataclasses import dataclass
 import pandas as pd
 
 from actlab.records import settings
-from actlab.records.estimates import adjusted
+from actlab.records.estimates import REFERENCE, adjusted
 from actlab.records.store import Record
 from actlab.records.tables import by_seed, levels, trials_of
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval, paired_difference
 from actlab.statistics.significance import Test
 
-PUBLISHED_RATE, PUBLISHED_BATCH, PUBLISHED_HIDDEN = 1e-3, 64, 8
-"""What the first reference study fixed: rate and batch in its width sweep, the width in its random search."""
+PUBLISHED = PUBLISHED_HIDDEN, PUBLISHED_RATE, PUBLISHED_BATCH = 8, 1e-3, 64
+"""What the first reference study fixed: the width in its random search, rate and batch in its width sweep."""
 ACCURACY = "val_accuracy"
 CELL = list(settings.CELLS["mnist"])
 """Columns that make a cell of the sweep: network, hidden units, learning rate, batch size."""
-Tested = dict[tuple[int, float, int], Test]
-"""(hidden, rate, batch) -> accuracy minus relu's, and its p-value after Holm over all cells of the network."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Sweep:
         def near(factor: str, wanted: float) -> float:
             return min(levels(self.trials, factor), key=lambda level: abs(math.log(level / wanted)), default=wanted)
 
-        hidden, rate, batch = map(near, CELL[1:], (PUBLISHED_HIDDEN, PUBLISHED_RATE, PUBLISHED_BATCH))
+        hidden, rate, batch = map(near, CELL[1:], PUBLISHED)
         return int(hidden), float(rate), int(batch)
 
 
@@ -62,20 +60,21 @@ def read(records: Iterable[Record], longer: Iterable[Record] = ()) -> Sweep:
     return Sweep(trials[trials["epochs"] == trials["epochs"].min()], every)
 
 
-def differences(sweep: Sweep, network: str, reference: str = "relu") -> dict[tuple[int, float, int], Estimate]:
-    """(hidden, rate, batch) -> validation accuracy minus the reference's (percentage points), paired by seed: same
-    batches in the same order."""
+def differences(sweep: Sweep, network: str) -> dict[tuple[int, float, int], Estimate]:
+    """(hidden, rate, batch) -> validation accuracy minus relu's (percentage points), paired by seed: same batches in
+    the same order."""
     wide = by_seed(sweep.trials, CELL, ACCURACY)
-    if not {network, reference} <= {own for own, *_ in wide}:
+    if not {network, REFERENCE} <= {*sweep.networks}:
         return {}
-    mine, theirs = wide[network], wide[reference]
+    mine, theirs = wide[network], wide[REFERENCE]
     both = sorted({*mine} & {*theirs}, key=lambda cell: cell[::-1])
     return {cell: paired_difference(mine[cell], theirs[cell]) for cell in both}
 
 
-def tested(sweep: Sweep) -> dict[str, Tested]:
-    """Network -> its cells against relu; nothing without relu."""
-    others = [network for network in sweep.networks if network != "relu"]
+def tested(sweep: Sweep) -> dict[str, dict[tuple[int, float, int], Test]]:
+    """Network -> (hidden, rate, batch) -> accuracy minus relu's, and its p-value after Holm over all cells of the
+    network; nothing without relu."""
+    others = [network for network in sweep.networks if network != REFERENCE]
     return {network: adjusted(found) for network in others if (found := differences(sweep, network))}
 
 
