@@ -47,7 +47,7 @@ def read_all():
         made = ablation.read(records)
         for optimizer in levels(made.trials, "optimizer"):
             made.values(optimizer, "bQbV", "gelu")
-        _ = made.missing
+        _ = made.cells
 
 
 def use(results):

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from actlab.chapters import arms
 from actlab.chapters.template import frame
 from actlab.figures.primitives import line, lines, points
-from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.ablation import (
     CELLS,
@@ -42,9 +41,6 @@ CAPTION = (
 )
 Rates = Mapping[str, Mapping[float, Estimate]]
 """Optimizer -> multiple of its published rate -> loss."""
-NOT_YET = (
-    f"{NO_RECORD} of every configuration: `actlab run` params/ablation-tuning.yaml, then params/ablation-tuned.yaml"
-)
 
 
 def tuned() -> Factorial:
@@ -112,11 +108,11 @@ def sentences(f: Factorial) -> dict[str, str]:
     (raised, lowered), whole = signs(found), symmetry(f)
     told = f"bQ+bV raises the loss significantly in {raised} and lowers it in {lowered} of {len(found)} comparisons"
     if whole.n:
-        told += f"; on average it changes it by {signed(whole)} nats (n = {whole.n})"
+        told += f"; on average the loss changes by {signed(whole)} nats (n = {whole.n})"
     one, noise = t.iloc[0], batches(f)
     tokens = one["iterations"] * one["batch_size"] * one["context"]
     return {
-        "ablation_extent": f"{len(CELLS) - len(f.missing)} of {len(CELLS)} configurations have records; models have "
+        "ablation_extent": f"{len({*CELLS} & {*f.cells})} of {len(CELLS)} configurations have records; models have "
         f"up to {t['parameters'].max():,} parameters and see {tokens:,} tokens",
         "ablation_effect": f"At the published rates {told}"
         if found
@@ -130,17 +126,13 @@ def sentences(f: Factorial) -> dict[str, str]:
 
 def tuned_sentences(f: Factorial, tuning: Rates) -> dict[str, str]:
     """What bQ+bV and the optimizers do at tuned rates, what the plan's rules say of it, and what tuning changed."""
-    names = ("tuned_symmetry", "tuned_interaction", "tuned_plan", "tuned_ranking", "tuned_rates")
-    if f.missing:
-        return dict.fromkeys(names, NOT_YET)
     plan = plan_of(TUNED)
     alpha, margin = float(plan["alpha"]), float(plan["outcomes"][0]["margin"])
     gain, both, pairs = symmetry(f), interaction(f), ranking(f)
     moves = "raises" if gain.low > 0 else "lowers" if gain.high < 0 else "does not significantly change"
     order = [words(o) for o in dict.fromkeys(o for pair in pairs for o in pair)]
     undecided = [f"{words(a)} and {words(b)}" for (a, b), (_, p) in pairs.items() if p >= alpha]
-    drops = {o: by[1.0].value - min(e.value for e in by.values()) for o, by in tuning.items() if 1.0 in by}
-    most = max(drops, key=lambda o: drops[o], default="")
+    drops = pd.Series({words(o): by[1.0].value - min(e.value for e in by.values()) for o, by in tuning.items()})
     return {
         "tuned_symmetry": f"At tuned rates bQ+bV {moves} the final loss on average over four optimizers and two "
         f"activations, by {signed(gain)} nats (n = {gain.n})",
@@ -152,7 +144,5 @@ def tuned_sentences(f: Factorial, tuning: Rates) -> dict[str, str]:
         * (gain.value >= 0),
         "tuned_ranking": f"At tuned rates the means over four configurations rank {', '.join(order)}; "
         + (f"undecided: {'; '.join(undecided)}" if undecided else "all differences are significant (Holm-adjusted)"),
-        "tuned_rates": f"Tuning the rate lowers the loss by up to {drops[most]:.2f} nats ({words(most)})"
-        if most
-        else "",
+        "tuned_rates": f"Tuning the rate lowers the loss by up to {drops.max():.2f} nats ({drops.idxmax()})",
     }

@@ -52,8 +52,12 @@ def _arms(found: Studies, stream: str = "all") -> Iterator[tuple[str, ArmResults
 
 def figure_streams(found: Studies) -> Figure:
     """What varying each stream does: a panel a model, a place a stream, a mark an activation."""
-    every = {(m, words, arm.activation): arm for stream, words in STREAMS.items() for m, arm in _arms(found, stream)}
-    return points({key: arm.shown(METRIC) for key, arm in every.items()}, LABEL, height=2.6)
+    every = {
+        (model, words, arm.activation): arm.shown(METRIC)
+        for stream, words in STREAMS.items()
+        for model, arm in _arms(found, stream)
+    }
+    return points(every, LABEL, height=2.6)
 
 
 def figure_floors(found: Studies) -> Figure:
@@ -90,9 +94,9 @@ def tables(found: Studies) -> Any:
 
 def answer(found: Studies) -> str:
     """The page's answer: how much of what a new seed changes each stream brings about alone, over arms of all sizes."""
-    arms = [found_arm for stream in STREAMS for found_arm in _arms(found, stream)]
-    every = {(model, arm.activation, arm.varies): arm.estimate(METRIC).value for model, arm in arms}
-    means = pd.Series(every).unstack()
+    means = pd.Series(
+        {(m, arm.activation, s): arm.estimate(METRIC).value for s in STREAMS for m, arm in _arms(found, s)}
+    ).unstack()
     shares = 100 * means.div(means["all"], axis="index")
     init, order, dropout = (f"{shares[stream].mean():.0f}%" for stream in ("init", "order", "dropout"))
     return (

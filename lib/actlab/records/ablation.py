@@ -65,11 +65,6 @@ class Factorial:
         found = {tuple(record[factor] for factor in ARM) for record in self.records}
         return sorted(found, key=lambda cell: [*map(place, cell)])
 
-    @property
-    def missing(self) -> list[Cell]:
-        """Cells of the published factorial without a record."""
-        return [cell for cell in CELLS if cell not in self.cells]
-
 
 def table(records: Iterable[Record]) -> pd.DataFrame:
     """The tidy table of trials with each arm's context and vocabulary."""
