@@ -69,6 +69,7 @@ class Companion:
         return {
             model: equal_loss({**arms, "there": there[model, reference].curves(METRIC)}, "there").differences[reference]
             for model, arms in self._alike().items()
+            if (model, reference) in there
         }
 
     def _alike(self) -> dict[str, dict[str, Curves]]:
