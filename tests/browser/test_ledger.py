@@ -37,7 +37,7 @@ def test_the_bar_holds_outcomes_alone():
     bar = claims.bar(JUDGED).data
     assert '<span data-verdict="replicated" style="flex:1"></span><span data-verdict="artefact"' in bar
     assert '<li data-verdict="artefact">1 artefact</li>' in bar
-    assert "2 could be tested so far, 1 of them artefacts (1 different statements) and 1 replicated" in bar
+    assert "2 could be tested so far: 1 of them artefacts (1 different statements) and 1 replicated" in bar
 
 
 @pytest.mark.browser

@@ -35,7 +35,7 @@ def test_the_front_page_says_what_the_records_say():
     assert told["hypotheses"].startswith("| smooth activations are more reproducible | ")
     assert told["choosing"].startswith("6 of 6 final losses differ significantly from relu's, 0 of them higher. ")
     assert told["choosing"].endswith("Most often lower: gelu, in 3 architectures (higher in 0)")
-    assert front.caption.startswith("Left: between two seeds of charlm; its activations span 0.0")
+    assert front.caption.startswith("First picture: between two seeds of charlm; its activations span 0.0")
     assert told["elsewhere"] == "of 7 claims"
     assert told["repeating"] == "relu moves (exploratory)"
     assert told["gains"] == "Again"

@@ -54,8 +54,8 @@ def in_short(found: Mapping[str, Companion]) -> str:
     """How many gains of the main study repeat, and how many are left at one learning rate."""
     again, equal = found[FRESH].again(), found[HALF].at_one_rate()
     return (
-        f"Of the significant gains {len(_significant(again))} of {len(again)} are so again on fresh seeds, against "
-        f"{REFERENCE} at the same lower rate {len(_significant(equal))} of {len(equal)}"
+        f"Of the significant negative differences {len(_significant(again))} of {len(again)} are significant again on "
+        f"fresh seeds; against {REFERENCE} at the same lower rate {len(_significant(equal))} of {len(equal)} are"
     )
 
 

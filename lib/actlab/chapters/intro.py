@@ -92,9 +92,9 @@ class Front:
         levels = self.answer.levels().items()
         spans = {model: float(np.ptp([e.value for e in level.values.values()])) for model, level in levels}
         return (
-            f"Left: between two seeds of {self.lead[0]}; its activations span {spans[self.lead[0]]:.3f} at equal loss, "
-            f"those of all architectures {span(spans.values(), '.3f')}. Right: after that rounding error (dashes: "
-            "another seed)."
+            f"First picture: between two seeds of {self.lead[0]}; its activations span {spans[self.lead[0]]:.3f} at "
+            f"equal loss, those of all architectures {span(spans.values(), '.3f')}. Second: after that rounding error "
+            "(dashes: another seed)."
         )
 
 
@@ -131,7 +131,7 @@ def sentences(front: Front) -> dict[str, str]:
         "gains": front.gains,
         "perturbed": (
             f"**After a rounding error, {'orders of magnitude' if min(high) > 1e3 * max(low) else 'little'}.** With "
-            f"one weight moved by one unit in the last place (1 ULP), one seed ends {small(min(high))} to "
+            f"one weight moved by one unit in the last place (ULP), one seed ends {small(min(high))} to "
             f"{small(max(high))} from itself under {KINKED}, at most {small(max(low))} under {SMOOTH} (total "
             f"variation; {LEAD}, {len(high)} seeds, one untuned rate). Single pairs end more than {FAR:g} apart "
             f"{'; at partial scale '.join(front.growing)}"

@@ -187,7 +187,7 @@ def replicated(judged: pd.DataFrame) -> str:
     artefacts = judged.query("kind == 'outcome' and verdict == 'artefact'")
     different = len({min([name, *filter(None, row.twins.split(", "))]) for name, row in artefacts.iterrows()})
     return (
-        f"of {whole} published claims about outcomes {whole - left} could be tested so far, {len(artefacts)} of them "
+        f"of {whole} published claims about outcomes {whole - left} could be tested so far: {len(artefacts)} of them "
         f"artefacts ({different} different statements) and {counts.get('replicated', 0)} replicated"
     )
 
