@@ -28,19 +28,19 @@ def test_the_front_page_says_what_the_records_say():
     told = intro.sentences(front)
     assert told["between"].startswith("**Between seeds the activation changes agreement by less than averaging two")
     assert "which raises the loss in 3 of 3 architectures" in told["between"]
-    assert "Significantly negative are 0, all of them at a lower learning rate than relu's" in told["between"]
-    assert re.search(r"Of 6 differences from relu \d are undecided, \d significantly positive, ", told["between"])
-    assert "one seed ends 0.0078 to 0.010 from itself under relu, at most 1.6e-07 under gelu" in told["perturbed"]
-    assert told["perturbed"].endswith("more than 0.0001 apart here; at partial scale there")
+    assert told["between"].endswith("and more in 0 (0 of these at a lower learning rate than relu's)")
+    assert re.search(r"Of 6 comparisons with relu at equal loss \d are undecided, none equivalent; ", told["between"])
+    assert "0.0078 to 0.010 of total variation from itself under relu, at most 1.6e-07 under" in told["perturbed"]
+    assert told["perturbed"].endswith("more than 0.0001 apart here; in larger networks there")
     assert told["hypotheses"].startswith("| smooth activations are more reproducible | ")
-    assert told["choosing"].startswith("6 of 6 final losses differ significantly from relu's, 0 of them higher. ")
+    assert told["choosing"].startswith("at tuned rates 6 of 6 final losses differ significantly from relu's, 0 of ")
     assert told["choosing"].endswith("Most often lower: gelu, in 3 architectures (higher in 0)")
     assert front.caption.startswith("First picture: between two seeds of charlm; its activations span 0.0")
     assert told["elsewhere"] == "of 7 claims"
     assert told["repeating"] == "relu moves (exploratory)"
     assert told["gains"] == "Again"
     one, two, *costs = (float(word) for word in re.findall(r"[+-]?\d\.\d+", told["agreement"]))
-    assert "with two half-trained networks by 0.0" in told["agreement"]
+    assert "averaging two half-trained networks makes this 0.0" in told["agreement"]
     assert two < 0.6 * one
     assert set(costs) == {0.02}
     assert len(intro.LINES.format(**told, figure="", pages="studies").replace("|", " ").split()) < 280

@@ -12,7 +12,7 @@ from actlab.records import ablation as ablation_records
 from actlab.records import autopsy as autopsy_records
 from actlab.records import families, repro, sources, store
 from actlab.records import mnist as mnist_records
-from actlab.records.estimates import ALPHA, adjusted, signs
+from actlab.statistics.significance import ALPHA, adjusted, signs
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -113,8 +113,9 @@ def test_report():
 
 def test_claims():
     """The ledger's title is the sentence that the front page quotes; most decided outcomes are artefacts."""
-    said, defect = ledger.decided(ledger.judge()).split("; ")
+    said, others, defect = ledger.decided(ledger.judge()).split("; ")
     assert title("claims").lower() == said
+    assert others == "2 compatible, 2 contradicted"
     assert defect == "15 artefacts share one defect (the activation ignored)"
 
 

@@ -24,14 +24,13 @@ from actlab.records.ablation import (
     read,
     symmetry,
 )
-from actlab.records.estimates import adjusted, signs
 from actlab.records.labels import METRICS, words
 from actlab.records.preregistration import plan_of
 from actlab.records.tables import levels
 from actlab.records.wording import signed, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
-from actlab.statistics.significance import Test, equivalence_p
+from actlab.statistics.significance import Test, adjusted, equivalence_p, signs
 
 TUNING, TUNED = "ablation-tuning", "ablation-tuned"
 EFFECT = "loss with bQ+bV minus loss without (nats; below 0 it helps)"

@@ -16,14 +16,13 @@ from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, Hypothesis
-from actlab.records.estimates import ALPHA, Cells, adjusted
 from actlab.records.preregistration import params_of
 from actlab.records.tables import of_records
 from actlab.records.wording import extremes, listing, signed, significance
 from actlab.statistics.equal_loss import Decision, Outcome, read_at_equal_seeds
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.power import detectable_paired
-from actlab.statistics.significance import Test, equivalence_p, holm
+from actlab.statistics.significance import ALPHA, Cells, Test, adjusted, equivalence_p, holm
 
 STUDY, TUNING = "answer", "answer-tuning"
 """The confirmatory study and the one that chose its rates."""
@@ -203,7 +202,7 @@ def written(study: str = STUDY) -> Any:
 
 def extent(answer: Answer, study: str = STUDY) -> str:
     """``1 of 6``: how many of the planned architectures are recorded."""
-    return f"{len(answer.arms())} of {len(params_of(study)['model'])}"
+    return f"{len({model for model, _ in answer.kept.arms})} of {len(params_of(study)['model'])}"
 
 
 def tables(answer: Answer, study: str = STUDY, companions: Iterable[str] = ()) -> Any:

@@ -14,19 +14,20 @@ from actlab.chapters.template import MISSING, folded, frame
 from actlab.figures import answer
 from actlab.figures.primitives import crossed, line, lines, points
 from actlab.records import store
-from actlab.records.estimates import ALPHA, REFERENCE, Cells
 from actlab.records.families import tested
-from actlab.records.labels import METRICS, Metric, of_trials
+from actlab.records.labels import METRICS, Metric, of_trials, words
 from actlab.records.preregistration import registrations
 from actlab.records.repro import Grid
 from actlab.records.settings import kind_of
 from actlab.records.wording import moment, signed, small, with_interval
 from actlab.statistics.estimate import Estimate
+from actlab.statistics.significance import ALPHA, REFERENCE, Cells
 
 TV = "total_variation"
 STARRED = ("val_loss", TV)
 """Metrics that are compared with relu."""
-FLOORS = {"repeat": "same seed again", "nudge": "one weight moved by one ULP"}
+FLOORS = ("repeat", "nudge")
+"""The perturbations of a noise floor."""
 
 
 def figure_differences(grid: Grid, metric: str = "total_variation", margin: float = 0.0) -> Figure:
@@ -65,7 +66,7 @@ def figure_floors(grid: Grid) -> Figure:
             moved = arm.floor_of(TV, "nudge")
             if moved > 0:
                 alone = Estimate(moved, math.nan, math.nan, 1, "one pair")
-                found["", place, FLOORS["nudge"]] = alone
+                found["", place, words("nudge")] = alone
     return points(found, METRICS[TV].label, log=True)
 
 
@@ -88,7 +89,7 @@ def table(grid: Grid, metric: Metric, tests: Cells, reference: str = REFERENCE) 
         n = ", ".join([f"{arm.estimate(metric.name).n}", *arm.not_done])
         rows[key] |= {"n": n, "parameters": f"{arm.n_parameters:,}"}
         if arm.floor and not of_trials(metric.name):
-            rows[key] |= {words: small(arm.floor_of(metric.name, variant)) for variant, words in FLOORS.items()}
+            rows[key] |= {words(variant): small(arm.floor_of(metric.name, variant)) for variant in FLOORS}
         if key in tests:
             e, p = tests[key]
             rows[key][f"minus {reference}"] = f"{signed(e, 4)}{' *' * (p < ALPHA)}"

@@ -15,12 +15,11 @@ from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records.answer import Answer
 from actlab.records.companions import Cell, Companion, Remedied, beyond_activations, remedied
-from actlab.records.estimates import REFERENCE, Cells
 from actlab.records.preregistration import params_of
 from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, by_name
 from actlab.records.wording import extremes, listing, signed, span
 from actlab.statistics.equal_loss import Decision
-from actlab.statistics.significance import Test
+from actlab.statistics.significance import REFERENCE, Cells, Test
 
 FRESH, HALF = "answer-fresh", "answer-half"
 NOVELS, COMMON, DECAY, LONG = "answer-novels", "answer-rate", "answer-decay", "answer-long"
@@ -54,8 +53,8 @@ def in_short(found: Mapping[str, Companion]) -> str:
     """How many gains of the main study repeat, and how many are left at one learning rate."""
     again, equal = found[FRESH].again(), found[HALF].at_one_rate()
     return (
-        f"Of the significant negative differences {len(_significant(again))} of {len(again)} are significant again on "
-        f"fresh seeds; against {REFERENCE} at the same lower rate {len(_significant(equal))} of {len(equal)} are"
+        f"On fresh seeds {len(_significant(again))} of these {len(again)} gains are significant again; against "
+        f"{REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is"
     )
 
 

@@ -100,7 +100,8 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
 
 def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
     """Factor -> the record's level, as text."""
-    return {name: recorded.text(v) for name, v in (recorded.cell_of(record) | recorded.levels(record, apart)).items()}
+    levels = recorded.cell_of(record) | recorded.values_of(record, apart)
+    return {name: recorded.text(level) for name, level in levels.items()}
 
 
 def _arm(record: Record, names: Iterable[str], apart: Sequence[str], records: Sequence[Record]) -> dict[str, Any]:

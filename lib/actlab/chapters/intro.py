@@ -126,15 +126,16 @@ def sentences(front: Front) -> dict[str, str]:
     """The parts of ``LINES``."""
     answer, (high, low) = front.answer, (front.rounding[name] for name in (KINKED, SMOOTH))
     base = next(iter(answer.levels().values())).values[answer.reference]
+    much = "orders of magnitude" if min(high) > 1e3 * max(low) else "little"
     return {
         "between": _between(answer),
         "gains": front.gains,
         "perturbed": (
-            f"**After a rounding error, {'orders of magnitude' if min(high) > 1e3 * max(low) else 'little'}.** With "
-            f"one weight moved by one unit in the last place (ULP), one seed ends {small(min(high))} to "
-            f"{small(max(high))} from itself under {KINKED}, at most {small(max(low))} under {SMOOTH} (total "
-            f"variation; {LEAD}, {len(high)} seeds, one untuned rate). Single pairs end more than {FAR:g} apart "
-            f"{'; at partial scale '.join(front.growing)}"
+            f"**After a rounding error the activation changes {much}.** Move one weight by one unit in the last place "
+            f"(ULP) and train the same seed again: it ends {small(min(high))} to {small(max(high))} of total variation "
+            f"from itself under {KINKED}, at most {small(max(low))} under {SMOOTH} ({LEAD}, {len(high)} seeds, one "
+            f"untuned rate). Single pairs end more than {FAR:g} apart "
+            f"{'; in larger networks '.join(front.growing)}"
         ),
         "extent": "The comparison between seeds was registered before its runs, rates tuned: "
         f"{len(answer.grid.activations)} activations in {chapter.extent(answer)} planned architectures; {base.n} "
@@ -157,14 +158,13 @@ def _between(answer: Answer) -> str:
     much = next(MUCH[h.outcome] for h in answer.hypotheses() if h.name.startswith("an ensemble of two"))
     costs = [remedy.loss.value > 0 for remedy in answer.remedies()[ENSEMBLE.format(2)].values()]
     slower = chapter.by_rate(answer)["below"][0]
-    lower = "all" if slower == less else slower
     return (
-        f"**Between seeds the activation {much} averaging two half-trained networks does**, which raises the loss in "
-        f"{sum(costs)} of {len(costs)} architectures. At equal loss two {answer.reference} networks from different "
-        f"seeds differ by {extremes(base)} in total variation, the share of probability placed differently. Of "
-        f"{len(outcomes)} differences from {answer.reference} {undecided} are undecided, {more} significantly "
-        f"positive, {equivalent or 'none'} equivalent. Significantly negative are {less}, {lower} of them at a lower "
-        f"learning rate than {answer.reference}'s"
+        f"**Between seeds the activation {much} averaging two half-trained networks does** (which raises the loss in "
+        f"{sum(costs)} of {len(costs)} architectures). Two {answer.reference} networks from different seeds place "
+        f"{extremes(base, '{:.0%}'.format)} of the probability differently. Of {len(outcomes)} comparisons with "
+        f"{answer.reference} at equal loss {undecided} are undecided, {equivalent or 'none'} equivalent; seeds agree "
+        f"significantly less in {more} and more in {less} ({slower} of these at a lower learning rate than "
+        f"{answer.reference}'s)"
     )
 
 
@@ -186,8 +186,8 @@ def _choosing(answer: Answer) -> str:
         for name, n in lower.most_common(1)
     )
     return (
-        f"{len(found)} of {len(cells)} final losses differ significantly from {answer.reference}'s, "
-        f"{len(found) - lower.total()} of them higher{best}"
+        f"at tuned rates {len(found)} of {len(cells)} final losses differ significantly from {answer.reference}'s, "
+        f"{len(found) - lower.total()} of them upwards{best}"
     )
 
 
@@ -198,11 +198,11 @@ def _agreement(answer: Answer) -> str:
     remedies = answer.remedies()
     told = [f"two {answer.reference} networks differ by {small(plain)} on average over architectures"]
     for name, words in (
-        (AVERAGED, "averaged weights (exploratory)"),
-        (ENSEMBLE.format(2), "two half-trained networks"),
+        (AVERAGED, "averaging the weights of each run (exploratory)"),
+        (ENSEMBLE.format(2), "averaging two half-trained networks"),
     ):
         if found := remedies.get(name):
             left = plain + float(np.mean([remedy.minus_plain(remedy.seeds) for remedy in found.values()]))
             costs = span((remedy.loss.value for remedy in found.values()), "+.3f")
-            told.append(f"with {words} by {small(left)}, at {costs} nats of loss")
+            told.append(f"{words} makes this {small(left)} and changes the loss by {costs} nats")
     return "; ".join(told)

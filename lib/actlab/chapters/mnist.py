@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from actlab.chapters.template import frame
 from actlab.figures.primitives import line, lines, points
 from actlab.records import mnist, store
-from actlab.records.estimates import signs
 from actlab.records.labels import METRICS, words
 from actlab.records.mnist import Sweep, gains, optimism, over_epochs, tested
 from actlab.records.tables import levels
 from actlab.records.wording import signed
+from actlab.statistics.significance import signs
 
 CAPTION = (
     "Validation accuracy minus ReLU's, paired by seed, with unadjusted 95% intervals: at small rates GeGLU is better "

@@ -16,10 +16,10 @@ from actlab.figures import answer as drawn
 from actlab.records import autopsy as defects
 from actlab.records import families, mnist, repro, store
 from actlab.records.ablation import interaction, symmetry
-from actlab.records.estimates import Cells
 from actlab.records.preregistration import params_of
 from actlab.records.settings import MAIN, kind_of
 from actlab.records.sources import METRIC, ensemble_gain, ensembles
+from actlab.statistics.significance import Cells
 
 STUDIES = ("repro-lite", "answer", "sources", "sources-small", "extreme", "scale", "mnist", "ablation-tuned")
 """That the paper counts, in the order of its first table."""

@@ -22,7 +22,6 @@ from actlab.errors import BadInput
 from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
-from actlab.records.estimates import REFERENCE
 from actlab.records.families import finished, training
 from actlab.records.preregistration import plan_of
 from actlab.records.repro import Grid
@@ -30,6 +29,7 @@ from actlab.records.store import Record
 from actlab.records.wording import listing, signed, small
 from actlab.statistics.equal_loss import decide
 from actlab.statistics.estimate import Estimate
+from actlab.statistics.significance import REFERENCE
 
 PROCESSOR = ("processor", "capability")
 """What of a machine may differ between twins."""

@@ -18,7 +18,6 @@ from actlab.claims.evidence import Evidence
 from actlab.figures.primitives import Line, line, lines
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro
-from actlab.records.estimates import ALPHA, REFERENCE, adjusted
 from actlab.records.families import Tested, tested
 from actlab.records.repro import Grid
 from actlab.records.settings import usual
@@ -26,6 +25,7 @@ from actlab.records.store import Record
 from actlab.records.wording import with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import paired_difference, spearman
+from actlab.statistics.significance import ALPHA, REFERENCE, adjusted
 from actlab.statistics.variance import block_share
 
 LOSS, SHARE = "loss minus relu's (nats)", "share of the loss's variance between activations"

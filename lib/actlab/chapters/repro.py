@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from actlab.figures.style import NO_RECORD
-from actlab.records.estimates import REFERENCE
 from actlab.records.families import family_size, tested
 from actlab.records.labels import METRICS
 from actlab.records.repro import ArmResults, Grid, shared
 from actlab.records.wording import extremes, listing, signed, significance, small, span
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import Chosen, jackknife, spearman
+from actlab.statistics.significance import REFERENCE
 
 FEWEST_PAIRS = 10
 """Below so many differences a rank correlation says nothing worth a sentence."""
@@ -65,8 +65,7 @@ def compared(grid: Grid, metric: str) -> str:
     if not again or not grid.primary:
         return said
     told = [f"{t.arm.activation} {signed(t.difference)}, {'not ' * (not t.significant)}significant" for t in again]
-    names = listing(test.arm.activation for test in again)
-    return f"beside {names}, {said}. Tested on the page after equal steps, whose runs these are: {listing(told)}"
+    return f"{said}. Not counted here, since their runs are those of the page after equal steps: {listing(told)}"
 
 
 def by_the_margin(grid: Grid, margin: float) -> str:

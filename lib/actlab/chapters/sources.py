@@ -17,11 +17,10 @@ from actlab.figures.primitives import line, lines, points
 from actlab.figures.style import NO_RECORD
 from actlab.records import families, store
 from actlab.records import sources as sources_records
-from actlab.records.labels import METRICS
+from actlab.records.labels import METRICS, words
 from actlab.records.repro import ArmResults
 from actlab.records.sources import (
     METRIC,
-    PERTURBATIONS,
     SMOOTH,
     STREAMS,
     Sources,
@@ -53,8 +52,8 @@ def _arms(found: Studies, stream: str = "all") -> Iterator[tuple[str, ArmResults
 def figure_streams(found: Studies) -> Figure:
     """What varying each stream does: a panel a model, a place a stream, a mark an activation."""
     every = {
-        (model, words, arm.activation): arm.shown(METRIC)
-        for stream, words in STREAMS.items()
+        (model, said, arm.activation): arm.shown(METRIC)
+        for stream, said in STREAMS.items()
         for model, arm in _arms(found, stream)
     }
     return points(every, LABEL, height=2.6)
@@ -68,10 +67,10 @@ def figure_floors(found: Studies) -> Figure:
     for name, sources in found.items():
         for model, arm in _arms({name: sources} if sources.perturbed else {}):
             every[model, "another seed", arm.activation] = arm.shown(METRIC)
-            for variant, words in PERTURBATIONS.items():
+            for variant in (*arms.FLOORS, "bfloat16"):
                 values = sources.perturbation(arm.record["model_name"], arm.activation, variant)
                 if len(values[values > 0]):
-                    singles[model, words, arm.activation] = values[values > 0]
+                    singles[model, words(variant), arm.activation] = values[values > 0]
     return points(every, LABEL, singles=singles, log=True, columns=1, height=1.6)
 
 
@@ -84,7 +83,7 @@ def figure_ensembles(found: Studies) -> Figure:
 def tables(found: Studies) -> Any:
     """The arms of every study and model with their differences from relu, folded."""
     grids = {f"{study}, {model}": grid for study, one in found.items() for model, grid in one.grids.items()}
-    title = "{} (*: significant, Holm over the model's comparisons, or in the family that it quotes)"
+    title = "{} (*: significant, Holm over the model's comparisons, or over the family of the study that made the runs)"
     metric = METRICS[METRIC]
     return folded({title.format(n): arms.table(grid, metric, arms.cells(grid, METRIC)) for n, grid in grids.items()})
 

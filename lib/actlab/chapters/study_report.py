@@ -21,13 +21,13 @@ from actlab.figures.primitives import crossed, line, lines, points
 from actlab.figures.style import styled
 from actlab.records import repro, settings, summary
 from actlab.records import tables as tidy
-from actlab.records.estimates import Cells
 from actlab.records.labels import METRICS, Metric, of_trials
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.store import Record
 from actlab.records.wording import above_zero, ends, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import coefficient_of_variation, mean_interval
+from actlab.statistics.significance import Cells
 
 FORMATS = ("png", "svg", "pdf")
 FILES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}

@@ -193,10 +193,11 @@ def replicated(judged: pd.DataFrame) -> str:
 
 
 def decided(judged: pd.DataFrame) -> str:
-    """``replicated``, and how many of the artefacts come from one defect, the most frequent."""
+    """``replicated``, the other verdicts, and how many of the artefacts come from one defect, the most frequent."""
+    others = [f"{n} {verdict}" for verdict, n in outcomes(judged).items() if verdict in ("contradicted", "compatible")]
     defects = judged.query("kind == 'outcome' and verdict == 'artefact'")["defect"].value_counts()
-    alike = f"; {defects.max()} artefacts share one defect ({words(defects.idxmax())})" if defects.max() > 1 else ""
-    return replicated(judged) + alike
+    alike = f"{defects.max()} artefacts share one defect ({words(defects.idxmax())})" if defects.max() > 1 else ""
+    return "; ".join(filter(None, [replicated(judged), ", ".join(others), alike]))
 
 
 def sentences(judged: pd.DataFrame) -> dict[str, str]:

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from actlab.records.estimates import ALPHA, adjusted
 from actlab.records.labels import words
 from actlab.statistics.estimate import Estimate
+from actlab.statistics.significance import ALPHA, adjusted
 
 Verdict = Literal[
     "replicated",

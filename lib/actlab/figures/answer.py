@@ -10,10 +10,9 @@ from matplotlib.figure import Figure
 from actlab.figures.primitives import Line, lines, points
 from actlab.figures.style import GREY, canvas, look, outlined, styled
 from actlab.records.answer import METRIC
-from actlab.records.estimates import ALPHA, Cells
 from actlab.records.remedies import AVERAGED, FALLING, Remedy
 from actlab.statistics.equal_loss import Curves, EqualLoss
-from actlab.statistics.significance import Test
+from actlab.statistics.significance import ALPHA, Cells, Test
 
 LOSS = "mean validation loss (nats per character); training goes to the right"
 PANELS = ("seeds", "rounding")

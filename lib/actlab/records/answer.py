@@ -16,7 +16,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from actlab.records.estimates import Cells, adjusted
 from actlab.records.families import comparisons
 from actlab.records.remedies import ENSEMBLE, Remedy, by_name, remedies
 from actlab.records.repro import Grid
@@ -33,7 +32,7 @@ from actlab.statistics.equal_loss import (
 )
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import Chosen, jackknife
-from actlab.statistics.significance import equivalence_p
+from actlab.statistics.significance import Cells, adjusted, equivalence_p
 
 Word = Literal["supported", "contradicted", "undecided"]
 Plan = Mapping[str, Any]

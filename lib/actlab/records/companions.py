@@ -11,13 +11,13 @@ from functools import partial
 import numpy as np
 
 from actlab.records.answer import METRIC, Answer, Hypothesis, Plan, Word, beyond
-from actlab.records.estimates import Cells, adjusted
 from actlab.records.remedies import FALLING, Remedy, remedies
 from actlab.records.repro import ArmResults
 from actlab.records.wording import signed
 from actlab.statistics.equal_loss import Curves, Decision, decide, equal_loss
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import spearman
+from actlab.statistics.significance import Cells, adjusted
 
 Cell = tuple[str, str]
 """Model, activation."""

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from actlab import paths
 from actlab.files import read_yaml
-from actlab.records.estimates import ALPHA, REFERENCE, Cells, adjusted
 from actlab.records.repro import ArmResults, Grid, read, read_study
 from actlab.records.store import Record, canonical
 from actlab.statistics.estimate import Estimate
+from actlab.statistics.significance import ALPHA, REFERENCE, Cells, adjusted
 
 PRIMARY = "repro-lite"
 """The study whose families decide wherever another study has the same trials."""

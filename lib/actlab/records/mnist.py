@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from actlab.records import settings
-from actlab.records.estimates import REFERENCE, adjusted
 from actlab.records.store import Record
 from actlab.records.tables import by_seed, levels, trials_of
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval, paired_difference
-from actlab.statistics.significance import Test
+from actlab.statistics.significance import REFERENCE, Test, adjusted
 
 PUBLISHED = PUBLISHED_HIDDEN, PUBLISHED_RATE, PUBLISHED_BATCH = 8, 1e-3, 64
 """What the first reference study fixed: the width in its random search, rate and batch in its width sweep."""

@@ -104,7 +104,7 @@ def differing(records: Iterable[Record]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def levels(record: Record, names: Sequence[str]) -> dict[str, str]:
+def values_of(record: Record, names: Sequence[str]) -> dict[str, str]:
     """Setting -> the record's value of it, as text."""
     own = settings_of(record) | {"arm": str(record.get("arm", "")).rpartition("-")[2]}
     return {name: text(own.get(name, ""), name) for name in names}
@@ -112,7 +112,7 @@ def levels(record: Record, names: Sequence[str]) -> dict[str, str]:
 
 def named(record: Record, names: Sequence[str]) -> str:
     """``iterations=6, scale=lite``: the values of the settings that differ; empty where none does."""
-    return ", ".join(f"{name}={value}" for name, value in levels(record, names).items())
+    return ", ".join(f"{name}={value}" for name, value in values_of(record, names).items())
 
 
 def natural(text: str) -> list[tuple[int, int, str]]:

@@ -11,20 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actlab.records import repro
-from actlab.records.estimates import REFERENCE
 from actlab.records.families import Tested, tested
 from actlab.records.repro import ArmResults, Grid, mean_of_pairs
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import jackknife, mean_interval, paired_difference
+from actlab.statistics.significance import REFERENCE
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
-PERTURBATIONS = {
-    "repeat": "the same again",
-    "nudge": "one weight moved by one ULP",
-    "bfloat16": "bfloat16 instead of float32",
-}
 SMOOTH = ("gelu", "smelu_1")
 METRIC = "total_variation"
 

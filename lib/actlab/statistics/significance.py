@@ -1,8 +1,11 @@
-"""Tests of differences between arms: Welch, Holm's correction, two one-sided tests."""
+"""Tests of differences between arms: Welch, Holm's correction over a family, two one-sided tests; the reference and
+the level of every family."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable, Mapping
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +16,11 @@ from actlab.statistics.estimate import LEVEL, Array, Estimate, trials
 
 Test = tuple[Estimate, float]
 """A difference, and its p-value adjusted over its family."""
+REFERENCE = "relu"
+ALPHA = 0.05
+Cells = Mapping[tuple[str, str], Test]
+"""(model, activation) -> its difference from the reference, and its adjusted p-value."""
+Key = TypeVar("Key", bound=Hashable)
 
 
 def welch(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
@@ -60,3 +68,18 @@ def equivalence_p(difference: Estimate, margin: float) -> float:
     if not margin > 0:
         raise BadInput(f"expected a margin above 0, got {margin}")
     return difference.tail(margin - abs(difference.value))
+
+
+def adjusted(found: Mapping[Key, Estimate], planned: int = 0) -> dict[Key, Test]:
+    """Each difference of a family with its p-value, adjusted by Holm over all of them.
+
+    ``planned``: how many comparisons the family has where its plan says so; those without a record count as p = 1.
+    """
+    p_values = holm([estimate.p_value() for estimate in found.values()], planned)
+    return {key: (estimate, p) for (key, estimate), p in zip(found.items(), p_values.tolist(), strict=True)}
+
+
+def signs(found: Mapping[Key, Test]) -> tuple[int, int]:
+    """How many differences are significantly above 0, and how many below."""
+    kept = [estimate.value > 0 for estimate, p in found.values() if p < ALPHA]
+    return kept.count(True), kept.count(False)

@@ -19,8 +19,8 @@ from pydantic import Field
 
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.study.plan import Checked
 from actlab.study.record import recorded
+from actlab.study.registered_plan import Checked
 
 Losses = Mapping[tuple[float, int], float]
 """(rate, seed) -> the loss at the end, in nats; lower is better."""
