@@ -63,7 +63,8 @@ def test_one_question_has_one_family(lite):
     assert "of 12 differences" in report.sentences(sizes)["scale_significant"]
     extremes = replace(read(committed("extreme")), primary=lite)
     assert repro.compared(extremes, "val_loss").startswith("4 of 4 differences")
-    assert repro.compared(extremes, "val_loss").endswith("of the page after equal steps: gelu +0.080 [+0.065, +0.094], significant")
+    quoted = "of the page after equal steps: gelu +0.080 [+0.065, +0.094], significant"
+    assert repro.compared(extremes, "val_loss").endswith(quoted)
 
 
 def dated(date, activation="relu"):
