@@ -126,12 +126,12 @@ def sentences(front: Front) -> dict[str, str]:
     """The parts of ``LINES``."""
     answer, (high, low) = front.answer, (front.rounding[name] for name in (KINKED, SMOOTH))
     base = next(iter(answer.levels().values())).values[answer.reference]
-    much = "orders of magnitude" if min(high) > 1e3 * max(low) else "little"
+    much = "by orders of magnitude" if min(high) > 1e3 * max(low) else "little"
     return {
         "between": _between(answer),
         "gains": front.gains,
         "perturbed": (
-            f"**After a rounding error the activation changes {much}.** Move one weight by one unit in the last place "
+            f"**After a rounding error activations differ {much}.** Move one weight by one unit in the last place "
             f"(ULP) and train the same seed again: it ends {small(min(high))} to {small(max(high))} of total variation "
             f"from itself under {KINKED}, at most {small(max(low))} under {SMOOTH} ({LEAD}, {len(high)} seeds, one "
             f"untuned rate). Single pairs end more than {FAR:g} apart "
