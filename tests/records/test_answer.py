@@ -1,5 +1,5 @@
-"""The confirmatory analysis, on made-up records whose truth is known (``test_estimates`` recomputes it from the raw
-JSON)."""
+"""The confirmatory analysis, on made-up records whose truth is known (``test_answer_recomputed`` recomputes it from the
+raw JSON)."""
 
 from copy import deepcopy
 
@@ -257,14 +257,14 @@ def test_gains_repeat_on_fresh_seeds(shifts, words):
 
 
 @pytest.mark.parametrize(
-    ("drop", "words"),
+    ("drop", "words", "mean"),
     [
-        (0.0, ["supported", "contradicted"]),
-        (0.05, ["contradicted", "supported"]),
-        (0.02, ["contradicted", "supported"]),
+        (0.0, ["supported", "contradicted"], "supported"),
+        (0.05, ["contradicted", "supported"], "contradicted"),
+        (0.02, ["contradicted", "supported"], "contradicted"),  # smelu_1 is equivalent to relu at its rate
     ],
 )
-def test_the_gain_of_an_activation_is_told_apart_from_that_of_its_lower_rate(drop, words):
+def test_the_gain_of_an_activation_is_told_apart_from_that_of_its_lower_rate(drop, words, mean):
     """relu at the rate of the others has a total variation lower by ``drop``, where these have gained 0.02 and 0.03."""
     models = ("charlm", "convlm")
     fresh = [
@@ -277,13 +277,19 @@ def test_the_gain_of_an_activation_is_told_apart_from_that_of_its_lower_rate(dro
     for pair in (pair for record in low for moment in moments(record) for pair in moment):
         pair["total_variation"] -= drop
     main = Answer(repro.read(fresh), plan_of(pages.FRESH), planned=4)
+    half, none = Answer(repro.read(low), plan_of(pages.HALF)), Answer(repro.read([]), plan_of(pages.DOUBLE))
+    others = [arm for arm in main.grid.arms.values() if arm.activation == "smelu_1"]
+    one_rate = companions.with_one_rate(none, half.grid.arms.values(), others)
     found = {
         pages.FRESH: Companion(main, answer(records(GAINS, models=models))),
-        pages.HALF: Companion(Answer(repro.read(low), plan_of(pages.HALF)), main),
+        pages.HALF: Companion(half, main),
+        pages.DOUBLE: Companion(one_rate, one_rate),
     }
+    assert one_rate.pooled("smelu_1").value == pytest.approx(drop - 0.02, abs=0.004)
+    assert [judged.outcome for judged in found[pages.DOUBLE].hypotheses()] == [mean]
     assert [judged.outcome for judged in found[pages.HALF].hypotheses()] == words
     assert len(pages.gains(found)) == 9
-    assert len(pages.of_the_gains(found)) == 3
+    assert len(pages.of_the_gains(found)) == 4
 
 
 def test_a_companion_without_records_says_so():

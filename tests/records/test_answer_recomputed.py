@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from actlab import paths
-from actlab.chapters import answer
+from actlab.chapters import answer, companions
 
 
 def raw(study):
@@ -58,3 +58,24 @@ def test_equal_loss_again_from_the_raw_records(committed, study):
         expected = pytest.approx((value, value - reach, value + reach, n))
         assert (found.value, found.low, found.high, found.n) == expected, (model, name)
     assert len(outcomes) == len(records) - len({model for model, _ in outcomes})
+
+
+def test_the_mean_at_one_rate_again_from_the_raw_records(committed):
+    """Of each architecture the two arms that the plan names, at the higher of their final losses."""
+    of = {"relu": ["answer-half", "answer-double"], "smelu_1": ["answer-fresh", "answer-double"]}
+    arms = {}
+    for name, studies in of.items():
+        for study in ["answer", *studies]:  # the later ones last, for the models that they have
+            arms |= {(m, a): course(record) for (m, a), record in raw(study).items() if a == name}
+    models = sorted({model for model, _ in arms})
+
+    def mean(keep):
+        pairs = ({a: arms[model, a] for a in of} for model in models)
+        return np.mean([minus_relu(pair, "smelu_1", keep) for pair in pairs])
+
+    left_out = np.array([mean([j for j in range(10) if j != i]) for i in range(10)])
+    reach = stats.t.ppf(0.975, 9) * np.sqrt(0.9 * ((left_out - left_out.mean()) ** 2).sum())
+    value = mean(list(range(10)))
+    found = companions.read(answer.read())["answer-double"].main.pooled("smelu_1")
+    assert (found.value, found.low, found.high) == pytest.approx((value, value - reach, value + reach))
+    assert len(models) == 6

@@ -14,18 +14,20 @@ from actlab.chapters.answer import cells_in_words
 from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records.answer import Answer
-from actlab.records.companions import Cell, Companion, Remedied, beyond_activations, remedied
+from actlab.records.companions import Cell, Companion, Remedied, beyond_activations, remedied, with_one_rate
 from actlab.records.preregistration import params_of
 from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, by_name
 from actlab.records.wording import extremes, listing, signed, span
 from actlab.statistics.equal_loss import Decision
 from actlab.statistics.significance import REFERENCE, Cells, Test
 
-FRESH, HALF = "answer-fresh", "answer-half"
+FRESH, HALF, DOUBLE = "answer-fresh", "answer-half", "answer-double"
 NOVELS, COMMON, DECAY, LONG = "answer-novels", "answer-rate", "answer-decay", "answer-long"
-EVERY = (FRESH, HALF, NOVELS, COMMON, DECAY, LONG)
+EVERY = (FRESH, HALF, DOUBLE, NOVELS, COMMON, DECAY, LONG)
 SERIES = {NOVELS: "novels", COMMON: "common rate"}
 """Companions that the figure shows beside the main study, and what it calls them."""
+MEAN = "smelu_1"
+"""What is more reproducible on average over architectures, at its own rates."""
 TUNED = "tuned rates"
 """What it calls the main study."""
 AGAIN, EQUAL_RATE = "fresh seeds", "fresh seeds, relu at the same rate"
@@ -35,10 +37,14 @@ TOLD = (ENSEMBLE.format(2), AVERAGED, FALLING)
 
 
 def read(main: Answer) -> dict[str, Companion]:
-    """Every companion by its study, recorded or not, beside the main study; relu's lower rate beside the fresh
-    seeds."""
+    """Every companion by its study, recorded or not, beside the main study; relu's lower rate beside the fresh seeds,
+    its higher one beside all arms of one rate."""
     studies = {study: chapter.read(study) for study in EVERY}
-    return {study: Companion(own, studies[FRESH] if study == HALF else main) for study, own in studies.items()}
+    planned = (main, studies[FRESH], studies[HALF], studies[DOUBLE])
+    arms = [arm for study in planned for arm in study.kept.arms.values()]
+    one_rate = with_one_rate(studies[DOUBLE], arms, [arm for arm in arms if arm.activation == MEAN])
+    beside = {HALF: studies[FRESH], DOUBLE: one_rate}
+    return {study: Companion(own, beside.get(study, main)) for study, own in studies.items()}
 
 
 def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
@@ -50,11 +56,12 @@ def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
 
 
 def in_short(found: Mapping[str, Companion]) -> str:
-    """How many gains of the main study repeat, and how many are left at one learning rate."""
+    """How many gains of the main study repeat, and what is left of them and of the mean at one learning rate."""
     again, equal = found[FRESH].again(), found[HALF].at_one_rate()
     return (
         f"On fresh seeds {len(_significant(again))} of these {len(again)} gains are significant again; against "
-        f"{REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is"
+        f"{REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is; {MEAN}'s mean over "
+        f"architectures is {signed(found[DOUBLE].main.pooled(MEAN))} where {REFERENCE} has its learning rate"
     )
 
 
@@ -65,11 +72,14 @@ def of_the_gains(found: Mapping[str, Companion]) -> list[str]:
         return [NO_RECORD]
     last = listing(f"{signed(d.difference)} in {model}" for (model, _), d in found[HALF].of_the_rate().items())
     there = listing(f"{signed(e)} in {model}" for model, e in found[HALF].of_the_rate_there().items())
+    one_rate, main = found[DOUBLE].main, found[FRESH].main
     return [
         f"significant again on ten fresh seeds (Holm over {found[FRESH].own.planned}): {_words(again)}",
         f"significant against relu at the same lower rate (Holm over {len(equal)}): {_words(equal)}",
         f"relu at that rate minus relu at its tuned rate, at the loss where both end: {last}; exploratory, at the loss "
         f"of the comparison above: {there}",
+        f"{MEAN} minus relu on average over {len(one_rate.arms())} architectures, both at one learning rate in each: "
+        f"{signed(one_rate.pooled(MEAN))}; at tuned rates: {signed(main.pooled(MEAN))}",
     ]
 
 

@@ -61,6 +61,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "again": _cells(tests(also[companions.FRESH].again())),
             "one_rate": _cells(tests(also[companions.HALF].at_one_rate())),
             "rate": _cells(tests(also[companions.HALF].of_the_rate())),
+            "mean_at_one_rate": also[companions.DOUBLE].main.pooled(companions.MEAN),
         },
         "floors": front.floors,
         "repeats": [value for grid in (lite, extreme) for value in grid.floors("repeat").values()],

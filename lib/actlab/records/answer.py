@@ -146,9 +146,9 @@ def _differences(arms: Mapping[str, Curves], reference: str, seeds: Seeds, read:
     return {name: value - found[reference] for name, value in found.items() if name != reference}
 
 
-def _smooth(answer: Answer, entry: Plan) -> Hypothesis:
-    """All named activations significantly on the stated side of the reference; one on the other side, or equivalent,
-    contradicts."""
+def on_average(answer: Answer, entry: Plan) -> Hypothesis:
+    """On average over the architectures all named activations significantly on the stated side of the reference; one on
+    the other side, or equivalent, contradicts."""
     found = adjusted({name: answer.pooled(name) for name in entry["activations"]})
     sign = -1 if entry["direction"] == "lower" else 1
     sides = [sign * math.copysign(p < answer.alpha, e.value) for e, p in found.values()]  # 1: as stated, -1: opposite
@@ -219,8 +219,8 @@ def _architectures(answer: Answer, entry: Plan) -> Hypothesis:
 
 
 RULES: dict[str, Callable[[Answer, Plan], Hypothesis]] = {
-    "smooth activations are more reproducible": _smooth,
-    "swiglu is less reproducible": _smooth,
+    "smooth activations are more reproducible": on_average,
+    "swiglu is less reproducible": on_average,
     "an ensemble of two does more than the activation": _ensemble,
     "architectures differ more than activations": _architectures,
 }

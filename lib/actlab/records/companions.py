@@ -1,20 +1,21 @@
-"""The companions of the confirmatory study (fresh seeds, a lower rate for relu, a second text, a common rate, a falling
-rate, longer training), each judged by the rules of its own registered plan, which look back to another study."""
+"""The companions of the confirmatory study (fresh seeds, other rates for relu, a second text, a common rate, a falling
+rate, longer training), each judged by the rules of its own registered plan, which look back to other studies."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 
-from actlab.records.answer import METRIC, Answer, Hypothesis, Plan, Word, beyond
+from actlab.records.answer import METRIC, Answer, Hypothesis, Plan, Word, beyond, on_average
 from actlab.records.remedies import FALLING, Remedy, remedies
 from actlab.records.repro import ArmResults
 from actlab.records.wording import signed
-from actlab.statistics.equal_loss import Curves, Decision, decide, equal_loss
+from actlab.statistics.equal_loss import Decision, decide, equal_loss
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import spearman
 from actlab.statistics.significance import Cells, adjusted
@@ -27,7 +28,7 @@ Remedied = dict[Cell, dict[str, Remedy]]
 
 @dataclass(frozen=True)
 class Companion:
-    """A companion and the study that its plan looks back to: the main study, or that of the fresh seeds."""
+    """A companion and what its plan looks back to: the main study, that of the fresh seeds, or arms of several."""
 
     own: Answer
     main: Answer
@@ -52,15 +53,13 @@ class Companion:
         }
         return self._decided({cell: equal_loss(arms, "main").differences["own"] for cell, arms in curves.items()})
 
+    def one_rate(self) -> Answer:
+        """The reference here, and the arms of the other study that have its learning rate."""
+        return with_one_rate(self.own, self.own.kept.arms.values(), self.main.kept.arms.values())
+
     def at_one_rate(self) -> dict[Cell, Decision]:
-        """(model, activation) -> at equal loss, the total variation of an arm of the other study minus that of the
-        reference here, where both have one learning rate; a family of its own."""
-        found = {
-            (model, name): difference
-            for model, arms in self._alike().items()
-            for name, difference in equal_loss(arms, self.own.reference).differences.items()
-        }
-        return self._decided(found)
+        """(model, activation) -> its comparison at one learning rate; a family of its own."""
+        return self.one_rate().comparisons()
 
     def of_the_rate_there(self) -> dict[str, Estimate]:
         """model -> at the loss of that comparison, the total variation of the reference here minus that of the
@@ -68,22 +67,8 @@ class Companion:
         reference, there = self.own.reference, self.main.kept.arms
         return {
             model: equal_loss({**arms, "there": there[model, reference].curves(METRIC)}, "there").differences[reference]
-            for model, arms in self._alike().items()
-            if (model, reference) in there
+            for model, arms in self.one_rate().arms().items()
         }
-
-    def _alike(self) -> dict[str, dict[str, Curves]]:
-        """model -> the reference here and the arms of the other study that have its learning rate."""
-        found: dict[str, dict[str, Curves]] = {}
-        for (model, name), own in self.own.kept.arms.items():
-            if name == self.own.reference:
-                same = {
-                    arm.activation: arm.curves(METRIC)
-                    for arm in self.main.kept.of_model(model)
-                    if arm.recipe["learning_rate"] == own.recipe["learning_rate"]
-                }
-                found[model] = {name: own.curves(METRIC), **same}
-        return found
 
     def again(self) -> dict[Cell, Decision]:
         """(model, activation) -> its comparison here, of all that are more reproducible in the other study."""
@@ -95,6 +80,18 @@ class Companion:
     def hypotheses(self) -> list[Hypothesis]:
         """Every hypothesis of the companion's plan, judged; none before both studies have an arm in common."""
         return [RULES[entry["name"]](self, entry) for entry in self.own.plan["hypotheses"] if [*self.shared()]]
+
+
+def with_one_rate(own: Answer, references: Iterable[ArmResults], others: Iterable[ArmResults]) -> Answer:
+    """A study's plan over arms of several: of each architecture the reference, and the others that share its seeds and
+    its learning rate."""
+    arms: dict[Cell, ArmResults] = {}
+    for pair in product(references, others):
+        ours, theirs = ((arm.model, arm.labels, arm.recipe["learning_rate"]) for arm in pair)
+        if ours == theirs and pair[0].activation == own.reference:
+            arms |= {(arm.model, arm.activation): arm for arm in pair}
+    models, activations = (tuple(dict.fromkeys(names)) for names in zip(*arms, strict=True)) if arms else ((), ())
+    return replace(own, grid=replace(own.grid, models=models, activations=activations, arms=arms))
 
 
 def remedied(main: Answer, falling: Answer, cells: Iterable[Cell]) -> Remedied:
@@ -164,6 +161,7 @@ RULES: dict[str, Callable[[Companion, Plan], Hypothesis]] = {
     "the gains repeat on fresh seeds": partial(_lower, Companion.again, 3),
     "the gains are more than a lower rate": partial(_lower, Companion.at_one_rate, 3),
     "a lower rate is more reproducible": partial(_lower, Companion.of_the_rate, 2),
+    "smelu_1's mean is more than its learning rates": lambda companion, entry: on_average(companion.main, entry),
     "the differences carry over": partial(_signs, lambda counts, correlation: correlation > 0.5),
     "the rate does not make the differences": partial(_signs, lambda counts, correlation: min(counts) >= 3),
     "the answer holds to the end": partial(_signs, lambda counts, correlation: max(counts) > 0),
