@@ -87,7 +87,7 @@ def test_known_differences_are_found_and_speed_alone_is_none():
 
 def test_a_part_of_the_family_is_judged_no_more_mildly_than_the_whole():
     """Thirty comparisons are planned (six models, five activations): those without a record count as p = 1."""
-    assert chapter.read().planned == 30
+    assert (chapter.read().planned, chapter.read(pages.DOUBLE).planned) == (30, 1)
     found = records({"gelu": -0.008}, models=("charlm",))
     alone, planned = answer(found), Answer(repro.read(found), PLAN, 30)
     (one,), (thirty,) = (part.comparisons().values() for part in (alone, planned))
@@ -188,6 +188,7 @@ def test_signs_that_carry_over_support_and_opposite_ones_contradict(study):
     assert word({"gelu": 0.0, "smelu_1": 0.02, "swiglu": -0.02}) == "contradicted"
     none = dict.fromkeys(TRUE, 0.0)
     mixed = {"gelu": 0.02, "smelu_1": -0.001, "swiglu": -0.001}
+    assert word({}) == "undecided", "relu alone is compared with nothing"
     assert word(*((mixed, {**none, "swiglu": 0.02}) if study == pages.NOVELS else (none, none))) == "undecided"
 
 

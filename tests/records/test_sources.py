@@ -97,6 +97,9 @@ def test_kink_needs_an_interval_above_zero():
     assert "by +4.0 [+4.0, +4.0] powers of ten (n = 5)" in said("relu's kink", study())
     assert "grows not significantly further" in said("relu's kink", study(nudges=(1e-6, 1e-6)))
     assert math.isnan(sources.amplification(study(nudges=(1e-6, 0.0)), "charlm", "gelu").value)
+    fewer = study()
+    del fewer.perturbed["charlm", "gelu"]["reproducibility_metrics"][1]
+    assert sources.amplification(fewer, "charlm", "gelu").n == 4, "seeds that only one of them has"
 
 
 def test_ensembles():

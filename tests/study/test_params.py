@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from actlab import paths
 from actlab.errors import BadInput
+from actlab.study import baselines
 from actlab.study.mnist import MnistParams
+from actlab.study.overrides import overridden
 from actlab.study.params import Params, read_mapping
 from actlab.study.run import read_params
 
@@ -39,3 +42,19 @@ def test_one_value_or_a_list_and_whole_numbers_for_decimal_ones():
     assert Params.parse({"model": "convlm"}) == Params.parse({"model": ["convlm"]}) == Params(model=("convlm",))
     assert Params.parse({"activations": '["swish", "relu"]'}).activations == ("swish", "relu")
     assert MnistParams.parse({"learning_rates": [1, "1e-3"]}).learning_rates == (1.0, 0.001)
+
+
+def test_a_field_that_is_set_leaves_the_plan():
+    """A part of a registered study carries its plan, a changed one does not."""
+    registered = read_params(paths.ROOT / "params" / "answer-double.yaml")
+    assert overridden(registered, "x", {"activation": ["relu"]}).plan == registered.plan
+    assert overridden(registered, "x", {}, ["trials=2"]).plan is None
+
+
+def test_one_study_has_the_tables_of_one_part_of_the_text(tmp_path, monkeypatch):
+    """The half on which trials are measured decides them; of another half they are refused."""
+    monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path))
+    for _ in range(2):
+        baselines.ensure("toy", "pydoc", part="second")
+    with pytest.raises(BadInput, match="tables of another part of pydoc"):
+        baselines.ensure("toy", "pydoc")

@@ -32,7 +32,7 @@ OUTCOMES = get_args(Outcome)
 def read(study: str = STUDY) -> Answer:
     """The recorded arms of a confirmatory study and the plan of its params file."""
     params = params_of(study)
-    planned = len(params["model"]) * (len(params["activations"]) - 1)  # the reference is one of them
+    planned = np.size(params["model"]) * (np.size(params["activations"]) - 1)  # the reference is one of them
     return Answer(repro.read_study(study), params["plan"], planned)
 
 
@@ -191,7 +191,8 @@ def written(study: str = STUDY) -> Any:
     shown = []
     for record in store.load_texts(study):
         letters = enumerate(zip(*record["texts"].values(), strict=False))
-        alike = next((place for place, drawn in letters if len(set(drawn)) > 1), None)
+        length = max(map(len, record["texts"].values()))
+        alike = next((place for place, drawn in letters if len(set(drawn)) > 1), length)
         shown += [
             f"<div><b>{escape(record['activation'])}, seed {seed}</b><pre>{escape(record['prompt'])}"
             f"<mark>{escape(text[:alike])}</mark>{escape(text[alike:])}</pre></div>"
@@ -202,7 +203,7 @@ def written(study: str = STUDY) -> Any:
 
 def extent(answer: Answer, study: str = STUDY) -> str:
     """``1 of 6``: how many of the planned architectures are recorded."""
-    return f"{len({model for model, _ in answer.kept.arms})} of {len(params_of(study)['model'])}"
+    return f"{len({model for model, _ in answer.kept.arms})} of {np.size(params_of(study)['model'])}"
 
 
 def tables(answer: Answer, study: str = STUDY, companions: Iterable[str] = ()) -> Any:

@@ -79,7 +79,7 @@ def of_the_gains(found: Mapping[str, Companion]) -> list[str]:
         f"relu at that rate minus relu at its tuned rate, at the loss where both end: {last}; exploratory, at the loss "
         f"of the comparison above: {there}",
         f"{MEAN} minus relu on average over {len(one_rate.arms())} architectures, both at one learning rate in each: "
-        f"{signed(one_rate.pooled(MEAN))}; at tuned rates: {signed(main.pooled(MEAN))}",
+        f"{signed(one_rate.pooled(MEAN))}; at tuned rates, over {len(main.arms())}: {signed(main.pooled(MEAN))}",
     ]
 
 

@@ -69,7 +69,7 @@ def twins(records: list[Record], replays: Iterable[Record]) -> pd.DataFrame:
         if (arm := arms.get((replay["study"], replay["arm"]))) and "val_loss" in replay
     ]
     found = pd.DataFrame(runs, columns=[*TRIAL, "processor", "versions", "loss", "between_seeds"])
-    found = found.drop_duplicates([*TRIAL, "processor"])  # the first run on each
+    found = found.drop_duplicates([*TRIAL, "processor", "versions"])  # the first run on each
     found["between_seeds"] = found.groupby(TRIAL)["between_seeds"].transform("first")
     both = found.merge(found, on=[*TRIAL, "versions", "between_seeds"], suffixes=("", "_other"))
     both = both[both["processor"] < both["processor_other"]]

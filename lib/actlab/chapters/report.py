@@ -82,7 +82,7 @@ def verdict(grid: Grid) -> str:
     found = list(shares(grid).values())
     if len(found) < 3:
         return f"waits for records: complete sizes: {len(found)}, and a trend needs three"
-    if trend(grid) == -1 and found[-1].high < found[0].low:
+    if math.isclose(trend(grid), -1) and found[-1].high < found[0].low:
         return "supported"
     return "contradicted" if found[-1].low > found[0].high else "undecided"
 
@@ -146,7 +146,7 @@ def sentences(grid: Grid) -> dict[str, str]:
         "scale_significant": f"{sum(test.significant for test in own)} of {len(own)} differences of loss from relu "
         "that no other study's family decides are significant (Holm-adjusted)",
     }
-    if found := shares(grid):
+    if len(found := shares(grid)) > 1:
         first, *_, last = (f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}]" for e in found.values())
         said["scale_rule"] += f" ({first} at {min(found):,} parameters, {last} at the largest size)"
     return said

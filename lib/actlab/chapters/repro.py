@@ -151,7 +151,7 @@ def progress(grid: Grid) -> str:
 
 def floor(grid: Grid) -> str:
     """The noise floor in a sentence: which activations carry a 1-ULP perturbation far, and how near the others stay."""
-    moved, failed = grid.floors(), np.count_nonzero([*grid.floors("repeat").values()])
+    moved, failed = grid.floors(), sum(value > 0 for value in grid.floors("repeat").values())
     far = {activation: value for (_, activation), value in moved.items() if value > FAR}
     near = [value for value in moved.values() if value <= FAR]
     again = f"did NOT give the same bits in {failed} arms" if failed else "gives the same bits"

@@ -97,7 +97,7 @@ def answer(found: Studies) -> str:
         {(m, arm.activation, s): arm.estimate(METRIC).value for s in STREAMS for m, arm in _arms(found, s)}
     ).unstack()
     shares = 100 * means.div(means["all"], axis="index")
-    init, order, dropout = (f"{shares[stream].mean():.0f}%" for stream in ("init", "order", "dropout"))
+    init, order, dropout = (f"{mean:.0f}%" for mean in shares.mean().reindex(["init", "order", "dropout"]))
     return (
         f"new initial weights alone bring about {init} of the total variation that a new seed does, a new order of "
         f"batches {order}, new dropout masks {dropout}. These are means over {len(shares)} configurations, in "
@@ -131,7 +131,7 @@ def kink(*studies: Sources) -> str:
     least."""
     if not (found := [each for sources in studies for each in sources.amplifications()]):
         return NO_RECORD
-    least = min(found, key=lambda e: e.low)
+    least = min(found, key=lambda e: e.low if e.low == e.low else -math.inf)  # no interval: nothing is shown
     outcome = "further" if least.low > 0 else "not significantly further"
     return (
         f"a 1-ULP perturbation grows {outcome} under relu than under each smooth activation, at least by "

@@ -68,6 +68,7 @@ class Companion:
         return {
             model: equal_loss({**arms, "there": there[model, reference].curves(METRIC)}, "there").differences[reference]
             for model, arms in self.one_rate().arms().items()
+            if (model, reference) in there
         }
 
     def again(self) -> dict[Cell, Decision]:
@@ -116,7 +117,8 @@ def _signs(holds: Callable[[list[int], float], bool], companion: Companion, entr
     """Comparisons of two studies: one that is significant in both with opposite signs contradicts; ``holds`` says what
     supports, of the number that is significant in each and of the rank correlation of the differences."""
     both = {cell: pair for cell, pair in companion.both().items() if cell[1] in entry["activations"]}
-    pairs = [*both.values()]
+    if not (pairs := [*both.values()]):
+        return Hypothesis(entry["name"], "undecided", "no comparison yet")
     values = np.array([[d.difference.value for d in pair] for pair in pairs])
     significant = np.array([[d.adjusted < companion.own.alpha for d in pair] for pair in pairs])
     opposite = int((significant.all(axis=1) & (values.prod(axis=1) < 0)).sum())
@@ -152,7 +154,8 @@ def _falling(companion: Companion, entry: Plan) -> Hypothesis:
     found = beyond_activations(companion.main, {cell: {FALLING: every[FALLING]} for cell, every in arms.items()})
     sides = [math.copysign(p < companion.own.alpha, e.value) for e, p in found.values()]
     both = len(sides) > 1  # the plan asks for both models
-    word: Word = "contradicted" if min(sides) < 0 else "supported" if both and min(sides) > 0 else "undecided"
+    least = min(sides, default=0.0)
+    word: Word = "contradicted" if least < 0 else "supported" if both and least > 0 else "undecided"
     detail = "; ".join(f"{model} {signed(e, 4)}, p = {p:.3g}" for (model, _), (e, p) in found.items())
     return Hypothesis(entry["name"], word, detail)
 

@@ -53,7 +53,7 @@ def remedies(arm: ArmResults, falling: ArmResults | None = None) -> dict[str, Re
     seeds, found = shared([arm]), {}
     single, *ensembles = arm.record.get("equal_compute") or [{"losses": []}]
     alone = {entry["of"][0]: entry["loss"] for entry in single["losses"]}
-    for ensemble in ensembles:
+    for ensemble in (each for each in ensembles if each["losses"]):
         losses = [[entry["loss"], np.mean([alone[label] for label in entry["of"]])] for entry in ensemble["losses"]]
         found[ENSEMBLE.format(ensemble["size"])] = Remedy(
             arm, ensemble["pairs"], seeds, paired_difference(*np.transpose(losses))

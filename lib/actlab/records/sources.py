@@ -16,7 +16,7 @@ from actlab.records.repro import ArmResults, Grid, mean_of_pairs
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import jackknife, mean_interval, paired_difference
+from actlab.statistics.means import jackknife, paired_difference
 from actlab.statistics.significance import REFERENCE
 
 STREAMS = {"all": "every stream", "init": "initial weights", "order": "order of batches", "dropout": "dropout masks"}
@@ -76,7 +76,7 @@ def _pairs(arm: ArmResults, size: int) -> list[Record]:
 def ensembles(arm: ArmResults) -> dict[int, Estimate]:
     """Size -> mean over pairs of disjoint ensembles, with a jackknife over trials; size 1 are the ordinary pairs."""
     sizes = [1, *map(int, arm.record.get("ensembles", {}))]
-    return {n: jackknife(partial(mean_of_pairs, _pairs(arm, n), METRIC), np.array(arm.labels)) for n in sizes}
+    return {n: jackknife(partial(mean_of_pairs, _pairs(arm, n), METRIC), np.array(arm.done)) for n in sizes}
 
 
 def ensemble_gain(arm: ArmResults, size: int) -> Estimate:
@@ -84,13 +84,13 @@ def ensemble_gain(arm: ArmResults, size: int) -> Estimate:
     ensemble agrees more."""
     single, larger = _pairs(arm, 1), _pairs(arm, size)
     return jackknife(
-        lambda kept: mean_of_pairs(single, METRIC, kept) - mean_of_pairs(larger, METRIC, kept), np.array(arm.labels)
+        lambda kept: mean_of_pairs(single, METRIC, kept) - mean_of_pairs(larger, METRIC, kept), np.array(arm.done)
     )
 
 
 def amplification(sources: Sources, model: str, activation: str) -> Estimate:
     """relu minus another activation in log10 total variation after a 1-ULP perturbation, paired by seed; NaN where a
     value is 0 (it has no logarithm)."""
-    found = (sources.perturbation(model, a, "nudge") for a in (REFERENCE, activation))
-    mine, other = (np.log10(np.where(values > 0, values, np.nan)) for values in found)
-    return paired_difference(mine, other) if mine.shape == other.shape else mean_interval([])
+    found = [repro.changed(sources.perturbed.get((model, a)), "nudge") for a in (REFERENCE, activation)]
+    values = np.array([[of[seed][METRIC] for seed in found[0] if seed in found[1]] for of in found], float)
+    return paired_difference(*np.log10(np.where(values > 0, values, np.nan)))

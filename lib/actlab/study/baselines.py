@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from actlab.data.text import Corpus, load_text, own_sha256, short_name
+from actlab.errors import BadInput
 from actlab.records import store
 
 SMOOTHING = 0.1
@@ -35,14 +36,24 @@ def _measure(table: Tensor, corpus: Corpus) -> dict[str, float]:
 
 
 def ensure(study: str, dataset: str, train_fraction: float = 1.0, part: str = "all") -> None:
-    """Write the study's baseline record if it has none; ``part`` of the validation text, as trials are measured."""
+    """Write the study's baseline record if it has none; ``part`` of the validation text, as trials are measured.
+
+    Raises:
+        BadInput: it has that of another part of the text.
+    """
     corpus = load_text(dataset).limited(train_fraction).part(part)
     path = store.path_of(study, f"baseline-{_slug(dataset)}-{corpus.sha256[:10]}")
     data: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
     data["validation_positions"] = len(corpus.validation) - 1
     data |= {"train_fraction": train_fraction} if train_fraction < 1 else {}
     data |= {"validation": part} if part != "all" else {}
-    if not path.exists():
+    if path.exists():
+        if store.load(path)["provenance"]["data"] != data:
+            raise BadInput(
+                f"results/{study} has the tables of another part of {dataset} (train_fraction or validation differ): "
+                "give this study a name of its own, --set study=..."
+            )
+    else:
         store.save(path, {"kind": "baseline", "study": study, **measured(corpus), "provenance": {"data": data}})
 
 

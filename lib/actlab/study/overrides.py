@@ -26,7 +26,8 @@ def overridden(
     sets: Sequence[str] = (),
     **changes: Any,
 ) -> StudyParams:
-    """A study with fields set, then only those of its own levels that are asked for.
+    """A study with fields set, then only those of its own levels that are asked for. With a field set it is no longer
+    the registered study: its records carry no plan.
 
     Args:
         params: the study as its file has it.
@@ -40,6 +41,8 @@ def overridden(
         BadInput: a value that the field does not allow; ``sets`` not of that form.
     """
     given = _given(sets) | {name: value for name, value in changes.items() if value is not None}
+    if given and getattr(params, "plan", None):
+        given["plan"] = None
     if per_arm := getattr(params, "per_arm", {}):  # what the command line says holds for every arm
         kept = {arm: {n: v for n, v in own.items() if n not in given} for arm, own in per_arm.items()}
         given = {"per_arm": kept} | given

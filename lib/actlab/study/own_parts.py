@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from zlib import crc32
 
 import torch
 from torch import Tensor
@@ -189,7 +190,7 @@ def execute(file: PluginFile) -> None:
     if file in plugin_files():
         return
     _forget(file)
-    module = ModuleType(f"actlab_plugin_{file.place.stem}")
+    module = ModuleType(f"actlab_plugin_{file.place.stem}_{crc32(bytes(file.place)):08x}")
     module.__file__ = str(file.place)
     sys.modules[module.__name__] = module  # dataclasses and pickle look a class's module up
     linecache.cache[file.name] = len(file.text), None, file.text.splitlines(keepends=True), file.name  # for inspect
