@@ -30,7 +30,7 @@ def test_the_front_page_says_what_the_records_say():
     assert "which raises the loss in 3 of 3 architectures" in told["between"]
     assert told["between"].endswith("and more in 0 (0 of these at a lower learning rate than relu's)")
     assert re.search(r"Of 6 comparisons with relu at equal loss \d are undecided, none equivalent; ", told["between"])
-    assert "0.0078 to 0.010 of total variation from itself under relu, at most 1.6e-07 under" in told["perturbed"]
+    assert "0.0078 to 0.010 of total variation from itself under relu; at most 1.6e-07 under" in told["perturbed"]
     assert told["perturbed"].endswith("more than 0.0001 apart here; in larger networks there")
     assert told["hypotheses"].startswith("| smooth activations are more reproducible | ")
     assert told["choosing"].startswith("at tuned rates 6 of 6 final losses differ significantly from relu's, 0 of ")

@@ -133,7 +133,7 @@ def sentences(front: Front) -> dict[str, str]:
         "perturbed": (
             f"**After a rounding error activations differ {much}.** Move one weight by one unit in the last place "
             f"(ULP) and train the same seed again: it ends {small(min(high))} to {small(max(high))} of total variation "
-            f"from itself under {KINKED}, at most {small(max(low))} under {SMOOTH} ({LEAD}, {len(high)} seeds, one "
+            f"from itself under {KINKED}; at most {small(max(low))} under {SMOOTH} ({LEAD}, {len(high)} seeds, one "
             f"untuned rate). Single pairs end more than {FAR:g} apart "
             f"{'; in larger networks '.join(front.growing)}"
         ),
