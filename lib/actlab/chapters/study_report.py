@@ -100,6 +100,7 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
         "differences": report.tests,
     }
     for name, table in csv.items():
+        (out / f"{name}.csv").unlink(missing_ok=True)  # of an earlier report
         if len(table):
             yield files.write_text(out / f"{name}.csv", table.to_csv(index=False))
     for name, table in latex(report).items():
@@ -114,7 +115,11 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
 
 def in_words(report: Report) -> str:
     """The summary: settings, then every metric as a table of all arms, with the spread over each group's arms."""
-    said = [f"study {report.study}: 95% intervals over trials; n counts trials", *_settings(report)]
+    said = [
+        f"study {report.study}: 95% intervals over trials, not adjusted; n counts trials; *: significant at 5%, "
+        "Holm-adjusted over all groups",
+        *_settings(report),
+    ]
     for name, metric in report.metrics.items():
         said += ["", metric.label, table(report, metric).to_string()]
         groups = [] if of_trials(name) else report.grid.models
@@ -168,7 +173,7 @@ def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
     every = {(arm.model, arm.level): arm for arm in report.grid.arms.values()}
     for metric in report.metrics.values():
         name = FILES.get(metric.name, metric.name)
-        yield name, points({("", *cell): arm.estimate(metric.name) for cell, arm in every.items()}, metric.label)
+        yield name, points({("", *cell): arm.shown(metric.name) for cell, arm in every.items()}, metric.label)
         if tests := report.tested(metric.name):
             label = f"{metric.label}: minus {report.reference} (filled: significant, Holm)"
             yield f"differences_{name}", differences(tests, label)

@@ -20,7 +20,7 @@ Couple = tuple[ArmResults, ArmResults, str]
 def estimates(grid: Grid) -> pd.DataFrame:
     """One row an arm and metric: group, level, metric, value, low, high (95%), n (trials)."""
     rows = [
-        {"group": arm.model, "level": arm.level, "metric": metric, **vars(arm.estimate(metric))}
+        {"group": arm.model, "level": arm.level, "metric": metric, **vars(arm.shown(metric))}
         for arm in grid.arms.values()
         for metric in grid.metrics
     ]

@@ -26,8 +26,7 @@ from actlab.study.tuning import Tuning
 from actlab.trainers.recipes import DTYPES
 
 LARGEST_FILE = 100_000  # bytes of a params file
-NOT_YAML = (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError)
-"""What PyYAML raises; bare ones for odd scalars."""
+NOT_YAML = (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError)  # what PyYAML raises
 T = TypeVar("T")
 
 
@@ -262,10 +261,8 @@ class Params(LanguageParams):
                 raise BadInput(f"snapshots: {step} does not lie before the last of {self.iterations} iterations")
         for size in (*self.ensembles, *self.equal_compute):
             if not 2 <= size <= self.trials // 2:
-                raise BadInput(
-                    f"ensembles: {size} trials cannot be compared with {size} others: "
-                    f"2 to {self.trials // 2} of {self.trials} can"
-                )
+                can = f"2 to {self.trials // 2} of {self.trials} can"
+                raise BadInput(f"ensembles: {size} trials cannot be compared with {size} others: {can}")
         for size in self.equal_compute:
             if (steps := round(self.iterations / size)) not in self.snapshots:
                 raise BadInput(f"equal_compute: {size} networks of {steps} steps each need a snapshot there")
@@ -290,11 +287,14 @@ def read_mapping(path: Path) -> dict[str, Any]:
     if len(content) > LARGEST_FILE:
         raise BadInput(f"{path} is no params file: it has more than {LARGEST_FILE:,} bytes")
     try:
-        values = yaml.safe_load(text)
+        values, node = yaml.safe_load(text), yaml.compose(text)
     except NOT_YAML as error:
         raise BadInput(f"{path} is not YAML: {error}") from None
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")
+    names = [key.value for key, _ in node.value] if node else []
+    if len(names) > len(values):
+        raise BadInput(f"{path} gives {max(names, key=names.count)} more than once")
     if isinstance(values.get("plan"), dict):
         values["plan"]["sha256"] = hashlib.sha256(content).hexdigest()
     return values

@@ -63,10 +63,13 @@ def read_params(path: Path, own: Sequence[str] = ()) -> StudyParams:
     Raises:
         BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
     """
-    kind = read_mapping(path).get("kind", "repro")
+    values = read_mapping(path)
+    kind = values.get("kind", "repro")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UnknownName("kind", kind, KINDS, str(path))
     params: StudyParams = KINDS[kind].OWN[0].load(path, own)
+    if "study" not in values:
+        raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
     return params
 
 
