@@ -59,9 +59,9 @@ def in_short(found: Mapping[str, Companion]) -> str:
     """How many gains of the main study repeat, and what is left of them and of the mean at one learning rate."""
     again, equal = found[FRESH].again(), found[HALF].at_one_rate()
     return (
-        f"On fresh seeds {len(_significant(again))} of these {len(again)} gains are significant again; against "
-        f"{REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is; {MEAN}'s mean over "
-        f"architectures is {signed(found[DOUBLE].main.pooled(MEAN))} where {REFERENCE} has its learning rate"
+        f"On fresh seeds {len(_significant(again))} of the {len(again)} significant gains in agreement are significant "
+        f"again; against {REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is; {MEAN}'s mean "
+        f"difference over architectures is {signed(found[DOUBLE].main.pooled(MEAN))} where both have one learning rate"
     )
 
 
