@@ -60,8 +60,8 @@ def in_short(found: Mapping[str, Companion]) -> str:
     again, equal = found[FRESH].again(), found[HALF].at_one_rate()
     return (
         f"On fresh seeds {len(_significant(again))} of the {len(again)} significant gains in agreement are significant "
-        f"again; against {REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is; {MEAN}'s mean "
-        f"difference over architectures is {signed(found[DOUBLE].main.pooled(MEAN))} where both have one learning rate"
+        f"again; against {REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is; {MEAN}'s "
+        f"mean difference over architectures is {signed(found[DOUBLE].main.pooled(MEAN))} where both have one learning rate"
     )
 
 
