@@ -58,10 +58,11 @@ def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
 def in_short(found: Mapping[str, Companion]) -> str:
     """How many gains of the main study repeat, and what is left of them and of the mean at one learning rate."""
     again, equal = found[FRESH].again(), found[HALF].at_one_rate()
+    mean = signed(found[DOUBLE].main.pooled(MEAN))
     return (
         f"On fresh seeds {len(_significant(again))} of the {len(again)} significant gains in agreement are significant "
         f"again; against {REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is; {MEAN}'s "
-        f"mean difference over architectures is {signed(found[DOUBLE].main.pooled(MEAN))} where both have one learning rate"
+        f"mean difference over architectures is {mean} where both have one learning rate"
     )
 
 
