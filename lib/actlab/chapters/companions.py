@@ -21,16 +21,16 @@ from actlab.records.wording import extremes, listing, signed, span
 from actlab.statistics.equal_loss import Decision
 from actlab.statistics.significance import REFERENCE, Cells, Test
 
-FRESH, HALF, DOUBLE = "answer-fresh", "answer-half", "answer-double"
+FRESH, HALF, DOUBLE, SAME = "answer-fresh", "answer-half", "answer-double", "answer-same-rate"
 NOVELS, COMMON, DECAY, LONG = "answer-novels", "answer-rate", "answer-decay", "answer-long"
-EVERY = (FRESH, HALF, DOUBLE, NOVELS, COMMON, DECAY, LONG)
+EVERY = (FRESH, HALF, DOUBLE, SAME, NOVELS, COMMON, DECAY, LONG)
 SERIES = {NOVELS: "novels", COMMON: "common rate"}
 """Companions that the figure shows beside the main study, and what it calls them."""
 MEAN = "smelu_1"
 """What is more reproducible on average over architectures, at its own rates."""
 TUNED = "tuned rates"
 """What it calls the main study."""
-AGAIN, EQUAL_RATE = "fresh seeds", "fresh seeds, relu at the same rate"
+AGAIN, EQUAL_RATE, MORE = "fresh seeds", "fresh seeds, relu at the same rate", "further seeds, relu at the same rate"
 """What the figure of the gains calls them."""
 TOLD = (ENSEMBLE.format(2), AVERAGED, FALLING)
 """Remedies that the page shows at once; figure and full table have all."""
@@ -52,7 +52,9 @@ def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
     study: there, on fresh seeds, and on these with relu at the activation's rate."""
     again, equal = found[FRESH].again(), chapter.tests(found[HALF].at_one_rate())
     shown = {key: test for key, test in comparisons(found, {FRESH: AGAIN}).items() if key[:2] in again}
-    return shown | {(*cell, EQUAL_RATE): test for cell, test in equal.items()}
+    more = chapter.tests(found[SAME].own.comparisons())
+    shown |= {(*cell, EQUAL_RATE): test for cell, test in equal.items()}
+    return shown | {(*cell, MORE): test for cell, test in more.items()}
 
 
 def in_short(found: Mapping[str, Companion]) -> str:
@@ -73,10 +75,16 @@ def of_the_gains(found: Mapping[str, Companion]) -> list[str]:
         return [NO_RECORD]
     last = listing(f"{signed(d.difference)} in {model}" for (model, _), d in found[HALF].of_the_rate().items())
     there = listing(f"{signed(e)} in {model}" for model, e in found[HALF].of_the_rate_there().items())
-    one_rate, main = found[DOUBLE].main, found[FRESH].main
+    one_rate, main, more = found[DOUBLE].main, found[FRESH].main, found[SAME].own
+    told = [
+        f"{signed(d.difference)} in {model} (n = {d.difference.n}, {d.outcome})"
+        for (model, _), d in more.comparisons().items()
+    ]
     return [
         f"significant again on ten fresh seeds (Holm over {found[FRESH].own.planned}): {_words(again)}",
         f"significant against relu at the same lower rate (Holm over {len(equal)}): {_words(equal)}",
+        f"{MEAN} minus relu at that rate on further seeds (Holm over {more.planned}): "
+        f"{listing(told) if told else NO_RECORD}",
         f"relu at that rate minus relu at its tuned rate, at the loss where both end: {last}; exploratory, at the loss "
         f"of the comparison above: {there}",
         f"{MEAN} minus relu on average over {len(one_rate.arms())} architectures, both at one learning rate in each: "

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from operator import methodcaller
 
 import numpy as np
 
@@ -70,6 +71,10 @@ class Companion:
             for model, arms in self.one_rate().arms().items()
             if (model, reference) in there
         }
+
+    def of_model(self, model: str) -> dict[Cell, Decision]:
+        """(model, activation) -> its comparison here, of one architecture; the family is the whole study's."""
+        return {cell: decision for cell, decision in self.own.comparisons().items() if cell[0] == model}
 
     def again(self) -> dict[Cell, Decision]:
         """(model, activation) -> its comparison here, of all that are more reproducible in the other study."""
@@ -147,6 +152,11 @@ def _lower(
     return Hypothesis(entry["name"], word, "; ".join(told))
 
 
+def _in(model: str) -> Callable[[Companion, Plan], Hypothesis]:
+    """As above, of one comparison that the plan means in one architecture."""
+    return partial(_lower, methodcaller("of_model", model), 1)
+
+
 def _falling(companion: Companion, entry: Plan) -> Hypothesis:
     """What a falling rate takes off the reference's total variation at the end, minus the largest difference of an
     activation in the main study, above 0 in every model (Holm over the models)."""
@@ -165,6 +175,8 @@ RULES: dict[str, Callable[[Companion, Plan], Hypothesis]] = {
     "the gains are more than a lower rate": partial(_lower, Companion.at_one_rate, 3),
     "a lower rate is more reproducible": partial(_lower, Companion.of_the_rate, 2),
     "smelu_1's mean is more than its learning rates": lambda companion, entry: on_average(companion.main, entry),
+    "smelu_1's gain in nanotransformer is more than a lower rate": _in("nanotransformer"),
+    "smelu_1's gain in tinylstm is more than a lower rate": _in("tinylstm"),
     "the differences carry over": partial(_signs, lambda counts, correlation: correlation > 0.5),
     "the rate does not make the differences": partial(_signs, lambda counts, correlation: min(counts) >= 3),
     "the answer holds to the end": partial(_signs, lambda counts, correlation: max(counts) > 0),
