@@ -285,12 +285,34 @@ def test_the_gain_of_an_activation_is_told_apart_from_that_of_its_lower_rate(dro
         pages.FRESH: Companion(main, answer(records(GAINS, models=models))),
         pages.HALF: Companion(half, main),
         pages.DOUBLE: Companion(one_rate, one_rate),
+        pages.SAME: companion(pages.SAME, []),
     }
     assert one_rate.pooled("smelu_1").value == pytest.approx(drop - 0.02, abs=0.004)
     assert [judged.outcome for judged in found[pages.DOUBLE].hypotheses()] == [mean]
     assert [judged.outcome for judged in found[pages.HALF].hypotheses()] == words
     assert len(pages.gains(found)) == 9
-    assert len(pages.of_the_gains(found)) == 4
+    assert len(pages.of_the_gains(found)) == 5
+
+
+@pytest.mark.parametrize(
+    ("shifts", "words"),
+    [
+        ((-0.02, 0.0), ["supported", "contradicted"]),  # the second is equivalent to relu
+        ((0.02, -0.02), ["contradicted", "supported"]),
+        ((-0.02,), ["supported", "undecided"]),  # tinylstm is not recorded
+    ],
+)
+def test_each_architecture_has_its_own_hypothesis_at_one_rate(shifts, words):
+    """One family over both, and a rule for each."""
+    models = ("nanotransformer", "tinylstm")
+    own = [
+        record
+        for model, shift in zip(models, shifts, strict=False)
+        for record in records({"smelu_1": shift}, models=(model,))
+    ]
+    main = answer(records(GAINS, models=models))
+    found = Companion(Answer(repro.read(own), plan_of(pages.SAME), planned=2), main)
+    assert [judged.outcome for judged in found.hypotheses()] == words
 
 
 def test_a_companion_without_records_says_so():

@@ -30,7 +30,7 @@ from actlab.records.tables import levels
 from actlab.records.wording import signed, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
-from actlab.statistics.significance import Test, adjusted, equivalence_p, signs
+from actlab.statistics.significance import ALPHA, Test, adjusted, equivalence_p, signs
 
 TUNING, TUNED = "ablation-tuning", "ablation-tuned"
 EFFECT = "loss with bQ+bV minus loss without (nats; below 0 it helps)"
@@ -78,12 +78,12 @@ def ranking(f: Factorial) -> dict[tuple[str, str], Test]:
     return adjusted({(a, b): mean_interval(means[a] - means[b]) for a, b in combinations(ordered, 2)})
 
 
-def verdict(found: Estimate, margin: float, alpha: float) -> str:
+def verdict(found: Estimate, margin: float) -> str:
     """For a hypothesis of a lower loss: supported, contradicted (significantly above 0, or equivalent to 0 within the
     margin) or undecided."""
-    if found.p_value() < alpha:
+    if found.p_value() < ALPHA:
         return "supported" if found.value < 0 else "contradicted"
-    return "contradicted" if equivalence_p(found, margin) < alpha else "undecided"
+    return "contradicted" if equivalence_p(found, margin) < ALPHA else "undecided"
 
 
 def table(f: Factorial) -> pd.DataFrame:
@@ -125,20 +125,19 @@ def sentences(f: Factorial) -> dict[str, str]:
 
 def tuned_sentences(f: Factorial, tuning: Rates) -> dict[str, str]:
     """What bQ+bV and the optimizers do at tuned rates, what the plan's rules say of it, and what tuning changed."""
-    plan = plan_of(TUNED)
-    alpha, margin = float(plan["alpha"]), float(plan["outcomes"][0]["margin"])
+    margin = float(plan_of(TUNED)["outcomes"][0]["margin"])
     gain, both, pairs = symmetry(f), interaction(f), ranking(f)
     moves = "raises" if gain.low > 0 else "lowers" if gain.high < 0 else "does not significantly change"
     order = [words(o) for o in dict.fromkeys(o for pair in pairs for o in pair)]
-    undecided = [f"{words(a)} and {words(b)}" for (a, b), (_, p) in pairs.items() if p >= alpha]
+    undecided = [f"{words(a)} and {words(b)}" for (a, b), (_, p) in pairs.items() if p >= ALPHA]
     drops = pd.Series({words(o): by[1.0].value - min(e.value for e in by.values()) for o, by in tuning.items()})
     return {
         "tuned_symmetry": f"At tuned rates bQ+bV {moves} the final loss on average over four optimizers and two "
         f"activations, by {signed(gain)} nats (n = {gain.n})",
         "tuned_interaction": f"Its effect with random PReLU minus that with GELU is {signed(both)} nats"
         + ": the loss rises less with PReLU" * (gain.low > 0 > both.high),
-        "tuned_plan": f'By the registered rules "bQ+bV helps" is {verdict(gain, margin, alpha)}, and "PReLU '
-        f'contributes to the benefit" {verdict(both, margin, alpha)}'
+        "tuned_plan": f'By the registered rules "bQ+bV helps" is {verdict(gain, margin)}, and "PReLU '
+        f'contributes to the benefit" {verdict(both, margin)}'
         + "; the latter's rule asks only whether the effect is lower with PReLU, and there is no benefit here"
         * (gain.value >= 0),
         "tuned_ranking": f"At tuned rates the means over four configurations rank {', '.join(order)}; "

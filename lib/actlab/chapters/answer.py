@@ -77,7 +77,7 @@ def detectable(answer: Answer) -> dict[str, float]:
     """model -> the difference of total variation at equal loss that the seeds find with 80% power at Holm's first step;
     the median over activations."""
     compared = {cell: e for cell, (e, _) in primary(answer).items()}
-    level = answer.alpha / max(answer.planned, len(compared))
+    level = ALPHA / max(answer.planned, len(compared))
     least = {cell: detectable_paired(e.n, level) * e.deviation() for cell, e in compared.items()}
     return dict(pd.Series(least).groupby(level=0).median())
 
@@ -242,7 +242,7 @@ def comparison_table(answer: Answer) -> pd.DataFrame:
             found = answer.at_the_end(metric) if at_end else primary(answer, metric, share)
             equivalence = [equivalence_p(e, margin) if margin else 1.0 for e, _ in found.values()]
             for (cell, (e, p)), same in zip(found.items(), holm(equivalence, answer.planned), strict=True):
-                mark = "*" if p < answer.alpha else "=" * bool(same < answer.alpha)
+                mark = "*" if p < ALPHA else "=" * bool(same < ALPHA)
                 rows.setdefault(", ".join(cell), {})[title] = f"{signed(e, 4)}{mark}"
     return frame(rows)
 

@@ -29,7 +29,7 @@ from actlab.records.store import Record
 from actlab.records.wording import listing, signed, small
 from actlab.statistics.equal_loss import decide
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.significance import REFERENCE
+from actlab.statistics.significance import ALPHA, REFERENCE
 
 PROCESSOR = ("processor", "capability")
 """What of a machine may differ between twins."""
@@ -169,8 +169,8 @@ def equivalence(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> pd.DataFram
         margin = float(outcome["margin"])
         found = decide([half.arms[cell].minus(whole.arms[cell], outcome["metric"]) for cell in cells], margin)
         for cell, one in zip(cells, found, strict=True):
-            apart = min(abs(one.difference.low), abs(one.difference.high)) > margin and one.adjusted < plan["alpha"]
-            same = "equivalent" if one.equivalence_adjusted < plan["alpha"] else "undecided"
+            apart = min(abs(one.difference.low), abs(one.difference.high)) > margin and one.adjusted < ALPHA
+            same = "equivalent" if one.equivalence_adjusted < ALPHA else "undecided"
             rows[f"{', '.join(cell)}: {outcome['name']}"] = {
                 "bfloat16 minus float32": signed(one.difference, 5),
                 "margin": f"{margin:g}",

@@ -32,7 +32,7 @@ from actlab.statistics.equal_loss import (
 )
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import Chosen, jackknife
-from actlab.statistics.significance import Cells, adjusted, equivalence_p
+from actlab.statistics.significance import ALPHA, Cells, adjusted, equivalence_p
 
 Word = Literal["supported", "contradicted", "undecided"]
 Plan = Mapping[str, Any]
@@ -66,11 +66,6 @@ class Answer:
         return str(self.plan["reference"])
 
     @property
-    def alpha(self) -> float:
-        """The significance level of every family."""
-        return float(self.plan["alpha"])
-
-    @property
     def margin(self) -> float:
         """Of equivalence, in the primary outcome's unit."""
         return next(float(outcome["margin"]) for outcome in self.plan["outcomes"] if outcome.get("primary"))
@@ -100,7 +95,7 @@ class Answer:
             for model, found in self.levels(metric, earlier).items()
             for activation, difference in found.differences.items()
         }
-        return dict(zip(cells, decide(list(cells.values()), self.margin, self.alpha, self.planned), strict=True))
+        return dict(zip(cells, decide(list(cells.values()), self.margin, self.planned), strict=True))
 
     def at_the_end(self, metric: str) -> Cells:
         """(model, activation) -> its difference from the reference after all steps, and its p-value adjusted over all
@@ -151,8 +146,8 @@ def on_average(answer: Answer, entry: Plan) -> Hypothesis:
     the other side, or equivalent, contradicts."""
     found = adjusted({name: answer.pooled(name) for name in entry["activations"]})
     sign = -1 if entry["direction"] == "lower" else 1
-    sides = [sign * math.copysign(p < answer.alpha, e.value) for e, p in found.values()]  # 1: as stated, -1: opposite
-    equivalent = [equivalence_p(e, answer.margin) < answer.alpha for e, _ in found.values()]
+    sides = [sign * math.copysign(p < ALPHA, e.value) for e, p in found.values()]  # 1: as stated, -1: opposite
+    equivalent = [equivalence_p(e, answer.margin) < ALPHA for e, _ in found.values()]
     if any(side < 0 or (not side and same) for side, same in zip(sides, equivalent, strict=True)):
         word: Word = "contradicted"
     else:

@@ -19,7 +19,7 @@ from actlab.records.wording import signed
 from actlab.statistics.equal_loss import Decision, decide, equal_loss
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import spearman
-from actlab.statistics.significance import Cells, adjusted
+from actlab.statistics.significance import ALPHA, Cells, adjusted
 
 Cell = tuple[str, str]
 """Model, activation."""
@@ -81,7 +81,7 @@ class Companion:
         return {cell: here for cell, (here, there) in self.both().items() if there.outcome == "more reproducible"}
 
     def _decided(self, found: dict[Cell, Estimate]) -> dict[Cell, Decision]:
-        return dict(zip(found, decide(list(found.values()), self.own.margin, self.own.alpha), strict=True))
+        return dict(zip(found, decide(list(found.values()), self.own.margin), strict=True))
 
     def hypotheses(self) -> list[Hypothesis]:
         """Every hypothesis of the companion's plan, judged; none before both studies have an arm in common."""
@@ -125,7 +125,7 @@ def _signs(holds: Callable[[list[int], float], bool], companion: Companion, entr
     if not (pairs := [*both.values()]):
         return Hypothesis(entry["name"], "undecided", "no comparison yet")
     values = np.array([[d.difference.value for d in pair] for pair in pairs])
-    significant = np.array([[d.adjusted < companion.own.alpha for d in pair] for pair in pairs])
+    significant = np.array([[d.adjusted < ALPHA for d in pair] for pair in pairs])
     opposite = int((significant.all(axis=1) & (values.prod(axis=1) < 0)).sum())
     (here, there), in_both = significant.sum(axis=0), significant.all(axis=1).sum()
     correlation = spearman(*values.T)
@@ -162,7 +162,7 @@ def _falling(companion: Companion, entry: Plan) -> Hypothesis:
     activation in the main study, above 0 in every model (Holm over the models)."""
     arms = remedied(companion.main, companion.own, companion.own.grid.arms)
     found = beyond_activations(companion.main, {cell: {FALLING: every[FALLING]} for cell, every in arms.items()})
-    sides = [math.copysign(p < companion.own.alpha, e.value) for e, p in found.values()]
+    sides = [math.copysign(p < ALPHA, e.value) for e, p in found.values()]
     both = len(sides) > 1  # the plan asks for both models
     least = min(sides, default=0.0)
     word: Word = "contradicted" if least < 0 else "supported" if both and least > 0 else "undecided"

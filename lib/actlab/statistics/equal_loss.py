@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from actlab.errors import BadInput
 from actlab.statistics.estimate import Array, Estimate
 from actlab.statistics.means import jackknifed
-from actlab.statistics.significance import equivalence_p, holm
+from actlab.statistics.significance import ALPHA, equivalence_p, holm
 
 Outcome = Literal["more reproducible", "less reproducible", "equivalent", "undecided"]
 Indices = NDArray[np.intp]
@@ -155,27 +155,26 @@ def _read(losses: Array, pairs: Array, at: float) -> Array:
     return np.asarray(pairs[after] + share * (pairs[after - 1] - pairs[after]))
 
 
-def decide(family: Sequence[Estimate], margin: float, alpha: float = 0.05, planned: int = 0) -> list[Decision]:
+def decide(family: Sequence[Estimate], margin: float, planned: int = 0) -> list[Decision]:
     """The outcome of each difference of a family, in its order; both kinds of tests are adjusted by Holm over it.
 
-    *more* / *less reproducible*: the adjusted p-value of 0 is below ``alpha`` and the difference below / above 0,
+    *more* / *less reproducible*: the adjusted p-value of 0 is below 5% and the difference below / above 0,
     whatever its size (``equivalence_adjusted`` says whether it is smaller than the margin too).  *equivalent*: not
-    that, and the adjusted p-value of the two one-sided tests is below ``alpha``.  *undecided*: neither.
+    that, and the adjusted p-value of the two one-sided tests is below 5%.  *undecided*: neither.
     A difference without an interval is undecided and counts in the family.
 
     Args:
         family: all differences of one question; t intervals with n - 1 degrees of freedom.
         margin: the largest difference that does not matter, in the unit of the differences, above 0.
-        alpha: chance of any false rejection within each of the two families of tests.
         planned: how many differences the plan lists; those that are missing count as p = 1 (``holm``).
     """
     p_values = [e.p_value() for e in family], [equivalence_p(e, margin) for e in family]
     tests = zip(family, *(holm(each, planned).tolist() for each in p_values), strict=True)
-    return [Decision(e, p, same, outcome(e.value, p, same, alpha)) for e, p, same in tests]
+    return [Decision(e, p, same, outcome(e.value, p, same)) for e, p, same in tests]
 
 
-def outcome(value: float, adjusted: float, equivalence: float, alpha: float) -> Outcome:
+def outcome(value: float, adjusted: float, equivalence: float) -> Outcome:
     """The word for one difference."""
-    if adjusted < alpha:
+    if adjusted < ALPHA:
         return "more reproducible" if value < 0 else "less reproducible"
-    return "equivalent" if equivalence < alpha else "undecided"
+    return "equivalent" if equivalence < ALPHA else "undecided"

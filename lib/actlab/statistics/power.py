@@ -10,7 +10,9 @@ import math
 
 from scipy import special, stats
 
-ALPHA, POWER = 0.05, 0.8
+from actlab.statistics.significance import ALPHA
+
+POWER = 0.8
 
 
 def power_two_sample(effect: float, n: int) -> float:

@@ -18,6 +18,7 @@ Test = tuple[Estimate, float]
 """A difference, and its p-value adjusted over its family."""
 REFERENCE = "relu"
 ALPHA = 0.05
+"""Of every test, adjusted; the only one that a plan may name."""
 Cells = Mapping[tuple[str, str], Test]
 """(model, activation) -> its difference from the reference, and its adjusted p-value."""
 Key = TypeVar("Key", bound=Hashable)

@@ -49,7 +49,7 @@ class Plan(Checked):
     version: int = Field(ge=1)
     question: str
     reference: str = "relu"
-    alpha: float = Field(0.05, gt=0, lt=0.5)
+    alpha: float = Field(0.05, ge=0.05, le=0.05, description="the level at which every page tests")
     correction: Literal["holm"] = "holm"
     outcomes: list[Outcome]
     hypotheses: list[Hypothesis]
