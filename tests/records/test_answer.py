@@ -297,9 +297,9 @@ def test_the_gain_of_an_activation_is_told_apart_from_that_of_its_lower_rate(dro
 @pytest.mark.parametrize(
     ("shifts", "words"),
     [
-        ((-0.02, 0.0), ["supported", "contradicted"]),  # the second is equivalent to relu
-        ((0.02, -0.02), ["contradicted", "supported"]),
-        ((-0.02,), ["supported", "undecided"]),  # tinylstm is not recorded
+        ((-0.02, 0.0), ["supported", "contradicted", "contradicted"]),  # tinylstm's two are equivalent to relu
+        ((0.02, -0.02), ["contradicted", "supported", "supported"]),
+        ((-0.02,), ["supported", "undecided", "undecided"]),  # tinylstm is not recorded
     ],
 )
 def test_each_architecture_has_its_own_hypothesis_at_one_rate(shifts, words):

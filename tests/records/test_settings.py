@@ -49,6 +49,22 @@ def test_report_explorer_and_grid_show_every_setting():
     assert [len(arm["labels"]) for arm in study["arms"] if arm["at"]["iterations"] == "4"] == [6]
 
 
+def test_two_versions_of_an_own_activation_are_two_activations():
+    """Both stand beside the reference, each by its name and version; a single version, and what is built in, keep
+    theirs."""
+    first, second, single = (
+        of(activation=name, parts={"activation": version * 8})
+        for name, version in (("mine", "a1"), ("mine", "b2"), ("other", "c3"))
+    )
+    for i, record in enumerate((first, second)):
+        record["arm"] = f"charlm-mine-{i}"
+    grids.save(of(), first, second, single, study="versions-quick")
+    found = repro.read_study("versions-quick")
+    assert found.models == ("charlm",)
+    assert {*found.activations} == {"relu", "mine a1a1a1a1", "mine b2b2b2b2", "other"}
+    assert len(found.couples("relu")) == 3
+
+
 def test_what_no_setting_tells_apart_has_its_hash_in_its_name():
     """Two records that differ in a model's size only (a scale was redefined) do not fall together."""
     a, b = of(model_size={"n_embd": 64}), of(model_size={"n_embd": 128})

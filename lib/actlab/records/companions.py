@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from operator import methodcaller
 
 import numpy as np
 
@@ -72,9 +71,10 @@ class Companion:
             if (model, reference) in there
         }
 
-    def of_model(self, model: str) -> dict[Cell, Decision]:
+    def of_model(self, model: str, earlier: float = 0.0) -> dict[Cell, Decision]:
         """(model, activation) -> its comparison here, of one architecture; the family is the whole study's."""
-        return {cell: decision for cell, decision in self.own.comparisons().items() if cell[0] == model}
+        found = self.own.comparisons(earlier=earlier)
+        return {cell: decision for cell, decision in found.items() if cell[0] == model}
 
     def again(self) -> dict[Cell, Decision]:
         """(model, activation) -> its comparison here, of all that are more reproducible in the other study."""
@@ -152,9 +152,9 @@ def _lower(
     return Hypothesis(entry["name"], word, "; ".join(told))
 
 
-def _in(model: str) -> Callable[[Companion, Plan], Hypothesis]:
-    """As above, of one comparison that the plan means in one architecture."""
-    return partial(_lower, methodcaller("of_model", model), 1)
+def _in(model: str, earlier: float = 0.0) -> Callable[[Companion, Plan], Hypothesis]:
+    """As above, of one comparison that the plan means in one architecture, at one of its levels."""
+    return partial(_lower, lambda companion: companion.of_model(model, earlier), 1)
 
 
 def _falling(companion: Companion, entry: Plan) -> Hypothesis:
@@ -177,6 +177,7 @@ RULES: dict[str, Callable[[Companion, Plan], Hypothesis]] = {
     "smelu_1's mean is more than its learning rates": lambda companion, entry: on_average(companion.main, entry),
     "smelu_1's gain in nanotransformer is more than a lower rate": _in("nanotransformer"),
     "smelu_1's gain in tinylstm is more than a lower rate": _in("tinylstm"),
+    "at an earlier loss smelu_1's gain in tinylstm is more than a lower rate": _in("tinylstm", 0.25),
     "the differences carry over": partial(_signs, lambda counts, correlation: correlation > 0.5),
     "the rate does not make the differences": partial(_signs, lambda counts, correlation: min(counts) >= 3),
     "the answer holds to the end": partial(_signs, lambda counts, correlation: max(counts) > 0),

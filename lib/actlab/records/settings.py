@@ -69,6 +69,21 @@ def current(records: Iterable[Record]) -> list[Any]:
     return [record for record in found if id(record) not in inside]
 
 
+def versions_apart(records: Sequence[Record]) -> list[Any]:
+    """The records, where an own activation is recorded in several versions with its hash behind its name: each is an
+    activation of its own, beside the others' reference."""
+    found = [str(record.get("config", {}).get("parts", {}).get("activation", "")) for record in records]
+    versions: dict[str, set[str]] = {}
+    for record, version in zip(records, found, strict=True):
+        versions.setdefault(str(record.get("activation")), set()).add(version)
+    return [
+        {**record, "activation": f"{record['activation']} {version[:8]}"}
+        if version and len(versions[record["activation"]]) > 1
+        else record
+        for record, version in zip(records, found, strict=True)
+    ]
+
+
 def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
     """An arm's settings without how many trials it has, and what is computed of them."""
     return {name: value for name, value in config.items() if name not in ("trials", "seeds", "ensembles", "metrics")}

@@ -13,7 +13,7 @@ from actlab import paths
 from actlab.errors import DamagedRecord, RecordError
 from actlab.files import set_aside, write_text
 from actlab.records.schema import check_record
-from actlab.records.settings import current
+from actlab.records.settings import current, versions_apart
 
 Record = dict[str, Any]
 READS = "ACTLAB_READS"
@@ -117,7 +117,7 @@ def load_study(study: str) -> list[Record]:
     """The records of a study, in the order of the file names; none for a study without results.
 
     Where an arm has grown, the record with more trials stands for it, and the smaller one, which it contains, is left
-    out.
+    out. An own activation that was changed and run again is two, each named by its version.
 
     Raises:
         RecordError: a record has not the shape of its kind; whoever reads it from here on need not ask.
@@ -125,7 +125,7 @@ def load_study(study: str) -> list[Record]:
     found = [load(path) for path in sorted(folder_of(study).glob("*.json"))]
     for record in found:
         check_record(record)
-    return current(found)
+    return versions_apart(current(found))
 
 
 def set_damaged_aside(study: str) -> list[Path]:
