@@ -54,7 +54,9 @@ def test_answer():
 def test_processors():
     """Kinked and smooth activations lie more than three powers of ten apart in charlm, and at lite scale in five of six
     architectures; at partial scale not in all."""
-    assert title("processors").startswith("In small networks a rounding error grows under relu and stays small under")
+    assert title("processors").startswith(
+        "In five of six small networks a rounding error grows under relu, in all it stays"
+    )
     small, large = map(repro.read_study, (intro.SMALL, intro.LARGER))
     assert len(small.floors()) == len(large.floors()) == 36
     assert processors.growing(small) == "under relu in 5 of 6 architectures, under other activations in none"
@@ -91,7 +93,7 @@ def test_sources():
 
 def test_extreme():
     """All five change the loss at both sizes, only squared_relu lowers it; agreement changes its sign with size."""
-    assert title("extreme").endswith("every unusual activation changes the loss; only squared_relu lowers it")
+    assert title("extreme").endswith("(sine as identity does); only squared_relu lowers it")
     for study, sign, undecided in (("extreme", 1, "step"), ("extreme-small", -1, "squared_relu")):
         loss, agreement = (minus_relu(study, metric) for metric in ("val_loss", "total_variation"))
         assert all(p < 0.05 for _, p in loss.values())
@@ -158,11 +160,13 @@ def test_mnist():
     told = "After one epoch with {} to {} hidden units, GeGLU is ahead of ReLU at equal width (rates up to 0.001)"
     sweep = mnist_records.read(store.load_study("mnist"))
     assert title("mnist").startswith(told.format(min(sweep.trials["hidden"]), max(sweep.trials["hidden"])))
+    assert "behind in half of the cells" in title("mnist")
     wide, fair = mnist_records.tested(sweep).values()
     assert {e.n for e, _ in [*wide.values(), *fair.values()]} == {10}
     small = ({cell: test for cell, test in found.items() if cell[1] <= 1e-3} for found in (wide, fair))
     assert [signs(found) for found in small] == [(16, 0), (2, 9)]
     assert [signs(found) for found in (wide, fair)] == [(16, 4), (2, 16)]
+    assert len(fair) == 32
 
 
 def test_autopsy():

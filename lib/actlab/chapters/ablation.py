@@ -132,8 +132,8 @@ def tuned_sentences(f: Factorial, tuning: Rates) -> dict[str, str]:
     undecided = [f"{words(a)} and {words(b)}" for (a, b), (_, p) in pairs.items() if p >= ALPHA]
     drops = pd.Series({words(o): by[1.0].value - min(e.value for e in by.values()) for o, by in tuning.items()})
     return {
-        "tuned_symmetry": f"At tuned rates bQ+bV {moves} the final loss on average over four optimizers and two "
-        f"activations, by {signed(gain)} nats (n = {gain.n})",
+        "tuned_symmetry": f"At rates tuned for the symmetric GELU network bQ+bV {moves} the final loss on average over "
+        f"four optimizers and two activations, by {signed(gain)} nats (n = {gain.n})",
         "tuned_interaction": f"Its effect with random PReLU minus that with GELU is {signed(both)} nats"
         + ": the loss rises less with PReLU" * (gain.low > 0 > both.high),
         "tuned_plan": f'By the registered rules "bQ+bV helps" is {verdict(gain, margin)}, and "PReLU '

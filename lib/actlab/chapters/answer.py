@@ -3,6 +3,7 @@ comparisons."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any, get_args
@@ -10,6 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 from IPython.display import HTML
+from scipy import stats
 
 from actlab.chapters import arms
 from actlab.chapters.template import folded, frame
@@ -54,14 +56,15 @@ def sentences(answer: Answer) -> dict[str, str]:
     )
     average = [f"{name} {signed(mean)}" for name, (mean, *_) in means(answer).items()]
     return {
-        "answer": f"{said}. Significant on average over the architectures: {listing(average) or 'none'}",
+        "answer": f"{said}. Significant on average over these {len(answer.arms())} architectures: "
+        f"{listing(average) or 'none'}",
         "outcomes": "; ".join([*told, left]),
         "loss": significance(
             _named(answer.at_the_end("val_loss")), "final loss, each at its tuned rate,", answer.planned
         ),
         "others": f"significant by the plan's other measures: {'; '.join(others)}",
         "power": "undecided is not equivalent: with 80% power, at Holm's first step, these seeds find a difference of "
-        f"{extremes(detectable(answer))} in total variation",
+        f"{extremes(detectable(answer))} in total variation. {_reach(answer)}",
         "means": _means(answer),
         "rates": _rates(answer),
         "seeds": _seeds_apart(answer),
@@ -80,6 +83,18 @@ def detectable(answer: Answer) -> dict[str, float]:
     level = ALPHA / max(answer.planned, len(compared))
     least = {cell: detectable_paired(e.n, level) * e.deviation() for cell, e in compared.items()}
     return dict(pd.Series(least).groupby(level=0).median())
+
+
+def _reach(answer: Answer) -> str:
+    """Whether a comparison could be found equivalent at Holm's first step, were its difference 0."""
+    compared = [e for e, _ in primary(answer).values()]
+    level = ALPHA / max(answer.planned, len(compared))
+    least = min((e.deviation() / math.sqrt(e.n), stats.t.isf(level, e.n - 1), e.n) for e in compared)
+    most = answer.margin / least[1]
+    return (
+        f"With {least[2]} seeds equivalence needs a standard error below {most:.5f} at that step, even where nothing "
+        f"differs: the smallest here is {least[0]:.5f}"
+    )
 
 
 def _named(cells: Cells) -> dict[str, Test]:
@@ -252,9 +267,7 @@ def hypothesis_rows(answer: Answer, judged: Iterable[Hypothesis], study: str = S
     the numbers on which that rests."""
     says = {entry["name"]: entry["says"] for entry in answer.plan["hypotheses"]}
     recorded = extent(answer, study)
-    return {
-        h.name: {"says": says[h.name], "recorded": recorded, "outcome": h.outcome, "detail": h.detail} for h in judged
-    }
+    return {h.name: {"says": says[h.name], "recorded": recorded, "outcome": h.told, "detail": h.detail} for h in judged}
 
 
 def rate_table(answer: Answer) -> pd.DataFrame:

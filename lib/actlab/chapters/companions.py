@@ -60,11 +60,13 @@ def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
 def in_short(found: Mapping[str, Companion]) -> str:
     """How many gains of the main study repeat, and what is left of them and of the mean at one learning rate."""
     again, equal = found[FRESH].again(), found[HALF].at_one_rate()
-    mean = signed(found[DOUBLE].main.pooled(MEAN))
+    outcomes = [f"{d.outcome} in {model}" for (model, _), d in found[SAME].own.comparisons().items()]
+    one, tuned = found[DOUBLE].main, found[FRESH].main.only(REFERENCE, MEAN)
     return (
         f"On fresh seeds {len(_significant(again))} of the {len(again)} significant gains in agreement are significant "
-        f"again; against {REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is; {MEAN}'s "
-        f"mean difference over architectures is {mean} where both have one learning rate"
+        f"again; against {REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is, and with "
+        f"more seeds {MEAN} is {listing(outcomes)} there. On average over architectures {MEAN} differs by "
+        f"{signed(tuned.pooled(MEAN))} at tuned rates and by {signed(one.pooled(MEAN))} at one rate for both"
     )
 
 
@@ -76,20 +78,23 @@ def of_the_gains(found: Mapping[str, Companion]) -> list[str]:
     last = listing(f"{signed(d.difference)} in {model}" for (model, _), d in found[HALF].of_the_rate().items())
     there = listing(f"{signed(e)} in {model}" for model, e in found[HALF].of_the_rate_there().items())
     one_rate, main, more = found[DOUBLE].main, found[FRESH].main, found[SAME].own
-    told = [
-        f"{signed(d.difference)} in {model} (n = {d.difference.n}, {d.outcome})"
-        for (model, _), d in more.comparisons().items()
-    ]
     return [
         f"significant again on ten fresh seeds (Holm over {found[FRESH].own.planned}): {_words(again)}",
         f"significant against relu at the same lower rate (Holm over {len(equal)}): {_words(equal)}",
-        f"{MEAN} minus relu at that rate on further seeds (Holm over {more.planned}): "
-        f"{listing(told) if told else NO_RECORD}",
+        f"{MEAN} minus relu at that rate, on further seeds (Holm over {more.planned}): {_outcomes(more)}; at a loss "
+        f"near that of the main study, a quarter of the way back: {_outcomes(more, 0.25)}",
         f"relu at that rate minus relu at its tuned rate, at the loss where both end: {last}; exploratory, at the loss "
         f"of the comparison above: {there}",
         f"{MEAN} minus relu on average over {len(one_rate.arms())} architectures, both at one learning rate in each: "
-        f"{signed(one_rate.pooled(MEAN))}; at tuned rates, over {len(main.arms())}: {signed(main.pooled(MEAN))}",
+        f"{signed(one_rate.pooled(MEAN))}; at tuned rates {signed(main.only(REFERENCE, MEAN).pooled(MEAN))} where "
+        f"these two alone set the loss (exploratory), {signed(main.pooled(MEAN))} where all activations do",
     ]
+
+
+def _outcomes(answer: Answer, earlier: float = 0.0) -> str:
+    found = answer.comparisons(earlier=earlier)
+    told = [f"{signed(d.difference)} in {model} (n = {d.difference.n}, {d.outcome})" for (model, _), d in found.items()]
+    return listing(told) if told else NO_RECORD
 
 
 def comparisons(found: Mapping[str, Companion], series: Mapping[str, str] = SERIES) -> dict[tuple[str, str, str], Test]:
@@ -175,7 +180,8 @@ def remedy_sentences(found: Remedied, main: Answer) -> list[str]:
     beyond = beyond_activations(main, found)
     more = sum(e.value > 0 for e, _ in chapter.significant(beyond).values())
     return [
-        f"what lowers {main.reference}'s total variation most at equal training compute, without a higher loss: "
+        f"what lowers {main.reference}'s total variation most at equal training compute, without a higher loss in "
+        f"{listing(model for model, _ in found)}: "
         f"{min(free, key=free.__getitem__, default='none')}",
         f"in {more} of {len(beyond)} cases (a remedy in an architecture) the reduction is significantly larger than "
         f"any activation's difference from {main.reference} at equal loss (Holm over these; ensembles of five have no "

@@ -45,7 +45,7 @@ LINES = """\
 - [Choosing an activation]({pages}/answer.ipynb): {choosing}.
 - [Repeating a run on another machine]({pages}/processors.ipynb): {repeating}.
 - [Needing agreement]({pages}/answer.ipynb): {agreement}.
-- [Having read it elsewhere]({pages}/claims.ipynb): {elsewhere}.
+- [Having read it elsewhere]({pages}/claims.ipynb): {elsewhere}. The rules of these verdicts were not registered.
 
 Limits: {limits}, mostly one text, short training.
 """
@@ -131,16 +131,17 @@ def sentences(front: Front) -> dict[str, str]:
         "between": _between(answer),
         "gains": front.gains,
         "perturbed": (
-            f"**After a rounding error activations differ {much}.** Move one weight by one unit in the last place "
-            f"(ULP) and train the same seed again: it ends {small(min(high))} to {small(max(high))} of total variation "
-            f"from itself under {KINKED}; at most {small(max(low))} under {SMOOTH} ({LEAD}, {len(high)} seeds, one "
-            f"untuned rate). Single pairs end more than {FAR:g} apart "
+            f"**In small networks activations differ {much} after a rounding error.** Move one weight by one unit "
+            f"in the last place (ULP) and train the same seed again: it ends {small(min(high))} to {small(max(high))} "
+            f"of total variation from itself under {KINKED}; at most {small(max(low))} under {SMOOTH} ({LEAD}, "
+            f"{len(high)} seeds, one untuned rate). Single pairs end more than {FAR:g} apart "
             f"{'; in larger networks '.join(front.growing)}"
         ),
-        "extent": "The comparison between seeds was registered before its runs, rates tuned: "
+        "extent": "The comparison between seeds was planned by commits before its runs (three architectures had "
+        "been read before the others were trained), rates tuned: "
         f"{len(answer.grid.activations)} activations in {chapter.extent(answer)} planned architectures; {base.n} "
         "seeds each; tests Holm-adjusted, 5%",
-        "hypotheses": "\n".join(f"| {each.name} | {each.outcome} |" for each in answer.hypotheses()),
+        "hypotheses": "\n".join(f"| {each.name} | {each.told} |" for each in answer.hypotheses()),
         "limits": _sizes(answer),
         "choosing": _choosing(answer),
         "repeating": f"{front.repeating.partition('. ')[0]} (exploratory)",
@@ -159,12 +160,12 @@ def _between(answer: Answer) -> str:
     costs = [remedy.loss.value > 0 for remedy in answer.remedies()[ENSEMBLE.format(2)].values()]
     slower = chapter.by_rate(answer)["below"][0]
     return (
-        f"**Between seeds the activation {much} averaging two half-trained networks does** (which raises the loss in "
-        f"{sum(costs)} of {len(costs)} architectures). Two {answer.reference} networks from different seeds place "
-        f"{extremes(base, '{:.0%}'.format)} of the probability differently. Of {len(outcomes)} comparisons with "
-        f"{answer.reference} at equal loss {undecided} are undecided, {equivalent or 'none'} equivalent; seeds agree "
-        f"significantly less in {more} and more in {less} ({slower} of these at a lower learning rate than "
-        f"{answer.reference}'s)"
+        f"**Between seeds the activation {much} averaging two half-trained networks does**, on average over "
+        f"architectures (that raises the loss in {sum(costs)} of {len(costs)}, and predictions cost twice as much). "
+        f"Two {answer.reference} networks from different seeds place {extremes(base, '{:.0%}'.format)} of the "
+        f"probability differently. Of {len(outcomes)} comparisons with {answer.reference} at equal loss {undecided} "
+        f"are undecided, {equivalent or 'none'} equivalent; seeds agree significantly less in {more} and more in "
+        f"{less} ({slower} of these at a lower learning rate than {answer.reference}'s)"
     )
 
 

@@ -26,7 +26,7 @@ from actlab.records.families import finished, training
 from actlab.records.preregistration import plan_of
 from actlab.records.repro import Grid
 from actlab.records.store import Record
-from actlab.records.wording import listing, signed, small
+from actlab.records.wording import extremes, listing, signed, small
 from actlab.statistics.equal_loss import decide
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import ALPHA, REFERENCE
@@ -114,7 +114,8 @@ def summary(found: pd.DataFrame) -> str:
     last = others.loc[others["apart"].idxmax()]
     return (
         f"another kind of CPU moves relu's validation loss by {small(relu['apart'].median())} nats in the "
-        f"median, that of the other activations by {small(others['apart'].median())}. These are medians of {len(relu)} "
+        f"median, that of the other activations by {small(others['apart'].median())}. By architecture relu's median is "
+        f"{extremes(dict(relu.groupby('model')['apart'].median()))}. These are medians of {len(relu)} "
         f"and {len(others)} runs. The most among the others is "
         f"{small(last['apart'])} ({last['activation']} in {last['model']})"
     )

@@ -153,10 +153,11 @@ def floor(grid: Grid) -> str:
     """The noise floor in a sentence: which activations carry a 1-ULP perturbation far, and how near the others stay."""
     moved, failed = grid.floors(), sum(value > 0 for value in grid.floors("repeat").values())
     far = {activation: value for (_, activation), value in moved.items() if value > FAR}
+    models = listing(dict.fromkeys(model for model, _ in moved))
     near = [value for value in moved.values() if value <= FAR]
     again = f"did NOT give the same bits in {failed} arms" if failed else "gives the same bits"
     return (
         f"the same seed run again {again}; with one weight moved by one unit in the last place, two runs end at least "
         f"{small(min(far.values(), default=FAR))} of total variation apart under {listing(far)}, at most "
-        f"{small(max(near, default=0.0))} under every other activation (one pair each)"
+        f"{small(max(near, default=0.0))} under every other activation ({models}, one pair each)"
     )

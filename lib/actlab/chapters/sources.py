@@ -29,6 +29,7 @@ from actlab.records.sources import (
 )
 from actlab.records.wording import signed
 from actlab.statistics.estimate import Estimate
+from actlab.statistics.significance import ALPHA
 
 LABEL = "mean total variation (0 to 1)"
 Studies = Mapping[str, Sources]
@@ -114,12 +115,15 @@ def rule_table(found: Studies) -> pd.DataFrame:
 def _rule(sources: Sources) -> dict[str, str]:
     tests = sources.tests()
     own = [test.significant for test in tests if not test.quoted]
+    planned = [p < ALPHA for grid in sources.grids.values() for _, p in families.comparisons(grid, METRIC).values()]
     smooth = [t for t in tests if t.arm.varies == "all" and t.arm.activation in SMOOTH]
     signs = {math.copysign(test.significant, test.difference.value) for test in smooth}
     outcome = "supported" if signs == {-1} else "contradicted" if 1 in signs else "undecided"
     gains = [ensemble_gain(arm, size).low > 0 for arm in sources.arms() for size in ensembles(arm) if size > 1]
     return {
-        "streams": f"{sum(own)} of {len(own)} differences from relu are significant (Holm-adjusted in each model)",
+        "streams": f"{sum(own)} of {len(own)} differences from relu are significant (Holm-adjusted in each model)"
+        + f"; in the plan's families, which count those of the other study's family too: {sum(planned)} of "
+        f"{len(planned)}" * (len(planned) > len(own)),
         "smooth activations agree more": outcome,
         "relu's kink": kink(sources),
         "ensembles": f"agree more in {sum(gains)} of {len(gains)} comparisons",

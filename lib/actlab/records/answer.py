@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from actlab.records.families import comparisons
 from actlab.records.remedies import ENSEMBLE, Remedy, by_name, remedies
 from actlab.records.repro import Grid
-from actlab.records.wording import signed
+from actlab.records.wording import listing, signed
 from actlab.statistics.equal_loss import (
     Curves,
     Decision,
@@ -49,6 +49,13 @@ class Hypothesis:
     name: str
     outcome: Word
     detail: str
+    note: str = ""
+    """What a reader of the outcome alone should know."""
+
+    @property
+    def told(self) -> str:
+        """The outcome and the note."""
+        return f"{self.outcome} ({self.note})" if self.note else self.outcome
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,11 @@ class Answer:
         bound = float(self.grid.baseline["bigram"]["val_loss"]) if self.grid.baseline else math.inf
         arms = {cell: arm for cell, arm in self.grid.arms.items() if arm.estimate("val_loss").value < bound}
         return replace(self.grid, arms=arms)
+
+    def only(self, *activations: str) -> Answer:
+        """Of these activations alone, so that no other sets the loss at which they are compared."""
+        arms = {cell: arm for cell, arm in self.grid.arms.items() if cell[1] in activations}
+        return replace(self, grid=replace(self.grid, arms=arms))
 
     def arms(self, metric: str = METRIC) -> dict[str, dict[str, Curves]]:
         """model -> activation -> curves, of the models whose reference arm and at least one other are there and not
@@ -148,12 +160,12 @@ def on_average(answer: Answer, entry: Plan) -> Hypothesis:
     sign = -1 if entry["direction"] == "lower" else 1
     sides = [sign * math.copysign(p < ALPHA, e.value) for e, p in found.values()]  # 1: as stated, -1: opposite
     equivalent = [equivalence_p(e, answer.margin) < ALPHA for e, _ in found.values()]
-    if any(side < 0 or (not side and same) for side, same in zip(sides, equivalent, strict=True)):
-        word: Word = "contradicted"
-    else:
-        word = "supported" if all(side > 0 for side in sides) else "undecided"
+    against = [
+        name for name, side, same in zip(found, sides, equivalent, strict=True) if side < 0 or (not side and same)
+    ]
+    word: Word = "contradicted" if against else "supported" if all(side > 0 for side in sides) else "undecided"
     detail = "; ".join(f"{name} {signed(e, 4)}, p = {p:.3g}" for name, (e, p) in found.items())
-    return Hypothesis(entry["name"], word, detail)
+    return Hypothesis(entry["name"], word, detail, f"by {listing(against)}" if len(found) > len(against) > 0 else "")
 
 
 def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:

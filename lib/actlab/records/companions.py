@@ -137,7 +137,10 @@ def _signs(holds: Callable[[list[int], float], bool], companion: Companion, entr
         f"in both with opposite signs: {opposite}; rank correlation {correlation:+.2f}; "
         f"{len(other & {*both})} of them have runs of their own, of which {changed} change sign"
     )
-    return Hypothesis(entry["name"], word, detail)
+    own = len(both) - len(other & {*both})
+    return Hypothesis(
+        entry["name"], word, detail, f"{own} of {len(pairs)} are the main study's own runs" if own else ""
+    )
 
 
 def _lower(
