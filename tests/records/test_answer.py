@@ -215,7 +215,7 @@ def test_remedies_are_measured_against_one_network():
     assert (two.variation.value, falling.variation.value) == pytest.approx((-0.5 * single, -0.9 * single))
     assert (two.loss.value, two.loss.n) == (pytest.approx(0.02), SEEDS // 2)
     assert two.variation.low < two.variation.value
-    assert pages.remedy_sentences(shown, found.main)[0].endswith("without a higher loss: falling rate")
+    assert pages.remedy_sentences(shown, found.main)[0].endswith("in charlm, minigpt and convlm: falling rate")
     assert len(pages.remedy_table(pages.of_reference(shown, found.main))) == 2 * 3
     assert len(figures.remedies(shown).axes) == len(shown)
 

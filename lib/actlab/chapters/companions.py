@@ -61,12 +61,10 @@ def in_short(found: Mapping[str, Companion]) -> str:
     """How many gains of the main study repeat, and what is left of them and of the mean at one learning rate."""
     again, equal = found[FRESH].again(), found[HALF].at_one_rate()
     outcomes = [f"{d.outcome} in {model}" for (model, _), d in found[SAME].own.comparisons().items()]
-    one, tuned = found[DOUBLE].main, found[FRESH].main.only(REFERENCE, MEAN)
     return (
         f"On fresh seeds {len(_significant(again))} of the {len(again)} significant gains in agreement are significant "
         f"again; against {REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is, and with "
-        f"more seeds {MEAN} is {listing(outcomes)} there. On average over architectures {MEAN} differs by "
-        f"{signed(tuned.pooled(MEAN))} at tuned rates and by {signed(one.pooled(MEAN))} at one rate for both"
+        f"more seeds {MEAN} is {listing(outcomes)} there"
     )
 
 
@@ -181,7 +179,7 @@ def remedy_sentences(found: Remedied, main: Answer) -> list[str]:
     more = sum(e.value > 0 for e, _ in chapter.significant(beyond).values())
     return [
         f"what lowers {main.reference}'s total variation most at equal training compute, without a higher loss in "
-        f"{listing(model for model, _ in found)}: "
+        f"{listing(dict.fromkeys(model for model, _ in found))}: "
         f"{min(free, key=free.__getitem__, default='none')}",
         f"in {more} of {len(beyond)} cases (a remedy in an architecture) the reduction is significantly larger than "
         f"any activation's difference from {main.reference} at equal loss (Holm over these; ensembles of five have no "

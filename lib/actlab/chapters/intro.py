@@ -45,7 +45,7 @@ LINES = """\
 - [Choosing an activation]({pages}/answer.ipynb): {choosing}.
 - [Repeating a run on another machine]({pages}/processors.ipynb): {repeating}.
 - [Needing agreement]({pages}/answer.ipynb): {agreement}.
-- [Having read it elsewhere]({pages}/claims.ipynb): {elsewhere}. The rules of these verdicts were not registered.
+- [Having read it elsewhere]({pages}/claims.ipynb): {elsewhere}; rules not registered.
 
 Limits: {limits}, mostly one text, short training.
 """
@@ -137,8 +137,8 @@ def sentences(front: Front) -> dict[str, str]:
             f"{len(high)} seeds, one untuned rate). Single pairs end more than {FAR:g} apart "
             f"{'; in larger networks '.join(front.growing)}"
         ),
-        "extent": "The comparison between seeds was planned by commits before its runs (three architectures had "
-        "been read before the others were trained), rates tuned: "
+        "extent": "Between seeds: planned before the runs (three architectures were read before the others were "
+        "trained), rates tuned; "
         f"{len(answer.grid.activations)} activations in {chapter.extent(answer)} planned architectures; {base.n} "
         "seeds each; tests Holm-adjusted, 5%",
         "hypotheses": "\n".join(f"| {each.name} | {each.told} |" for each in answer.hypotheses()),
@@ -157,11 +157,10 @@ def _between(answer: Answer) -> str:
     outcomes = [d.outcome for d in answer.comparisons().values()]
     less, more, equivalent, undecided = (outcomes.count(word) for word in chapter.OUTCOMES)
     much = next(MUCH[h.outcome] for h in answer.hypotheses() if h.name.startswith("an ensemble of two"))
-    costs = [remedy.loss.value > 0 for remedy in answer.remedies()[ENSEMBLE.format(2)].values()]
     slower = chapter.by_rate(answer)["below"][0]
     return (
         f"**Between seeds the activation {much} averaging two half-trained networks does**, on average over "
-        f"architectures (that raises the loss in {sum(costs)} of {len(costs)}, and predictions cost twice as much). "
+        "architectures and at twice the cost of a prediction. "
         f"Two {answer.reference} networks from different seeds place {extremes(base, '{:.0%}'.format)} of the "
         f"probability differently. Of {len(outcomes)} comparisons with {answer.reference} at equal loss {undecided} "
         f"are undecided, {equivalent or 'none'} equivalent; seeds agree significantly less in {more} and more in "
