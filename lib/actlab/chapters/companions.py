@@ -28,6 +28,8 @@ SERIES = {NOVELS: "novels", COMMON: "common rate"}
 """Companions that the figure shows beside the main study, and what it calls them."""
 MEAN = "smelu_1"
 """What is more reproducible on average over architectures, at its own rates."""
+FURTHER = 0.25
+"""The further level of the study at one rate, near the loss of the main study."""
 TUNED = "tuned rates"
 """What it calls the main study."""
 AGAIN, EQUAL_RATE, MORE = "fresh seeds", "fresh seeds, relu at the same rate", "further seeds, relu at the same rate"
@@ -80,7 +82,7 @@ def of_the_gains(found: Mapping[str, Companion]) -> list[str]:
         f"significant again on ten fresh seeds (Holm over {found[FRESH].own.planned}): {_words(again)}",
         f"significant against relu at the same lower rate (Holm over {len(equal)}): {_words(equal)}",
         f"{MEAN} minus relu at that rate, on further seeds (Holm over {more.planned}): {_outcomes(more)}; at a loss "
-        f"near that of the main study, a quarter of the way back: {_outcomes(more, 0.25)}",
+        f"near that of the main study, a quarter of the way back: {_outcomes(more, FURTHER)}",
         f"relu at that rate minus relu at its tuned rate, at the loss where both end: {last}; exploratory, at the loss "
         f"of the comparison above: {there}",
         f"{MEAN} minus relu on average over {len(one_rate.arms())} architectures, both at one learning rate in each: "

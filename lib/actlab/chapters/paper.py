@@ -37,6 +37,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
     images, evidence = mnist.read(store.load_study("mnist")), defects.gather()
     answer, losses, judged = front.answer, ablation.tuned(), ledger.judge()
     also = companions.read(answer)
+    same = also[companions.SAME].own
     values = {
         "arms": [
             {"model": arm.model, "activation": arm.activation, "parameters": arm.n_parameters, "n": len(arm.done)}
@@ -61,6 +62,9 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "again": _cells(tests(also[companions.FRESH].again())),
             "one_rate": _cells(tests(also[companions.HALF].at_one_rate())),
             "rate": _cells(tests(also[companions.HALF].of_the_rate())),
+            "more": _cells(tests(same.comparisons())),
+            "further": _cells(tests(same.comparisons(earlier=companions.FURTHER))),
+            "mean_alone": answer.only(answer.reference, companions.MEAN).pooled(companions.MEAN),
             "mean_at_one_rate": also[companions.DOUBLE].main.pooled(companions.MEAN),
         },
         "floors": front.floors,
