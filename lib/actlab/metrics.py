@@ -89,7 +89,7 @@ def row_means(p: Tensor, q: Tensor, own: Iterable[str] = ()) -> dict[str, float]
 
 def _mean(rows: Callable[[Tensor, Tensor], Tensor], p: Tensor, q: Tensor) -> float:
     p, q = _pair(p, q)
-    parts = zip(p.split(ROWS_AT_ONCE), q.split(ROWS_AT_ONCE), strict=True)
+    parts = zip(torch.split(p, ROWS_AT_ONCE), torch.split(q, ROWS_AT_ONCE), strict=True)
     return torch.cat([rows(*part) for part in parts]).double().mean().item()
 
 

@@ -151,8 +151,8 @@ def register_metric(name: str, function: Any, *, label: str = "", note: str = ""
 
     Args:
         name: as for an activation.
-        function: of two (N, V) tensors of probabilities of the same N inputs, some of all at a time; gives (N,), one value
-            an input, whatever the others are.
+        function: of two (N, V) tensors of probabilities of the same N inputs, some of all at a time; gives (N,), one
+            value an input, whatever the others are.
         label: with unit and range, as tables and axes have it; the name unless given.
         note: what it means, and which direction is better.
     """
