@@ -30,9 +30,10 @@ def course(record):
     return np.array([[losses[label] for label in labels] for losses, _ in steps]), pairs
 
 
-def minus_relu(arms, name, keep):
-    """Total variation at the loss that every arm reaches, of these trials alone."""
+def minus_relu(arms, name, keep, earlier=0.0):
+    """Total variation at the loss that every arm reaches, of these trials alone; ``earlier``: share of the way back."""
     level = max(losses[-1, keep].mean() for losses, _ in arms.values())
+    level += earlier * (min(losses[0, keep].mean() for losses, _ in arms.values()) - level)
     found = {}
     for activation, (losses, pairs) in arms.items():
         mean, size = losses[:, keep].mean(axis=1), len(keep)
@@ -43,16 +44,22 @@ def minus_relu(arms, name, keep):
     return float(found[name] - found["relu"])
 
 
-@pytest.mark.parametrize("study", ["answer", "answer-fresh", "answer-novels", "answer-rate"])
-def test_equal_loss_again_from_the_raw_records(committed, study):
+@pytest.mark.parametrize(
+    ("study", "earlier"),
+    [
+        *((study, 0.0) for study in ("answer", "answer-fresh", "answer-novels", "answer-rate", "answer-same-rate")),
+        ("answer-same-rate", companions.FURTHER),
+    ],
+)
+def test_equal_loss_again_from_the_raw_records(committed, study, earlier):
     """Every comparison of the confirmatory study and of its companions."""
     found = answer.read(study)
-    outcomes, records = found.comparisons(), raw(study)
+    outcomes, records = found.comparisons(earlier=earlier), raw(study)
     for model, name in outcomes:
         arms = {a: course(record) for (m, a), record in records.items() if m == model}
         seeds = range(arms["relu"][0].shape[1])
-        left_out = np.array([minus_relu(arms, name, [j for j in seeds if j != i]) for i in seeds])
-        value, n = minus_relu(arms, name, list(seeds)), len(seeds)
+        left_out = np.array([minus_relu(arms, name, [j for j in seeds if j != i], earlier) for i in seeds])
+        value, n = minus_relu(arms, name, list(seeds), earlier), len(seeds)
         reach = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
         found = outcomes[model, name].difference
         expected = pytest.approx((value, value - reach, value + reach, n))
