@@ -137,7 +137,7 @@ def _arm(record: Record, names: Iterable[str], apart: Sequence[str], records: Se
 
 
 def _plain(value: Any) -> Any:
-    """Plain values for JSON: arrays as lists, NaN as ``None``, seven significant digits."""
+    """Plain values for JSON: arrays as lists, NaN as ``None``, seven significant digits at most."""
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
