@@ -96,7 +96,7 @@ def register_activation(
         (slope,) = torch.autograd.grad(found.sum(), given)
     except Exception as error:
         raise BadInput(
-            f"{what} must be a class or function that makes an nn.Module without arguments, with a gradient: {error!r}"
+            f"{what} must be a class or function that makes an nn.Module without arguments, with a gradient: {error}"
         ) from None
     if (shape := found.shape) != (2, 3, 4):
         hint = " (one that halves its input needs gated=True)" if shape == (2, 3, 2) else ""
