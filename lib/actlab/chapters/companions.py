@@ -62,11 +62,12 @@ def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
 def in_short(found: Mapping[str, Companion]) -> str:
     """How many gains of the main study repeat, and what is left of them and of the mean at one learning rate."""
     again, equal = found[FRESH].again(), found[HALF].at_one_rate()
-    outcomes = [f"{d.outcome} in {model}" for (model, _), d in found[SAME].own.comparisons().items()]
+    more = (found[SAME].own.comparisons(earlier=earlier) for earlier in (0.0, FURTHER))
+    end, higher = (listing(f"{d.outcome} in {model}" for (model, _), d in each.items()) for each in more)
     return (
         f"On fresh seeds {len(_significant(again))} of the {len(again)} significant gains in agreement are significant "
         f"again; against {REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is, and with "
-        f"more seeds {MEAN} is {listing(outcomes)} there"
+        f"more seeds {MEAN} is {end} there (at a higher loss {higher})"
     )
 
 
