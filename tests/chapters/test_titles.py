@@ -39,8 +39,8 @@ def test_repro():
 
 
 def test_answer():
-    """Most comparisons are undecided; all gains were tested at one rate, two of them twice, and none is significant where
-    both end; one is at a higher loss."""
+    """Most comparisons are undecided; all gains were tested at one rate, two of them twice, and none is significant
+    where both end; one is at a higher loss."""
     found = answer.read()
     told = "At equal loss most differences from relu between seeds are undecided; at one learning rate no gain is "
     assert title("answer") == told + "significant where training ends"
