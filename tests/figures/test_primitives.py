@@ -62,7 +62,7 @@ def test_lines_have_bands_bars_levels_and_marks():
     assert (low, "bigram" in words(figure)) == (pytest.approx(1.9), True)
     (axes,) = lines({("", "relu"): made}, "step", "loss", hollow=[("", "relu")]).axes
     assert axes.lines[0].get_linestyle() == "None"
-    (axes,) = lines({("", "relu"): made}, "step", "loss", bars=True, log="x").axes
+    (axes,) = lines({("", "relu"): made}, "step", "loss", bars=True, log=True).axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "2"]
 
 
