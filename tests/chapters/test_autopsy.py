@@ -38,7 +38,7 @@ def test_readings_are_the_records_own_numbers(evidence):
             assert reading.itself(iteration=step).value == mean(published["itself"], "coded_pd")
             assert reading.paired(step).value == mean(at["pairs"], "total_variation")
             assert reading.value("train_loss", step).value == mean(at["trials"], "train_loss")
-        assert reading.published("val_accuracy").value == mean(record["as_published"]["trials"], "val_accuracy")
+        assert reading.published().value == mean(record["as_published"]["trials"], "val_accuracy")
         assert reading.between().n == len(record["trials"])
 
 
@@ -47,7 +47,7 @@ def test_what_each_anomaly_says(evidence):
     found, relu, leak = anomalies(evidence), evidence.on["charlm", "relu"], evidence.on["convlm", "relu"]
     causal = evidence.off.arms["convlm", "relu"].record["trials"]
     late = [e["val_loss"] for trial in causal for e in trial["history"] if e["iteration"] == leak.end]
-    accuracy, gated = relu.published("val_accuracy").value, evidence.on["charlm", "swiglu"]
+    accuracy, gated = relu.published().value, evidence.on["charlm", "swiglu"]
     said = {
         ("leak", "published"): "loss 0.0077 with 41.97% accuracy",
         ("leak", "off"): f"{np.mean(late):.3f} nats",

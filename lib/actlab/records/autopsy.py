@@ -60,9 +60,9 @@ class Reading:
         """``train_loss``, ``val_loss`` or ``val_accuracy`` on all positions, with a t interval over trials."""
         return mean_interval([trial[name] for trial in self._at(iteration)["trials"]])
 
-    def published(self, name: str) -> Estimate:
-        """``val_loss`` or ``val_accuracy`` at the end, as the reference study's code measures it."""
-        return mean_interval([trial[name] for trial in self._at(None)["as_published"]["trials"]])
+    def published(self) -> Estimate:
+        """Accuracy at the end (%), as the reference study's code measures it."""
+        return mean_interval([trial["val_accuracy"] for trial in self._at(None)["as_published"]["trials"]])
 
     def _pairs(self, pairs: Iterable[Record], metric: str) -> Estimate:
         return pair_mean(matrix(self.arm.done, pairs, metric))
