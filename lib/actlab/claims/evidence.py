@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from actlab.records import autopsy, store
-from actlab.records.autopsy import NOTHING, Reading
+from actlab.records.autopsy import Reading
 from actlab.records.defects import BOTH, DOUBLED, IGNORED
 from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import date_of, usual
 from actlab.records.store import Record
 
+NOTHING = read([])
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
 """scale -> study, largest first: a claim is judged at the largest scale that has records and that its rule allows."""
 FLAWED = ("autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu")

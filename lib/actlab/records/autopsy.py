@@ -4,7 +4,7 @@ same scale."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from actlab.records import store
 from actlab.records.repro import ArmResults, Grid, matrix, read
@@ -68,19 +68,16 @@ class Reading:
         return pair_mean(matrix(self.arm.done, pairs, metric))
 
 
-NOTHING = read([])
-
-
 @dataclass(frozen=True)
 class Autopsy:
     """Readings by (model, activation); the corrected grid; the longer run of tinylstm; arms whose activation was
     ignored and nothing else wrong; arms that overfit a small text."""
 
-    on: dict[tuple[str, str], Reading] = field(default_factory=dict)
-    off: Grid = NOTHING
-    longer: Grid = NOTHING
-    ignored: Grid = NOTHING
-    overfit: Grid = NOTHING
+    on: dict[tuple[str, str], Reading]
+    off: Grid
+    longer: Grid
+    ignored: Grid
+    overfit: Grid
 
 
 def gather() -> Autopsy:
