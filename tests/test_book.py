@@ -19,8 +19,7 @@ from actlab.book.execute import BookError, declared, execute_stale
 from actlab.book.mathml import to_mathml
 from actlab.book.pages import load_pages
 from actlab.errors import BadInput
-from actlab.figures.data import keep
-from actlab.figures.style import as_html, svg, words_alone
+from actlab.figures.style import as_html, keep, svg, words_alone
 
 PAGES = """
 - {page: studies/tiny-red, notebook: tiny, params: {model: red}, reads: [results/colours]}

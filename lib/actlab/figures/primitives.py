@@ -15,8 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from actlab.figures.data import keep
-from actlab.figures.style import GREY, LOOK, canvas, known, legend, look, outlined, styled, words_alone
+from actlab.figures.style import GREY, LOOK, canvas, keep, known, legend, look, outlined, styled, words_alone
 from actlab.statistics.estimate import Estimate
 
 Key = tuple[str, str, str]
