@@ -133,12 +133,12 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
         "estimates": pd.DataFrame(estimates),
         "differences": report.tests,
     }
-    for name, table in csv.items():
+    for name, rows in csv.items():
         (out / f"{name}.csv").unlink(missing_ok=True)  # of an earlier report
-        if len(table):
-            yield files.write_text(out / f"{name}.csv", table.to_csv(index=False))
-    for name, table in latex(report).items():
-        yield files.write_text(out / f"{name}.tex", table.to_latex(escape=True))
+        if len(rows):
+            yield files.write_text(out / f"{name}.csv", rows.to_csv(index=False))
+    for name, metric in report.metrics.items():
+        yield files.write_text(out / f"table_{name}.tex", table(report, metric).to_latex(escape=True))
     for name, drawn in drawings(report) if formats else ():
         for ending in formats:
             path = out / f"{name}.{ending}"
@@ -194,11 +194,6 @@ def _spread(arms: Sequence[ArmResults], metric: str) -> str:
     found = above_zero(repro.combined(arms, metric, coefficient_of_variation))
     low, high = ends(values)
     return f"mean {np.mean([*values.values()]):.4f}, CV% {with_interval(found, 2)}, lowest {low}, highest {high}"
-
-
-def latex(report: Report) -> dict[str, pd.DataFrame]:
-    """File name -> the table of a metric."""
-    return {f"table_{name}": table(report, metric) for name, metric in report.metrics.items()}
 
 
 def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
