@@ -33,10 +33,10 @@ def cache() -> Path:
 
 
 @functools.cache
-def git(*arguments: str, root: str = str(ROOT)) -> str | None:
+def git(*arguments: str) -> str | None:
     """Output of a git command in the repository; None where it fails."""
     try:
-        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout

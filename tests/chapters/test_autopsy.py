@@ -1,13 +1,14 @@
 """The autopsy: numbers in the words are those of the committed records, worked out here plainly, or of the
 texts."""
 
+from dataclasses import replace
+
 import grids
 import numpy as np
 import pytest
 
 from actlab.chapters.autopsy import anomalies, answer, pictures, table, trained
 from actlab.records import autopsy
-from actlab.records.autopsy import Autopsy
 from actlab.records.repro import read
 
 
@@ -38,7 +39,7 @@ def test_readings_are_the_records_own_numbers(evidence):
             assert reading.itself(iteration=step).value == mean(published["itself"], "coded_pd")
             assert reading.paired(step).value == mean(at["pairs"], "total_variation")
             assert reading.value("train_loss", step).value == mean(at["trials"], "train_loss")
-        assert reading.published("val_accuracy").value == mean(record["as_published"]["trials"], "val_accuracy")
+        assert reading.published().value == mean(record["as_published"]["trials"], "val_accuracy")
         assert reading.between().n == len(record["trials"])
 
 
@@ -47,7 +48,7 @@ def test_what_each_anomaly_says(evidence):
     found, relu, leak = anomalies(evidence), evidence.on["charlm", "relu"], evidence.on["convlm", "relu"]
     causal = evidence.off.arms["convlm", "relu"].record["trials"]
     late = [e["val_loss"] for trial in causal for e in trial["history"] if e["iteration"] == leak.end]
-    accuracy, gated = relu.published("val_accuracy").value, evidence.on["charlm", "swiglu"]
+    accuracy, gated = relu.published().value, evidence.on["charlm", "swiglu"]
     said = {
         ("leak", "published"): "loss 0.0077 with 41.97% accuracy",
         ("leak", "off"): f"{np.mean(late):.3f} nats",
@@ -74,12 +75,12 @@ def overfit(best):
     return read(arms.values())
 
 
-def test_our_runs_that_overfit():
+def test_our_runs_that_overfit(evidence):
     """gelu leads at the last step and trails at the lowest loss: the rule calls that reproduced, and a comparison that
     the choice decides; where both orders agree it does not."""
     assert "is not reproduced" in trained.rule(overfit(0))
     assert trained.rule(overfit(0.5)).endswith("is reproduced; differences from relu that the choice decides: gelu")
-    assert trained.significance(Autopsy(overfit=overfit(0.5))) == (
+    assert trained.significance(replace(evidence, overfit=overfit(0.5))) == (
         "at the last step gelu < relu < swish; 9 of 9 runs end above their lowest loss",
         "at the lowest loss relu < gelu < swish; differences from relu that depend on it: gelu",
     )

@@ -77,9 +77,9 @@ def test_a_rule_is_dated_against_the_training(monkeypatch):
     """Trials of an hour each, side by side at best, began an hour before their record was written."""
     for hours, said in (("10:59", "before the training of every record"), ("11:01", "after records of this study")):
         rule = {"abc1234": f"2026-11-21T{hours}:00+00:00"}
-        monkeypatch.setattr(registration, "commits", lambda path, root="", rule=rule: rule)
+        monkeypatch.setattr(registration, "commits", lambda path, rule=rule: rule)
         assert said in of_rule("params/x.yaml", [dated("2026-11-21T12:00:00+00:00")])
-    monkeypatch.setattr(registration, "commits", lambda path, root="": {})
+    monkeypatch.setattr(registration, "commits", lambda path: {})
     assert "no history" in of_rule("params/x.yaml", [dated("2026-11-21T12:00:00+00:00")])
 
 

@@ -17,27 +17,31 @@ def record(content, started):
 
 
 @pytest.fixture
-def repository(tmp_path):
+def repository(tmp_path, monkeypatch):
     """One with two versions of params/toy.yaml, committed in 2025 and in 2026."""
+    monkeypatch.setattr(paths, "git", paths.git.__wrapped__)  # what is kept is of the real one
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
     git(tmp_path, "init")
     for content, year in (("old", 2025), ("new", 2026)):
         commit(tmp_path, content, f"{year}-01-01T00:00:00+00:00", {"params/toy.yaml": content})
-    return str(tmp_path)
 
 
-def test_each_version_is_found_with_its_own_date(repository):
+@pytest.mark.usefixtures("repository")
+def test_each_version_is_found_with_its_own_date():
     """The earliest training counts, and each version its own commit."""
     early, late = "2025-06-01T00:00:00+00:00", "2026-06-01T00:00:00+00:00"
     records = [record("new", [late]), record("old", [late, early]), record("old", [late])]
-    old, new = registrations(records, repository).itertuples()
+    old, new = registrations(records).itertuples()
     assert (old.records, old.committed[:4], old.first_run) == (2, "2025", early)
     assert (new.records, new.committed[:4], new.first_run) == (1, "2026", late)
 
 
-def test_a_plan_that_is_nowhere_in_the_history_has_no_commit(repository):
-    (unknown,) = registrations([record("never", ["2026-06-01T00:00:00+00:00"])], repository).itertuples()
+@pytest.mark.usefixtures("repository")
+def test_a_plan_that_is_nowhere_in_the_history_has_no_commit(monkeypatch):
+    (unknown,) = registrations([record("never", ["2026-06-01T00:00:00+00:00"])]).itertuples()
     assert (unknown.commit, unknown.committed) == ("", "")
-    assert commits("params/toy.yaml", "/nowhere") == {}
+    monkeypatch.setattr(paths, "ROOT", "/nowhere")
+    assert commits("params/toy.yaml") == {}
 
 
 def test_every_recorded_plan_of_this_repository_came_before_its_runs(committed):

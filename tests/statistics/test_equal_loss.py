@@ -110,25 +110,25 @@ def difference(value, error, n=10):
 
 def test_a_family_ends_in_four_words():
     family = [difference(-0.02, 0.002), difference(0.02, 0.002), difference(0.0, 0.0005), difference(0.004, 0.004)]
-    assert [d.outcome for d in decide(family, 0.005)] == [
+    assert [d.outcome for d in decide(dict(enumerate(family)), 0.005).values()] == [
         "more reproducible",
         "less reproducible",
         "equivalent",
         "undecided",
     ]
-    assert decide([difference(0.002, 0.0001)], 0.005)[0].outcome == "less reproducible"
-    assert decide([Estimate(math.nan, math.nan, math.nan, 1, "")], 0.005)[0].outcome == "undecided"
+    assert decide({0: difference(0.002, 0.0001)}, 0.005)[0].outcome == "less reproducible"
+    assert decide({0: Estimate(math.nan, math.nan, math.nan, 1, "")}, 0.005)[0].outcome == "undecided"
 
 
 def test_the_family_is_adjusted_by_holm():
     """p = 0.03 alone is significant, and is not among thirty, also where 29 of them have no result yet; equivalence
     likewise."""
     single, same = difference(0.01, 0.01 / stats.t.isf(0.015, 9)), difference(0.0, 0.005 / stats.t.isf(0.03, 9))
-    assert decide([single], 0.001)[0].adjusted == pytest.approx(0.03)
+    assert decide({0: single}, 0.001)[0].adjusted == pytest.approx(0.03)
     for found, margin, word in ((single, 0.001, "less reproducible"), (same, 0.005, "equivalent")):
-        assert decide([found], margin)[0].outcome == word
-        assert decide([found, *[difference(0.0, 1.0)] * 29], margin)[0].outcome == "undecided"
-        assert decide([found], margin, planned=30)[0].outcome == "undecided"
+        assert decide({0: found}, margin)[0].outcome == word
+        assert decide({0: found} | dict.fromkeys(range(1, 30), difference(0.0, 1.0)), margin)[0].outcome == "undecided"
+        assert decide({0: found}, margin, planned=30)[0].outcome == "undecided"
 
 
 def test_equal_curves_at_different_speeds_are_told_apart_no_more_often_than_said():

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from actlab.errors import BadInput
@@ -17,6 +19,7 @@ from actlab.statistics.means import (
     pair_mean_difference,
     paired_difference,
     spearman,
+    without_replacement,
 )
 
 
@@ -115,3 +118,14 @@ def test_cv_of_the_reference_table():
     """CharLM's five cells, printed with CV 20.26%: the population's, not a sample's."""
     cells = [0.9051, 1.0739, 1.0938, 0.5935, 1.0952]
     assert coefficient_of_variation(cells) == pytest.approx(20.26, abs=0.01)
+
+
+@given(st.lists(st.floats(-100, 100), min_size=7, max_size=7), st.integers(1, 7))
+def test_expected_best_is_the_mean_over_all_subsets(values, k):
+    expected = float(np.mean([max(chosen) for chosen in itertools.combinations(values, k)]))
+    assert np.sort(values) @ without_replacement(7, k) == pytest.approx(expected, abs=1e-9)
+
+
+def test_many_draws_do_not_overflow():
+    """C(5000, 2500) is beyond a double."""
+    assert without_replacement(5000, 2500).sum() == pytest.approx(1.0)

@@ -1,5 +1,5 @@
 """Tests between arms: the numbers recomputed from the reference study's CharLM losses, SciPy, and what degenerate data
-give."""
+give; power and minimum detectable effects."""
 
 import math
 
@@ -11,11 +11,7 @@ from scipy import stats
 
 from actlab.errors import BadInput
 from actlab.statistics.means import mean_interval
-from actlab.statistics.significance import (
-    equivalence_p,
-    holm,
-    welch,
-)
+from actlab.statistics.significance import detectable_paired, equivalence_p, holm, power_two_sample, welch
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 
@@ -58,3 +54,19 @@ def test_arms_that_never_vary_or_are_missing():
     assert welch([0.1] * 3, [0.3] * 3)[1] == pytest.approx(0)
     difference, p_value = welch([1.0], [math.nan, 2.0])
     assert (difference.value, p_value) == (-1, pytest.approx(math.nan, nan_ok=True))
+
+
+def test_detectable_differences_are_those_of_published_tables():
+    """Paired, and paired at the first step of Holm over thirty."""
+    for alpha, table in ((0.05, {3: 3.26, 5: 1.68, 10: 1.00}), (0.05 / 30, {5: 4.19, 10: 1.74, 20: 1.03})):
+        assert {n: detectable_paired(n, alpha) for n in table} == pytest.approx(table, abs=0.006)
+
+
+@given(st.floats(0.1, 3), st.integers(3, 20))
+def test_two_sample_power_is_that_of_the_noncentral_t(effect, n):
+    degrees, shift = 2 * n - 2, effect * math.sqrt(n / 2)
+    quantile = stats.t.ppf(0.975, degrees)
+    expected = stats.nct.sf(quantile, degrees, shift)
+    if shift < 5:  # beyond, the other tail is below 1e-9 and SciPy gives NaN for some of it
+        expected += stats.nct.cdf(-quantile, degrees, shift)
+    assert power_two_sample(effect, n) == pytest.approx(expected, abs=1e-6)

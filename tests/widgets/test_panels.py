@@ -46,7 +46,7 @@ def test_stop_stops():
 
 
 def test_two_trials_side_by_side():
-    panel = SideBySide(PARAMS, length=20)
+    panel = SideBySide(PARAMS)
     panel.start.click()
     assert "seed 42" in panel.out.value
     assert "<mark" in panel.out.value

@@ -17,7 +17,7 @@ from filelock import FileLock
 
 from actlab import files, paths
 from actlab.book.pages import FOLDER, Page, load_pages
-from actlab.errors import ActlabError, BadInput
+from actlab.errors import ActlabError
 from actlab.records import store
 from actlab.study.startup import ONE_THREAD
 
@@ -41,7 +41,7 @@ def execute_stale(
         root: the repository.
 
     Raises:
-        BadInput: an entry of ``pages.yaml`` gives what it cannot; nothing has been executed.
+        BadInput: an entry of ``pages.yaml`` that cannot be meant so; nothing has been executed.
         BookError: one or more notebooks failed; the other pages are written all the same.
     """
     paths.cache().mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,6 @@ def execute_stale(
         stale = []
         for page in pages:
             if new := page.changed():
-                check_names(page)
                 say(f"{page.name} is to be executed: new {', '.join(new)}")
                 stale.append(page)
         failed = []
@@ -127,15 +126,6 @@ def declared(notebook: Path) -> dict[str, Any]:
     from papermill.inspection import inspect_notebook
 
     return {name: ast.literal_eval(found["default"]) for name, found in inspect_notebook(str(notebook)).items()}
-
-
-def check_names(page: Page) -> None:
-    """Refuse a parameter that the notebook does not declare; papermill alone would only log it. Those of a params file
-    the notebook checks itself."""
-    known = declared(page.source)
-    if unknown := sorted(page.params.keys() - known.keys()):
-        given = f"{page.name}: {page.notebook}.ipynb declares no parameter {', '.join(unknown)}"
-        raise BadInput(f"{given}: known are {', '.join(sorted(known))}")
 
 
 def _clean(notebook: Any, words: dict[str, Any]) -> None:

@@ -22,14 +22,14 @@ from actlab.files import write_text
 DOCUMENTS = ("paper", "supplement")
 
 
-def build_paper(out: Path = paths.ROOT / "paper" / "_build", root: Path = paths.ROOT) -> list[Path]:
+def build_paper(out: Path = paths.ROOT / "paper" / "_build") -> list[Path]:
     """Write the sources and set both documents; the folder alone is enough to set them again.
 
     Raises:
         BookError: typst refuses the text, or a statement in it that the records do not bear (it says where).
     """
     lay_out(out, *chapter.made())
-    for source in [*(root / "paper").glob("*.typ"), root / "book" / "references.bib"]:
+    for source in [*(paths.ROOT / "paper").glob("*.typ"), paths.ROOT / "book" / "references.bib"]:
         shutil.copy(source, out)
     return [typeset(out / f"{name}.typ") for name in DOCUMENTS]
 

@@ -23,8 +23,7 @@ from actlab.records.tables import of_records
 from actlab.records.wording import extremes, listing, signed, significance
 from actlab.statistics.equal_loss import Decision, Outcome, read_at_equal_seeds
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.power import detectable_paired
-from actlab.statistics.significance import ALPHA, Cells, Test, adjusted, equivalence_p, holm
+from actlab.statistics.significance import ALPHA, Cells, Test, adjusted, detectable_paired, equivalence_p, holm
 
 STUDY, TUNING = "answer", "answer-tuning"
 """The confirmatory study and the one that chose its rates."""

@@ -39,7 +39,7 @@ def figure_differences(grid: Grid, metric: str = "total_variation", margin: floa
 def figure_training(grid: Grid) -> Figure:
     """Validation loss minus relu's through training, paired by seed: a panel a model, a line an activation."""
     found = {
-        (arm.model, arm.activation): line({at: e for at, e in arm.minus_through(relu, "val_loss").items() if at})
+        (arm.model, arm.activation): line({at: e for at, e in arm.minus_through(relu).items() if at})
         for arm, relu in grid.couples(REFERENCE).values()
     }
     return lines(found, "iteration", f"validation loss minus {REFERENCE}'s (nats)", zero=True, share=False)

@@ -16,7 +16,6 @@ from actlab.records import repro, sources, store
 from actlab.records.answer import METRIC, Answer
 from actlab.records.remedies import AVERAGED, ENSEMBLE
 from actlab.records.repro import Grid
-from actlab.records.sources import Sources
 from actlab.records.wording import extremes, small, span
 from actlab.statistics.equal_loss import Curves
 
@@ -100,20 +99,16 @@ class Front:
 
 def read() -> Front:
     """From all records."""
+    study = sources.read(store.load_study(SEEDS))
     return Front(
         chapter.read(),
         floors(repro.read_study(PERTURBED)),
         processors.summary(processors.read(TWINS)),
         ledger.decided(ledger.judge()),
         [processors.growing(repro.read_study(study)) for study in (SMALL, LARGER)],
-        of_seeds(sources.read(store.load_study(SEEDS))),
+        {name: [*study.perturbation(LEAD, name, "nudge")] for name in (KINKED, SMOOTH)},
         companions.in_short(companions.read(chapter.read())),
     )
-
-
-def of_seeds(study: Sources) -> dict[str, list[float]]:
-    """Activation -> total variation of every seed of charlm with itself after 1 ULP."""
-    return {name: [*study.perturbation(LEAD, name, "nudge")] for name in (KINKED, SMOOTH)}
 
 
 def floors(grid: Grid) -> dict[str, tuple[float, float]]:
@@ -126,6 +121,7 @@ def sentences(front: Front) -> dict[str, str]:
     """The parts of ``LINES``."""
     answer, (high, low) = front.answer, (front.rounding[name] for name in (KINKED, SMOOTH))
     base = next(iter(answer.levels().values())).values[answer.reference]
+    sizes = (arm.n_parameters / 1e6 for arm in answer.grid.arms.values())
     much = "by orders of magnitude" if min(high) > 1e3 * max(low) else "little"
     return {
         "between": _between(answer),
@@ -142,7 +138,7 @@ def sentences(front: Front) -> dict[str, str]:
         f"{len(answer.grid.activations)} activations in {chapter.extent(answer)} planned architectures; {base.n} "
         "seeds each; tests Holm-adjusted, 5%",
         "hypotheses": "\n".join(f"| {each.name} | {each.told} |" for each in answer.hypotheses()),
-        "limits": _sizes(answer),
+        "limits": f"networks of {span(sizes, '.1f')} million parameters",
         "choosing": _choosing(answer),
         "repeating": f"{front.repeating.partition('. ')[0]} (exploratory)",
         "agreement": _agreement(answer),
@@ -166,12 +162,6 @@ def _between(answer: Answer) -> str:
         f"are undecided, {equivalent or 'none'} equivalent; seeds agree significantly less in {more} and more in "
         f"{less} ({slower} of these at a lower learning rate than {answer.reference}'s)"
     )
-
-
-def _sizes(answer: Answer) -> str:
-    """How large the networks are."""
-    sizes = (arm.n_parameters / 1e6 for arm in answer.grid.arms.values())
-    return f"networks of {span(sizes, '.1f')} million parameters"
 
 
 def _choosing(answer: Answer) -> str:

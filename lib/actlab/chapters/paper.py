@@ -40,20 +40,17 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
     same = also[companions.SAME].own
     values = {
         "arms": [
-            {"model": arm.model, "activation": arm.activation, "parameters": arm.n_parameters, "n": len(arm.done)}
-            | {metric: arm.estimate(metric).value for metric in (METRIC, "churn", "val_loss")}
+            {"model": arm.model, "parameters": arm.n_parameters, "n": len(arm.done), METRIC: arm.estimate(METRIC).value}
             for arm in lite.arms.values()
         ],
-        "baseline": {name: table["val_loss"] for name, table in lite.baseline.items() if name in ("unigram", "bigram")},
+        "baseline": {"unigram": lite.baseline["unigram"]["val_loss"]},
         "steps": {metric: _cells(arms.cells(lite, metric)) for metric in (METRIC, "val_loss")},
         "equal": {
-            "study": answer.grid.study,
             "planned": answer.planned,
             "margin": answer.margin,
             "comparisons": _cells(primary(answer)),
             "outcomes": [found.outcome for found in answer.comparisons().values()],
             "detectable": detectable(answer),
-            "losses": _cells(answer.at_the_end("val_loss")),
             "hypotheses": answer.hypotheses() if answer.arms() else [],
             "apart": answer.seeds_apart(),
             "means": {name: mean for name, (mean, *_) in means(answer).items()},

@@ -166,10 +166,10 @@ def equivalence(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> pd.DataFram
     hypothesis, by the plan's rule."""
     rows: dict[str, dict[str, str]] = {}
     cells = [cell for cell in half.arms if cell in whole.arms]
-    for outcome in plan["outcomes"] if cells else ():
+    for outcome in plan["outcomes"]:
         margin = float(outcome["margin"])
-        found = decide([half.arms[cell].minus(whole.arms[cell], outcome["metric"]) for cell in cells], margin)
-        for cell, one in zip(cells, found, strict=True):
+        found = {cell: half.arms[cell].minus(whole.arms[cell], outcome["metric"]) for cell in cells}
+        for cell, one in decide(found, margin).items():
             apart = min(abs(one.difference.low), abs(one.difference.high)) > margin and one.adjusted < ALPHA
             same = "equivalent" if one.equivalence_adjusted < ALPHA else "undecided"
             rows[f"{', '.join(cell)}: {outcome['name']}"] = {

@@ -3,7 +3,7 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from actlab.errors import BadInput, UnknownName
 from actlab.figures.answer import differences
 from actlab.figures.primitives import crossed, line, lines, points
 from actlab.figures.style import styled
-from actlab.records import repro, settings, summary
+from actlab.records import repro, settings
 from actlab.records import tables as tidy
 from actlab.records.labels import METRICS, Metric, of_trials
 from actlab.records.repro import ArmResults, Grid
@@ -27,7 +27,7 @@ from actlab.records.store import Record
 from actlab.records.wording import above_zero, ends, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import coefficient_of_variation, mean_interval
-from actlab.statistics.significance import Cells
+from actlab.statistics.significance import Cells, Test, holm, welch
 
 FORMATS = ("png", "svg", "pdf")
 FILES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
@@ -52,8 +52,8 @@ class Report:
 
     @cached_property
     def tests(self) -> pd.DataFrame:
-        """Every difference from the reference (``summary.against``)."""
-        return summary.against(self.grid, self.reference)
+        """Every arm minus the reference of its group."""
+        return _differences(self.grid.couples(self.reference).values(), self.metrics, f" - {self.reference}")
 
     def tested(self, metric: str) -> Cells:
         """(group, level) -> difference from the reference in a metric, and its p-value after Holm."""
@@ -72,7 +72,7 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
 
     Raises:
         BadInput: the study has no records with trials (the message lists the studies that have).
-        UnknownName: a model, or an activation of the chosen models, without a record.
+        UnknownName: a model, an activation of the chosen models, or a reference, without a record.
     """
     records = tidy.load_records(study)
     for kind, wanted, key in (("model", models, "model_name"), ("activation", activations, "activation")):
@@ -84,7 +84,36 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
     grid = repro.read(records)
     if not grid.arms:
         raise BadInput(f"results/{study} has perturbed trials alone")
-    return Report(study, records, *tidy.of_records(records), grid, summary.reference_of(grid, reference))
+    if reference and reference not in grid.activations:
+        raise UnknownName("reference", reference, grid.activations, f"results/{study}")
+    preferred = next(name for name in (reference, "relu", "gelu", *grid.activations) if name in grid.activations)
+    return Report(study, records, *tidy.of_records(records), grid, preferred)
+
+
+def _differences(
+    couples: Iterable[tuple[ArmResults, ArmResults]], metrics: Iterable[str], ending: str = ""
+) -> pd.DataFrame:
+    """A row a metric of an arm and another one, its difference named by the arm's level: p, and p_holm, adjusted over
+    all groups within a metric."""
+    rows = [
+        {"group": arm.model, "difference": f"{arm.level}{ending}", "metric": metric, **vars(found), "p": p}
+        for arm, other in couples
+        for metric in metrics
+        for found, p in [_tested(arm, other, metric)]
+    ]
+    found = pd.DataFrame(rows)
+    if len(found):
+        found["p_holm"] = found.groupby("metric")["p"].transform(lambda p: holm(p.to_numpy(float)))
+    return found
+
+
+def _tested(arm: ArmResults, other: ArmResults, metric: str) -> Test:
+    """Difference from another arm and p-value: paired over shared seeds; without two of them, by Welch's test of the
+    trials; NaN where neither can be made."""
+    found = arm.minus(other, metric)
+    if found.n > 1 or not of_trials(metric):
+        return found, float("nan") if np.isnan(found.low) else found.p_value()
+    return welch(arm.values(metric), other.values(metric))
 
 
 def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Iterator[Path]:
@@ -93,18 +122,23 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
     yield files.write_text(out / "summary.txt", in_words(report))
+    estimates = [
+        {"group": arm.model, "level": arm.level, "metric": metric, **vars(arm.shown(metric))}
+        for arm in report.grid.arms.values()
+        for metric in report.metrics
+    ]
     csv = {
         "trials": report.trials,
         "pairs": report.pairs,
-        "estimates": summary.estimates(report.grid),
+        "estimates": pd.DataFrame(estimates),
         "differences": report.tests,
     }
-    for name, table in csv.items():
+    for name, rows in csv.items():
         (out / f"{name}.csv").unlink(missing_ok=True)  # of an earlier report
-        if len(table):
-            yield files.write_text(out / f"{name}.csv", table.to_csv(index=False))
-    for name, table in latex(report).items():
-        yield files.write_text(out / f"{name}.tex", table.to_latex(escape=True))
+        if len(rows):
+            yield files.write_text(out / f"{name}.csv", rows.to_csv(index=False))
+    for name, metric in report.metrics.items():
+        yield files.write_text(out / f"table_{name}.tex", table(report, metric).to_latex(escape=True))
     for name, drawn in drawings(report) if formats else ():
         for ending in formats:
             path = out / f"{name}.{ending}"
@@ -162,11 +196,6 @@ def _spread(arms: Sequence[ArmResults], metric: str) -> str:
     return f"mean {np.mean([*values.values()]):.4f}, CV% {with_interval(found, 2)}, lowest {low}, highest {high}"
 
 
-def latex(report: Report) -> dict[str, pd.DataFrame]:
-    """File name -> the table of a metric."""
-    return {f"table_{name}": table(report, metric) for name, metric in report.metrics.items()}
-
-
 def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
     """File name without its ending and figure: each metric and its differences from the reference over all arms, loss
     against accuracy, training and noise floors where they are recorded."""
@@ -194,10 +223,17 @@ def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
-    """(the settings in which two studies differ, one a line; the second minus the first, arm by arm:
-    ``summary.compare``)."""
+    """(the settings in which two studies differ, one a line; the second minus the first, of every arm that both have).
+
+    Raises:
+        BadInput: they share no arm.
+    """
     one, two = load(first), load(second)
     names = list(_levels(one.records) | _levels(two.records))
     before, after = (_levels(study.records, names) for study in (one, two))
     differ = [f"{n}: {' | '.join(before[n])} -> {' | '.join(after[n])}" for n in names if before[n] != after[n]]
-    return differ, summary.compare(one.grid, two.grid)
+    there, here = one.grid.arms, two.grid.arms
+    if not (couples := [(arm, there[cell]) for cell, arm in here.items() if cell in there]):
+        told = (", ".join(sorted(map(" ".join, arms))) for arms in (there, here))
+        raise BadInput(f"the studies share no arm: one has {next(told)}; the other {next(told)}")
+    return differ, _differences(couples, [metric for metric in one.metrics if metric in two.metrics])

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from actlab.records import autopsy, store
-from actlab.records.autopsy import NOTHING, Reading
+from actlab.records.autopsy import Reading
 from actlab.records.defects import BOTH, DOUBLED, IGNORED
 from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import date_of, usual
 from actlab.records.store import Record
 
+NOTHING = read([])
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
 """scale -> study, largest first: a claim is judged at the largest scale that has records and that its rule allows."""
 FLAWED = ("autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu")
@@ -40,20 +41,15 @@ class Evidence:
         """Those that are recorded at a scale."""
         return self.grids.get(scale, NOTHING).arms
 
-    def having(self, cells: Collection[Cell], scales: Iterable[str]) -> tuple[str, Arms] | None:
-        """The first of the scales whose grid has all of these recorded, and those arms."""
-        for scale in scales:
-            if set(cells) <= set(arms := self.arms(scale)):
-                return scale, {cell: arms[cell] for cell in cells}
+    def having(self, cells: Collection[Cell], groups: Iterable[Sequence[str]]) -> tuple[str, Arms] | None:
+        """The first group of scales each of which has all of these recorded, and those arms; of several scales each
+        model is named with its scale."""
+        for scales in groups:
+            if all(set(cells) <= set(self.arms(scale)) for scale in scales):
+                told = "{}, {}" if len(scales) > 1 else "{}"
+                found = {(told.format(m, s), a): self.arms(s)[m, a] for s in scales for m, a in cells}
+                return " and ".join(scales), found
         return None
-
-    def across(self, cells: Collection[Cell], scales: Collection[str]) -> tuple[str, Arms] | None:
-        """All of the scales, and these arms of each, if all are recorded."""
-        if not all(self.having(cells, [scale]) for scale in scales):
-            return None
-        return " and ".join(scales), {
-            (f"{m}, {scale}", a): self.arms(scale)[m, a] for scale in scales for m, a in cells
-        }
 
     def with_flaw(self, defect: str, cells: Collection[Cell]) -> Arms | None:
         """The arms with a defect on, all trained for as many iterations; ``None`` where not all are recorded.

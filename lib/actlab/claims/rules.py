@@ -78,7 +78,7 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
         **arguments: Any,
     ) -> Finding:
         cells = [(m, a) for a in activations for m in models]
-        found = evidence.across(cells, scales) if across else evidence.having(cells, scales)
+        found = evidence.having(cells, [scales] if across else [[scale] for scale in scales])
         if found is None:
             where = (" and " if across else " or ").join(scales)
             return absent(f"waits for records of {_missing(evidence, cells, scales)} at {where} scale")

@@ -16,7 +16,7 @@ from actlab.claims.verdicts import FILES, TEXT, Between, Finding, decided, expla
 from actlab.records.defects import FINAL
 from actlab.statistics.estimate import LEVEL
 from actlab.statistics.means import spearman
-from actlab.statistics.power import power_two_sample
+from actlab.statistics.significance import power_two_sample
 
 Statement = Between | frozenset[str]
 """Of a text: a number as precisely as it was given, or words."""

@@ -5,23 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from pathlib import Path
+from typing import Literal
 
+from actlab.files import read_yaml
 from actlab.records.labels import words
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import ALPHA, adjusted
 
-Verdict = Literal[
-    "replicated",
-    "compatible",
-    "contradicted",
-    "artefact",
-    "arithmetic error",
-    "self-contradiction",
-    "not yet tested",
-    "not testable",
-]
-VERDICTS: tuple[str, ...] = get_args(Verdict)
+MEANINGS: dict[str, str] = read_yaml(Path(__file__).with_suffix(".yaml"))
+"""Verdict -> what it means, in the order of every table."""
+VERDICTS = tuple(MEANINGS)
 TEXT = "the text's own numbers"
 """The basis of a finding that needs no record."""
 FILES = "the text's own numbers and its result files"
@@ -36,7 +30,7 @@ WIDE = 0.1
 class Finding:
     """What a rule found: the verdict, and our value in words."""
 
-    verdict: Verdict
+    verdict: str
     ours: str
     basis: str = ""
     """What was judged: the scale of the records, or the text's own numbers."""
@@ -157,15 +151,3 @@ def by_signs(differences: Iterable[Estimate], wanted: int) -> Answer:
     """Whether all differences have the wanted sign, significantly; one with the other sign refutes it."""
     found = set(signs(differences))
     return False if -wanted in found else True if found == {wanted} else None
-
-
-MEANINGS: dict[str, str] = {
-    "replicated": "our numbers, or the text's own, bear it out",
-    "compatible": "our interval contains the number, but reaches further than 10% to either side",
-    "contradicted": "our numbers exclude it at the claim's scale, and no known flaw that could explain it is untried",
-    "artefact": "it fails, and comes out with a named flaw of the published work, perhaps shown at a smaller scale",
-    "arithmetic error": "it does not follow from the numbers that it was computed from",
-    "self-contradiction": "the same study says otherwise elsewhere",
-    "not yet tested": "the records that would decide are missing, too few, or of another scale",
-    "not testable": "nothing that could be run or computed here decides it",
-}

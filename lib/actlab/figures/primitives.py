@@ -15,8 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from actlab.figures.data import keep
-from actlab.figures.style import GREY, LOOK, canvas, known, legend, look, outlined, styled, words_alone
+from actlab.figures.style import GREY, LOOK, canvas, keep, known, legend, look, outlined, styled, words_alone
 from actlab.statistics.estimate import Estimate
 
 Key = tuple[str, str, str]
@@ -173,7 +172,7 @@ def lines(
     hollow: Collection[tuple[str, str]] = (),
     levels: Mapping[str, float] | None = None,
     zero: bool = False,
-    log: str = "",
+    log: bool = False,
     columns: int = 3,
     height: float = 2.3,
     share: bool = True,
@@ -188,7 +187,7 @@ def lines(
         hollow: drawn as hollow marks without a line or limits, so that what lies below is seen.
         levels: name -> height of a dotted line in every panel.
         zero: draw a line at 0; of marks alone, on both axes.
-        log: "x", "y" or "xy".
+        log: a logarithmic axis of ``x``.
         columns, height: panels beside each other at most; inches of each.
         share: panels have the same axes.
     """
@@ -208,10 +207,8 @@ def lines(
             axes.locator_params(nbins=4)
             if zero:
                 axes.axvline(0, color=GREY, linewidth=0.8)
-        for scale, name in ((axes.set_xscale, "x"), (axes.set_yscale, "y")):
-            if name in log:
-                scale("log")
-        if "x" in log:
+        if log:
+            axes.set_xscale("log")
             places = sorted({place for (p, _), one in found.items() if p == panel for place in one.x})
             if len(places) < 10:
                 axes.set_xticks(places, [f"{at / 1000:,.0f}k" if at >= 10_000 else f"{at:g}" for at in places])

@@ -1,23 +1,25 @@
 """One look for every figure: sizes, fonts, and a colour, marker and line pattern for each activation, model and arm; a
-figure as a page shows it, with its caption."""
+figure as a page shows it, with its caption and the numbers that it draws."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from actlab.figures.data import kept
 from actlab.files import read_yaml
+from actlab.records.wording import capital
 
 HOUSE, LOOKS = (Path(__file__).with_name(name) for name in ("house.mplstyle", "look.yaml"))
 LOOK: dict[str, tuple[str, str, list[int]]] = read_yaml(LOOKS)
@@ -25,6 +27,8 @@ LOOK: dict[str, tuple[str, str, list[int]]] = read_yaml(LOOKS)
 SPARE = ("#8C510A", "#01665E", "#7B3294", "#5E4FA2", "#737373", "#B2182B", "#4D9221")
 GREY = "#666666"
 NO_RECORD = "no record yet"
+KEPT: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
+"""What a figure draws, as rows of CSV, so that a page can offer the numbers below the picture."""
 
 
 def known(name: str) -> str:
@@ -78,6 +82,13 @@ def words_alone() -> Figure:
     return figure
 
 
+def keep(figure: Figure, rows: Iterable[Mapping[str, Any]]) -> Figure:
+    """The figure, with its rows kept; columns that are empty in all of them are left out."""
+    table = pd.DataFrame(list(rows), dtype=object).dropna(axis=1, how="all")
+    KEPT[figure] = table.to_csv(index=False, lineterminator="\n")
+    return figure
+
+
 def svg(figure: Figure) -> bytes:
     """The figure as a vector image; the same figure gives the same bytes."""
     out = BytesIO()
@@ -89,8 +100,8 @@ def svg(figure: Figure) -> bytes:
 def as_html(figure: Figure, caption: str, link: str = "") -> str:
     """The figure with its caption, which is also its alternative text: what it shows, in words; ``link``: to the
     explorer in the same state (``chapters.explore.link``)."""
-    caption = caption[:1].upper() + caption[1:]
-    source, rows = (b64encode(part).decode() for part in (svg(figure), kept(figure).encode()))
+    caption = capital(caption)
+    source, rows = (b64encode(part).decode() for part in (svg(figure), KEPT.get(figure, "").encode()))
     image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(caption, quote=True)}" data-csv="{rows}">'
     words = escape(caption) + (f' <a href="{escape(link)}">Explore this</a>' if link else "")
     return f'<figure>{image}<figcaption><span class="caption-text">{words}</span></figcaption></figure>'

@@ -16,9 +16,8 @@ from actlab.errors import BadInput
 from actlab.records.settings import place
 from actlab.records.store import Record
 from actlab.records.tables import by_seed, levels, trials_of
-from actlab.statistics.best_of_k import without_replacement
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import mean_interval
+from actlab.statistics.means import mean_interval, without_replacement
 
 Values = NDArray[np.float64]
 PUBLISHED: dict[str, tuple[float, float]] = {

@@ -107,7 +107,7 @@ class Answer:
             for model, found in self.levels(metric, earlier).items()
             for activation, difference in found.differences.items()
         }
-        return dict(zip(cells, decide(list(cells.values()), self.margin, self.planned), strict=True))
+        return decide(cells, self.margin, self.planned)
 
     def at_the_end(self, metric: str) -> Cells:
         """(model, activation) -> its difference from the reference after all steps, and its p-value adjusted over all

@@ -4,7 +4,7 @@ same scale."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from actlab.records import store
 from actlab.records.repro import ArmResults, Grid, matrix, read
@@ -60,15 +60,12 @@ class Reading:
         """``train_loss``, ``val_loss`` or ``val_accuracy`` on all positions, with a t interval over trials."""
         return mean_interval([trial[name] for trial in self._at(iteration)["trials"]])
 
-    def published(self, name: str) -> Estimate:
-        """``val_loss`` or ``val_accuracy`` at the end, as the reference study's code measures it."""
-        return mean_interval([trial[name] for trial in self._at(None)["as_published"]["trials"]])
+    def published(self) -> Estimate:
+        """Accuracy at the end (%), as the reference study's code measures it."""
+        return mean_interval([trial["val_accuracy"] for trial in self._at(None)["as_published"]["trials"]])
 
     def _pairs(self, pairs: Iterable[Record], metric: str) -> Estimate:
         return pair_mean(matrix(self.arm.done, pairs, metric))
-
-
-NOTHING = read([])
 
 
 @dataclass(frozen=True)
@@ -76,11 +73,11 @@ class Autopsy:
     """Readings by (model, activation); the corrected grid; the longer run of tinylstm; arms whose activation was
     ignored and nothing else wrong; arms that overfit a small text."""
 
-    on: dict[tuple[str, str], Reading] = field(default_factory=dict)
-    off: Grid = NOTHING
-    longer: Grid = NOTHING
-    ignored: Grid = NOTHING
-    overfit: Grid = NOTHING
+    on: dict[tuple[str, str], Reading]
+    off: Grid
+    longer: Grid
+    ignored: Grid
+    overfit: Grid
 
 
 def gather() -> Autopsy:

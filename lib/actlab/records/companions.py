@@ -51,7 +51,8 @@ class Companion:
             for cell, here, there in self.shared()
             if here.recipe["learning_rate"] != there.recipe["learning_rate"]
         }
-        return self._decided({cell: equal_loss(arms, "main").differences["own"] for cell, arms in curves.items()})
+        found = {cell: equal_loss(arms, "main").differences["own"] for cell, arms in curves.items()}
+        return decide(found, self.own.margin)
 
     def one_rate(self) -> Answer:
         """The reference here, and the arms of the other study that have its learning rate."""
@@ -79,9 +80,6 @@ class Companion:
     def again(self) -> dict[Cell, Decision]:
         """(model, activation) -> its comparison here, of all that are more reproducible in the other study."""
         return {cell: here for cell, (here, there) in self.both().items() if there.outcome == "more reproducible"}
-
-    def _decided(self, found: dict[Cell, Estimate]) -> dict[Cell, Decision]:
-        return dict(zip(found, decide(list(found.values()), self.own.margin), strict=True))
 
     def hypotheses(self) -> list[Hypothesis]:
         """Every hypothesis of the companion's plan, judged; none before both studies have an arm in common."""

@@ -188,9 +188,9 @@ class ArmResults:
         }
         return pd.DataFrame(histories).sort_index().T
 
-    def minus_through(self, other: ArmResults, name: str) -> dict[float, Estimate]:
-        """Iteration -> this arm's history column minus another's, at the evaluations and seeds of both."""
-        first, second = self.curve(name).align(other.curve(name), join="inner")
+    def minus_through(self, other: ArmResults) -> dict[float, Estimate]:
+        """Iteration -> this arm's validation loss minus another's, at the evaluations and seeds of both."""
+        first, second = self.curve("val_loss").align(other.curve("val_loss"), join="inner")
         return {step: paired_difference(first[step], second[step]) for step in first}
 
 

@@ -4,7 +4,7 @@ ensembles."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -28,10 +28,10 @@ METRIC = "total_variation"
 class Sources:
     """A study in which one random stream varies at a time, then all."""
 
-    grids: dict[str, Grid] = field(default_factory=dict)
+    grids: dict[str, Grid]
     """Model -> its arms, a row a stream (``ArmResults.varies``), with the grid whose family decides where an arm has
     its trials."""
-    perturbed: dict[tuple[str, str], Record] = field(default_factory=dict)
+    perturbed: dict[tuple[str, str], Record]
     """(model, activation) -> the record of its perturbed trials."""
 
     def arms(self, stream: str = "all") -> list[ArmResults]:

@@ -7,7 +7,7 @@ Here every arm is read where its mean loss is the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from actlab.errors import BadInput
 from actlab.statistics.estimate import Array, Estimate
 from actlab.statistics.means import jackknifed
-from actlab.statistics.significance import ALPHA, equivalence_p, holm
+from actlab.statistics.significance import ALPHA, Key, adjusted, equivalence_p, holm
 
 Outcome = Literal["more reproducible", "less reproducible", "equivalent", "undecided"]
 Indices = NDArray[np.intp]
@@ -155,8 +155,8 @@ def _read(losses: Array, pairs: Array, at: float) -> Array:
     return np.asarray(pairs[after] + share * (pairs[after - 1] - pairs[after]))
 
 
-def decide(family: Sequence[Estimate], margin: float, planned: int = 0) -> list[Decision]:
-    """The outcome of each difference of a family, in its order; both kinds of tests are adjusted by Holm over it.
+def decide(family: Mapping[Key, Estimate], margin: float, planned: int = 0) -> dict[Key, Decision]:
+    """The outcome of each difference of a family; both kinds of tests are adjusted by Holm over it.
 
     *more* / *less reproducible*: the adjusted p-value of 0 is below 5% and the difference below / above 0,
     whatever its size (``equivalence_adjusted`` says whether it is smaller than the margin too).  *equivalent*: not
@@ -168,9 +168,9 @@ def decide(family: Sequence[Estimate], margin: float, planned: int = 0) -> list[
         margin: the largest difference that does not matter, in the unit of the differences, above 0.
         planned: how many differences the plan lists; those that are missing count as p = 1 (``holm``).
     """
-    p_values = [e.p_value() for e in family], [equivalence_p(e, margin) for e in family]
-    tests = zip(family, *(holm(each, planned).tolist() for each in p_values), strict=True)
-    return [Decision(e, p, same, outcome(e.value, p, same)) for e, p, same in tests]
+    equivalence = holm([equivalence_p(e, margin) for e in family.values()], planned).tolist()
+    tests = zip(adjusted(family, planned).items(), equivalence, strict=True)
+    return {key: Decision(e, p, same, outcome(e.value, p, same)) for (key, (e, p)), same in tests}
 
 
 def outcome(value: float, adjusted: float, equivalence: float) -> Outcome:

@@ -1,5 +1,5 @@
 """Means with intervals over trials: of single values (t), of pairwise values (U-statistics, jackknife), paired
-differences, coefficient of variation, rank correlation.
+differences, coefficient of variation, rank correlation, the expected best of some draws.
 
 Trials are independent; pairs of trials are not, for they share trials.  NaN marks a trial that is missing or diverged:
 it is left out, ``n`` says how many remain, and nothing is put in its place (the result then speaks of the trials that
@@ -160,3 +160,13 @@ def coefficient_of_variation(means: ArrayLike) -> float:
     the noise of their trials and depends on the zero of the scale.
     """
     return float(100 * stats.variation(means))
+
+
+def without_replacement(count: int, k: int) -> Array:
+    """Weights of the expected best of k draws without replacement from B scores, worst first (unbiased, Tang et al.
+    2020, arXiv 2004.13705).
+
+    (B,) C(j-1, k-1) / C(B, k) for j = 1 .. B and 1 <= k <= B: the chance that all k lie among the j worst, by
+    differences.
+    """
+    return np.diff(stats.hypergeom.pmf(k, count, np.arange(count + 1), k))

@@ -1,15 +1,16 @@
 """Tests of differences between arms: Welch, Holm's correction over a family, two one-sided tests; the reference and
-the level of every family."""
+the level of every family; the power of t tests before any run."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special, stats
 
 from actlab.errors import BadInput
 from actlab.statistics.estimate import LEVEL, Array, Estimate, trials
@@ -19,6 +20,8 @@ Test = tuple[Estimate, float]
 REFERENCE = "relu"
 ALPHA = 0.05
 """Of every test, adjusted; the only one that a plan may name."""
+POWER = 0.8
+"""What "with power" means."""
 Cells = Mapping[tuple[str, str], Test]
 """(model, activation) -> its difference from the reference, and its adjusted p-value."""
 Key = TypeVar("Key", bound=Hashable)
@@ -84,3 +87,23 @@ def signs(found: Mapping[Key, Test]) -> tuple[int, int]:
     """How many differences are significantly above 0, and how many below."""
     kept = [estimate.value > 0 for estimate, p in found.values() if p < ALPHA]
     return kept.count(True), kept.count(False)
+
+
+def power_two_sample(effect: float, n: int) -> float:
+    """Power at 5% of the two-sided t test of two arms with n independent trials each, a probability.
+
+    For normal values of one variance, as an F test: P(F'(1, df, lambda) > F quantile), lambda = delta^2.
+
+    Args:
+        effect: true difference of the means, in standard deviations within an arm (Cohen's d); its sign does not
+            matter.
+        n: trials per arm, at least 2.
+    """
+    degrees = 2 * n - 2
+    return float(stats.ncf.sf(stats.f.isf(ALPHA, 1, degrees), 1, degrees, effect**2 * n / 2))
+
+
+def detectable_paired(n: int, alpha: float) -> float:
+    """Smallest mean difference that n shared seeds, at least 2, show with power, in standard deviations of the
+    differences (dz). ``alpha``: of k comparisons under Holm the first step is at 5% / k."""
+    return math.sqrt(special.ncfdtrinc(1, n - 1, 1 - POWER, stats.f.isf(alpha, 1, n - 1)) / n)

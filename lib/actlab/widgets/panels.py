@@ -152,9 +152,8 @@ class SideBySide(Panel):
     """Two trials of one arm: what they read in the same text, and what they write after the same prompt with the same
     draws."""
 
-    def __init__(self, params: Params, prompt: str = "The ", length: int = 200) -> None:
-        self.length = length
-        self.prompt = widgets.Text(value=prompt, description="prompt")
+    def __init__(self, params: Params) -> None:
+        self.prompt = widgets.Text(value="The ", description="prompt")
         self.start = widgets.Button(
             description="Train both and compare", button_style="primary", layout=widgets.Layout(width="auto")
         )
@@ -180,7 +179,7 @@ class SideBySide(Panel):
         models, seeds = [trained_model(spec) for spec in specs], [f"seed {spec.seed}" for spec in specs]
         corpus, window = load_text(self.params.dataset), windows_of(specs[0])[2].inputs[0]
         read = [sampling.reading(model, corpus, window) for model in models]
-        written = [sampling.sample(model, corpus, self.prompt.value, self.length) for model in models]
+        written = [sampling.sample(model, corpus, self.prompt.value) for model in models]
         return (
             f"<h4>Most probable next character at each place of the same text</h4>{side_by_side(read, seeds)}"
             f"<h4>Written after the prompt, with the same draws</h4>{side_by_side(written, seeds)}"

@@ -48,8 +48,8 @@ def figure_identical(evidence: Autopsy) -> Figure:
     for arm in ignoring(evidence):
         relu, corrected = (evidence.off.arms[arm.model, a] for a in ("relu", arm.activation))
         published = arm.model, f"{arm.activation}, as published"
-        found[published] = line(arm.minus_through(relu, "val_loss"))
-        found[arm.model, f"{arm.activation}, corrected"] = line(corrected.minus_through(relu, "val_loss"))
+        found[published] = line(arm.minus_through(relu))
+        found[arm.model, f"{arm.activation}, corrected"] = line(corrected.minus_through(relu))
         marks.add(published)
     return lines(
         found, "iteration", "validation loss minus corrected relu's (nats)", hollow=marks, zero=True, share=False

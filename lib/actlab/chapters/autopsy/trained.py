@@ -50,7 +50,7 @@ def leak(evidence: Autopsy) -> Sides:
     loss, accuracy = (causal.curve(name)[leaky.end].mean() for name in ("val_loss", "val_accuracy"))
     return (
         f"{leaky.value('val_loss').value:.3f} nats after {leaky.end} iterations, and "
-        f"{leaky.published('val_accuracy').value:.1f}% right at last positions",
+        f"{leaky.published().value:.1f}% right at last positions",
         f"{loss:.3f} nats, {accuracy:.1f}% right at all positions",
     )
 
@@ -122,7 +122,7 @@ def drawn(evidence: Autopsy) -> Sides:
     """The accuracy of one draw, with the standard error of the published number of independent positions; that at all
     positions."""
     r = evidence.on[CHARLM]
-    accuracy = r.published("val_accuracy").value
+    accuracy = r.published().value
     error = np.sqrt(accuracy * (100 - accuracy) / numbers.accuracy_positions)
     on = f"charlm {accuracy:.1f}%, with a standard error of {error:.1f} points a run"
     return on, f"charlm {measured(r.value('val_accuracy'), 1, '%')}"
