@@ -123,7 +123,7 @@ def _arm(record: Record, names: Iterable[str], apart: Sequence[str], records: Se
         through["snapshots"] = {
             "iteration": np.array([*arm.snapshots], float),
             "val_loss": found[THROUGH[0]].losses,
-            **{name: curves.pairs[:, *pairs].round(5) for name, curves in found.items()},  # most of the page's bytes
+            **{name: curves.pairs[:, *pairs].round(6) for name, curves in found.items()},  # most of the page's bytes
         }
     return {
         "at": at,
