@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from actlab.claims.verdicts import (
+    MEANINGS,
+    VERDICTS,
     Between,
     all_of,
     by_signs,
@@ -18,8 +20,9 @@ from actlab.statistics.means import mean_interval
 from actlab.study.defects import DEFECTS
 
 
-def test_every_flaw_has_words():
+def test_every_verdict_has_a_meaning_and_every_flaw_words():
     """No raw name of a switch is left to be read; every defect that can be switched on has words."""
+    assert list(MEANINGS) == list(VERDICTS)
     assert set(WORDS) >= set(DEFECTS)
 
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-from actlab.files import read_yaml
 from actlab.records.labels import words
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import ALPHA, adjusted
 
-MEANINGS: dict[str, str] = read_yaml(Path(__file__).with_suffix(".yaml"))
-"""Verdict -> what it means, in the order of every table."""
-VERDICTS = tuple(MEANINGS)
+Verdict = Literal[
+    "replicated",
+    "compatible",
+    "contradicted",
+    "artefact",
+    "arithmetic error",
+    "self-contradiction",
+    "not yet tested",
+    "not testable",
+]
+VERDICTS: tuple[str, ...] = get_args(Verdict)
 TEXT = "the text's own numbers"
 """The basis of a finding that needs no record."""
 FILES = "the text's own numbers and its result files"
@@ -30,7 +36,7 @@ WIDE = 0.1
 class Finding:
     """What a rule found: the verdict, and our value in words."""
 
-    verdict: str
+    verdict: Verdict
     ours: str
     basis: str = ""
     """What was judged: the scale of the records, or the text's own numbers."""
@@ -151,3 +157,15 @@ def by_signs(differences: Iterable[Estimate], wanted: int) -> Answer:
     """Whether all differences have the wanted sign, significantly; one with the other sign refutes it."""
     found = set(signs(differences))
     return False if -wanted in found else True if found == {wanted} else None
+
+
+MEANINGS: dict[str, str] = {
+    "replicated": "our numbers, or the text's own, bear it out",
+    "compatible": "our interval contains the number, but reaches further than 10% to either side",
+    "contradicted": "our numbers exclude it at the claim's scale, and no known flaw that could explain it is untried",
+    "artefact": "it fails, and comes out with a named flaw of the published work, perhaps shown at a smaller scale",
+    "arithmetic error": "it does not follow from the numbers that it was computed from",
+    "self-contradiction": "the same study says otherwise elsewhere",
+    "not yet tested": "the records that would decide are missing, too few, or of another scale",
+    "not testable": "nothing that could be run or computed here decides it",
+}
