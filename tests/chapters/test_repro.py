@@ -21,13 +21,13 @@ def test_every_sentence_is_made_from_records():
     found = repro.sentences(grids.grid())
     assert "prefer another next character at 13.0% (relu in charlm) to" in found["seeds"]
     assert "lies below the unigram table's (3.300 nats), below the" in found["baselines"]
-    assert found["baselines"].endswith("(2.050 nats) except in charlm and tinylstm")
+    assert found["baselines"].endswith("(2.050 nats) except in configurations of charlm and tinylstm")
 
 
 def test_an_interval_that_reaches_the_table_does_not_beat_it():
     """Losses 1, 2, 3 have the mean 2 and the 95% t interval 2 -+ 4.303 / sqrt(3) = [-0.48, 4.48]."""
     arms = [grids.record(losses=(1.0, 2.0, 3.0)), grids.record("minigpt", losses=(2.0, 2.01, 2.02))]
-    assert repro.baselines(read([grids.baseline(), *arms])).endswith("(2.050 nats) except in charlm")
+    assert repro.baselines(read([grids.baseline(), *arms])).endswith("(2.050 nats) except in configurations of charlm")
 
 
 def test_the_floor_and_a_repeat_that_differs():

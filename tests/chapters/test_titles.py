@@ -12,6 +12,7 @@ from actlab.records import ablation as ablation_records
 from actlab.records import autopsy as autopsy_records
 from actlab.records import families, repro, sources, store
 from actlab.records import mnist as mnist_records
+from actlab.records.companions import FURTHER
 from actlab.statistics.significance import ALPHA, adjusted, signs
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -49,7 +50,7 @@ def test_answer():
     also = companions.read(found)
     equal, more = also[companions.HALF].at_one_rate(), also[companions.SAME].own
     assert [d.outcome for d in more.comparisons().values()] == ["equivalent", "undecided"]
-    assert [d.outcome for d in more.comparisons(earlier=companions.FURTHER).values()] == [
+    assert [d.outcome for d in more.comparisons(earlier=FURTHER).values()] == [
         "undecided",
         "more reproducible",
     ]

@@ -131,7 +131,7 @@ def test_the_page_says_what_the_comparisons_say():
     assert told["rates"].startswith(at_its_rate)
     assert "churn at equal loss: swiglu and smelu_1 in charlm, " in told["others"]
     table = chapter.comparison_table(found)
-    assert set(table.loc[[f"{m}, swiglu" for m in found.grid.models], "outcome"]) == {"less reproducible"}
+    assert set(table.loc[[f"{m}, swiglu" for m in found.grid.models], "outcome at equal loss"]) == {"less reproducible"}
     assert table.loc["charlm, smelu_1", "total variation at equal loss"].endswith("*")
     wide = [outcome | ({"margin": 0.02} if "margin" in outcome else {}) for outcome in PLAN["outcomes"]]
     row = chapter.comparison_table(Answer(found.grid, PLAN | {"outcomes": wide})).loc["charlm, gelu"]

@@ -9,6 +9,8 @@ from scipy import stats
 
 from actlab import paths
 from actlab.chapters import answer, companions
+from actlab.records.companions import FURTHER
+from actlab.records.preregistration import plan_of
 
 
 def raw(study):
@@ -48,12 +50,13 @@ def minus_relu(arms, name, keep, earlier=0.0):
     ("study", "earlier"),
     [
         *((study, 0.0) for study in ("answer", "answer-fresh", "answer-novels", "answer-rate", "answer-same-rate")),
-        ("answer-same-rate", companions.FURTHER),
+        ("answer-same-rate", FURTHER),
     ],
 )
 def test_equal_loss_again_from_the_raw_records(committed, study, earlier):
     """Every comparison of the confirmatory study and of its companions."""
     found = answer.read(study)
+    assert earlier in (0.0, *(level for each in plan_of(study)["outcomes"] for level in each.get("levels", ())))
     outcomes, records = found.comparisons(earlier=earlier), raw(study)
     for model, name in outcomes:
         arms = {a: course(record) for (m, a), record in records.items() if m == model}

@@ -3,15 +3,14 @@ comparisons."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from html import escape
 from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 from IPython.display import HTML
-from scipy import stats
 
 from actlab.chapters import arms
 from actlab.chapters.template import folded, frame
@@ -78,22 +77,21 @@ def significant(cells: Cells) -> Cells:
 def detectable(answer: Answer) -> dict[str, float]:
     """model -> the difference of total variation at equal loss that the seeds find with 80% power at Holm's first step;
     the median over activations."""
-    compared = {cell: e for cell, (e, _) in primary(answer).items()}
-    level = ALPHA / max(answer.planned, len(compared))
-    least = {cell: detectable_paired(e.n, level) * e.deviation() for cell, e in compared.items()}
+    level = _first_step(answer)
+    least = {cell: detectable_paired(e.n, level) * e.deviation() for cell, (e, _) in primary(answer).items()}
     return dict(pd.Series(least).groupby(level=0).median())
 
 
 def _reach(answer: Answer) -> str:
-    """Whether a comparison could be found equivalent at Holm's first step, were its difference 0."""
-    compared = [e for e, _ in primary(answer).values()]
-    level = ALPHA / max(answer.planned, len(compared))
-    least = min((e.deviation() / math.sqrt(e.n), stats.t.isf(level, e.n - 1), e.n) for e in compared)
-    most = answer.margin / least[1]
-    return (
-        f"With {least[2]} seeds equivalence needs a standard error below {most:.5f} at that step, even where nothing "
-        f"differs: the smallest here is {least[0]:.5f}"
-    )
+    """How many comparisons could be found equivalent, were their differences 0."""
+    centred = [replace(e, value=0.0, low=e.low - e.value, high=e.high - e.value) for e, _ in primary(answer).values()]
+    found = [equivalence_p(e, answer.margin) < _first_step(answer) for e in centred]
+    return f"Were all differences exactly 0, {sum(found)} of {len(found)} intervals would show equivalence at that step"
+
+
+def _first_step(answer: Answer) -> float:
+    """The level of Holm's first step."""
+    return ALPHA / max(answer.planned, len(answer.comparisons()))
 
 
 def _named(cells: Cells) -> dict[str, Test]:
@@ -138,9 +136,10 @@ def _means(answer: Answer) -> str:
     """What the significant means over architectures rest on: how many architectures lie on their side, and those
     without which they are not significant."""
     told = []
-    for (activation, (_, same, of)), models in zip(means(answer).items(), needed(answer).values(), strict=True):
+    for (activation, (mean, same, of)), models in zip(means(answer).items(), needed(answer).values(), strict=True):
         rests = f"not significant without {' or without '.join(models)}" if models else "significant without any one"
-        told.append(f"{activation}'s has the sign of {same} of {of} architectures and is {rests}")
+        side = "higher" if mean.value > 0 else "lower"
+        told.append(f"{activation} is {side} in {same} of {of} architectures, and its mean is {rests}")
     return f"means over these architectures: {'; '.join(told) or 'none is significant'}"
 
 
@@ -243,7 +242,7 @@ def comparison_table(answer: Answer) -> pd.DataFrame:
     the plan, marked where significant or equivalent."""
     rows: dict[str, dict[str, Any]] = {
         ", ".join(cell): {
-            "outcome": d.outcome,
+            "outcome at equal loss": d.outcome,
             "p of no difference (Holm)": d.adjusted,
             f"p of {answer.margin:g} or more (Holm)": d.equivalence_adjusted,
         }

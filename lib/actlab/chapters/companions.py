@@ -14,7 +14,7 @@ from actlab.chapters.answer import cells_in_words
 from actlab.chapters.template import folded, frame
 from actlab.figures.style import NO_RECORD
 from actlab.records.answer import Answer
-from actlab.records.companions import Cell, Companion, Remedied, beyond_activations, remedied, with_one_rate
+from actlab.records.companions import FURTHER, Cell, Companion, Remedied, beyond_activations, remedied, with_one_rate
 from actlab.records.preregistration import params_of
 from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, by_name
 from actlab.records.wording import extremes, listing, signed, span
@@ -28,8 +28,6 @@ SERIES = {NOVELS: "novels", COMMON: "common rate"}
 """Companions that the figure shows beside the main study, and what it calls them."""
 MEAN = "smelu_1"
 """What is more reproducible on average over architectures, at its own rates."""
-FURTHER = 0.25
-"""The further level of the study at one rate, near the loss of the main study."""
 TUNED = "tuned rates"
 """What it calls the main study."""
 AGAIN, EQUAL_RATE, MORE = "fresh seeds", "fresh seeds, relu at the same rate", "further seeds, relu at the same rate"
@@ -51,7 +49,7 @@ def read(main: Answer) -> dict[str, Companion]:
 
 def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
     """(model, activation, where) -> the difference from relu at equal loss of what is more reproducible in the main
-    study: there, on fresh seeds, and on these with relu at the activation's rate."""
+    study: there, on fresh seeds, and on these and on further ones with relu at the activation's rate."""
     again, equal = found[FRESH].again(), chapter.tests(found[HALF].at_one_rate())
     shown = {key: test for key, test in comparisons(found, {FRESH: AGAIN}).items() if key[:2] in again}
     more = chapter.tests(found[SAME].own.comparisons())
@@ -60,7 +58,7 @@ def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
 
 
 def in_short(found: Mapping[str, Companion]) -> str:
-    """How many gains of the main study repeat, and what is left of them and of the mean at one learning rate."""
+    """How many gains of the main study repeat, and what is left of them at one learning rate."""
     again, equal = found[FRESH].again(), found[HALF].at_one_rate()
     more = (found[SAME].own.comparisons(earlier=earlier) for earlier in (0.0, FURTHER))
     end, higher = (listing(f"{d.outcome} in {model}" for (model, _), d in each.items()) for each in more)

@@ -16,6 +16,7 @@ from actlab.figures import answer as drawn
 from actlab.records import autopsy as defects
 from actlab.records import families, mnist, repro, store
 from actlab.records.ablation import interaction, symmetry
+from actlab.records.companions import FURTHER
 from actlab.records.preregistration import params_of
 from actlab.records.settings import MAIN, kind_of
 from actlab.records.sources import METRIC, ensemble_gain, ensembles
@@ -60,7 +61,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "one_rate": _cells(tests(also[companions.HALF].at_one_rate())),
             "rate": _cells(tests(also[companions.HALF].of_the_rate())),
             "more": _cells(tests(same.comparisons())),
-            "further": _cells(tests(same.comparisons(earlier=companions.FURTHER))),
+            "further": _cells(tests(same.comparisons(earlier=FURTHER))),
             "mean_alone": answer.only(answer.reference, companions.MEAN).pooled(companions.MEAN),
             "mean_at_one_rate": also[companions.DOUBLE].main.pooled(companions.MEAN),
         },

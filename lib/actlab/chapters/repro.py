@@ -108,7 +108,7 @@ def baselines(grid: Grid) -> str:
     for name in ("unigram", "bigram"):
         level = grid.baseline[name]["val_loss"]
         behind = dict.fromkeys(arm.model for arm in grid.arms.values() if not arm.estimate("val_loss").high < level)
-        aside = f" except in {listing(behind)}" if behind else ""
+        aside = f" except in configurations of {listing(behind)}" if behind else ""
         said.append(f"below the {name} table's ({level:.3f} nats){aside}")
     known = learned(grid)
     stuck = [m for m in grid.models if m not in known and (m, REFERENCE) in grid.arms]

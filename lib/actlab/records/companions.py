@@ -20,6 +20,8 @@ from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import spearman
 from actlab.statistics.significance import ALPHA, Cells, adjusted
 
+FURTHER = 0.25
+"""The further level of params/answer-same-rate.yaml, near the loss at which the main study reads tinylstm."""
 Cell = tuple[str, str]
 """Model, activation."""
 Remedied = dict[Cell, dict[str, Remedy]]
@@ -154,7 +156,7 @@ def _lower(
 
 
 def _in(model: str, earlier: float = 0.0) -> Callable[[Companion, Plan], Hypothesis]:
-    """As above, of one comparison that the plan means in one architecture, at one of its levels."""
+    """As above, of the comparison of one architecture, at one of the plan's levels."""
     return partial(_lower, lambda companion: companion.of_model(model, earlier), 1)
 
 
@@ -178,7 +180,7 @@ RULES: dict[str, Callable[[Companion, Plan], Hypothesis]] = {
     "smelu_1's mean is more than its learning rates": lambda companion, entry: on_average(companion.main, entry),
     "smelu_1's gain in nanotransformer is more than a lower rate": _in("nanotransformer"),
     "smelu_1's gain in tinylstm is more than a lower rate": _in("tinylstm"),
-    "at an earlier loss smelu_1's gain in tinylstm is more than a lower rate": _in("tinylstm", 0.25),
+    "at an earlier loss smelu_1's gain in tinylstm is more than a lower rate": _in("tinylstm", FURTHER),
     "the differences carry over": partial(_signs, lambda counts, correlation: correlation > 0.5),
     "the rate does not make the differences": partial(_signs, lambda counts, correlation: min(counts) >= 3),
     "the answer holds to the end": partial(_signs, lambda counts, correlation: max(counts) > 0),

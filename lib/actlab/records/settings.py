@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -72,15 +73,16 @@ def current(records: Iterable[Record]) -> list[Any]:
 def versions_apart(records: Sequence[Record]) -> list[Any]:
     """The records, where an own activation is recorded in several versions with its hash behind its name: each is an
     activation of its own, beside the others' reference."""
-    found = [str(record.get("config", {}).get("parts", {}).get("activation", "")) for record in records]
-    versions: dict[str, set[str]] = {}
-    for record, version in zip(records, found, strict=True):
-        versions.setdefault(str(record.get("activation")), set()).add(version)
+
+    def version(record: Record) -> str:
+        return str(record.get("config", {}).get("parts", {}).get("activation", ""))[:8]
+
+    recorded = Counter(name for name, _ in {(record.get("activation"), version(record)) for record in records})
     return [
-        {**record, "activation": f"{record['activation']} {version[:8]}"}
-        if version and len(versions[record["activation"]]) > 1
+        {**record, "activation": f"{record['activation']} {own}"}
+        if (own := version(record)) and recorded[record["activation"]] > 1
         else record
-        for record, version in zip(records, found, strict=True)
+        for record in records
     ]
 
 
