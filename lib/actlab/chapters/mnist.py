@@ -19,7 +19,7 @@ from actlab.statistics.significance import signs
 
 CAPTION = (
     "Validation accuracy minus ReLU's, paired by seed, with unadjusted 95% intervals: at small rates GeGLU is better "
-    "at equal width, and worse in half of the cells at equal parameters"
+    "at equal width; at equal parameters it is worse in half of all cells"
 )
 
 
