@@ -101,12 +101,12 @@ def test_from_params_to_page(root):
     mine = next(r for r in records.values() if r["kind"] == "trials" and r["activation"] == "swiglu")
     assert f"{mine['avg_total_variation']:.4f} [" in page(root, "studies/chain")
     assert f"{mine['avg_val_loss']:.4f} [" in page(root, "studies/chain")
-    assert "The records hold 6 trials" in page(root, "studies/chain")
+    assert "6 runs" in page(root, "studies/chain")
     icons_are_drawn(root / "book" / "_build" / "html")
     next((root / "results" / "chain-quick").glob("convlm-swiglu-[0-9a-f]*.json")).unlink()
     command(root, *BUILD)
     assert "no record" in page(root, "studies/chain")
-    assert "The records hold 3 trials" in page(root, "studies/chain")
+    assert "3 runs" in page(root, "studies/chain")
     intro = root / "book" / "_build" / "html" / "intro.html"
     written = intro.stat().st_mtime_ns
     command(root, *BUILD)

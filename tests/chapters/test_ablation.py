@@ -19,7 +19,7 @@ def test_sentences_carry_numbers():
     assert re.search(
         r"the loss changes by -0\.(19|20)\d \[-0\.2\d\d, -0\.1\d\d\] nats \(n = 3\)", found["ablation_effect"]
     )
-    assert "lowest of 122" in found["ablation_batches"]
+    assert "minima over 122" in found["ablation_batches"]
 
 
 def test_no_records_no_numbers():
@@ -31,7 +31,7 @@ def test_no_records_no_numbers():
 def test_tables_hold_effects_and_losses():
     """A row an optimizer with both effects; a row an arm."""
     table = ablation.table(made_up())
-    assert table.loc["ECD", "effect under random PReLU"].startswith(("-0.29", "-0.30"))
+    assert table.loc["ECD", "effect of bQ+bV with random PReLU"].startswith(("-0.29", "-0.30"))
     assert len(ablation.losses(made_up())) == 16
 
 
@@ -68,7 +68,7 @@ def test_the_tuned_numbers_are_the_means_over_seeds():
     prelu, gelu = (np.mean([effect(f)[o, a] for o in LEVEL]) for a in ("random_prelu", "gelu"))
     assert interaction(f).value == pytest.approx(prelu - gelu)
     said = ablation.tuned_sentences(f, RATES)
-    assert "bQ+bV lowers the final loss" in said["tuned_symmetry"]
+    assert "(bQ+bV) lowers the final loss" in said["tuned_symmetry"]
     assert '"bQ+bV helps" is supported' in said["tuned_plan"]
     assert "SOAP, AdamW, SGDM, ECD" in said["tuned_ranking"]
     assert "by up to 0.20 nats (ECD)" in said["tuned_rates"]

@@ -62,7 +62,7 @@ def test_what_each_anomaly_says(evidence):
         assert words in found[name][part], name
     assert f"two seeds by {relu.between().value:.3f}" in answer(evidence)
     shown = table(found)
-    assert list(shown["ours, defect on"]) == [anomaly["on"] for anomaly in found.values()]
+    assert list(shown["ours, with the defect"]) == [anomaly["on"] for anomaly in found.values()]
     assert set(pictures.CAPTIONS) <= set(found)
 
 

@@ -12,6 +12,7 @@ from actlab import paths
 from actlab.chapters import processors
 from actlab.errors import BadInput
 from actlab.records import repro
+from actlab.records.wording import small
 
 
 def arm(study, processor, losses, activation="relu", **changes):
@@ -59,23 +60,22 @@ def test_sentences_tell_relu_from_the_others():
     gelu = [arm("one", "a", (2.0, 2.1), "gelu"), arm("two", "b", (2.0, 2.1), "gelu")]
     relu = [arm("one", "a", (2.0, 2.1)), arm("two", "b", (2.001, 2.103))]
     found = processors.twins([*gelu, *relu], [])
-    assert processors.extent(found).startswith("4 runs of 2 configurations were trained from the same seed")
-    assert processors.extent(found).endswith("on a and b")
-    assert "loss by 0.0020 nats in the median, that of the other activations by 0." in processors.summary(found)
+    assert "medians of 2 and 2 runs on a and b, with" in processors.summary(found)
+    assert "changes by 0.0020 nats in the median, that of the other activations by 0." in processors.summary(found)
 
 
 def test_where_one_ulp_grows_and_what_a_gpu_changes():
     """Under relu in one of two models, under gelu in the other; the same seeds elsewhere."""
     moved = {("charlm", "relu"): 0.01, ("charlm", "gelu"): 1e-7, ("minigpt", "relu"): 0.0, ("minigpt", "gelu"): 0.02}
     grid = SimpleNamespace(floors=lambda: moved)
-    assert processors.architectures(grid) == (
-        "two runs end more than 0.0001 apart under relu in 1 of 2 architectures, under other activations in minigpt. "
-        "The most under another activation is 0.020 (gelu in minigpt, where relu has 0)"
-    )
+    assert processors.architectures({"here": grid}).loc["here"].tolist() == [
+        "under relu in 1 of 2 architectures, under other activations in minigpt",
+        "0.020 (gelu in minigpt; relu there: 0)",
+    ]
     del moved["minigpt", "gelu"]
     assert processors.growing(grid).endswith("under other activations in none")
     here, there = (repro.read([grids.record(losses=losses)]) for losses in ((2.0, 2.1, 2.2), (2.0, 2.15, 2.2)))
-    said = "relu in charlm, the same seeds on a CPU and on a GPU: losses at most 0.050 nats apart; mean total "
+    said = "the same seeds on a CPU and on a GPU, relu in charlm: losses at most 0.050 nats apart; mean total "
     assert processors.on_both(here, there)[0].startswith(said)
 
 
@@ -93,9 +93,11 @@ def rounded(loss_shift, tv_shift, noise=0.0005):
 
 
 def outcome(**shifts):
-    found = processors.equivalence(rounded(**{"loss_shift": 0.0, "tv_shift": 0.0, **shifts}), rounded(0, 0, 0), PLAN)
-    assert len(found) == 5
-    return str(found["verdict"].iloc[-1])
+    told, found = processors.equivalence(
+        rounded(**{"loss_shift": 0.0, "tv_shift": 0.0, **shifts}), rounded(0, 0, 0), PLAN
+    )
+    assert len(found) == 4
+    return told.partition(" is equivalent to float32 is ")[2].partition(":")[0]
 
 
 def test_the_plan_says_what_is_equivalent():
@@ -105,4 +107,15 @@ def test_the_plan_says_what_is_equivalent():
     assert outcome(loss_shift=0.02) == "contradicted"
     assert outcome(tv_shift=-0.01) == "contradicted"
     assert outcome(noise=0.01) == "undecided"
-    assert list(processors.equivalence(repro.read([]), rounded(0, 0), PLAN).index) == [processors.NO_HALF]
+    assert processors.equivalence(repro.read([]), rounded(0, 0), PLAN)[0] == processors.NO_HALF
+
+
+@pytest.mark.parametrize(
+    ("cpu", "word"), [((0.02, 1e-7), "the scale"), ((1e-7, 1e-8), "the GPU"), ((1e-5, 1e-7), "undecided")]
+)
+def test_growth_is_of_the_scale_or_of_the_gpu(cpu, word):
+    """As params/rounding.yaml words it: one activation is enough for the scale, both must stay below for the GPU."""
+    pairs = dict(zip([("minigpt", "gelu"), ("minigpt", "swiglu")], cpu, strict=True))
+    here = SimpleNamespace(perturbed=pairs, perturbation=lambda model, name, _: [pairs[model, name]])
+    found = processors.scale_or_gpu(here, SimpleNamespace(floors=lambda: dict.fromkeys(pairs, 0.03)))
+    assert found.loc["minigpt, swiglu"].tolist() == [small(cpu[1]), "0.030", word]

@@ -58,7 +58,7 @@ def test_growth_is_a_difference_of_differences(sign, effects, moved):
     last = {"lite": effects["lite"] + 0.001}
     grid = report.read(study({name: sign * effect for name, effect in (effects | last).items()}))
     assert report.growth(grid)["gelu"].value == pytest.approx(moved, abs=0.002)
-    assert f"{int(moved > 0)} of 1 activations move significantly further" in report.sentences(grid)["scale_growth"]
+    assert f"grows significantly for {int(moved > 0)} of 1 activations" in report.sentences(grid)["scale_growth"]
     assert report.growth(report.read(study({"lite": 0.5}))) == {}
 
 
@@ -66,7 +66,8 @@ def test_signs_that_larger_models_keep():
     """Above relu's loss at both sizes, or at one; the total variation of all is alike but for rounding."""
     small = lite(("gelu", 2.2, 0.2), ("swish", 2.2, 0.2))
     found = report.kept(small, lite(("gelu", 2.2, 0.2), ("swish", 1.8, 0.2)))
-    assert "2 of 4 differences of loss from relu keep their sign, and 4 of those" in found
+    assert found.startswith("2 of 4 differences of loss from relu have the sign")
+    assert "and 4 of those" in found
 
 
 def lite(*activations):

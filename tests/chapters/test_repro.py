@@ -13,14 +13,17 @@ def test_an_activation_is_judged_by_the_margin():
     arms = {"gelu": (3.0, 3.1, 3.2, 3.3), "swish": (2.001, 2.099, 2.2, 2.301), "smelu_1": (2.1, 2.0, 2.4, 2.2)}
     relu = grids.record("charlm", "relu", (2.0, 2.1, 2.2, 2.3))
     said = repro.by_the_margin(read([relu, *(grids.record("charlm", a, losses) for a, losses in arms.items())]), 0.02)
-    assert said.startswith("significant: gelu; equivalent to relu: swish; undecided: smelu_1 (the planned rule")
+    assert said.endswith(
+        "is significantly higher under gelu; equivalent under swish; undecided under smelu_1 "
+        "(Holm-adjusted; margin 0.02 nats)"
+    )
 
 
 def test_every_sentence_is_made_from_records():
     """Numbers of the made-up grid appear in the sentences."""
     found = repro.sentences(grids.grid())
-    assert "prefer another next character at 13.0% (relu in charlm) to" in found["seeds"]
-    assert "lies below the unigram table's (3.300 nats), below the" in found["baselines"]
+    assert "predict another next character at 13.0% (relu in charlm) to" in found["seeds"]
+    assert "lies below that of the unigram table (3.300 nats), below that" in found["baselines"]
     assert found["baselines"].endswith("(2.050 nats) except in configurations of charlm and tinylstm")
 
 
@@ -34,7 +37,7 @@ def test_the_floor_and_a_repeat_that_differs():
     """How near a perturbed run stays; the same seed with other bits is not hidden."""
     floor = grids.floor()
     assert "gives the same bits" in repro.floor(read([grids.record(), floor]))
-    assert "at most 1.0e-06 under every other activation" in repro.floor(read([grids.record(), floor]))
+    assert "at most 1.0e-06 under the other activations" in repro.floor(read([grids.record(), floor]))
     floor["reproducibility_metrics"][0]["total_variation"] = 1e-9
     assert "did NOT give the same bits in 1 arms" in repro.floor(read([grids.record(), floor]))
 
@@ -49,7 +52,7 @@ def test_holm_covers_all_comparisons():
     sentence = repro.compared(read(arms), "val_loss")
     assert sentence.startswith("of 2 differences from relu in validation loss this is significant (Holm-adjusted, 5%)")
     assert "gelu in charlm (+0.500" in sentence
-    assert "significantly in 1 of 2 comparisons and the difference between seeds in 0" in repro.answer(read(arms))
+    assert "steps 1 of 2 validation losses and 0 differences between seeds differ" in repro.answer(read(arms))
     assert "no record" in repro.answer(read(arms[:1]))
 
 

@@ -49,16 +49,11 @@ def outcome(date="2026-01-02", lost=1):
 
 
 def test_tables():
-    """Sums over faults and doors; what was neither used nor refused is a traceback; no marks of Markdown."""
+    """Sums over faults and inputs; what was neither used nor refused is a traceback."""
     said = running.trust(outcome())
     assert said.startswith("Of 40 faults")
     assert "2 lost a result; of 1,510 bad or odd inputs 1 ended" in said
     assert "none lost a result" in running.trust(outcome(lost=0))
-    table = running.faults(outcome())
-    assert table.loc["a record empty"].tolist() == [20, "--redo-damaged sets it aside", 12, 1]
-    doors = running.doors(outcome())
-    assert list(doors.index) == ["idx files", "records"]
-    assert doors["tracebacks"].tolist() == [0, 1]
 
 
 def test_the_newest_is_shown_and_a_missing_one_says_so():

@@ -35,7 +35,9 @@ def test_repro():
         f"{sum(p < ALPHA for _, p in found.values())} of {len(found)}"
         for found in (minus_relu("repro-lite", metric) for metric in ("val_loss", "total_variation"))
     ]
-    told = "After equal steps, at one untuned rate, {} differences from relu in loss are significant, {} in how far two"
+    told = (
+        "After equal steps at one untuned rate, {} losses differ significantly from relu's, and {} differences between"
+    )
     assert title("repro").startswith(told.format(*counts))
 
 
@@ -43,8 +45,8 @@ def test_answer():
     """Most comparisons are undecided; all gains were tested at one rate, two of them twice, and none is significant
     where both end; one is at a higher loss."""
     found = answer.read()
-    told = "At equal loss most differences from relu between seeds are undecided; at one learning rate no gain is "
-    assert title("answer") == told + "significant where training ends"
+    told = "At equal loss most differences from relu in agreement between seeds are undecided; at the same learning "
+    assert title("answer") == told + "rate no gain is significant at the end of training"
     outcomes = [decision.outcome for decision in found.comparisons().values()]
     assert outcomes.count("undecided") > len(outcomes) / 2
     also = companions.read(found)
@@ -89,7 +91,7 @@ def test_processors():
 
 def test_sources():
     """Under every activation and at both sizes."""
-    assert title("sources").startswith("New first weights alone, or a new order of batches alone, bring most of")
+    assert title("sources").startswith("A new initialization alone, or a new batch order alone, gives most of")
     for study in ("sources", "sources-small"):
         found = sources.read(store.load_study(study))
         streams = ("init", "order", "dropout", "all")
@@ -113,7 +115,9 @@ def test_extreme():
 
 def test_report():
     """Every loss moves further from relu's with size; of the full scale there is no record."""
-    assert title("report").startswith("From 34 thousand to 1 million parameters losses move away from relu's; whether")
+    assert title("report").startswith(
+        "From 34 thousand to 1 million parameters losses differ more and more from relu's; whether"
+    )
     sizes = report.read(store.load_study("scale"))
     assert [f"{size:,}" for size in report.sizes(sizes).values()][::3] == ["33,728", "1,017,200"]
     assert all(e.value > 0 and p < ALPHA for e, p in adjusted(report.growth(sizes)).values())
@@ -126,7 +130,7 @@ def test_claims():
     said, others, defect = ledger.decided(ledger.judge()).split("; ")
     assert title("claims").lower() == said
     assert others == "2 compatible, 2 contradicted"
-    assert defect == "15 artefacts share one defect (the activation ignored)"
+    assert defect == "15 artefacts come from one bug (the activation ignored)"
 
 
 def test_ablation():
@@ -165,10 +169,10 @@ def test_running():
 def test_mnist():
     """Counted over significant cells; at the two smaller rates GeGLU wins every one at equal width and loses most at
     equal parameters."""
-    told = "After one epoch with {} to {} hidden units, GeGLU is ahead of ReLU at equal width (rates up to 0.001)"
+    told = "After one epoch with {} to {} hidden units, GeGLU beats ReLU at equal width (rates up to 0.001)"
     sweep = mnist_records.read(store.load_study("mnist"))
     assert title("mnist").startswith(told.format(min(sweep.trials["hidden"]), max(sweep.trials["hidden"])))
-    assert "behind in half of the cells" in title("mnist")
+    assert "loses in half of the settings" in title("mnist")
     wide, fair = mnist_records.tested(sweep).values()
     assert {e.n for e, _ in [*wide.values(), *fair.values()]} == {10}
     small = ({cell: test for cell, test in found.items() if cell[1] <= 1e-3} for found in (wide, fair))
@@ -180,7 +184,10 @@ def test_mnist():
 def test_autopsy():
     """With its defect on each anomaly is there, without it not: equal losses, a loss near 0, a model that differs from
     itself as two seeds do, a trend that needs no second model."""
-    assert title("autopsy") == "Switched on in small networks, the defects give anomalies of the published kind"
+    assert (
+        title("autopsy")
+        == "Re-introducing the published bugs in small networks reproduces the published kinds of anomalies"
+    )
     evidence = autopsy_records.gather()
     assert "165 of 165 evaluations" in trained.identical(evidence)[0]
     leaky, causal = (float(side.split()[0]) for side in trained.leak(evidence))

@@ -150,8 +150,8 @@ def test_outcomes_are_counted_alone():
     table = pd.DataFrame(rows, columns=["verdict", "kind", "defect"], index=[f"R0{i}" for i in range(7)])
     table["twins"] = ["", "", "", "R04", "R03", "", ""]
     assert ledger.decided(table).startswith(
-        "of 5 published claims about outcomes 4 could be tested so far: 2 of them artefacts (1 different statements) "
-        "and 2 replicated; 2 artefacts share one defect ("
+        "of 5 published claims about results 4 could be tested so far: 2 are artefacts (1 different statements), "
+        "2 replicated; 2 artefacts come from one bug ("
     )
 
 

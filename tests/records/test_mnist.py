@@ -16,11 +16,6 @@ def test_differences_are_paired_by_seed():
     assert found.high - found.low < 0.5
 
 
-def test_optimism_is_validation_minus_test():
-    """The made-up test accuracies lie half a point lower."""
-    assert mnist_records.optimism(made_up()).value == pytest.approx(0.5)
-
-
 def test_sentences_count_cells():
     """Equal width wins everywhere, equal parameters lose everywhere, and the collapsed are counted."""
     found = chapter.sentences(made_up())
@@ -45,7 +40,7 @@ def test_cells_are_tabled_by_rate():
     """Equal width wins in all eight cells of a rate, equal parameters lose; both collapse at the largest rate."""
     table = chapter.table(made_up())
     assert list(table.index) == ["rate 0.0001", "rate 0.001", "rate 0.01", "rate 0.1"]
-    assert table.iloc[0].tolist() == ["8, 0 of 8", "0, 8 of 8", "0 of 240"]
+    assert table.iloc[0].tolist() == ["better in 8, worse in 0 of 8", "better in 0, worse in 8 of 8", "0 of 240"]
     assert table.iloc[3, 2] == "160 of 240"
 
 
@@ -63,5 +58,5 @@ def test_small_sweeps_are_shown_too():
         for draw in (chapter.figure_epochs, chapter.figure_differences):
             assert draw(found).axes
         assert all("nan" not in sentence for sentence in chapter.sentences(found).values())
-        assert f"hidden {found.cell[0]}, rate 0.01" in chapter.sentences(found)["mnist_cell"]
+        assert f"{found.cell[0]} hidden units, rate 0.01" in chapter.sentences(found)["mnist_cell"]
         assert len(chapter.table(found)) == 1

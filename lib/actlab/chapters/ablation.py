@@ -35,8 +35,8 @@ from actlab.statistics.significance import ALPHA, Test, adjusted, equivalence_p,
 TUNING, TUNED = "ablation-tuning", "ablation-tuned"
 EFFECT = "loss with bQ+bV minus loss without (nats; below 0 it helps)"
 CAPTION = (
-    "Effect of bQ+bV on the final loss, paired by seed, with unadjusted 95% intervals: at the published and at the "
-    "tuned rates it lowers the loss of no optimizer significantly"
+    "Under no optimizer bQ+bV lowers the loss significantly, at published or tuned rates (final loss with minus "
+    "without it, paired by seed, unadjusted 95% intervals)"
 )
 Rates = Mapping[str, Mapping[float, Estimate]]
 """Optimizer -> multiple of its published rate -> loss."""
@@ -91,7 +91,9 @@ def table(f: Factorial) -> pd.DataFrame:
     rows = {}
     for o in levels(f.trials, "optimizer"):
         best = min((mean_interval(f.values(*cell)) for cell in f.cells if cell[0] == o), key=lambda e: e.value)
-        shown = {f"effect under {words(a)}": signed(e) for (which, a), e in effects(f).items() if which == o and e.n}
+        shown = {
+            f"effect of bQ+bV with {words(a)}": signed(e) for (which, a), e in effects(f).items() if which == o and e.n
+        }
         rows[words(o)] = {"lowest loss (nats)": with_interval(best, 3)} | shown
     return frame(rows)
 
@@ -116,8 +118,8 @@ def sentences(f: Factorial) -> dict[str, str]:
         "ablation_effect": f"At the published rates {told}"
         if found
         else "No configuration and its bQ+bV partner are recorded",
-        "ablation_batches": f"The published losses are the lowest of {noise.evaluations} evaluations of one batch "
-        f"each: read so, ours would lie {noise.optimism:.2f} nats below the mean over all batches, on average"
+        "ablation_batches": f"The published losses are minima over {noise.evaluations} evaluations of one batch each. "
+        f"Read the same way, ours would be {noise.optimism:.2f} nats lower on average"
         if noise
         else "No trained run has measured single batches",
     }
@@ -132,14 +134,14 @@ def tuned_sentences(f: Factorial, tuning: Rates) -> dict[str, str]:
     undecided = [f"{words(a)} and {words(b)}" for (a, b), (_, p) in pairs.items() if p >= ALPHA]
     drops = pd.Series({words(o): by[1.0].value - min(e.value for e in by.values()) for o, by in tuning.items()})
     return {
-        "tuned_symmetry": f"At rates tuned for the symmetric GELU network bQ+bV {moves} the final loss on average over "
-        f"four optimizers and two activations, by {signed(gain)} nats (n = {gain.n})",
-        "tuned_interaction": f"Its effect with random PReLU minus that with GELU is {signed(both)} nats"
-        + ": the loss rises less with PReLU" * (gain.low > 0 > both.high),
-        "tuned_plan": f'By the registered rules "bQ+bV helps" is {verdict(gain, margin)}, and "PReLU '
+        "tuned_symmetry": f"adding random query and value vectors (bQ+bV) {moves} the final loss by {signed(gain)} "
+        f"nats (n = {gain.n}; mean over four optimizers and two activations, at rates tuned for GELU without bQ+bV)",
+        "tuned_interaction": f"with random PReLU the effect differs from that with GELU by {signed(both)} nats"
+        + ": the loss rises less" * (gain.low > 0 > both.high),
+        "tuned_plan": f'by the registered rules "bQ+bV helps" is {verdict(gain, margin)} and "PReLU '
         f'contributes to the benefit" {verdict(both, margin)}'
-        + "; the latter's rule asks only whether the effect is lower with PReLU, and there is no benefit here"
-        * (gain.value >= 0),
+        + "; the latter's rule asks only whether the effect is lower with PReLU, and here there is no benefit to "
+        "contribute to" * (gain.value >= 0),
         "tuned_ranking": f"At tuned rates the means over four configurations rank {', '.join(order)}; "
         + (f"undecided: {'; '.join(undecided)}" if undecided else "all differences are significant (Holm-adjusted)"),
         "tuned_rates": f"Tuning the rate lowers the loss by up to {drops.max():.2f} nats ({drops.idxmax()})",

@@ -3,7 +3,7 @@ comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from html import escape
 from typing import Any, get_args
@@ -43,24 +43,15 @@ def sentences(answer: Answer) -> dict[str, str]:
     told = [f"{word}: {cells_in_words(cells)}" for word, cells in words.items() if cells and word != OUTCOMES[-1]]
     if out := [cell for cell in answer.grid.arms if cell not in answer.kept.arms]:
         told.append(f"left out by the plan: {cells_in_words(out)}")
-    others = [
-        f"{outcome['name']}: {cells_in_words(significant(primary(answer, outcome['metric'])))}"
-        for outcome in answer.plan["outcomes"]
-        if outcome["at"] == "equal loss" and outcome["metric"] != METRIC
-    ]
-    left = f"{len(words[OUTCOMES[-1]])} of {len(found)} recorded comparisons are undecided"
-    said = significance(
-        _named(primary(answer)), "total variation between seeds, at equal validation loss,", answer.planned
-    )
-    average = [f"{name} {signed(mean)}" for name, (mean, *_) in means(answer).items()]
+    more, less, equivalent, undecided = map(len, words.values())
     return {
-        "answer": f"{said}. Significant on average over these {len(answer.arms())} architectures: "
-        f"{listing(average) or 'none'}",
-        "outcomes": "; ".join([*told, left]),
+        "answer": f"of {len(found)} differences from {answer.reference} in total variation between seeds, at equal "
+        f"validation loss, {undecided} are undecided and {equivalent or 'none'} equivalent (within {answer.margin:g}). "
+        f"Two seeds agree significantly more in {more}, less in {less} (Holm-adjusted, 5%)",
+        "outcomes": "; ".join(told) or f"all {undecided} recorded comparisons are undecided",
         "loss": significance(
             _named(answer.at_the_end("val_loss")), "final loss, each at its tuned rate,", answer.planned
         ),
-        "others": f"significant by the plan's other measures: {'; '.join(others)}",
         "power": "undecided is not equivalent: with 80% power, at Holm's first step, these seeds find a difference of "
         f"{extremes(detectable(answer))} in total variation. {_reach(answer)}",
         "means": _means(answer),
@@ -122,7 +113,8 @@ def means(answer: Answer) -> dict[str, tuple[Estimate, int, int]]:
 
 def needed(answer: Answer) -> dict[str, list[str]]:
     """activation whose mean over architectures is significant -> the architectures without which it is not."""
-    left = {model: {name for _, name in significant(pooled(answer, model))} for model in answer.arms()}
+    others = {model: [other for other in answer.arms() if other != model] for model in answer.arms()}
+    left = {model: {name for _, name in significant(pooled(answer, kept))} for model, kept in others.items()}
     return {activation: [model for model in left if activation not in left[model]] for activation in means(answer)}
 
 
@@ -133,14 +125,14 @@ def at_equal_seeds(answer: Answer) -> dict[str, Estimate]:
 
 
 def _means(answer: Answer) -> str:
-    """What the significant means over architectures rest on: how many architectures lie on their side, and those
-    without which they are not significant."""
+    """The significant means over architectures, and what they rest on: how many architectures lie on their side, and
+    those without which they are not significant."""
     told = []
     for (activation, (mean, same, of)), models in zip(means(answer).items(), needed(answer).values(), strict=True):
         rests = f"not significant without {' or without '.join(models)}" if models else "significant without any one"
         side = "higher" if mean.value > 0 else "lower"
-        told.append(f"{activation} is {side} in {same} of {of} architectures, and its mean is {rests}")
-    return f"means over these architectures: {'; '.join(told) or 'none is significant'}"
+        told.append(f"{activation} {signed(mean)}, {side} in {same} of {of} architectures and {rests}")
+    return f"significant on average over these architectures: {'; '.join(told) or 'none'}"
 
 
 def by_rate(answer: Answer) -> dict[str, tuple[int, int, int]]:
@@ -170,11 +162,17 @@ def _seeds_apart(answer: Answer) -> str:
     """How far the distance of two seeds' losses goes with their total variation, and what is left of the significant
     means where these losses are equal too."""
     left = listing(f"{name} {signed(e)}" for name, e in at_equal_seeds(answer).items())
+    kept = significant(adjusted({cell: _own(answer, *cell) for cell in answer.comparisons()}, answer.planned))
     return (
-        "exploratory: two seeds differ more where their own losses lie further apart, with a correlation over pairs of "
-        f"{extremes(answer.seeds_apart(), '{:+.2f}'.format)}. Read where these are equal too (analysis of "
-        f"covariance), the significant means become {left or 'none'}"
+        "exploratory: in some architectures two seeds differ more where their own losses do (correlation over pairs "
+        f"{extremes(answer.seeds_apart(), '{:+.2f}'.format)}). Adjusted for this (analysis of covariance) the "
+        f"significant means become {left}, and significant comparisons are {cells_in_words(kept)}"
     )
+
+
+def _own(answer: Answer, model: str, activation: str) -> Estimate:
+    """A comparison adjusted for the losses of the seeds themselves."""
+    return answer.pooled(activation, read_at_equal_seeds, [model])
 
 
 def primary(answer: Answer, metric: str = METRIC, earlier: float = 0.0) -> Cells:
@@ -187,13 +185,13 @@ def tests(decided: Mapping[tuple[str, str], Decision]) -> Cells:
     return {cell: (d.difference, d.adjusted) for cell, d in decided.items()}
 
 
-def pooled(answer: Answer, without: str = "") -> Cells:
-    """The primary comparisons' means over architectures, but for one, with the Holm-adjusted p-values of the plan's
-    hypotheses; nothing below two architectures."""
+def pooled(answer: Answer, models: Collection[str] = ()) -> Cells:
+    """The primary comparisons' means over architectures, all unless given, with the Holm-adjusted p-values of the
+    plan's hypotheses; nothing below two architectures."""
     if len(answer.arms()) < 2:
         return {}
     planned = [entry.get("activations", []) for entry in answer.plan["hypotheses"]]
-    families = [adjusted({name: answer.pooled(name, without=without) for name in names}) for names in planned]
+    families = [adjusted({name: answer.pooled(name, models=models) for name in names}) for names in planned]
     found = [(name, *tested) for family in families for name, tested in family.items()]
     return {("mean over architectures", name): (e, p) for name, e, p in found if e.n}
 
@@ -240,11 +238,14 @@ def tables(answer: Answer, study: str = STUDY, companions: Iterable[str] = ()) -
 def comparison_table(answer: Answer) -> pd.DataFrame:
     """A row a comparison: its outcome at equal loss with both adjusted p-values, and its difference at every outcome of
     the plan, marked where significant or equivalent."""
+    rates = {cell: arm.recipe["learning_rate"] for cell, arm in answer.grid.arms.items()}
     rows: dict[str, dict[str, Any]] = {
         ", ".join(cell): {
+            f"learning rate / {answer.reference}'s": f"{rates[cell] / rates[cell[0], answer.reference]:g}",
             "outcome at equal loss": d.outcome,
-            "p of no difference (Holm)": d.adjusted,
-            f"p of {answer.margin:g} or more (Holm)": d.equivalence_adjusted,
+            "p, no difference (Holm)": d.adjusted,
+            f"p, not equivalent within {answer.margin:g} (Holm)": d.equivalence_adjusted,
+            "at equal loss, adjusted for the seeds' own losses": signed(_own(answer, *cell), 4),
         }
         for cell, d in answer.comparisons().items()
     }

@@ -30,7 +30,8 @@ MEAN = "smelu_1"
 """What is more reproducible on average over architectures, at its own rates."""
 TUNED = "tuned rates"
 """What it calls the main study."""
-AGAIN, EQUAL_RATE, MORE = "fresh seeds", "fresh seeds, relu at the same rate", "further seeds, relu at the same rate"
+AGAIN, EQUAL_RATE = "fresh seeds", "fresh seeds, relu at the same rate"
+MORE, HIGHER = "further seeds, relu at the same rate", "the same, at the higher loss"
 """What the figure of the gains calls them."""
 TOLD = (ENSEMBLE.format(2), AVERAGED, FALLING)
 """Remedies that the page shows at once; figure and full table have all."""
@@ -50,11 +51,15 @@ def read(main: Answer) -> dict[str, Companion]:
 def gains(found: Mapping[str, Companion]) -> dict[tuple[str, str, str], Test]:
     """(model, activation, where) -> the difference from relu at equal loss of what is more reproducible in the main
     study: there, on fresh seeds, and on these and on further ones with relu at the activation's rate."""
-    again, equal = found[FRESH].again(), chapter.tests(found[HALF].at_one_rate())
+    again, more = found[FRESH].again(), found[SAME].own
     shown = {key: test for key, test in comparisons(found, {FRESH: AGAIN}).items() if key[:2] in again}
-    more = chapter.tests(found[SAME].own.comparisons())
-    shown |= {(*cell, EQUAL_RATE): test for cell, test in equal.items()}
-    return shown | {(*cell, MORE): test for cell, test in more.items()}
+    for name, decided in (
+        (EQUAL_RATE, found[HALF].at_one_rate()),
+        (MORE, more.comparisons()),
+        (HIGHER, more.comparisons(earlier=FURTHER)),
+    ):
+        shown |= {(*cell, name): test for cell, test in chapter.tests(decided).items()}
+    return shown
 
 
 def in_short(found: Mapping[str, Companion]) -> str:
@@ -63,37 +68,26 @@ def in_short(found: Mapping[str, Companion]) -> str:
     more = (found[SAME].own.comparisons(earlier=earlier) for earlier in (0.0, FURTHER))
     end, higher = (listing(f"{d.outcome} in {model}" for (model, _), d in each.items()) for each in more)
     return (
-        f"On fresh seeds {len(_significant(again))} of the {len(again)} significant gains in agreement are significant "
-        f"again; against {REFERENCE} at their lower learning rate {len(_significant(equal)) or 'none'} is, and with "
-        f"more seeds {MEAN} is {end} there (at a higher loss {higher})"
+        f"Of the {len(again)} gains in agreement {len(_significant(again))} are significant again on fresh seeds, and "
+        f"{len(_significant(equal)) or 'none'} against {REFERENCE} at the same, lower learning rate. With more seeds "
+        f"at that rate {MEAN} is {end}; at a higher loss it is {higher}"
     )
 
 
 def of_the_gains(found: Mapping[str, Companion]) -> list[str]:
-    """How many gains of the main study repeat, how many are left at one rate, and what the rate does to relu."""
-    again, equal = found[FRESH].again(), found[HALF].at_one_rate()
-    if not again or not equal:
+    """What the rate alone does to relu, and what is left of a mean over architectures at one rate."""
+    if not found[HALF].at_one_rate():
         return [NO_RECORD]
     last = listing(f"{signed(d.difference)} in {model}" for (model, _), d in found[HALF].of_the_rate().items())
     there = listing(f"{signed(e)} in {model}" for model, e in found[HALF].of_the_rate_there().items())
-    one_rate, main, more = found[DOUBLE].main, found[FRESH].main, found[SAME].own
+    one_rate, main = found[DOUBLE].main, found[FRESH].main
     return [
-        f"significant again on ten fresh seeds (Holm over {found[FRESH].own.planned}): {_words(again)}",
-        f"significant against relu at the same lower rate (Holm over {len(equal)}): {_words(equal)}",
-        f"{MEAN} minus relu at that rate, on further seeds (Holm over {more.planned}): {_outcomes(more)}; at a loss "
-        f"near that of the main study, a quarter of the way back: {_outcomes(more, FURTHER)}",
-        f"relu at that rate minus relu at its tuned rate, at the loss where both end: {last}; exploratory, at the loss "
-        f"of the comparison above: {there}",
-        f"{MEAN} minus relu on average over {len(one_rate.arms())} architectures, both at one learning rate in each: "
+        f"the rate alone, relu at the lower rate minus relu at its own, where both end: {last}; at the loss of the "
+        f"comparison at tuned rates (exploratory): {there}",
+        f"mean over {len(one_rate.arms())} architectures of {MEAN} minus relu, both at one learning rate in each: "
         f"{signed(one_rate.pooled(MEAN))}; at tuned rates {signed(main.only(REFERENCE, MEAN).pooled(MEAN))} where "
         f"these two alone set the loss (exploratory), {signed(main.pooled(MEAN))} where all activations do",
     ]
-
-
-def _outcomes(answer: Answer, earlier: float = 0.0) -> str:
-    found = answer.comparisons(earlier=earlier)
-    told = [f"{signed(d.difference)} in {model} (n = {d.difference.n}, {d.outcome})" for (model, _), d in found.items()]
-    return listing(told) if told else NO_RECORD
 
 
 def comparisons(found: Mapping[str, Companion], series: Mapping[str, str] = SERIES) -> dict[tuple[str, str, str], Test]:
@@ -126,7 +120,8 @@ def carried(companion: Companion, where: str, without: Collection[Cell] = ()) ->
     own, main = (study.planned for study in (companion.own, companion.main))
     return [
         f"{where}, {same} of {len(both)} differences from relu at equal loss have the sign of the main study",
-        f"significant {where} (Holm over {own}): {here}; of the same in the main study (Holm over {main}): {there}",
+        f"significant {where} (Holm over {own}): {here}; of these comparisons in the main study (Holm over {main}): "
+        f"{there}",
     ]
 
 
@@ -151,9 +146,9 @@ def common_rate(companion: Companion) -> list[str]:
     values = {cells_in_words([cell]): d.difference.value for cell, d in moved.items()}
     repeated = [cell for cell in companion.both() if cell not in moved]
     return [
-        f"the learning rate's own effect: at {span(times, 'g')} times its tuned rate an activation differs from itself "
-        f"at equal loss by {extremes(values, '{:+.3f}'.format)}; significant (exploratory, Holm over these): "
-        f"{_words(moved)}",
+        f"the learning rate's own effect (exploratory): at {span(times, 'g')} times its tuned rate an activation's "
+        f"total variation at equal loss changes by {extremes(values, '{:+.3f}'.format)}; significant (Holm over "
+        f"these): {_words(moved)}",
         *carried(companion, "where relu's rate is not the activation's tuned one", repeated),
         f"the other {len(repeated)} comparisons are the main study's own runs, since tuning chose relu's rate",
     ]
@@ -176,15 +171,14 @@ def remedy_sentences(found: Remedied, main: Answer) -> list[str]:
         for name, models in ours.items()
         if len(models) == len(next(iter(ours.values()))) and all(r.loss.value <= 0 for r in models.values())
     }
-    beyond = beyond_activations(main, found)
+    beyond, ours_of = beyond_activations(main, found), dict.fromkeys(model for model, _ in found)
     more = sum(e.value > 0 for e, _ in chapter.significant(beyond).values())
     return [
-        f"what lowers {main.reference}'s total variation most at equal training compute, without a higher loss in "
-        f"{listing(dict.fromkeys(model for model, _ in found))}: "
-        f"{min(free, key=free.__getitem__, default='none')}",
-        f"in {more} of {len(beyond)} cases (a remedy in an architecture) the reduction is significantly larger than "
-        f"any activation's difference from {main.reference} at equal loss (Holm over these; ensembles of five have no "
-        "interval)",
+        f"in {listing(ours_of)} the largest reduction under {main.reference} at equal training compute without a "
+        f"higher loss is that of {min(free, key=free.__getitem__, default='none')}",
+        f"in {more} of {len(beyond)} cases (each method in each of these architectures) the reduction is significantly "
+        f"larger than any activation's difference from {main.reference} at equal loss (Holm over these; ensembles of "
+        "five have no interval)",
     ]
 
 

@@ -41,22 +41,22 @@ LINES = """\
 | --- | --- |
 {hypotheses}
 
-- [Choosing an activation]({pages}/answer.ipynb): {choosing}.
-- [Repeating a run on another machine]({pages}/processors.ipynb): {repeating}.
-- [Needing agreement]({pages}/answer.ipynb): {agreement}.
-- [Having read it elsewhere]({pages}/claims.ipynb): {elsewhere}; rules not registered.
+- [Choose an activation]({pages}/answer.ipynb): {choosing}.
+- [Repeat a run on another machine]({pages}/processors.ipynb): {repeating}.
+- [Make two runs agree more]({pages}/answer.ipynb): {agreement}.
+- [Check a published number]({pages}/claims.ipynb): {elsewhere}. The rules were not registered.
 
 Limits: {limits}, mostly one text, short training.
 """
 MUCH = {
-    "supported": "changes agreement by less than",
-    "contradicted": "changes agreement by more than",
-    "undecided": "may change agreement by more or by less than",
+    "supported": "changes agreement less than",
+    "contradicted": "changes agreement more than",
+    "undecided": "may change agreement more or less than",
 }
 """Outcome of the plan's hypothesis on ensembles -> how much the activation changes between seeds."""
 ALT = {
     "seeds": "Between seeds activations lie close together",
-    "rounding": "After the smallest perturbation kinked and smooth activations lie far apart",
+    "rounding": "After a rounding error relu and step lie far above the smooth activations",
 }
 """What each panel of the figure shows."""
 
@@ -91,9 +91,9 @@ class Front:
         levels = self.answer.levels().items()
         spans = {model: float(np.ptp([e.value for e in level.values.values()])) for model, level in levels}
         return (
-            f"First picture: between two seeds of {self.lead[0]}; its activations span {spans[self.lead[0]]:.3f} at "
-            f"equal loss, those of all architectures {span(spans.values(), '.3f')}. Second: after that rounding error "
-            "(dashes: another seed)."
+            f"Left: two seeds of {self.lead[0]}, whose activations lie within {spans[self.lead[0]]:.3f} at equal loss "
+            f"(all architectures: {span(spans.values(), '.3f')}). Right: one seed after the rounding error (dashes: "
+            "two seeds)."
         )
 
 
@@ -122,21 +122,20 @@ def sentences(front: Front) -> dict[str, str]:
     answer, (high, low) = front.answer, (front.rounding[name] for name in (KINKED, SMOOTH))
     base = next(iter(answer.levels().values())).values[answer.reference]
     sizes = (arm.n_parameters / 1e6 for arm in answer.grid.arms.values())
-    much = "by orders of magnitude" if min(high) > 1e3 * max(low) else "little"
+    far = f"stays negligible under {SMOOTH}" if min(high) > 1e3 * max(low) else f"under {SMOOTH} too"
     return {
         "between": _between(answer),
         "gains": front.gains,
         "perturbed": (
-            f"**In small networks activations differ {much} after a rounding error.** Move one weight by one unit "
-            f"in the last place (ULP) and train the same seed again: it ends {small(min(high))} to {small(max(high))} "
-            f"of total variation from itself under {KINKED}; at most {small(max(low))} under {SMOOTH} ({LEAD}, "
-            f"{len(high)} seeds, one untuned rate). Single pairs end more than {FAR:g} apart "
+            f"**In small networks a rounding error grows under {KINKED} and {far}.** Move one weight by one unit in "
+            f"the last place (1 ULP), train the same seed again, and the two runs end {small(min(high))} to "
+            f"{small(max(high))} apart under {KINKED}, {small(max(low))} at most under {SMOOTH} ({LEAD}, {len(high)} "
+            f"seeds, one untuned rate). Single pairs end more than {FAR:g} apart "
             f"{'; in larger networks '.join(front.growing)}"
         ),
-        "extent": "Between seeds: planned before the runs (three architectures were read before the others were "
-        "trained), rates tuned; "
-        f"{len(answer.grid.activations)} activations in {chapter.extent(answer)} planned architectures; {base.n} "
-        "seeds each; tests Holm-adjusted, 5%",
+        "extent": "The comparison of seeds was planned before its runs (three architectures were read before the "
+        f"others were trained): {len(answer.grid.activations)} activations, {chapter.extent(answer)} architectures, "
+        f"{base.n} seeds each, tuned rates, Holm-adjusted tests at 5%",
         "hypotheses": "\n".join(f"| {each.name} | {each.told} |" for each in answer.hypotheses()),
         "limits": f"networks of {span(sizes, '.1f')} million parameters",
         "choosing": _choosing(answer),
@@ -153,14 +152,14 @@ def _between(answer: Answer) -> str:
     outcomes = [d.outcome for d in answer.comparisons().values()]
     less, more, equivalent, undecided = (outcomes.count(word) for word in chapter.OUTCOMES)
     much = next(MUCH[h.outcome] for h in answer.hypotheses() if h.name.startswith("an ensemble of two"))
-    slower = chapter.by_rate(answer)["below"][0]
     return (
-        f"**Between seeds the activation {much} averaging two half-trained networks does**, on average over "
-        "architectures and at twice the cost of a prediction. "
-        f"Two {answer.reference} networks from different seeds place {extremes(base, '{:.0%}'.format)} of the "
-        f"probability differently. Of {len(outcomes)} comparisons with {answer.reference} at equal loss {undecided} "
-        f"are undecided, {equivalent or 'none'} equivalent; seeds agree significantly less in {more} and more in "
-        f"{less} ({slower} of these at a lower learning rate than {answer.reference}'s)"
+        f"**Between seeds the choice of activation {much} an ensemble of two networks does** (equal training compute, "
+        "mean over architectures). "
+        f"At equal validation loss two {answer.reference} networks differ by a total variation (0: equal predictions, "
+        f"1: disjoint) of {extremes(base, '{:.2f}'.format)}. Of {len(outcomes)} differences from {answer.reference} "
+        f"{undecided} are undecided (neither significant nor equivalent within {answer.margin:g})"
+        f"{f', {equivalent} equivalent' * bool(equivalent)}. Two seeds agree significantly less in {more} "
+        f"and more in {less}"
     )
 
 
@@ -186,13 +185,10 @@ def _agreement(answer: Answer) -> str:
     arms = [answer.grid.arms[model, answer.reference] for model in answer.arms()]
     plain = float(np.mean([arm.estimate(METRIC).value for arm in arms]))
     remedies = answer.remedies()
-    told = [f"two {answer.reference} networks differ by {small(plain)} on average over architectures"]
-    for name, words in (
-        (AVERAGED, "averaging the weights of each run (exploratory)"),
-        (ENSEMBLE.format(2), "averaging two half-trained networks"),
-    ):
+    told = [f"two {answer.reference} networks end {small(plain)} of total variation apart (mean over architectures)"]
+    for name, words in ((AVERAGED, "averaged weights (exploratory)"), (ENSEMBLE.format(2), "an ensemble of two")):
         if found := remedies.get(name):
             left = plain + float(np.mean([remedy.minus_plain(remedy.seeds) for remedy in found.values()]))
             costs = span((remedy.loss.value for remedy in found.values()), "+.3f")
-            told.append(f"{words} makes this {small(left)} and changes the loss by {costs} nats")
+            told.append(f"with {words} {small(left)}, the loss changing by {costs} nats")
     return "; ".join(told)

@@ -12,14 +12,14 @@ from actlab.chapters.template import frame
 from actlab.figures.primitives import line, lines, points
 from actlab.records import mnist, store
 from actlab.records.labels import METRICS, words
-from actlab.records.mnist import Sweep, gains, optimism, over_epochs, tested
+from actlab.records.mnist import Sweep, gains, over_epochs, tested
 from actlab.records.tables import levels
 from actlab.records.wording import signed
 from actlab.statistics.significance import signs
 
 CAPTION = (
     "Validation accuracy minus ReLU's, paired by seed, with unadjusted 95% intervals: at small rates GeGLU is better "
-    "at equal width; at equal parameters it is worse in half of all cells"
+    "at equal width; at equal parameters it is worse in half of all settings"
 )
 
 
@@ -55,7 +55,7 @@ def table(sweep: Sweep) -> pd.DataFrame:
         for network, cells in found.items():
             here = {cell: test for cell, test in cells.items() if cell[1] == rate}
             better, worse = signs(here)
-            row[f"{words(network)}: better, worse"] = f"{better}, {worse} of {len(here)}"
+            row[words(network)] = f"better in {better}, worse in {worse} of {len(here)}"
         t = sweep.trials[sweep.trials["learning_rate"] == rate]
         rows[f"rate {rate:g}"] = row | {"collapsed trials": f"{int(t['collapsed'].sum())} of {len(t)}"}
     return frame(rows)
@@ -68,13 +68,13 @@ def sentences(sweep: Sweep) -> dict[str, str]:
     found = {
         "mnist_extent": f"{len(t)} networks were trained, {int((t['status'] == 'diverged').sum())} diverged and "
         f"{int(t['collapsed'].sum())} collapsed to one class for every image",
-        "mnist_cell": f"Where one cell is shown it is hidden {hidden}, rate {rate:g}, batch {batch}",
+        "mnist_cell": f"One setting: {hidden} hidden units, rate {rate:g}, batch {batch}",
     }
     for network, cells in tested(sweep).items():
         better, worse = signs(cells)
         found[f"mnist_{network.removeprefix('geglu_')}"] = (
-            f"{words(network).replace(', ', ' at ')} is better than ReLU in {better} and worse in {worse} of "
-            f"{len(cells)} cells of width, rate and batch (Holm-adjusted)"
+            f"{words(network).replace(', ', ' at ')} is significantly better than ReLU in {better} and worse in "
+            f"{worse} of {len(cells)} settings of width, rate and batch (Holm-adjusted)"
         )
     last = {network: e[max(e)] for network in sweep.networks if (e := gains(sweep, network, hidden))}
     risen = min(last, key=lambda network: last[network].value, default="")
@@ -83,9 +83,5 @@ def sentences(sweep: Sweep) -> dict[str, str]:
         f"{signed(last[risen], 1)} points"
         if risen and all(e.low > 0 for e in last.values())
         else "Accuracy against the number of epochs"
-    )
-    found["mnist_optimism"] = (
-        f"The rate and batch that look best on the validation images are {signed(optimism(sweep), 2)} points better "
-        "there than on the test images"
     )
     return found

@@ -7,6 +7,7 @@ versions and data are the same. bfloat16 is compared by the plan of params/dtype
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 from math import nan
@@ -25,12 +26,15 @@ from actlab.records import repro, store
 from actlab.records.families import finished, training
 from actlab.records.preregistration import plan_of
 from actlab.records.repro import Grid
+from actlab.records.sources import Sources
 from actlab.records.store import Record
 from actlab.records.wording import extremes, listing, signed, small
 from actlab.statistics.equal_loss import decide
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import ALPHA, REFERENCE
 
+NEAR = 1e-6
+"""Total variation below which it does not grow, by the rule of params/rounding.yaml."""
 PROCESSOR = ("processor", "capability")
 """What of a machine may differ between twins."""
 NOWHERE = 1e-10
@@ -99,24 +103,16 @@ def figure(found: pd.DataFrame) -> Figure:
     return points(seeds, "losses apart (nats); 1e-10 stands for 0", singles=singles, log=True)
 
 
-def extent(found: pd.DataFrame) -> str:
-    """How many trials were trained on which kinds of processor."""
-    kinds = sorted({name for both in found["processors"] for name in both})
-    return (
-        f"{len(found)} runs of {found.groupby(ARM).ngroups} configurations were trained from the same seed, with the "
-        f"same versions of Python, NumPy and PyTorch, on {listing(kinds)}"
-    )
-
-
 def summary(found: pd.DataFrame) -> str:
-    """relu against all others."""
+    """relu against all others, and on which kinds of processor."""
     relu, others = found[~found["other"]], found[found["other"]]
+    kinds = sorted({name for both in found["processors"] for name in both})
     last = others.loc[others["apart"].idxmax()]
     return (
-        f"another kind of CPU moves relu's validation loss by {small(relu['apart'].median())} nats in the "
+        f"on another kind of CPU relu's validation loss changes by {small(relu['apart'].median())} nats in the "
         f"median, that of the other activations by {small(others['apart'].median())}. By architecture relu's median is "
-        f"{extremes(dict(relu.groupby('model')['apart'].median()))}. These are medians of {len(relu)} "
-        f"and {len(others)} runs. The most among the others is "
+        f"{extremes(dict(relu.groupby('model')['apart'].median()))}. These are medians of {len(relu)} and "
+        f"{len(others)} runs on {listing(kinds)}, with the same software. The most among the others is "
         f"{small(last['apart'])} ({last['activation']} in {last['model']})"
     )
 
@@ -131,14 +127,31 @@ def growing(grid: Grid) -> str:
     return f"under {REFERENCE} in {past} of {len(asked)} architectures, under other activations in {others}"
 
 
-def architectures(grid: Grid) -> str:
-    """That, with the most that it comes to under another activation."""
-    (model, activation), most = max(
-        ((cell, moved) for cell, moved in grid.floors().items() if cell[1] != REFERENCE), key=lambda found: found[1]
-    )
-    return (
-        f"two runs end more than {FAR:g} apart {growing(grid)}. The most under another activation is {small(most)} "
-        f"({activation} in {model}, where {REFERENCE} has {small(grid.floors()[model, REFERENCE])})"
+def architectures(grids: Mapping[str, Grid]) -> pd.DataFrame:
+    """A row a size and device: where that grows, and the most that it comes to under another activation."""
+    rows = {}
+    for name, grid in grids.items():
+        moved = grid.floors()
+        model, activation = max((cell for cell in moved if cell[1] != REFERENCE), key=moved.__getitem__)
+        rows[name] = {
+            f"more than {FAR:g} apart": growing(grid),
+            "most under another activation": f"{small(moved[model, activation])} ({activation} in {model}; "
+            f"{REFERENCE} there: {small(moved[model, REFERENCE])})",
+        }
+    return frame(rows)
+
+
+def scale_or_gpu(cpu: Sources, gpu: Grid) -> pd.DataFrame:
+    """A row a configuration: the same perturbation on a CPU and on a GPU, and the cause of its growth in that
+    architecture by the rule of params/rounding.yaml."""
+    moved = pd.Series({cell: cpu.perturbation(*cell, "nudge")[0] for cell in cpu.perturbed}, dtype=float)
+    most = moved.groupby(level=0).transform("max")
+    causes = np.where(most > FAR, "the scale", np.where(most < NEAR, "the GPU", "undecided"))
+    return frame(
+        {
+            ", ".join(cell): {"on a CPU": small(here), "on a GPU": small(gpu.floors()[cell]), "cause": cause}
+            for (cell, here), cause in zip(moved.items(), causes, strict=True)
+        }
     )
 
 
@@ -149,21 +162,22 @@ def on_both(cpu: Grid, gpu: Grid) -> list[str]:
         losses = [each.values("val_loss", arm.labels) for each in (arm, gpu.arms[cell])]
         here, there = (each.arms[cell].estimate("total_variation").value for each in (cpu, gpu))
         said.append(
-            f"{cell[1]} in {cell[0]}, the same seeds on a CPU and on a GPU: losses at most "
-            f"{small(np.abs(np.subtract(*losses)).max())} nats apart; mean total variation {here:.3f} and {there:.3f}"
+            f"the same seeds on a CPU and on a GPU, {cell[1]} in {cell[0]}: losses at most "
+            f"{small(np.abs(np.subtract(*losses)).max())} nats apart; mean total variation between seeds {here:.3f} "
+            f"and {there:.3f}"
         )
     return said
 
 
-def bfloat16() -> pd.DataFrame:
+def bfloat16() -> tuple[str, pd.DataFrame]:
     """The records in bfloat16 and in float32, compared by the committed plan."""
     half, whole = (repro.read_study(study) for study in (HALF, WHOLE))
     return equivalence(half, whole, plan_of(HALF))
 
 
-def equivalence(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> pd.DataFrame:
-    """A row an outcome of the plan and arm that both studies have, each outcome a family of its own; then the
-    hypothesis, by the plan's rule."""
+def equivalence(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> tuple[str, pd.DataFrame]:
+    """The hypothesis, by the plan's rule, in a sentence; a row an outcome of the plan and arm that both studies have,
+    each outcome a family of its own."""
     rows: dict[str, dict[str, str]] = {}
     cells = [cell for cell in half.arms if cell in whole.arms]
     for outcome in plan["outcomes"]:
@@ -178,8 +192,9 @@ def equivalence(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> pd.DataFram
                 "verdict": "beyond the margin" if apart else same,
             }
     if not rows:
-        return pd.DataFrame({"bfloat16 minus float32": {NO_HALF: ""}})
-    verdicts = {row["verdict"] for row in rows.values()}
-    word = "supported" if verdicts == {"equivalent"} else "undecided"
-    whole_plan = {"verdict": "contradicted" if "beyond the margin" in verdicts else word}
-    return frame({**rows, "the plan's hypothesis": whole_plan})
+        return NO_HALF, frame({})
+    counts = Counter(row["verdict"] for row in rows.values())
+    every = "supported" if counts["equivalent"] == len(rows) else "undecided"
+    word = "contradicted" if counts["beyond the margin"] else every
+    told = f"{counts['equivalent']} of {len(rows)} planned comparisons are equivalent within their margins"
+    return f"that training in bfloat16 is equivalent to float32 is {word}: {told}", frame(rows)

@@ -43,11 +43,11 @@ def answer(grid: Grid) -> str:
         return "no record compares an activation with relu yet"
     loss, tv = (sum(test.significant for test in found) for found in tests)
     means = [grid.arms[model, REFERENCE].estimate("total_variation").value for model in learned(grid)]
-    apart = f"two seeds of a {REFERENCE} network differ by {span(means, '.2f')} in total variation. " if means else ""
+    without = f" (without {listing(stuck(grid))}, which has learned too little)" * bool(stuck(grid))
+    apart = f"two {REFERENCE} networks differ by a total variation of {span(means, '.2f')}{without}. " if means else ""
     return (
-        f"{apart}After the same number of steps another activation than relu changes the validation loss "
-        f"significantly in {loss} of {len(tests[0])} comparisons and the difference between seeds in {tv} "
-        "(Holm-adjusted, 5%); the others are undecided, not equal"
+        f"{apart}After the same number of steps {loss} of {len(tests[0])} validation losses and {tv} differences "
+        f"between seeds differ significantly from {REFERENCE}'s (Holm-adjusted, 5%); the others are undecided"
     )
 
 
@@ -65,7 +65,7 @@ def compared(grid: Grid, metric: str) -> str:
     if not again or not grid.primary:
         return said
     told = [f"{t.arm.activation} {signed(t.difference)}, {'not ' * (not t.significant)}significant" for t in again]
-    return f"{said}. Not counted here, since their runs are those of the page after equal steps: {listing(told)}"
+    return f"{said}. Tested on the page after equal steps: {listing(told)}"
 
 
 def by_the_margin(grid: Grid, margin: float) -> str:
@@ -75,12 +75,25 @@ def by_the_margin(grid: Grid, margin: float) -> str:
         grid: the arms.
         margin: of equivalence, in nats: an activation is equivalent if all of its 95% interval lies within it.
     """
-    found: dict[str, list[str]] = {"significant": [], "equivalent to relu": [], "undecided": []}
+    found: dict[str, list[str]] = {
+        "significantly higher": [],
+        "significantly lower": [],
+        "equivalent": [],
+        "undecided": [],
+    }
     for test in tested(grid, "val_loss"):
-        within = -margin < test.difference.low and test.difference.high < margin
-        found[list(found)[0 if test.significant else 1 if within else 2]].append(test.arm.activation)
-    told = [f"{word}: {listing(names)}" for word, names in found.items() if names]
-    return f"{'; '.join(told)} (the planned rule; equivalent: the 95% interval lies within {margin:g} nats, grey)"
+        e = test.difference
+        decided = ("lower" if e.value < 0 else "higher") if test.significant else ""
+        word = (
+            f"significantly {decided}"
+            if decided
+            else "equivalent"
+            if -margin < e.low and e.high < margin
+            else "undecided"
+        )
+        found[word].append(test.arm.activation)
+    told = [f"{word} under {listing(names)}" for word, names in found.items() if names]
+    return f"compared with relu's, the validation loss is {'; '.join(told)} (Holm-adjusted; margin {margin:g} nats)"
 
 
 def learned(grid: Grid) -> list[str]:
@@ -90,6 +103,12 @@ def learned(grid: Grid) -> list[str]:
     return [arm.model for arm in known if arm.estimate("val_loss").value < level]
 
 
+def stuck(grid: Grid) -> list[str]:
+    """The models whose relu has not."""
+    known = learned(grid)
+    return [model for model in grid.models if model not in known and (model, REFERENCE) in grid.arms]
+
+
 def seeds(grid: Grid) -> str:
     """How often two seeds choose another next character; nothing before a model has learned something."""
     arms = [arm for model in learned(grid) for arm in grid.of_model(model)]
@@ -97,7 +116,7 @@ def seeds(grid: Grid) -> str:
     if not churn:
         return ""
     told = extremes(churn, "{:.1f}%".format)
-    return f"two runs that differ only in the seed prefer another next character at {told} of the positions"
+    return f"two runs that differ only in the seed predict another next character at {told} of the positions"
 
 
 def baselines(grid: Grid) -> str:
@@ -109,11 +128,8 @@ def baselines(grid: Grid) -> str:
         level = grid.baseline[name]["val_loss"]
         behind = dict.fromkeys(arm.model for arm in grid.arms.values() if not arm.estimate("val_loss").high < level)
         aside = f" except in configurations of {listing(behind)}" if behind else ""
-        said.append(f"below the {name} table's ({level:.3f} nats){aside}")
-    known = learned(grid)
-    stuck = [m for m in grid.models if m not in known and (m, REFERENCE) in grid.arms]
-    left = f"; {listing(stuck)}, whose relu has learned no more than that, is left out of extremes and correlation"
-    return f"the 95% interval of the loss lies {', '.join(said)}{left * bool(stuck)}"
+        said.append(f"below that of the {name} table ({level:.3f} nats){aside}")
+    return f"the 95% interval of the loss lies {', '.join(said)}"
 
 
 def association(arms: Sequence[tuple[ArmResults, ArmResults]]) -> Estimate:
@@ -157,7 +173,7 @@ def floor(grid: Grid) -> str:
     near = [value for value in moved.values() if value <= FAR]
     again = f"did NOT give the same bits in {failed} arms" if failed else "gives the same bits"
     return (
-        f"the same seed run again {again}; with one weight moved by one unit in the last place, two runs end at least "
-        f"{small(min(far.values(), default=FAR))} of total variation apart under {listing(far)}, at most "
-        f"{small(max(near, default=0.0))} under every other activation ({models}, one pair each)"
+        f"the same seed run again {again}. With one weight moved by one unit in the last place, two runs of {models} "
+        f"end at least {small(min(far.values(), default=FAR))} of total variation apart under {listing(far)}, at most "
+        f"{small(max(near, default=0.0))} under the other activations (one pair each)"
     )

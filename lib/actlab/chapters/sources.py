@@ -18,7 +18,7 @@ from actlab.figures.style import NO_RECORD
 from actlab.records import families, store
 from actlab.records import sources as sources_records
 from actlab.records.labels import METRICS, words
-from actlab.records.repro import ArmResults
+from actlab.records.repro import ArmResults, Grid
 from actlab.records.sources import (
     METRIC,
     SMOOTH,
@@ -44,10 +44,15 @@ def _arms(found: Studies, stream: str = "all") -> Iterator[tuple[str, ArmResults
     """(model with its size, arm) of every recorded arm in which that stream varies; the model's first arm has the
     size."""
     for sources in found.values():
-        for grid in sources.grids.values():
-            arms = [arm for arm in grid.arms.values() if arm.varies == stream]
-            for arm in arms:
-                yield f"{arm.record['model_name']}, {arms[0].n_parameters / 1000:.0f}k", arm
+        for model, grid in sources.grids.items():
+            for arm in grid.arms.values():
+                if arm.varies == stream:
+                    yield _sized(model, grid), arm
+
+
+def _sized(model: str, grid: Grid) -> str:
+    """``charlm, 430k``: with its first arm's number of parameters."""
+    return f"{model}, {next(iter(grid.arms.values())).n_parameters / 1000:.0f}k"
 
 
 def figure_streams(found: Studies) -> Figure:
@@ -83,7 +88,7 @@ def figure_ensembles(found: Studies) -> Figure:
 
 def tables(found: Studies) -> Any:
     """The arms of every study and model with their differences from relu, folded."""
-    grids = {f"{study}, {model}": grid for study, one in found.items() for model, grid in one.grids.items()}
+    grids = {_sized(model, grid): grid for one in found.values() for model, grid in one.grids.items()}
     title = "{} (*: significant, Holm over the model's comparisons, or over the family of the study that made the runs)"
     metric = METRICS[METRIC]
     return folded({title.format(n): arms.table(grid, metric, arms.cells(grid, METRIC)) for n, grid in grids.items()})
@@ -100,33 +105,35 @@ def answer(found: Studies) -> str:
     shares = 100 * means.div(means["all"], axis="index")
     init, order, dropout = (f"{mean:.0f}%" for mean in shares.mean().reindex(["init", "order", "dropout"]))
     return (
-        f"new initial weights alone bring about {init} of the total variation that a new seed does, a new order of "
-        f"batches {order}, new dropout masks {dropout}. These are means over {len(shares)} configurations, in "
-        "each of which weights alone and order alone bring at least "
-        f"{shares[['init', 'order']].min(axis=None):.0f}%; they do not add up"
+        f"a new initialization alone gives {init} of the total variation that a new seed gives, a new order of the "
+        f"batches alone {order}, new dropout masks alone {dropout}; these parts do not add up. They are means over "
+        f"{len(shares)} configurations, in each of which initialization and order give at least "
+        f"{shares[['init', 'order']].min(axis=None):.0f}% each"
     )
 
 
 def rule_table(found: Studies) -> pd.DataFrame:
-    """A row a part of the rule, a column a study."""
-    return pd.DataFrame({study: _rule(sources) for study, sources in found.items()})
+    """A row a part of the rule, a column a study, named by its networks."""
+    names = ["; ".join(_sized(model, grid) for model, grid in one.grids.items()) for one in found.values()]
+    return pd.DataFrame(dict(zip(names, map(_rule, found.values()), strict=True)))
 
 
 def _rule(sources: Sources) -> dict[str, str]:
     tests = sources.tests()
-    own = [test.significant for test in tests if not test.quoted]
+    own = [test.significant * math.copysign(1, test.difference.value) for test in tests if not test.quoted]
     planned = [p < ALPHA for grid in sources.grids.values() for _, p in families.comparisons(grid, METRIC).values()]
     smooth = [t for t in tests if t.arm.varies == "all" and t.arm.activation in SMOOTH]
     signs = {math.copysign(test.significant, test.difference.value) for test in smooth}
     outcome = "supported" if signs == {-1} else "contradicted" if 1 in signs else "undecided"
     gains = [ensemble_gain(arm, size).low > 0 for arm in sources.arms() for size in ensembles(arm) if size > 1]
     return {
-        "streams": f"{sum(own)} of {len(own)} differences from relu are significant (Holm-adjusted in each model)"
-        + f"; in the plan's families, which count those of the other study's family too: {sum(planned)} of "
+        "differences from relu by stream": f"{own.count(1)} of {len(own)} are significantly higher, {own.count(-1)} "
+        "lower (Holm-adjusted in each architecture)"
+        + f"; in the plan's families, which include those of the other study's family: {sum(planned)} significant of "
         f"{len(planned)}" * (len(planned) > len(own)),
         "smooth activations agree more": outcome,
-        "relu's kink": kink(sources),
-        "ensembles": f"agree more in {sum(gains)} of {len(gains)} comparisons",
+        "1-ULP perturbations": kink(sources),
+        "ensembles": f"agree more than single runs in {sum(gains)} of {len(gains)} comparisons",
     }
 
 
@@ -138,7 +145,7 @@ def kink(*studies: Sources) -> str:
     least = min(found, key=lambda e: e.low if e.low == e.low else -math.inf)  # no interval: nothing is shown
     outcome = "further" if least.low > 0 else "not significantly further"
     return (
-        f"a 1-ULP perturbation grows {outcome} under relu than under each smooth activation, at least by "
+        f"a 1-ULP perturbation grows {outcome} under relu than under each smooth activation, by at least "
         f"{signed(least, 1)} powers of ten (n = {least.n})"
     )
 

@@ -80,6 +80,5 @@ def _standing(study: str) -> list[str]:
     path = paths.ROOT / "params" / f"{study}.yaml"
     ruled = path.exists() and "ecision rule" in path.read_text(encoding="utf-8")
     rule = of_rule(f"params/{study}.yaml", records) if ruled else ""
-    asked = [f"{question} (Holm over {over})" for question, over in FAMILIES.get(study, {}).items()]
-    primary = f"The primary family of comparisons with relu is this study's for: {' '.join(asked)}" if asked else ""
-    return [extent(records, others), rule, primary]
+    asked = [f"{question} Primary family: Holm over {over}" for question, over in FAMILIES.get(study, {}).items()]
+    return [extent(records, others), rule, *asked]

@@ -71,7 +71,7 @@ class Claim(BaseModel):
 CLAUSES = {
     "claimed": "; only records of {} scale decide, but for an artefact, which may be shown at another",
     "unmade": "; only {} records decide, which no study here makes: until one does, this row cannot change",
-    "untried": "; not contradicted while a flaw that could give it has no record ({})",
+    "untried": "; not contradicted while a bug that could give it has no record ({})",
 }
 """Argument of a rule -> what it adds to the rule in words."""
 READERS: dict[str, tuple[tuple[str, ...], Callable[..., Any], Callable[[Any], str]]] = {
@@ -187,8 +187,8 @@ def replicated(judged: pd.DataFrame) -> str:
     artefacts = judged.query("kind == 'outcome' and verdict == 'artefact'")
     different = len({min([name, *filter(None, row.twins.split(", "))]) for name, row in artefacts.iterrows()})
     return (
-        f"of {whole} published claims about outcomes {whole - left} could be tested so far: {len(artefacts)} of them "
-        f"artefacts ({different} different statements) and {counts.get('replicated', 0)} replicated"
+        f"of {whole} published claims about results {whole - left} could be tested so far: {len(artefacts)} are "
+        f"artefacts ({different} different statements), {counts.get('replicated', 0)} replicated"
     )
 
 
@@ -196,7 +196,7 @@ def decided(judged: pd.DataFrame) -> str:
     """``replicated``, the other verdicts, and how many of the artefacts come from one defect, the most frequent."""
     others = [f"{n} {verdict}" for verdict, n in outcomes(judged).items() if verdict in ("contradicted", "compatible")]
     defects = judged.query("kind == 'outcome' and verdict == 'artefact'")["defect"].value_counts()
-    alike = f"{defects.max()} artefacts share one defect ({words(defects.idxmax())})" if defects.max() > 1 else ""
+    alike = f"{defects.max()} artefacts come from one bug ({words(defects.idxmax())})" if defects.max() > 1 else ""
     return "; ".join(filter(None, [replicated(judged), ", ".join(others), alike]))
 
 
@@ -207,7 +207,7 @@ def sentences(judged: pd.DataFrame) -> dict[str, str]:
     return {
         "claims_outcomes": decided(judged),
         "claims_waiting": f"{counts.get('not yet tested', 0)} such claims are not yet tested, "
-        f"{lacks.get(FLAW, 0)} of them because a published flaw that could give the number has no record",
+        f"{lacks.get(FLAW, 0)} of them because a published bug that could give the number has no record",
         "claims_rules": f"The rules were not registered beforehand: {after} of {after + before} were last edited when "
         "some of their records were there, as each row says",
         "claims_shared": f"What all rules share last changed on {changes()['shared'][:10]}",

@@ -8,7 +8,7 @@ computation.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Literal
@@ -114,9 +114,11 @@ class Answer:
         of them."""
         return comparisons(self.kept, metric, self.reference, self.planned)
 
-    def pooled(self, activation: str, read: Reader = read_at, without: str = "") -> Estimate:
-        """The mean over architectures, but for one, of an activation's difference from the reference at equal loss."""
-        arms = {model: found for model, found in self.arms().items() if activation in found and model != without}
+    def pooled(self, activation: str, read: Reader = read_at, models: Collection[str] = ()) -> Estimate:
+        """The mean over architectures, all unless given, of an activation's difference from the reference at equal
+        loss."""
+        found = self.arms().items()
+        arms = {model: each for model, each in found if activation in each and (not models or model in models)}
         return jackknife(
             lambda seeds: float(
                 np.mean([_differences(found, self.reference, seeds, read)[activation] for found in arms.values()])
@@ -175,14 +177,8 @@ def _ensemble(answer: Answer, entry: Plan) -> Hypothesis:
     each, mean = {model: beyond(answer, {model: two}) for model, two in found.items()}, beyond(answer, found)
     above = all(e.value > 0 for e in each.values()) and mean.low > 0
     word: Word = "supported" if each and above else "contradicted" if mean.high < 0 else "undecided"
-    told = [f"beyond any activation on average {signed(mean, 4)}"]
-    for model, two in found.items():
-        one = two.plain.estimate(METRIC).value
-        told.append(
-            f"{model} {one:.4f} to {one + two.variation.value:.4f} at {two.loss.value:+.3f} nats, "
-            f"beyond any activation {signed(each[model], 4)}"
-        )
-    return Hypothesis(entry["name"], word, "; ".join(told))
+    told = [f"{name} {signed(e, 4)}" for name, e in {"on average": mean, **each}.items()]
+    return Hypothesis(entry["name"], word, f"beyond any activation: {'; '.join(told)}")
 
 
 def beyond(answer: Answer, found: Mapping[str, Remedy]) -> Estimate:

@@ -127,19 +127,7 @@ def repeats(record: Record, other: Record) -> bool:
 
 
 def extent(records: list[Record], others: list[Record]) -> str:
-    """How many trials a study has, how many of them differ, and how many repeat those of another study; nothing without
-    trials."""
-    found = finished(records)
-    if not found:
-        return ""
-    different = len({trial["weights_sha256"] for _, trial in found if "weights_sha256" in trial})
-    said = f"The records hold {len(found)} trials"
-    if different not in (0, len(found)):
-        said += f", {different} of them different ones (by their weights; arms share trials)"
+    """How many runs a study has, and how many of them are another study's too; nothing without runs."""
     again = len(runs(records) & runs(others))
-    if not again:
-        return said
-    return (
-        f"{said}; {again} have the settings and seeds of trials in results/{others[0]['study']} and repeat them "
-        "(they are no replication, and exploratory where they came before the rule)"
-    )
+    same = f", of which {again} are runs of {PRIMARY} again: no replication" if again else ""
+    return f"{len(found)} runs{same}" if (found := finished(records)) else ""

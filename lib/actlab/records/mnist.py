@@ -95,16 +95,3 @@ def gains(sweep: Sweep, network: str, hidden: int) -> dict[int, Estimate]:
     the same."""
     scores = by_epochs(sweep, network, hidden)
     return {int(e): paired_difference(scores[e], scores[1]) for e in scores if e > 1 and 1 in scores}
-
-
-def optimism(sweep: Sweep) -> Estimate:
-    """How much better the selected configuration looks on the images that selected it than on the test images
-    (percentage points).
-
-    For each network and seed, the rate and batch with the best validation accuracy at the width of ``sweep.cell``;
-    validation minus test accuracy of that trial.
-    """
-    t = sweep.trials[(sweep.trials["hidden"] == sweep.cell[0]) & (sweep.trials["status"] == "done")]
-    best = t.loc[t.groupby(["network", "seed"])[ACCURACY].idxmax()]
-    by_seed = (best["val_accuracy"] - best["test_accuracy"]).groupby(best["seed"]).mean()
-    return mean_interval(by_seed.to_numpy(float))

@@ -17,9 +17,9 @@ CAPTIONS = {
     "inputs differ far less",
     "identical": "As published (hollow) gelu's losses are relu's; corrected (line, band: 95% interval), the two "
     "activations differ in most models",
-    "leak": "Padded on both sides, convlm's loss falls to almost nothing; padded on the left it stays an ordinary one",
+    "leak": "Padded on both sides, convlm's loss falls to nearly 0; padded on the left it does not",
     "trade_off": "On different inputs the difference rises as the loss falls, and so does one model's from itself "
-    "(hollow); on the same inputs the correlation over models is weaker, and open",
+    "(hollow); on the same inputs the correlation over models is weaker, and undecided",
 }
 """Figure -> the claim that it shows."""
 
