@@ -38,9 +38,6 @@ def test_the_front_page_says_what_the_records_say():
     assert told["choosing"].startswith("at tuned rates 6 of 6 final losses differ significantly from relu's, 0 of ")
     assert told["choosing"].endswith("Most often lower: gelu, in 3 architectures (higher in 0)")
     assert front.caption.startswith("Left: two seeds of charlm, whose activations lie within 0.0")
-    assert told["elsewhere"] == "of 7 claims"
-    assert told["repeating"] == "relu moves (exploratory)"
-    assert told["gains"] == "Again"
     one, two, *costs = (float(word) for word in re.findall(r"[+-]?\d\.\d+", told["agreement"]))
     assert "with an ensemble of two 0.0" in told["agreement"]
     assert two < 0.6 * one

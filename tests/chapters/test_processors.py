@@ -92,9 +92,9 @@ def rounded(loss_shift, tv_shift, noise=0.0005):
     return repro.read(records)
 
 
-def outcome(**shifts):
+def outcome(arms=2, **shifts):
     told, found = processors.equivalence(
-        rounded(**{"loss_shift": 0.0, "tv_shift": 0.0, **shifts}), rounded(0, 0, 0), PLAN
+        rounded(**{"loss_shift": 0.0, "tv_shift": 0.0, **shifts}), rounded(0, 0, 0), PLAN, arms
     )
     assert len(found) == 4
     return told.partition(" is equivalent to float32 is ")[2].partition(":")[0]
@@ -103,11 +103,11 @@ def outcome(**shifts):
 def test_the_plan_says_what_is_equivalent():
     """Within both margins: supported; beyond one of them: contradicted; too noisy to say: undecided; nothing recorded:
     said so."""
-    assert outcome() == "supported"
+    assert [outcome(), outcome(arms=3)] == ["supported", "undecided"], "the third is not recorded"
     assert outcome(loss_shift=0.02) == "contradicted"
     assert outcome(tv_shift=-0.01) == "contradicted"
     assert outcome(noise=0.01) == "undecided"
-    assert processors.equivalence(repro.read([]), rounded(0, 0), PLAN)[0] == processors.NO_HALF
+    assert processors.equivalence(repro.read([]), rounded(0, 0), PLAN, 2)[0] == processors.NO_HALF
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,10 @@ def test_report_writes_what_the_reference_workflow_wrote(study, tmp_path):
 def test_summary_has_mean_cv_best_and_worst(study):
     """Per metric: every arm with interval, n and its difference from the reference; per model mean, CV%, lowest and
     highest."""
+    (paths.results() / study / "failed").mkdir()
+    (paths.results() / study / "failed" / "charlm-boom.json").touch()
     text = summary_of(study)
+    assert "failed): charlm-boom\n" in text
     assert re.search(r"relu +0\.1200 \[.*\] +3 +1,000", text)
     assert re.search(r"gelu +0\.2200 \[.*\] +3 +1,000 .*\+0\.1000 \[", text)
     assert "charlm: mean 0.1700, CV% 29.41" in text

@@ -27,7 +27,6 @@ EXPECTED = {
     *(f"R{i:02}" for i in (*range(1, 26), *range(31, 37), *range(41, 66))),
     *(f"T{i:02}" for i in range(1, 100)),
 }
-BY_ID = {claim.id: claim for claim in ledger.claims()}
 MODELS = [claim for claim in ledger.claims() if claim.reads == "models"]
 FROM_RECORDS = [
     c for c in MODELS if c.rule.startswith(("rules.", "language.")) and {"model", "models"} & {*c.arguments}

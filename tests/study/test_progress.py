@@ -28,11 +28,13 @@ def test_a_study_is_shown(terminal):
             Event("progress", one, trial, 20, 2.5),
             Event("trial", one, trial),
             Event("arm", one, record=RECORD),
+            Event("arm", one, record=RECORD | {"trials": [{"status": "failed"}]}),
         ):
             display.watch(event)
             display.progress.refresh()
     text = console.file.getvalue()
     assert "loss 1.2500, accuracy 50.00%" in text
+    assert f"{one.id}: failed" in text
     assert ("ecd-symmetric-gelu 42" in text) == ("20/60" in text) == ("loss 2.500" in text) == terminal
     assert ("3 trials to train" in text) != terminal
 

@@ -55,7 +55,6 @@ def sentences(answer: Answer) -> dict[str, str]:
         "power": "undecided is not equivalent: with 80% power, at Holm's first step, these seeds find a difference of "
         f"{extremes(detectable(answer))} in total variation. {_reach(answer)}",
         "means": _means(answer),
-        "rates": _rates(answer),
         "seeds": _seeds_apart(answer),
     }
 
@@ -133,29 +132,6 @@ def _means(answer: Answer) -> str:
         side = "higher" if mean.value > 0 else "lower"
         told.append(f"{activation} {signed(mean)}, {side} in {same} of {of} architectures and {rests}")
     return f"significant on average over these architectures: {'; '.join(told) or 'none'}"
-
-
-def by_rate(answer: Answer) -> dict[str, tuple[int, int, int]]:
-    """``at`` and ``below`` the reference's own learning rate -> how many comparisons are significantly more
-    reproducible, how many less, and how many there are."""
-    rates = {cell: arm.recipe.get("learning_rate", 0) for cell, arm in answer.grid.arms.items()}
-    found = {}
-    for where, sign in (("at", 0), ("below", -1)):
-        outcomes = [
-            decision.outcome
-            for cell, decision in answer.comparisons().items()
-            if np.sign(rates[cell] - rates[cell[0], answer.reference]) == sign
-        ]
-        found[where] = outcomes.count(OUTCOMES[0]), outcomes.count(OUTCOMES[1]), len(outcomes)
-    return found
-
-
-def _rates(answer: Answer) -> str:
-    return ". ".join(
-        f"Of {of} comparisons {where} {answer.reference}'s own learning rate {more} are significantly more "
-        f"reproducible, {less} less"
-        for where, (more, less, of) in by_rate(answer).items()
-    )
 
 
 def _seeds_apart(answer: Answer) -> str:

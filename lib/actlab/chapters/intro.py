@@ -29,7 +29,9 @@ SEEDS, LEAD = "sources", "charlm"
 """The study that did so with five seeds, and its first architecture."""
 KINKED, SMOOTH = "relu", "gelu"
 LINES = """\
-{between}. {gains}.
+{between}.
+
+{gains}.
 
 {perturbed}.
 

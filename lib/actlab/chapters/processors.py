@@ -24,7 +24,7 @@ from actlab.figures.primitives import points
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.families import finished, training
-from actlab.records.preregistration import plan_of
+from actlab.records.preregistration import params_of
 from actlab.records.repro import Grid
 from actlab.records.sources import Sources
 from actlab.records.store import Record
@@ -158,7 +158,7 @@ def scale_or_gpu(cpu: Sources, gpu: Grid) -> pd.DataFrame:
 def on_both(cpu: Grid, gpu: Grid) -> list[str]:
     """A sentence an arm that both have: the losses of one seed, and the total variation between seeds."""
     said = []
-    for cell, arm in cpu.arms.items():
+    for cell, arm in ((cell, arm) for cell, arm in cpu.arms.items() if cell in gpu.arms):
         losses = [each.values("val_loss", arm.labels) for each in (arm, gpu.arms[cell])]
         here, there = (each.arms[cell].estimate("total_variation").value for each in (cpu, gpu))
         said.append(
@@ -172,12 +172,13 @@ def on_both(cpu: Grid, gpu: Grid) -> list[str]:
 def bfloat16() -> tuple[str, pd.DataFrame]:
     """The records in bfloat16 and in float32, compared by the committed plan."""
     half, whole = (repro.read_study(study) for study in (HALF, WHOLE))
-    return equivalence(half, whole, plan_of(HALF))
+    params = params_of(HALF)
+    return equivalence(half, whole, params["plan"], len(params["model"]) * len(params["activations"]))
 
 
-def equivalence(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> tuple[str, pd.DataFrame]:
-    """The hypothesis, by the plan's rule, in a sentence; a row an outcome of the plan and arm that both studies have,
-    each outcome a family of its own."""
+def equivalence(half: Grid, whole: Grid, plan: Mapping[str, Any], arms: int) -> tuple[str, pd.DataFrame]:
+    """The hypothesis, by the plan's rule over all its ``arms``, in a sentence; a row an outcome of the plan and arm
+    that both studies have, each outcome a family of its own."""
     rows: dict[str, dict[str, str]] = {}
     cells = [cell for cell in half.arms if cell in whole.arms]
     for outcome in plan["outcomes"]:
@@ -194,7 +195,8 @@ def equivalence(half: Grid, whole: Grid, plan: Mapping[str, Any]) -> tuple[str, 
     if not rows:
         return NO_HALF, frame({})
     counts = Counter(row["verdict"] for row in rows.values())
-    every = "supported" if counts["equivalent"] == len(rows) else "undecided"
+    planned = arms * len(plan["outcomes"])
+    every = "supported" if counts["equivalent"] == planned else "undecided"
     word = "contradicted" if counts["beyond the margin"] else every
-    told = f"{counts['equivalent']} of {len(rows)} planned comparisons are equivalent within their margins"
+    told = f"{counts['equivalent']} of {planned} planned comparisons are equivalent within their margins"
     return f"that training in bfloat16 is equivalent to float32 is {word}: {told}", frame(rows)

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib import rcParams
 from matplotlib.figure import Figure
 
-from actlab import files
+from actlab import files, paths
 from actlab.chapters import arms
 from actlab.errors import BadInput, UnknownName
 from actlab.figures.answer import differences
@@ -177,6 +177,8 @@ def _settings(report: Report) -> Iterator[str]:
         yield f"settings that differ between arms: {'; '.join(differ)}"
     ended, spent = report.trials["status"].value_counts(), report.trials.get("seconds", pd.Series(dtype=float)).dropna()
     yield f"trials: {', '.join(f'{count} {status}' for status, count in ended.items())}"
+    if failed := sorted((paths.results() / report.study / "failed").glob("*.json")):
+        yield f"failed, not reported (tracebacks in {failed[0].parent}): {', '.join(path.stem for path in failed)}"
     if len(spent):
         yield f"training and evaluation: {spent.sum():,.0f} s in all, {spent.mean():.3g} s a trial"
 

@@ -83,6 +83,8 @@ class StudyDisplay:
 
 
 def _summary(record: store.Record) -> str:
+    if any(trial["status"] == "failed" for trial in record.get("trials", ())):
+        return "failed"
     parts = [f"loss {record['avg_val_loss']:.4f}", f"accuracy {record['avg_val_accuracy']:.2f}%"]
     if "avg_total_variation" in record:
         parts.append(f"TV {record['avg_total_variation']:.4f}")
