@@ -66,6 +66,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "mean_at_one_rate": also[companions.DOUBLE].main.pooled(companions.MEAN),
         },
         "floors": front.floors,
+        "growing": front.growing,
         "repeats": [value for grid in (lite, extreme) for value in grid.floors("repeat").values()],
         "amplification": [found for study in streams.values() for found in study.amplifications()],
         "perturbed": sum(len({model for model, _ in study.perturbed}) for study in streams.values()),

@@ -42,12 +42,14 @@ def answer(grid: Grid) -> str:
     if not tests[0]:
         return "no record compares an activation with relu yet"
     loss, tv = (sum(test.significant for test in found) for found in tests)
+    there = sum(test.significant and test.arm.model in stuck(grid) for test in tests[1])
     means = [grid.arms[model, REFERENCE].estimate("total_variation").value for model in learned(grid)]
     without = f" (without {listing(stuck(grid))}, which has learned too little)" * bool(stuck(grid))
     apart = f"two {REFERENCE} networks differ by a total variation of {span(means, '.2f')}{without}. " if means else ""
     return (
         f"{apart}After the same number of steps {loss} of {len(tests[0])} validation losses and {tv} differences "
-        f"between seeds differ significantly from {REFERENCE}'s (Holm-adjusted, 5%); the others are undecided"
+        f"between seeds{f' ({there} in {listing(stuck(grid))})' * bool(there)} differ significantly from {REFERENCE}'s "
+        "(Holm-adjusted, 5%); the others are undecided"
     )
 
 
