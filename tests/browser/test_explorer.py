@@ -166,7 +166,11 @@ def test_each_preset_opens_a_picture_that_back_leaves(visit):
     """The largest difference is that of the shown study and metric."""
     page = opened(visit)
     before, values = picture(page), numbers(page).value.abs()
-    for name, view in (("Show the rounding error", "ulp"), ("At equal loss", "loss"), ("The largest difference", "two")):
+    for name, view in (
+        ("Show the rounding error", "ulp"),
+        ("At equal loss", "loss"),
+        ("The largest difference", "two"),
+    ):
         page.get_by_role("button", name=name).click()
         assert f"view={view}" in address(page)
         assert page.locator(".main .arm").count() > 1

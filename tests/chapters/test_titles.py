@@ -71,6 +71,8 @@ def test_processors():
     assert len(small.floors()) == len(large.floors()) == 36
     assert processors.growing(small) == "under relu in 5 of 6 architectures, under other activations in none"
     assert not processors.growing(large).endswith("none")
+    found = processors.scale_or_gpu(sources.read(store.load_study("rounding")), large)
+    assert [*found["cause"]] == ["the scale"] * 4
     grid = repro.read(store.load_study(intro.PERTURBED))
     assert grid.models == ("charlm",), "named on the front page and in its figure"
     moved = {name: floor for name, (floor, _) in intro.floors(grid).items()}
