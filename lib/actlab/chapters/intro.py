@@ -130,14 +130,14 @@ def sentences(front: Front) -> dict[str, str]:
         "gains": front.gains,
         "perturbed": (
             f"**In small networks a rounding error grows under {KINKED} and {far}.** Move one weight by one unit in "
-            f"the last place (1 ULP), train the same seed again, and the two runs end {small(min(high))} to "
-            f"{small(max(high))} apart under {KINKED}, {small(max(low))} at most under {SMOOTH} ({LEAD}, {len(high)} "
-            f"seeds, one untuned rate). Single pairs end more than {FAR:g} apart "
+            f"the last place (ULP) and train the same seed again: the two runs end {small(min(high))} to "
+            f"{small(max(high))} apart under {KINKED}, {small(max(low))} at most under {SMOOTH} ({LEAD}, n = "
+            f"{len(high)}, one untuned rate). Single pairs end more than {FAR:g} apart "
             f"{'; in larger networks '.join(front.growing)}"
         ),
         "extent": "The comparison of seeds was planned before its runs (three architectures were read before the "
         f"others were trained): {len(answer.grid.activations)} activations, {chapter.extent(answer)} architectures, "
-        f"{base.n} seeds each, tuned rates, Holm-adjusted tests at 5%",
+        f"n = {base.n} seeds, tuned rates, Holm-adjusted tests at 5%",
         "hypotheses": "\n".join(f"| {each.name} | {each.told} |" for each in answer.hypotheses()),
         "limits": f"networks of {span(sizes, '.1f')} million parameters",
         "choosing": _choosing(answer),
