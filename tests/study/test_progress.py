@@ -1,6 +1,7 @@
 """What a running study shows, on a terminal and off it, and what TensorBoard is given."""
 
 import io
+import math
 import sys
 from types import SimpleNamespace
 from unittest.mock import MagicMock
@@ -27,7 +28,8 @@ def test_a_study_is_shown(terminal):
             Event("start", one, total=3),
             Event("progress", one, trial, 20, 2.5),
             Event("trial", one, trial),
-            Event("arm", one, record=RECORD),
+            Event("arm", one, record=RECORD | {"avg_total_variation": math.nan}),
+            Event("arm", one, record=RECORD | {"avg_total_variation": 0.1}),
             Event("arm", one, record=RECORD | {"trials": [{"status": "failed"}]}),
         ):
             display.watch(event)
@@ -35,6 +37,7 @@ def test_a_study_is_shown(terminal):
     text = console.file.getvalue()
     assert "loss 1.2500, accuracy 50.00%" in text
     assert f"{one.id}: failed" in text
+    assert ("TV 0.1000" in text, "nan" in text) == (True, False)
     assert ("ecd-symmetric-gelu 42" in text) == ("20/60" in text) == ("loss 2.500" in text) == terminal
     assert ("3 trials to train" in text) != terminal
 

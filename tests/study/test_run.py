@@ -24,6 +24,7 @@ from actlab.study.params import Params
 from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import load, run
 from actlab.study.trial import kind_of
+from actlab.trainers import process
 
 STUDIES = (
     Params.parse({"study": "grown", "model": "nanotransformer", "activations": "relu", **tiny.STUDY}),
@@ -56,6 +57,16 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     assert list(map(essence, run(settings).present)) == list(map(essence, outcome.present))
     run(toy.replace(activations=("relu", "gelu", "swish")))
     assert trained == ["swish"] * 3
+
+
+@pytest.mark.skipif(not process.bfloat16_arithmetic(), reason="no bfloat16 arithmetic, which has a message of its own")
+@pytest.mark.parametrize(("times", "said"), [([2.0, 1.0], "2.0 times as long"), ([1.0, 2.0], None)])
+def test_bfloat16_is_announced_where_it_is_slower(toy, monkeypatch, times, said):
+    """Before training, by the time of a product: a processor may have the instructions and be slower with them."""
+    monkeypatch.setattr(study, "repeat", lambda *_, **__: [times.pop(0)])
+    events = []
+    run(toy.replace(dtype="bfloat16", activations="relu", trials=1), watch=events.append)
+    assert [said in event.note for event in events if event.kind == "note"] == [True] * bool(said)
 
 
 @pytest.mark.usefixtures("toy")

@@ -86,7 +86,7 @@ def _summary(record: store.Record) -> str:
     if any(trial["status"] == "failed" for trial in record.get("trials", ())):
         return "failed"
     parts = [f"loss {record['avg_val_loss']:.4f}", f"accuracy {record['avg_val_accuracy']:.2f}%"]
-    if "avg_total_variation" in record:
+    if not math.isnan(record.get("avg_total_variation", math.nan)):  # a pair needs two trials
         parts.append(f"TV {record['avg_total_variation']:.4f}")
     return ", ".join(parts)
 
