@@ -14,6 +14,7 @@ from faulty import essence
 import actlab
 from actlab import paths
 from actlab.errors import DamagedRecord, DiskError, RecordError, UnknownName
+from actlab.files import write_text
 from actlab.records import store
 from actlab.study import mnist, status, trial_ablation
 from actlab.study import run as study
@@ -110,8 +111,10 @@ def grown(params, trials):
 @pytest.mark.parametrize("params", STUDIES, ids=lambda params: params.study)
 def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     """From two trials to three, with the cache and without it: the first two are what they were, and only the larger
-    record is read. Status counts what is done and left, by the seconds of recorded trials."""
+    record is read. Status counts what is done and left, by the seconds of recorded trials; the damage of another study
+    does not stop it."""
     monkeypatch.setattr(mnist, "SEEDS", 2)
+    write_text(store.path_of("another", "damaged"), "{")
     before = status.of(params)
     assert (before["missing"].tolist(), before["recorded"].tolist()) == ([2], [0])
     small = grown(params, 2)

@@ -19,7 +19,7 @@ from actlab.figures.primitives import Line, line, lines
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro
 from actlab.records.families import Tested, tested
-from actlab.records.repro import Grid
+from actlab.records.repro import Grid, shared
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.records.wording import with_interval
@@ -56,7 +56,8 @@ def complete(grid: Grid) -> list[str]:
 def share(grid: Grid, row: str) -> Estimate:
     """Share of the variance of the final validation loss at a size that lies between activations: two-way omega
     squared, arms share seeds (``block_share``)."""
-    return _share(tuple(tuple(map(float, arm.values("val_loss"))) for arm in grid.of_model(row)))
+    arms = grid.of_model(row)
+    return _share(tuple(tuple(map(float, arm.values("val_loss", shared(arms)))) for arm in arms))
 
 
 @cache
@@ -96,19 +97,15 @@ def comparisons(grid: Grid) -> list[Tested]:
 def growth(grid: Grid) -> dict[str, Estimate]:
     """By activation: how much further its loss lies from relu's at the largest complete size than at the smallest, on
     the side where it lies there, paired by seed."""
-    rows = complete(grid)
+    rows, couples, found = complete(grid), grid.couples(REFERENCE), {}
     if len(rows) < 2:
         return {}
-    small, large = (
-        {
-            a: arm.values("val_loss") - relu.values("val_loss")
-            for (own, a), (arm, relu) in grid.couples(REFERENCE).items()
-            if own == row
-        }
-        for row in (rows[0], rows[-1])
-    )
-    side = {a: float(np.sign(np.nanmean(large[a]))) for a in large}
-    return {a: paired_difference(side[a] * large[a], side[a] * small[a]) for a in sorted(large)}
+    for name in sorted(name for row, name in couples if row == rows[-1]):
+        four = [arm for row in (rows[0], rows[-1]) for arm in couples[row, name]]
+        small, relu_small, large, relu_large = (arm.values("val_loss", shared(four)) for arm in four)
+        side = float(np.sign(np.mean(large - relu_large)))
+        found[name] = paired_difference(side * (large - relu_large), side * (small - relu_small))
+    return found
 
 
 def figure(grid: Grid) -> Figure:

@@ -4,13 +4,16 @@ Trains nothing."""
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from actlab.records import tables
+from actlab import paths
+from actlab.errors import RecordError
+from actlab.records import store, tables
 from actlab.study.params import StudyParams
 from actlab.study.record import recorded
 from actlab.study.trial import cached, kind_of
@@ -47,9 +50,11 @@ def _state(place: Path) -> str:
 
 def _seconds(study: str) -> pd.DataFrame:
     """Recorded trials with their seconds: of the study, else of every study."""
-    every = tables.studies()
-    found = [tables.load(name)[0] for name in ([study] if study in every else every)]
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    found = [tables.of_records(store.load_study(study))[0]]
+    for folder in paths.results().glob("*") if found[0].empty else ():
+        with suppress(RecordError):  # the damage of another study is told where that is run
+            found.append(tables.of_records(store.load_study(folder.name))[0])
+    return pd.concat(found, ignore_index=True)
 
 
 def _each(arm: Any, spent: pd.DataFrame) -> float:
