@@ -47,7 +47,7 @@ def machine() -> dict[str, object]:
     return {
         "processor": processor(),
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
-        "capability": torch.backends.cpu.get_cpu_capability(),
+        "capability": torch.backends.cpu.get_cpu_capability() + " with AMX" * torch.cpu._is_amx_tile_supported(),
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,
