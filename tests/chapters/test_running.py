@@ -57,6 +57,25 @@ def test_the_newest_is_shown_and_a_missing_one_says_so():
     assert running.newest(running.TRUST)["provenance"]["date"] == "2026-01-03"
 
 
+def test_whole_commands_are_told_by_processor():
+    """The last record of each kind with bfloat16 arithmetic; ratios are medians over models."""
+    for number, (capability, half) in enumerate([("AVX2", None), ("AVX512", 9.0), ("AMX", 1.0), ("AVX512", 8.0)]):
+        ways = {"reference": [12.0], "float32": [4.0]} | ({"bfloat16": [half]} if half else {})
+        store.save(
+            store.path_of(running.SPEED, f"commands-{number}"),
+            {"kind": running.SPEED, "study": running.SPEED, "name": "commands"}
+            | {"measured": {"bfloat16": half is not None, "models": {"charlm": ways}}}
+            | {
+                "provenance": {
+                    "date": f"2026-01-0{number + 1}",
+                    "machine": {"processor": "P", "capability": capability},
+                }
+            },
+        )
+    assert running.halves() == {"P, AVX512": 0.5, "P, AMX": 4.0}
+    assert running.commands().loc[("P, AMX", "charlm")].tolist() == ["12", "4", "3.0", "1", "12.0"]
+
+
 def add(study, trial, equal=True, changed=(), moment="1"):
     record = {
         "arm": "an-arm",
