@@ -110,12 +110,36 @@ def test_the_plan_says_what_is_equivalent():
     assert processors.equivalence(repro.read([]), rounded(0, 0), PLAN, 2)[0] == processors.NO_HALF
 
 
+def moved(found):
+    """A study whose perturbed pairs lie so far apart."""
+    return SimpleNamespace(floors=lambda: found)
+
+
 @pytest.mark.parametrize(
-    ("cpu", "word"), [((0.02, 1e-7), "the scale"), ((1e-7, 1e-8), "the GPU"), ((1e-5, 1e-7), "undecided")]
+    ("cpu", "slow", "words"),
+    [
+        ((0.02, 1e-7), (1e-7, 1e-4), ("no", "yes")),
+        ((1e-7, 1e-8), (1e-7, 2e-3), ("yes", "no")),
+        ((1e-5, 1e-7), (5e-4, 1e-7), ("undecided", "undecided")),
+    ],
 )
-def test_growth_is_of_the_scale_or_of_the_gpu(cpu, word):
-    """As params/rounding.yaml words it: one activation is enough for the scale, both must stay below for the GPU."""
-    pairs = dict(zip([("minigpt", "gelu"), ("minigpt", "swiglu")], cpu, strict=True))
-    here = SimpleNamespace(perturbed=pairs, perturbation=lambda model, name, _: [pairs[model, name]])
-    found = processors.scale_or_gpu(here, SimpleNamespace(floors=lambda: dict.fromkeys(pairs, 0.03)))
-    assert found.loc["minigpt, swiglu"].tolist() == [small(cpu[1]), "0.030", word]
+def test_what_the_growth_needs(cpu, slow, words):
+    """As params/rounding.yaml and params/rounding-slow.yaml word it: one activation is enough to grow without the GPU
+    or the rate, both must stay below for the opposite."""
+    here, low = (dict(zip([("minigpt", "gelu"), ("minigpt", "swiglu")], values, strict=True)) for values in (cpu, slow))
+    found = processors.causes(moved(here), moved(dict.fromkeys(here, 0.03)), moved(low))
+    assert found.loc["minigpt, swiglu"].tolist() == [small(cpu[1]), "0.030", small(slow[1]), *words]
+
+
+@pytest.mark.parametrize(
+    ("grown", "planned", "word"),
+    [(0, 6, "supported"), (0, 5, "undecided"), (3, 6, "undecided"), (4, 6, "contradicted")],
+)
+def test_the_rule_at_tuned_rates(grown, planned, word):
+    """As params/rounding-tuned.yaml words it: every smooth arm small, of all that were planned; or one that grows in
+    four architectures."""
+    models = [f"model {index}" for index in range(planned)]
+    found = {(model, name): 1e-7 for model in models for name in ("gelu", "swish", "smelu_05", "smelu_1", "swiglu")}
+    found |= {(model, "gelu"): 0.01 for model in models[:grown]} | {(model, "relu"): 0.01 for model in models}
+    said = processors.at_tuned_rates(moved(found))
+    assert f" but relu is {word}: it exceeds this in {grown} of {5 * planned} configurations" in said

@@ -62,6 +62,7 @@ def test_read_tells_streams_and_perturbations_apart():
     arms = found.grids["charlm"].arms.values()
     assert {(arm.activation, arm.varies) for arm in arms} == set(product(["relu", "gelu", "smelu_1"], sources.STREAMS))
     np.testing.assert_allclose(found.perturbation("charlm", "relu", "nudge"), [1e-4, 2e-4, 3e-4, 4e-4, 5e-4])
+    assert found.floors()["charlm", "relu"] == 1e-4, "of the first seed"
     np.testing.assert_array_equal(found.perturbation("charlm", "relu", "repeat"), np.zeros(5))
     assert not len(found.perturbation("charlm", "relu", "bfloat16"))
 

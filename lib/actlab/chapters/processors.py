@@ -33,8 +33,11 @@ from actlab.statistics.equal_loss import decide
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import ALPHA, REFERENCE
 
-NEAR = 1e-6
-"""Total variation below which it does not grow, by the rule of params/rounding.yaml."""
+NEAR, ANYWAY = 1e-6, 1e-3
+"""Total variation below which it does not grow without a GPU (params/rounding.yaml); above which it does at a low rate
+(params/rounding-slow.yaml)."""
+SMOOTH_ARMS, MANY = 30, 4
+"""Of params/rounding-tuned.yaml: planned configurations without the reference; architectures that contradict it."""
 PROCESSOR = ("processor", "capability")
 """What of a machine may differ between twins."""
 NOWHERE = 1e-10
@@ -117,7 +120,7 @@ def summary(found: pd.DataFrame) -> str:
     )
 
 
-def growing(grid: Grid) -> str:
+def growing(grid: Grid | Sources) -> str:
     """In how many architectures a perturbation of 1 ULP grows under the reference, and in which under another
     activation."""
     grown = [cell for cell, moved in grid.floors().items() if moved > FAR]
@@ -127,7 +130,7 @@ def growing(grid: Grid) -> str:
     return f"under {REFERENCE} in {past} of {len(asked)} architectures, under other activations in {others}"
 
 
-def architectures(grids: Mapping[str, Grid]) -> pd.DataFrame:
+def architectures(grids: Mapping[str, Grid | Sources]) -> pd.DataFrame:
     """A row a size and device: where that grows, and the most that it comes to under another activation."""
     rows = {}
     for name, grid in grids.items():
@@ -141,18 +144,29 @@ def architectures(grids: Mapping[str, Grid]) -> pd.DataFrame:
     return frame(rows)
 
 
-def scale_or_gpu(cpu: Sources, gpu: Grid) -> pd.DataFrame:
-    """A row a configuration: the same perturbation on a CPU and on a GPU, and the cause of its growth in that
-    architecture by the rule of params/rounding.yaml."""
-    moved = pd.Series({cell: cpu.perturbation(*cell, "nudge")[0] for cell in cpu.perturbed}, dtype=float)
-    most = moved.groupby(level=0).transform("max")
-    causes = np.where(most > FAR, "the scale", np.where(most < NEAR, "the GPU", "undecided"))
-    return frame(
-        {
-            ", ".join(cell): {"on a CPU": small(here), "on a GPU": small(gpu.floors()[cell]), "cause": cause}
-            for (cell, here), cause in zip(moved.items(), causes, strict=True)
-        }
+def at_tuned_rates(tuned: Sources) -> str:
+    """Whether it stays small under smooth activations at tuned rates, by the rule of params/rounding-tuned.yaml."""
+    others = {cell: moved for cell, moved in tuned.floors().items() if cell[1] != REFERENCE}
+    grown = [model for (model, _), moved in others.items() if moved > FAR]
+    every = "supported" if not grown and len(others) == SMOOTH_ARMS else "undecided"
+    return (
+        f"that a perturbation of 1 ULP stays below {FAR:g} at tuned rates under all activations but {REFERENCE} is "
+        f"{'contradicted' if len(set(grown)) >= MANY else every}: it exceeds this in {len(grown)} of {len(others)} "
+        f"configurations, in {len(set(grown))} of {len({model for model, _ in others})} architectures"
     )
+
+
+def causes(cpu: Sources, gpu: Grid, slow: Sources) -> pd.DataFrame:
+    """A row a configuration: the same perturbation on a CPU, on a GPU and at a third of the learning rate, and what its
+    growth in that architecture needs by the rules of params/rounding.yaml and params/rounding-slow.yaml."""
+    here, low = (pd.Series(study.floors(), dtype=float) for study in (cpu, slow))
+    most, least = (moved.groupby(level=0).transform("max") for moved in (here, low))
+    gpus = np.where(most > FAR, "no", np.where(most < NEAR, "yes", "undecided"))
+    rates = np.where(least <= FAR, "yes", np.where(least > ANYWAY, "no", "undecided"))
+    found = {"CPU": here, "GPU": pd.Series(gpu.floors()), "CPU, a third of the rate": low}
+    rows = pd.DataFrame(found).loc[here.index].map(small)
+    rows["needs a GPU"], rows["needs the rate"] = gpus, rates
+    return rows.set_axis([", ".join(cell) for cell in here.index])
 
 
 def on_both(cpu: Grid, gpu: Grid) -> list[str]:

@@ -47,6 +47,10 @@ class Sources:
         pairs = repro.changed(self.perturbed.get((model, activation)), variant).values()
         return np.array([float(pair[METRIC]) for pair in pairs])
 
+    def floors(self) -> dict[tuple[str, str], float]:
+        """(model, activation) -> total variation of the first seed's trial and the same seed after 1 ULP."""
+        return {cell: float(self.perturbation(*cell, "nudge")[0]) for cell in self.perturbed}
+
     def amplifications(self) -> list[Estimate]:
         """``amplification`` of every model and smooth activation whose perturbed trials and relu's are recorded."""
         cells = ((m, a) for m in self.grids for a in SMOOTH if {(m, a), (m, REFERENCE)} <= {*self.perturbed})
