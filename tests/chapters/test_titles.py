@@ -63,16 +63,19 @@ def test_answer():
 
 def test_processors():
     """Kinked and smooth activations lie more than three powers of ten apart in charlm, and at lite scale in five of six
-    architectures; at partial scale not in all."""
+    architectures; at tuned rates and at partial scale not in all."""
     assert title("processors").startswith(
-        "In five of six small networks a rounding error grows under relu, in all it stays"
+        "At a low learning rate a rounding error grows in five of six small networks under relu and in none"
     )
     small, large = map(repro.read_study, (intro.SMALL, intro.LARGER))
     assert len(small.floors()) == len(large.floors()) == 36
     assert processors.growing(small) == "under relu in 5 of 6 architectures, under other activations in none"
     assert not processors.growing(large).endswith("none")
-    found = processors.scale_or_gpu(sources.read(store.load_study("rounding")), large)
-    assert [*found["cause"]] == ["the scale"] * 4
+    tuned, partial, slow = (sources.read(store.load_study(f"rounding{name}")) for name in ("-tuned", "", "-slow"))
+    assert "is contradicted: it exceeds this in 20 of 30 configurations, in 5 of 6" in processors.at_tuned_rates(tuned)
+    assert processors.growing(tuned).startswith("under relu in 6 of 6 architectures")
+    found = processors.causes(partial, large, slow)
+    assert [*found["needs a GPU"]] == ["no"] * 4
     grid = repro.read(store.load_study(intro.PERTURBED))
     assert grid.models == ("charlm",), "named on the front page and in its figure"
     moved = {name: floor for name, (floor, _) in intro.floors(grid).items()}
