@@ -153,7 +153,7 @@ def test_another_study_begins_with_every_level_and_back_undoes(visit):
 
 def test_a_link_opens_its_state_and_an_old_one_opens_all_the_same(visit):
     """Links outlive records: what is unknown gets its default."""
-    page = opened(visit, "sources", view="loss", level=40, activation=["relu", "gelu"], model="convlm")
+    page = opened(visit, "sources", view="loss", level=40, activation="relu,gelu", model="convlm")
     assert page.get_by_role("combobox", name="picture").input_value() == "loss"
     assert page.get_by_role("combobox", name="model").input_value() == "convlm"
     assert page.locator("fieldset input:checked").count() == 2

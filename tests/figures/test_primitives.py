@@ -60,13 +60,13 @@ def test_lines_have_bands_bars_levels_and_marks():
     assert (low, "bigram" in words(figure)) == (pytest.approx(1.9), True)
     (axes,) = lines({("", "relu"): made}, "step", "loss", hollow=[("", "relu")]).axes
     assert axes.lines[0].get_linestyle() == "None"
-    (axes,) = lines({("", "relu"): made}, "step", "loss", bars=True, log=True).axes
+    (axes,) = lines({("", "relu"): made}, "step", "loss", kind="bars", log=True).axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "2"]
 
 
 def test_marks_alone_have_both_intervals():
     found = {("charlm", "gelu"): crossed(estimate(1), estimate(2)), ("charlm", "relu"): Line([3], [4])}
-    relu, gelu = lines(found, "x", "y", alone=True).axes[0].containers
+    relu, gelu = lines(found, "x", "y", kind="alone").axes[0].containers
     assert [mark.lines[0].get_xydata().tolist() for mark in (relu, gelu)] == [[[3, 4]], [[1, 2]]]
     assert [len(mark.lines[2]) for mark in (relu, gelu)] == [0, 2]
 

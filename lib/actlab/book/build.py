@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from actlab.files import write_text
 from actlab.records import store
 
 
-def build_book(workers: int = os.cpu_count() or 1, root: Path = paths.ROOT) -> Path:
+def build_book(workers: int, root: Path = paths.ROOT) -> Path:
     """Bring the book up to date; returns its first page, ``book/_build/html/index.html``. Where nothing has changed,
     Sphinx, whose start alone takes seconds, is not asked.
 

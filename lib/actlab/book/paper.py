@@ -6,12 +6,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
-from matplotlib.figure import Figure
 
 from actlab import paths
 from actlab.book.execute import BookError
@@ -19,32 +14,24 @@ from actlab.chapters import paper as chapter
 from actlab.figures.style import svg
 from actlab.files import write_text
 
-DOCUMENTS = ("paper", "supplement")
-
 
 def build_paper(out: Path = paths.ROOT / "paper" / "_build") -> list[Path]:
-    """Write the sources and set both documents; the folder alone is enough to set them again.
+    """Write the sources and set both documents; the folder alone is enough to set them again. What has no value is
+    null in ``values.json``, and its sentence is not set.
 
     Raises:
         BookError: typst refuses the text, or a statement in it that the records do not bear (it says where).
     """
-    lay_out(out, *chapter.made())
-    for source in [*(paths.ROOT / "paper").glob("*.typ"), paths.ROOT / "book" / "references.bib"]:
-        shutil.copy(source, out)
-    return [typeset(out / f"{name}.typ") for name in DOCUMENTS]
-
-
-def lay_out(
-    out: Path, values: Mapping[str, Any], figures: Mapping[str, Figure], tables: Mapping[str, pd.DataFrame]
-) -> None:
-    """``values.json``, ``figures/*.svg`` and ``tables/*.csv``; what has no value is null, and its sentence is not
-    set."""
+    values, figures, tables = chapter.made()
     numbers = re.sub(r"\b(NaN|-?Infinity)\b", "null", json.dumps(values, indent=1, default=vars))
     write_text(out / "values.json", numbers)
     for name, figure in figures.items():
         write_text(out / "figures" / f"{name}.svg", svg(figure).decode())
     for name, table in tables.items():
         write_text(out / "tables" / f"{name}.csv", table.to_csv(index_label="name"))
+    for source in [*(paths.ROOT / "paper").glob("*.typ"), paths.ROOT / "book" / "references.bib"]:
+        shutil.copy(source, out)
+    return [typeset(out / f"{name}.typ") for name in ("paper", "supplement")]
 
 
 def typeset(source: Path) -> Path:

@@ -22,4 +22,4 @@ def rendered(name: str, **values: Any) -> Any:
 
 def activations() -> Any:
     """Name, formula, kind and source of every activation, formulas as MathML."""
-    return rendered("activations", rows=ACTIVATIONS.values(), mathml=lambda tex: to_mathml(tex, "inline"))
+    return rendered("activations", rows=ACTIVATIONS.values(), mathml=to_mathml)

@@ -66,7 +66,7 @@ def figure_effects(published: Factorial, tuned: Factorial) -> Figure:
 def figure_rates(found: Rates) -> Figure:
     """Loss against the multiple of the published learning rate, a line an optimizer."""
     shown = {("", words(o)): line(by_rate) for o, by_rate in found.items()}
-    return lines(shown, "learning rate over the published one", LOSS_LABEL, bars=True, log=True, height=2.8)
+    return lines(shown, "learning rate over the published one", LOSS_LABEL, kind="bars", log=True, height=2.8)
 
 
 def ranking(f: Factorial) -> dict[tuple[str, str], Test]:

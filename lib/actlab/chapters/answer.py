@@ -4,7 +4,6 @@ comparisons."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from html import escape
 from typing import Any, get_args
 
@@ -22,7 +21,7 @@ from actlab.records.tables import of_records
 from actlab.records.wording import extremes, listing, signed, significance
 from actlab.statistics.equal_loss import Decision, Outcome, read_at_equal_seeds
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.significance import ALPHA, Cells, Test, adjusted, detectable_paired, equivalence_p, holm
+from actlab.statistics.significance import ALPHA, Cells, adjusted, detectable_paired, equivalence_p, holm
 
 STUDY, TUNING = "answer", "answer-tuning"
 """The confirmatory study and the one that chose its rates."""
@@ -44,14 +43,13 @@ def sentences(answer: Answer) -> dict[str, str]:
     if out := [cell for cell in answer.grid.arms if cell not in answer.kept.arms]:
         told.append(f"left out by the plan: {cells_in_words(out)}")
     more, less, equivalent, undecided = map(len, words.values())
+    losses = {f"{name} in {model}": test for (model, name), test in answer.at_the_end("val_loss").items()}
     return {
         "answer": f"of {len(found)} differences from {answer.reference} in total variation between seeds, at equal "
         f"validation loss, {undecided} are undecided and {equivalent or 'none'} equivalent (within {answer.margin:g}). "
         f"Two seeds agree significantly more in {more}, less in {less} (Holm-adjusted, 5%)",
         "outcomes": "; ".join(told) or f"all {undecided} recorded comparisons are undecided",
-        "loss": significance(
-            _named(answer.at_the_end("val_loss")), "final loss, each at its tuned rate,", answer.planned
-        ),
+        "loss": significance(losses, "final loss, each at its tuned rate,", answer.planned),
         "power": "undecided is not equivalent: with 80% power, at Holm's first step, these seeds find a difference of "
         f"{extremes(detectable(answer))} in total variation. {_reach(answer)}",
         "means": _means(answer),
@@ -74,18 +72,13 @@ def detectable(answer: Answer) -> dict[str, float]:
 
 def _reach(answer: Answer) -> str:
     """How many comparisons could be found equivalent, were their differences 0."""
-    centred = [replace(e, value=0.0, low=e.low - e.value, high=e.high - e.value) for e, _ in primary(answer).values()]
-    found = [equivalence_p(e, answer.margin) < _first_step(answer) for e in centred]
+    found = [e.tail(answer.margin) < _first_step(answer) for e, _ in primary(answer).values()]
     return f"Were all differences exactly 0, {sum(found)} of {len(found)} intervals would show equivalence at that step"
 
 
 def _first_step(answer: Answer) -> float:
     """The level of Holm's first step."""
     return ALPHA / max(answer.planned, len(answer.comparisons()))
-
-
-def _named(cells: Cells) -> dict[str, Test]:
-    return {f"{activation} in {model}": found for (model, activation), found in cells.items()}
 
 
 def cells_in_words(cells: Iterable[tuple[str, str]]) -> str:
@@ -172,7 +165,7 @@ def pooled(answer: Answer, models: Collection[str] = ()) -> Cells:
     return {("mean over architectures", name): (e, p) for name, e, p in found if e.n}
 
 
-def written(study: str = STUDY) -> Any:
+def written(study: str) -> Any:
     """What two seeds of an activation write from the same prompt with the same random draws, side by side; what they
     write alike at the beginning is marked."""
     shown = []
@@ -193,19 +186,17 @@ def extent(answer: Answer, study: str = STUDY) -> str:
     return f"{len({model for model, _ in answer.kept.arms})} of {np.size(params_of(study)['model'])}"
 
 
-def tables(answer: Answer, study: str = STUDY, companions: Iterable[str] = ()) -> Any:
+def tables(answer: Answer, study: str, companions: Iterable[str]) -> Any:
     """Every table of the page, folded; the plans of the ``companions`` with the study's own."""
     every = (
         "every comparison, at equal loss and at every outcome of the plan (each a family of its own, each level too; "
         "*: significant; =: equivalent within the outcome's margin)"
     )
-    rates = "learning rates that were tried, with their mean loss on text that no other number uses"
-    plan = "when the plan was committed and when the first run under it began"
     return folded(
         {
             every: comparison_table(answer),
-            rates: rate_table(answer),
-            plan: arms.registered(study, *companions),
+            "learning rates that were tried, with their mean loss on text that nothing else uses": rate_table(answer),
+            "when the plan was committed and when the first run under it began": arms.registered(study, *companions),
             "origin of the records": arms.provenance(answer.grid),
         }
     )

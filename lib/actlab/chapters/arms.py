@@ -52,7 +52,7 @@ def figure_trade(grid: Grid) -> Figure:
         for arm, relu in grid.couples(REFERENCE).values()
     }
     x, y = "validation loss minus relu's (nats; left is better)", "total variation minus relu's\n(down agrees more)"
-    return lines(found, x, y, alone=True, zero=True, share=False)
+    return lines(found, x, y, kind="alone", zero=True, share=False)
 
 
 def figure_floors(grid: Grid) -> Figure:

@@ -38,12 +38,9 @@ def link(study: str, **state: object) -> str:
         state: what is not the default: ``view`` (values, through, loss, ulp, two), ``metric``, ``minus`` (a
         reference, or none), ``x`` (iteration, or a metric), ``along`` (a factor), ``level`` (of loss: 0, the lowest
         that all reach, to 90), ``a`` and ``b`` (a configuration's levels, joined by /), any factor (its level; of
-        activations, a list).
+        activations, several with commas between).
     """
-    given = {"study": study, **state}
-    return "explore.html#" + urlencode(
-        {key: ",".join(map(str, v)) if isinstance(v, list | tuple) else str(v) for key, v in given.items()}, safe=",/"
-    )
+    return "explore.html#" + urlencode({"study": study, **state}, safe=",/")
 
 
 def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -60,8 +57,7 @@ def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
 def of_records(folders: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     """Everything that the explorer needs of some folders' records, as plain values; a folder with nothing to explore is
     left out."""
-    known = list(TITLES)
-    names = sorted(folders, key=lambda name: (known.index(name) if name in known else len(known), name))
+    names = [*(name for name in TITLES if name in folders), *sorted({*folders} - {*TITLES})]
     found = {name: _study(name, folders[name]) for name in names}
     shown = {name: study for name, study in found.items() if study["arms"]}
     levels = {level for study in shown.values() for level in study["factors"][study["series"]]["levels"]}
@@ -80,7 +76,6 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
     names = names or list(METRICS)
     arms = [_arm(record, names, apart, records) for record in records if record["kind"] == kind]
     levels = {factor: in_order({arm["at"][factor] for arm in arms}) for factor in arms[0]["at"]}
-    metrics = {name: EVERY[name] for name in names}
     return {
         "title": TITLES.get(name, name),
         "kind": kind,
@@ -91,8 +86,8 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
             for factor, found in levels.items()
         },
         "metrics": {
-            name: {"label": m.label.replace("character", unit), "note": m.note, "pairs": name in PAIR_METRICS}
-            for name, m in metrics.items()
+            m.name: {"label": m.label.replace("character", unit), "note": m.note, "pairs": m.name in PAIR_METRICS}
+            for m in (EVERY[name] for name in names)
         },
         "arms": sorted(arms, key=lambda arm: [levels[factor].index(level) for factor, level in arm["at"].items()]),
     }

@@ -43,7 +43,7 @@ def figure_differences(sweep: Sweep) -> Figure:
 def figure_epochs(sweep: Sweep) -> Figure:
     """Accuracy against the number of epochs."""
     found = {("", words(network)): line(by) for network, by in over_epochs(sweep).items() if by}
-    return lines(found, "epochs", METRICS["val_accuracy"].label, bars=True, log=True, height=2.8)
+    return lines(found, "epochs", METRICS["val_accuracy"].label, kind="bars", log=True, height=2.8)
 
 
 def table(sweep: Sweep) -> pd.DataFrame:

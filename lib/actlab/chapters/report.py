@@ -117,7 +117,7 @@ def figure(grid: Grid) -> Figure:
     found: dict[tuple[str, str], Line] = {(LOSS, activation): line(e) for activation, e in by_activation.items()}
     if by_size := shares(grid):
         found[SHARE, "all activations"] = line(by_size)
-    return lines(found, "parameters", "", bars=True, zero=True, log=True, columns=2, share=False, height=2.8)
+    return lines(found, "parameters", "", kind="bars", zero=True, log=True, columns=2, share=False, height=2.8)
 
 
 def table(grid: Grid) -> pd.DataFrame:

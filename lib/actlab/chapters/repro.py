@@ -77,23 +77,13 @@ def by_the_margin(grid: Grid, margin: float) -> str:
         grid: the arms.
         margin: of equivalence, in nats: an activation is equivalent if all of its 95% interval lies within it.
     """
-    found: dict[str, list[str]] = {
-        "significantly higher": [],
-        "significantly lower": [],
-        "equivalent": [],
-        "undecided": [],
-    }
+    words = ("significantly higher", "significantly lower", "equivalent", "undecided")
+    found: dict[str, list[str]] = {word: [] for word in words}
     for test in tested(grid, "val_loss"):
         e = test.difference
-        decided = ("lower" if e.value < 0 else "higher") if test.significant else ""
-        word = (
-            f"significantly {decided}"
-            if decided
-            else "equivalent"
-            if -margin < e.low and e.high < margin
-            else "undecided"
-        )
-        found[word].append(test.arm.activation)
+        near = "equivalent" if -margin < e.low and e.high < margin else "undecided"
+        far = f"significantly {'lower' if e.value < 0 else 'higher'}"
+        found[far if test.significant else near].append(test.arm.activation)
     told = [f"{word} under {listing(names)}" for word, names in found.items() if names]
     return f"compared with relu's, the validation loss is {'; '.join(told)} (Holm-adjusted; margin {margin:g} nats)"
 

@@ -83,7 +83,7 @@ def figure_floors(found: Studies) -> Figure:
 def figure_ensembles(found: Studies) -> Figure:
     """Total variation between two ensembles against their size; every stream varies."""
     every = {(model, arm.activation): line(ensembles(arm)) for model, arm in _arms(found)}
-    return lines(every, "runs in an ensemble", LABEL, bars=True, log=True, height=2.0)
+    return lines(every, "runs in an ensemble", LABEL, kind="bars", log=True, height=2.0)
 
 
 def tables(found: Studies) -> Any:

@@ -211,7 +211,7 @@ def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
     x, y = "val_accuracy", "total_variation"
     if {x, y} <= {*report.metrics}:
         both = {cell: crossed(arm.estimate(x), arm.estimate(y)) for cell, arm in every.items()}
-        figure = lines(both, METRICS[x].label, METRICS[y].label, alone=True, share=False)
+        figure = lines(both, METRICS[x].label, METRICS[y].label, kind="alone", share=False)
         yield "accuracy_vs_reproducibility", figure
     curves = {
         cell: line({step: mean_interval(values) for step, values in arm.curve("val_loss").items()})

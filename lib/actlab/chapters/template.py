@@ -27,7 +27,7 @@ def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) ->
     if not rows:
         return pd.DataFrame({"": [NO_RECORD]}, index=[""])
     made = pd.DataFrame.from_dict(dict(enumerate(rows.values())), orient="index").fillna("")
-    made.index = pd.MultiIndex.from_tuples(list(rows), names=names) if len(names) > 1 else pd.Index(list(rows))
+    made.index = pd.Index(list(rows), name=names or None)
     return made
 
 

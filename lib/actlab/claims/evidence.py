@@ -70,9 +70,8 @@ class Evidence:
 def gather() -> Evidence:
     """All that is recorded; arms that somebody added under other settings decide no claim."""
     grids = {scale: read(found) for scale, study in STUDIES.items() if (found := usual(store.load_study(study)))}
-    flawed = by_defect(record for study in FLAWED for record in store.load_study(study))
-    published = autopsy.readings(record for study in autopsy.STUDIES for record in store.load_study(study))
-    return Evidence(grids, flawed, published)
+    flawed = [record for study in FLAWED for record in store.load_study(study)]
+    return Evidence(grids, by_defect(flawed), autopsy.readings(flawed))
 
 
 def by_defect(records: Iterable[Record]) -> dict[tuple[str, int], Grid]:

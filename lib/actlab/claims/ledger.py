@@ -29,8 +29,6 @@ from actlab.records.settings import usual
 FILE = Path(__file__).with_name("claims.yaml")
 KINDS = {"outcome": "outcomes of training", "setting": "settings", "count": "counts and arithmetic"}
 """Kind of claim -> what claims of it are about."""
-COLUMNS = ["source", "document", "section", "kind", "claim", "reported", "ours", "basis", "verdict", "defect", "rule"]
-COLUMNS += ["changed", "twins", "page", "lacks"]
 
 
 class Claim(BaseModel):
@@ -84,8 +82,7 @@ READERS: dict[str, tuple[tuple[str, ...], Callable[..., Any], Callable[[Any], st
 
 @cache
 def _file() -> dict[str, Any]:
-    found: dict[str, Any] = read_yaml(FILE)
-    return found
+    return read_yaml(FILE)
 
 
 @cache
@@ -112,20 +109,20 @@ def changes() -> dict[str, str]:
 
 
 def judge() -> pd.DataFrame:
-    """One row a claim, by id; columns ``COLUMNS``."""
+    """One row a claim, by id."""
     found = {}
     for name, (studies, read, _) in READERS.items():
         records = [store.load_study(study) for study in studies]
         found[name] = read(*records), since(chain(*records))
     rows = {claim.id: _row(claim, finding(claim, *found[claim.reads])) for claim in claims()}
-    return pd.DataFrame.from_dict(rows, orient="index")[COLUMNS]
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def _row(claim: Claim, found: Finding) -> dict[str, Any]:
     same = {other for group in twins() if claim.id in group for other in group} - {claim.id}
     changed = told(changes()[claim.id], found)
     about = {"rule": claim.full_rule, "changed": changed, "twins": ", ".join(sorted(same))}
-    return claim.model_dump() | vars(found) | about
+    return claim.model_dump(exclude={"id", "reads", "arguments", "why"}) | vars(found) | about
 
 
 def told(changed: str, found: Finding) -> str:
@@ -151,10 +148,8 @@ def finding(claim: Claim, evidence: Any, first: str = "") -> Finding:
 
 
 def twins() -> list[list[str]]:
-    """Claims that say one thing in several places, in other words or by another number of the same runs: each group has
-    one verdict."""
-    found: list[list[str]] = _file()["twins"]
-    return found
+    """Groups of claims that say one thing, in other words or by another number of the same runs."""
+    return _file()["twins"]
 
 
 def table(judged: pd.DataFrame) -> pd.DataFrame:

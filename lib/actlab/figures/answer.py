@@ -73,7 +73,7 @@ def lead(
 ) -> Figure:
     """The front page's: total variation between seeds while they learn, and after a perturbation of 1 ULP."""
     with styled():
-        figure, axes = canvas(1, len(panels), width=4.2 * len(panels), height=3.4)
+        figure, axes = canvas(1, len(panels), 4.2 * len(panels), 3.4)
         for name, where in zip(panels, axes, strict=True):
             where.set_ylabel("total variation (lower: more reproducible)")
             if name == PANELS[0]:

@@ -167,8 +167,7 @@ def lines(
     x: str,
     y: str,
     *,
-    bars: bool = False,
-    alone: bool = False,
+    kind: str = "band",
     hollow: Collection[tuple[str, str]] = (),
     levels: Mapping[str, float] | None = None,
     zero: bool = False,
@@ -177,13 +176,12 @@ def lines(
     height: float = 2.3,
     share: bool = True,
 ) -> Figure:
-    """A panel a first name, a line a second one, with its limits as a band.
+    """A panel a first name, a line a second one, with its limits.
 
     Args:
         found: the lines by panel and series.
         x, y: labels of the axes, with their units.
-        bars: limits as error bars.
-        alone: marks with both limits, without a line (a scatter plot).
+        kind: limits as a ``band`` or as ``bars``; ``alone``: marks with both limits, without a line (a scatter plot).
         hollow: drawn as hollow marks without a line or limits, so that what lies below is seen.
         levels: name -> height of a dotted line in every panel.
         zero: draw a line at 0; of marks alone, on both axes.
@@ -194,8 +192,7 @@ def lines(
 
     def draw(axes: Axes, panel: str) -> None:
         for name in _ordered(series for own, series in found if own == panel):
-            kind = "hollow" if (panel, name) in hollow else "alone" if alone else "bars" if bars else "band"
-            _line(axes, name, found[panel, name], kind)
+            _line(axes, name, found[panel, name], "hollow" if (panel, name) in hollow else kind)
         for name, level in (levels or {}).items():
             axes.axhline(level, color=GREY, linewidth=0.8, linestyle=":")
             outlined(
@@ -203,7 +200,7 @@ def lines(
             )
         if zero:
             axes.axhline(0, color=GREY, linewidth=0.8)
-        if alone:
+        if kind == "alone":
             axes.locator_params(nbins=4)
             if zero:
                 axes.axvline(0, color=GREY, linewidth=0.8)

@@ -4,8 +4,8 @@ figure as a page shows it, with its caption and the numbers that it draws."""
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from functools import partial
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -21,8 +21,7 @@ from matplotlib.patheffects import withStroke
 from actlab.files import read_yaml
 from actlab.records.wording import capital
 
-HOUSE, LOOKS = (Path(__file__).with_name(name) for name in ("house.mplstyle", "look.yaml"))
-LOOK: dict[str, tuple[str, str, list[int]]] = read_yaml(LOOKS)
+LOOK: dict[str, tuple[str, str, list[int]]] = read_yaml(Path(__file__).with_name("look.yaml"))
 """Name -> colour, marker, dashes."""
 SPARE = ("#8C510A", "#01665E", "#7B3294", "#5E4FA2", "#737373", "#B2182B", "#4D9221")
 GREY = "#666666"
@@ -42,14 +41,11 @@ def look(name: str) -> tuple[str, str, list[int]]:
     return LOOK[key] if (key := known(name)) else (SPARE[sum(map(ord, name)) % len(SPARE)], "o", [1, 0])
 
 
-@contextmanager
-def styled() -> Iterator[None]:
-    """Everything drawn inside has the house style."""
-    with mpl.rc_context(fname=HOUSE):
-        yield
+styled = partial(mpl.rc_context, fname=Path(__file__).with_name("house.mplstyle"))
+"""Everything drawn inside has the house style."""
 
 
-def canvas(rows: int = 1, columns: int = 1, width: float = 7.0, height: float = 3.2) -> tuple[Figure, list[Axes]]:
+def canvas(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
     """A figure outside pyplot's global state, ``width`` x ``height`` inches, and its axes row by row. Call it inside
     ``styled``."""
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -76,7 +72,7 @@ def legend(figure: Figure, panels: list[Axes], columns: int = 4) -> None:
 def words_alone() -> Figure:
     """In place of a figure for which there are no records."""
     with styled():
-        figure, (axes,) = canvas(width=5.0, height=1.0)
+        figure, (axes,) = canvas(1, 1, 5.0, 1.0)
         axes.text(0.5, 0.5, NO_RECORD, transform=axes.transAxes, ha="center", va="center")
         axes.set_axis_off()
     return figure

@@ -77,4 +77,4 @@ def figure_trade_off(evidence: Autopsy) -> Figure:
         found["same inputs", model] = Line(at["train_loss"], at["paired"])
     hollow = [key for key in found if key[1].endswith("itself")]
     x, y = "training loss (nats)", "mean total variation (0 to 1)"
-    return lines(found, x, y, alone=True, hollow=hollow, columns=2, share=False, height=3.2)
+    return lines(found, x, y, kind="alone", hollow=hollow, columns=2, share=False, height=3.2)
