@@ -90,7 +90,7 @@ def make(page: Page) -> None:
         notebook = _execute(page, work)
         _clean(notebook, {**declared(page.source), **page.values})
         notebook.metadata["actlab"] = inputs
-        files.write_text(page.path, str(nbformat.writes(notebook)) + "\n")
+        files.write_text(page.path, nbformat.writes(notebook) + "\n")
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
         if isinstance(error, PapermillExecutionError):
@@ -110,11 +110,11 @@ def _execute(page: Page, work: Path) -> Any:
     with tempfile.TemporaryDirectory(prefix="actlab-") as sockets:  # else kernels would share them
         private = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
         return papermill.execute_notebook(
-            str(page.source),
-            str(work),
+            page.source,
+            work,
             page.values,
             kernel_name="python3",
-            cwd=str(page.source.parent),
+            cwd=page.source.parent,
             progress_bar=False,
             execution_timeout=TIMEOUT,
             config=Config({"KernelManager": private if os.name == "posix" else {}}),
@@ -125,7 +125,7 @@ def declared(notebook: Path) -> dict[str, Any]:
     """The parameters that a notebook declares in its cell tagged ``parameters``, with their values."""
     from papermill.inspection import inspect_notebook
 
-    return {name: ast.literal_eval(found["default"]) for name, found in inspect_notebook(str(notebook)).items()}
+    return {name: ast.literal_eval(found["default"]) for name, found in inspect_notebook(notebook).items()}
 
 
 def _clean(notebook: Any, words: dict[str, Any]) -> None:

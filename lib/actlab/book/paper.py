@@ -38,10 +38,9 @@ def typeset(source: Path) -> Path:
     """Set one document beside its source."""
     import typst
 
+    pdf = source.with_suffix(".pdf")
     try:
-        typst.compile(
-            str(source), output=str(source.with_suffix(".pdf")), root=str(source.parent), ignore_system_fonts=True
-        )
+        typst.compile(source, output=pdf, root=source.parent, ignore_system_fonts=True)
     except typst.TypstError as error:
         raise BookError(f"{source.name} cannot be set: {error}") from None
-    return source.with_suffix(".pdf")
+    return pdf

@@ -84,13 +84,9 @@ def _first_step(answer: Answer) -> float:
 def cells_in_words(cells: Iterable[tuple[str, str]]) -> str:
     """Comparisons in words, models with the same activations together: ``swish and swiglu in convlm``; ``none`` of
     none."""
-    by_model: dict[str, list[str]] = {}
-    for model, activation in cells:
-        by_model.setdefault(model, []).append(activation)
-    alike: dict[str, list[str]] = {}
-    for model, found in by_model.items():
-        alike.setdefault(listing(found), []).append(model)
-    return ", ".join(f"{found} in {listing(models)}" for found, models in alike.items()) or "none"
+    table = pd.DataFrame(list(cells), columns=["model", "activation"])
+    found = table.groupby("model", sort=False)["activation"].agg(listing)
+    return ", ".join(f"{told} in {listing(same.index)}" for told, same in found.groupby(found, sort=False)) or "none"
 
 
 def means(answer: Answer) -> dict[str, tuple[Estimate, int, int]]:

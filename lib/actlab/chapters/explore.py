@@ -12,16 +12,14 @@ from urllib.parse import urlencode
 import numpy as np
 from scipy import stats
 
-from actlab import paths
 from actlab.figures.style import look
 from actlab.files import read_yaml
 from actlab.records import settings as recorded
-from actlab.records import store
+from actlab.records import tables
 from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
 from actlab.records.repro import ArmResults, changed
 from actlab.records.settings import factors, in_order
 from actlab.records.store import Record
-from actlab.records.tables import load_records
 
 _FILE = read_yaml(Path(__file__).with_name("explore.yaml"))
 TITLES: dict[str, str] = _FILE["titles"]
@@ -49,9 +47,7 @@ def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
     Raises:
         BadInput: a folder without trials, or none of that name.
     """
-    if names:
-        return of_records({name: load_records(name) for name in names})
-    return of_records({f.name: store.load_study(f.name) for f in paths.results().glob("*") if f.is_dir()})
+    return of_records({name: tables.load_records(name) for name in names or tables.studies()})
 
 
 def of_records(folders: Mapping[str, Sequence[Record]]) -> dict[str, Any]:

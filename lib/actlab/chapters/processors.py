@@ -8,7 +8,7 @@ versions and data are the same. bfloat16 is compared by the plan of params/dtype
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import nan
 from typing import Any
@@ -50,18 +50,17 @@ TRIAL = ["run", "label", "model", "activation", "scale"]
 ARM = ["model", "activation"]
 
 
-def read(studies: Iterable[str]) -> pd.DataFrame:
+def read(studies: Sequence[str]) -> pd.DataFrame:
     """The twins among the trials of some studies and their replays (``twins``).
 
     Raises:
         BadInput: there is none.
     """
-    names = list(studies)
-    records = [r for study in names for r in store.load_study(study) if r["kind"] == "trials"]
-    found = twins(records, [replay for study in names for replay in store.load_replays(study)])
+    records = [r for study in studies for r in store.load_study(study) if r["kind"] == "trials"]
+    found = twins(records, [replay for study in studies for replay in store.load_replays(study)])
     if found.empty:
         made = "`actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
-        raise BadInput(f"no run of {', '.join(names)} has a record or replay on a second kind of processor yet: {made}")
+        raise BadInput(f"no run of {', '.join(studies)} has a record or replay on a second kind of processor yet: {made}")
     return found
 
 

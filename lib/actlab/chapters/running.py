@@ -18,6 +18,7 @@ from actlab.chapters.template import folded, frame
 from actlab.errors import BadInput
 from actlab.figures.primitives import points
 from actlab.records import repro, store
+from actlab.records.settings import date_of
 from actlab.records.store import Record
 from actlab.records.wording import bullets, extremes, moment, small
 from actlab.statistics.estimate import Array, Estimate
@@ -48,7 +49,7 @@ def newest(study: str, name: str | None = None) -> Record:
     found = [record for record in store.load_study(study) if record.get("name") == name]
     if not found:
         raise BadInput(f"results/{study} has no record{f' of {name}' if name else ''} yet")
-    return max(found, key=lambda record: str(record["provenance"]["date"]))
+    return max(found, key=date_of)
 
 
 def _runs() -> Iterator[tuple[str, str, Any, Array, Array, Array]]:
@@ -101,7 +102,7 @@ def timed() -> dict[str, Record]:
     found = [r for r in store.load_study(SPEED) if r["name"] == "commands" and r["measured"]["bfloat16"]]
     return {
         "{processor}, {capability}".format(**record["provenance"]["machine"]): record
-        for record in sorted(found, key=lambda record: str(record["provenance"]["date"]))
+        for record in sorted(found, key=date_of)
     }
 
 

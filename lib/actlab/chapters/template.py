@@ -68,8 +68,7 @@ def _setup(arms: list[ArmResults]) -> str:
 
 def standing(*studies: str) -> list[str]:
     """What studies rest on (``_standing``), each sentence after its study's name where there are several."""
-    found = {study: [text for text in _standing(study) if text] for study in studies}
-    return [f"study {name}: {text}" if len(studies) > 1 else text for name, texts in found.items() for text in texts]
+    return [f"study {name}: {text}" if studies[1:] else text for name in studies for text in _standing(name) if text]
 
 
 def _standing(study: str) -> list[str]:

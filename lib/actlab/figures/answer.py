@@ -21,8 +21,7 @@ VARIATION = "mean total variation between seeds\n(lower: more reproducible)"
 
 
 def differences(cells: Cells, label: str, margin: float = 0.0) -> Figure:
-    """A panel a model, a row an activation: a filled mark is significant after the family's correction; the band is the
-    margin of equivalence."""
+    """``side_by_side`` of one study."""
     return side_by_side({(model, a, a): test for (model, a), test in cells.items()}, label, margin, 0.0)
 
 
@@ -39,7 +38,7 @@ def against_loss(arms: Mapping[str, Mapping[str, Curves]], levels: Mapping[str, 
 
 def side_by_side(cells: Mapping[tuple[str, str, str], Test], label: str, margin: float, height: float = 1.6) -> Figure:
     """A panel a model, a row an activation, a mark a study, filled where significant after the correction of the
-    study's own family."""
+    study's own family; the band is the margin of equivalence."""
     hollow = [key for key, (_, p) in cells.items() if not p < ALPHA]
     found = {key: e for key, (e, _) in cells.items()}
     return points(found, label, hollow=hollow, zero=True, margin=margin, height=height)
@@ -51,12 +50,12 @@ def remedies(found: Mapping[tuple[str, str], Mapping[str, Remedy]]) -> Figure:
     drawn: dict[tuple[str, str], Line] = {}
     for cell, every in found.items():
         for name, remedy in every.items():
-            plain = remedy.plain.curves(METRIC).means()
-            drawn[", ".join(cell), "one network"] = Line(*plain)
-            series = name if name in (AVERAGED, FALLING) else "ensembles"
-            before = drawn.get((", ".join(cell), series), Line([], []))
-            x, y = plain[0][-1] + remedy.loss.value, plain[1][-1] + remedy.variation.value
-            drawn[", ".join(cell), series] = Line([*before.x, x], [*before.y, y])
+            losses, values = remedy.plain.curves(METRIC).means()
+            drawn[", ".join(cell), "one network"] = Line(losses, values)
+            key = ", ".join(cell), name if name in (AVERAGED, FALLING) else "ensembles"
+            before = drawn.get(key, Line([], []))
+            x, y = losses[-1] + remedy.loss.value, values[-1] + remedy.variation.value
+            drawn[key] = Line([*before.x, x], [*before.y, y])
     hollow = [key for key in drawn if key[1] != "one network"]
     figure = lines(drawn, LOSS, VARIATION, hollow=hollow, share=False)
     for axes in figure.axes:

@@ -18,13 +18,6 @@ Sides = tuple[str, str]
 """With the defect on, and without it."""
 
 
-def same_losses(arm: ArmResults, corrected: ArmResults) -> tuple[int, int]:
-    """(evaluations that agree to the last digit, evaluations compared) of an arm under defects with a corrected one, by
-    seed and iteration."""
-    mine, theirs = arm.curve("val_loss").align(corrected.curve("val_loss"), join="inner")
-    return int(mine.eq(theirs).to_numpy().sum()), int((mine + theirs).count().sum())
-
-
 def ignoring(evidence: Autopsy) -> list[ArmResults]:
     """One arm a model, named after another activation than the relu that it got, whose corrected relu arm is recorded;
     the one without other defects where there is one."""
@@ -36,7 +29,8 @@ def ignoring(evidence: Autopsy) -> list[ArmResults]:
 def identical(evidence: Autopsy) -> Sides:
     """Equal losses under two names; what the activation does when it arrives."""
     named, arms = ignoring(evidence), evidence.off.arms
-    equal, every = np.sum([same_losses(arm, arms[arm.model, "relu"]) for arm in named], axis=0)
+    gaps = pd.concat(arm.curve("val_loss") - arms[arm.model, "relu"].curve("val_loss") for arm in named)
+    equal, every = gaps.eq(0).sum().sum(), gaps.count().sum()  # by seed and iteration
     couples = evidence.off.couples("relu").items()
     found = {m: arm.minus(relu, "val_loss") for (m, a), (arm, relu) in couples if a == "gelu" and m != "charlm"}
     most = max(found, key=lambda model: abs(found[model].value))
