@@ -59,8 +59,8 @@ def read(studies: Sequence[str]) -> pd.DataFrame:
     records = [r for study in studies for r in store.load_study(study) if r["kind"] == "trials"]
     found = twins(records, [replay for study in studies for replay in store.load_replays(study)])
     if found.empty:
-        made = "`actlab replay --all --study repro-lite --trial 42` on another kind of processor makes them"
-        raise BadInput(f"no run of {', '.join(studies)} has a record or replay on a second kind of processor yet: {made}")
+        said = f"no run of {', '.join(studies)} has a record or replay on a second kind of processor yet"
+        raise BadInput(f"{said}: `actlab replay` on another kind makes them")
     return found
 
 
