@@ -93,7 +93,7 @@ class Front:
         spans = {model: float(np.ptp([e.value for e in level.values.values()])) for model, level in levels}
         return (
             f"Left: two seeds of {self.lead[0]}, whose activations lie within {spans[self.lead[0]]:.3f} at equal loss "
-            f"(all architectures: {span(spans.values(), '.3f')}). Right: one seed after the rounding error (dashes: "
+            f"(all architectures: {span(spans.values(), '.3f')}). Right: one seed after the rounding error, low rate (dashes: "
             "two seeds)."
         )
 
@@ -132,9 +132,9 @@ def sentences(front: Front) -> dict[str, str]:
         "between": _between(answer),
         "gains": front.gains,
         "perturbed": (
-            f"**In small networks at a low learning rate a rounding error grows under {KINKED}{' alone' * alone}"
+            f"**In small networks at low learning rates a rounding error grows under {KINKED}{' alone' * alone}"
             f"{f'; under smooth activations too {others}' * bool(others)}.** With one weight moved by one "
-            f"unit in the last place (ULP) a seed ends {small(min(high))} to {small(max(high))} from itself under "
+            f"unit in the last place (ULP) a seed's two runs end {small(min(high))} to {small(max(high))} apart under "
             f"{KINKED}, {small(max(low))} at most under {SMOOTH} ({LEAD}, n = {len(high)})"
         ),
         "extent": "The comparison of seeds was planned before its runs (three architectures were read before the "

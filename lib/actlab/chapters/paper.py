@@ -70,6 +70,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "repeats": [value for grid in (lite, extreme) for value in grid.floors("repeat").values()],
         "amplification": [found for study in streams.values() for found in study.amplifications()],
         "perturbed": sum(len({model for model, _ in study.perturbed}) for study in streams.values()),
+        "tuned-twins": front.repeating,
         "twins": twins.drop(columns=["run", "versions"]).to_dict("records"),
         "streams": {
             model: {arm.varies: arm.shown(METRIC) for arm in grid.arms.values() if arm.activation == "relu"}

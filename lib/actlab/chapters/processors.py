@@ -167,7 +167,8 @@ def at_tuned_rates(tuned: Sources) -> str:
 def causes(cpu: Sources, gpu: Grid, slow: Sources) -> pd.DataFrame:
     """A row a configuration: the same perturbation on a CPU, on a GPU and at a third of the learning rate, and what its
     growth in that architecture needs by the rules of params/rounding.yaml and params/rounding-slow.yaml."""
-    here, low = (pd.Series(study.floors(), dtype=float) for study in (cpu, slow))
+    here = pd.Series(cpu.floors(), dtype=float)
+    low = pd.Series(slow.floors(), dtype=float).reindex(here.index)
     most, least = (moved.groupby(level=0).transform("max") for moved in (here, low))
     gpus = np.where(most > FAR, "no", np.where(most < NEAR, "yes", "undecided"))
     rates = np.where(least <= FAR, "yes", np.where(least > ANYWAY, "no", "undecided"))
