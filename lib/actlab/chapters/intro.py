@@ -93,8 +93,8 @@ class Front:
         spans = {model: float(np.ptp([e.value for e in level.values.values()])) for model, level in levels}
         return (
             f"Left: two seeds of {self.lead[0]}, whose activations lie within {spans[self.lead[0]]:.3f} at equal loss "
-            f"(all architectures: {span(spans.values(), '.3f')}). Right: one seed after the rounding error, low rate (dashes: "
-            "two seeds)."
+            f"(all architectures: {span(spans.values(), '.3f')}). Right: one seed after the rounding error, low rate "
+            "(dashes: two seeds)."
         )
 
 
