@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.pop("ACTLAB_RESULTS", None)
 
 
 import pytest
@@ -50,7 +51,7 @@ def pytest_sessionfinish(session, exitstatus):
 def pytest_runtest_setup(item):
     """``@pytest.mark.data("mnist", ...)`` names what the test needs below the data folder."""
     for mark in item.iter_markers("data"):
-        absent = [name for name in mark.args or (".",) if not (paths.data() / name).exists()]
+        absent = [name for name in mark.args if not (paths.data() / name).exists()]
         if absent:
             pytest.skip(f"no {', '.join(absent)} in {paths.data()}: set ACTLAB_DATA, or run `actlab data get`")
 
@@ -66,6 +67,13 @@ def own_folders(tmp_path, monkeypatch):
 def committed(monkeypatch):
     """The records that are read are the repository's own."""
     monkeypatch.delenv("ACTLAB_RESULTS")
+
+
+@pytest.fixture
+def data_folder(tmp_path, monkeypatch):
+    """An empty one."""
+    monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@ nothing behind."""
 
 import json
 import re
-import subprocess
 from contextlib import suppress
 from types import SimpleNamespace
 from urllib.parse import urljoin
@@ -186,8 +185,7 @@ def test_the_repository_has_its_book_in_order():
     moved = yaml.safe_load((paths.ROOT / "_config.yml").read_text())["sphinx"]["config"]["redirects"]
     assert not set(moved) & files
     assert {urljoin(old, new.partition("#")[0]) for old, new in moved.items()} <= {f"{file}.html" for file in files}
-    history = ["git", "log", "--format=", "--patch", "--", "_toc.yml"]
-    once = subprocess.run(history, cwd=paths.ROOT, capture_output=True, text=True, check=False).stdout
+    once = paths.git("log", "--format=", "--patch", "--", "_toc.yml") or ""
     assert set(re.findall(r"^-.*file: (\S+)", once, re.MULTILINE)) <= {*files, *moved}
 
 

@@ -4,13 +4,13 @@ the page."""
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
+from tiny import ran
 
 from actlab import paths
 
@@ -38,9 +38,8 @@ PAGES = """
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def root(tmp_path):
     """A repository of one study, with the real notebook."""
-    monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path / "results"))
     for folder in ("book", "notebooks", "params", "results"):
         (tmp_path / folder).mkdir(exist_ok=True)
     notebook = (paths.ROOT / "notebooks" / "repro.ipynb").read_text(encoding="utf-8")
@@ -57,21 +56,13 @@ def root(tmp_path, monkeypatch):
 
 
 def command(root, program, *words, fails=False):
-    """Run one of the environment's programs in the repository; its output is the failure's message."""
-    done = subprocess.run(
-        [Path(sys.executable).with_name(program), *words],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert bool(done.returncode) == fails, done.stdout[-3000:] + done.stderr[-3000:]
+    """Run one of the environment's programs in the repository."""
+    ran([Path(sys.executable).with_name(program), *words], fails, cwd=root, timeout=280)
 
 
-def page(root, name):
-    """The visible text of a page."""
-    html = (root / "book" / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8")
+def page(root):
+    """The visible text of the study's page."""
+    html = (root / "book" / "_build" / "html" / "studies" / "chain.html").read_text(encoding="utf-8")
     return " ".join(BeautifulSoup(html, "html.parser").get_text(" ").split())
 
 
@@ -99,14 +90,15 @@ def test_from_params_to_page(root):
     assert len(records) == 4
     command(root, *BUILD)
     mine = next(r for r in records.values() if r["kind"] == "trials" and r["activation"] == "swiglu")
-    assert f"{mine['avg_total_variation']:.4f} [" in page(root, "studies/chain")
-    assert f"{mine['avg_val_loss']:.4f} [" in page(root, "studies/chain")
-    assert "6 runs" in page(root, "studies/chain")
+    shown = page(root)
+    assert f"{mine['avg_total_variation']:.4f} [" in shown
+    assert f"{mine['avg_val_loss']:.4f} [" in shown
+    assert "6 runs" in shown
     icons_are_drawn(root / "book" / "_build" / "html")
     next((root / "results" / "chain-quick").glob("convlm-swiglu-[0-9a-f]*.json")).unlink()
     command(root, *BUILD)
-    assert "no record" in page(root, "studies/chain")
-    assert "3 runs" in page(root, "studies/chain")
+    assert "no record" in page(root)
+    assert "3 runs" in page(root)
     intro = root / "book" / "_build" / "html" / "intro.html"
     written = intro.stat().st_mtime_ns
     command(root, *BUILD)

@@ -4,7 +4,6 @@ run."""
 import json
 import os
 import re
-import subprocess
 import sys
 from collections import Counter
 from itertools import product
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tiny import ran
 
 from actlab import paths
 from actlab.records import store
@@ -35,13 +35,8 @@ def test_the_guide_runs_as_typed(tmp_path):
     for name in ("params", "notebooks", "README.md"):
         (tmp_path / name).symlink_to(paths.ROOT / name)
     tools = str(Path(sys.executable).parent)
-    own = {"ACTLAB_RESULTS": str(tmp_path / "results"), "ACTLAB_CACHE": str(tmp_path / "cache"), "COLUMNS": "160"}
-    here = {
-        **os.environ,
-        **own,
-        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(paths.ROOT / "lib"),
-    }
+    own = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(paths.ROOT / "lib")}
+    here = os.environ | own | {"COLUMNS": "160"}
     waiting, said = dict(FILE), ""
     for match in BLOCK.finditer(page):
         language, text = match.groups()
@@ -51,17 +46,9 @@ def test_the_guide_runs_as_typed(tmp_path):
             del waiting[file]
         elif language == "bash":
             for line in text.replace("\\\n", "").splitlines():
-                done = subprocess.run(
-                    line, shell=True, cwd=tmp_path, env=here, capture_output=True, text=True, check=False
-                )
-                assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
-                said += done.stdout
+                said += ran(line, shell=True, cwd=tmp_path, env=here).stdout
         elif language == "python":
-            done = subprocess.run(
-                [sys.executable, "-c", text], cwd=tmp_path, env=here, capture_output=True, text=True, check=False
-            )
-            assert done.returncode == 0, done.stderr
-            assert "two runs differ by 0." in done.stdout
+            assert "two runs differ by 0." in ran([sys.executable, "-c", text], cwd=tmp_path, env=here).stdout
         else:
             assert [line for line in text.splitlines() if words(line) not in words(said)] == []
     assert waiting == {}

@@ -49,7 +49,8 @@ def relative(p, q):
 
 @given(pair=pairs())
 def test_against_numpy(pair):
-    """Each metric equals its definition written with NumPy and SciPy."""
+    """Each metric equals its definition written with NumPy and SciPy; mean|p - q| / (mean p + mean q), the reference
+    study's, is mean TV where rows sum to 1."""
     p, q = (t.numpy() for t in pair)
     assert metrics.total_variation(*pair) == pytest.approx(np.mean(0.5 * np.abs(p - q).sum(1)), abs=1e-12)
     assert metrics.relative_pd(*pair) == pytest.approx(relative(p, q), abs=1e-12)
@@ -59,6 +60,7 @@ def test_against_numpy(pair):
         2 * np.log(2)
     )  # scipy's jensenshannon takes roots of -1e-17
     assert metrics.jensen_shannon(*pair) == pytest.approx(divergence.mean(), abs=1e-9)
+    assert coded_pd(*pair) == pytest.approx(metrics.total_variation(*pair), abs=1e-12), "the reference study's code"
 
 
 @given(pair=pairs())
@@ -79,16 +81,10 @@ def test_the_contract_of_own_metrics_holds(name):
     assert contracts.metric(SimpleNamespace(name=name)) == ""
 
 
-@given(pair=pairs())
-def test_the_global_form_is_total_variation(pair):
-    """mean|p - q| / (mean p + mean q), the reference study's code, is mean TV where rows sum to 1."""
-    assert coded_pd(*pair) == pytest.approx(metrics.total_variation(*pair), abs=1e-12)
-
-
 @given(case=labelled())
-def test_churn_split(case):
+def test_metrics_with_labels(case):
     """Win + loss + neutral = churn; win - loss = accuracy of the second minus the first; exchanging the two exchanges
-    win and loss."""
+    win and loss. label_pd looks at the true label only: its definition, one row at a time."""
     p, q, truth = case
     win, loss, neutral = split = metrics.churn_split(p, q, truth)
     assert min(split) >= 0
@@ -96,12 +92,6 @@ def test_churn_split(case):
     accuracies = [(t.argmax(1) == truth).double().mean().item() for t in (p, q)]
     assert win - loss == pytest.approx(accuracies[1] - accuracies[0], abs=1e-12)
     assert metrics.churn_split(q, p, truth) == (loss, win, neutral)
-
-
-@given(case=labelled())
-def test_label_pd(case):
-    """label_pd looks at the true label only: its definition, one row at a time."""
-    p, q, truth = case
     rows = [relative(p[i, truth[i]].numpy(), q[i, truth[i]].numpy()) for i in range(len(p))]
     assert metrics.label_pd(p, q, truth) == pytest.approx(np.mean(rows), abs=1e-12)
 

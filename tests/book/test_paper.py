@@ -21,7 +21,6 @@ def built(tmp_path_factory):
     """The folder with the sources of a paper that has been set; figures are drawn by the tests of theirs."""
     out = tmp_path_factory.mktemp("paper")
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ACTLAB_RESULTS", raising=False)
         blank = style.svg(style.words_alone())
         patch.setattr(paper, "svg", lambda figure: blank)
         assert all(path.read_bytes().startswith(b"%PDF") for path in paper.build_paper(out))

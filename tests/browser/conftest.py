@@ -4,7 +4,6 @@ been built."""
 import functools
 import os
 import shutil
-import subprocess
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ import yaml
 from filelock import FileLock
 from playwright.sync_api import Page, sync_playwright
 from tests.support.explored import catalogue
+from tests.support.tiny import ran
 
 from actlab import paths
 from actlab.widgets.explorer import Explorer
@@ -107,12 +107,18 @@ class Site:
         return sorted(name for name in found if not name.startswith(("_", "genindex", "index", "search")))
 
 
-@pytest.fixture(scope="session", params=["tiny", "built"])
-def site(request, tmp_path_factory):
-    """The tiny book, then the repository's own."""
-    if request.param == "built" and not (BUILT / "index.html").exists():
+@pytest.fixture(scope="session")
+def built():
+    """The repository's own book."""
+    if not (BUILT / "index.html").exists():
         pytest.skip("the book is not built: make book")
-    yield from served(tiny_book(tmp_path_factory) if request.param == "tiny" else BUILT)
+    yield from served(BUILT)
+
+
+@pytest.fixture(scope="session", params=["tiny", "built"])
+def site(request):
+    """The tiny book, then the repository's own."""
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="session")
@@ -152,8 +158,7 @@ def tiny_book(factory):
             _write(root)
             code = "from jupyter_book.cli.main import main; main()"
             command = [sys.executable, "-W", "ignore", "-c", code, "build", "book", "-W", "--keep-going", "--quiet"]
-            done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stdout + done.stderr
+            ran(command, cwd=root)
     return root / "book/_build/html"
 
 

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import suppress
 
 import nbformat
 import pytest
+from faulty import until
 from playwright.sync_api import TimeoutError, expect
 
 from actlab import paths
@@ -21,8 +23,8 @@ SLOW = 120_000
 TOKEN = "actlab"
 ITERATIONS = 20_000
 """More than the test waits for: the run ends because it is stopped."""
-OPTIONS = "--no-browser --allow-root --ip=127.0.0.1 --ServerApp.port_retries=0 --LabApp.extension_manager=readonly"
-UPDATES = "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
+OPTIONS = """--no-browser --allow-root --ip=127.0.0.1 --ServerApp.port_retries=0 --LabApp.extension_manager=readonly
+--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"""
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +42,13 @@ def lab(tmp_path_factory):
         port = free.getsockname()[1]
     own = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "IPYTHON"))}
     own |= {"HOME": str(root), "ACTLAB_CACHE": str(root / "cache"), "ACTLAB_RESULTS": str(paths.ROOT / "results")}
-    words = [*OPTIONS.split(), UPDATES, f"--IdentityProvider.token={TOKEN}", f"--port={port}"]
+    words = [*OPTIONS.split(), f"--IdentityProvider.token={TOKEN}", f"--port={port}"]
     command = [sys.executable, "-m", "jupyter", "lab", *words, f"--ServerApp.root_dir={root / 'work'}"]
     with (root / "log").open("w") as log:
         server = subprocess.Popen(command, env=own, stdout=log, stderr=subprocess.STDOUT)
         try:
-            _wait(server, f"http://127.0.0.1:{port}/api/status?token={TOKEN}", root / "log")
+            there = until(lambda: _answers(f"http://127.0.0.1:{port}/api/status?token={TOKEN}"), SLOW / 1000)
+            assert there, f"JupyterLab did not start: {(root / 'log').read_text()[-2000:]}"
             yield f"http://127.0.0.1:{port}/lab/tree/explore.ipynb?token={TOKEN}"
         finally:
             server.terminate()  # it ends its kernels
@@ -62,17 +65,9 @@ def _notebook(path):
     nbformat.write(notebook, path)
 
 
-def _wait(server, address, log):
-    """Until the server answers."""
-    end = time.monotonic() + SLOW / 1000
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            urllib.request.urlopen(address, timeout=5)
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    pytest.fail(f"JupyterLab did not start: {log.read_text()[-2000:]}")
+def _answers(address):
+    with suppress(OSError):
+        return urllib.request.urlopen(address, timeout=5)
 
 
 @pytest.fixture(scope="module")

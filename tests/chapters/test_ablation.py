@@ -45,8 +45,8 @@ def tuned(gain=0.0, extra=0.0, noise=0.002):
     for o, s, a in CELLS:
         made, own = record(o, s, a, seeds=5), random.normal(0, noise, 5)
         for i, trial in enumerate(made["trials"]):
-            loss = LEVEL[o] + seeds[i] + own[i] + (s == BROKEN) * (gain + (a == "random_prelu") * extra)
-            trial["final"] = trial["final"] | {"val_loss": loss}
+            benefit = (s == BROKEN) * (gain + (a == "random_prelu") * extra)
+            trial["final"]["val_loss"] = LEVEL[o] + seeds[i] + own[i] + benefit
         found.append(made)
     return read(found)
 

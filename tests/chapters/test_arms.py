@@ -28,15 +28,10 @@ def test_every_arm_has_a_row_and_a_missing_one_says_so():
 def test_stars_and_filled_marks_are_what_is_significant():
     """A difference without noise is starred and filled, one with noise is neither, an arm without a record is
     missing."""
-    records = [
-        grids.record(),
-        grids.record(activation="gelu", losses=(2.5, 2.6, 2.7)),
-        grids.record(activation="swish", losses=(2.0, 2.3, 2.1)),
-    ]
-    grid = read(records)
+    grid = read(grids.noisy())
     row = table(grid).loc["charlm", "minus relu"]
     assert (row["gelu"].endswith("*"), row["swish"].endswith("*")) == (True, False)
-    (axes,) = arms.figure_differences(read(records), "val_loss").axes
+    (axes,) = arms.figure_differences(grid, "val_loss").axes
     faces = [container.lines[0].get_markerfacecolor() for container in axes.containers]
     assert [face == "white" for face in faces] == [False, True]
 
@@ -66,19 +61,22 @@ def test_provenance_has_one_row_for_each_origin():
     assert arms.provenance(read([])).empty
 
 
+def apart(*values):
+    """Three trials of relu whose pairs lie so far apart."""
+    pd = np.zeros((3, 3))
+    pd[np.triu_indices(3, 1)] = values
+    return read([grids.record(pd=pd)])
+
+
 def test_no_interval_below_zero_where_no_difference_can_lie():
     """The jackknife's limit may lie below 0; what is shown lies above (log scale), or has no interval where too few
     trials differ."""
-    record, TV = grids.record(), "total_variation"
-    for pair, value in zip(record["reproducibility_metrics"], (0.01, 0.02, 0.3), strict=True):
-        pair["total_variation"] = value
-    arm = read([record]).arms["charlm", "relu"]
+    arm = apart(0.01, 0.02, 0.3).arms["charlm", "relu"]
     assert arm.estimate("total_variation").low < 0 < arm.shown("total_variation").low
-    for pair, value in zip(record["reproducibility_metrics"], (0.0, 0.0, 0.3), strict=True):
-        pair["total_variation"] = value
-    arm = read([record]).arms["charlm", "relu"]
+    grid = apart(0.0, 0.0, 0.3)
+    arm = grid.arms["charlm", "relu"]
     assert np.isnan(arm.shown("total_variation").low)
-    assert "too few trials differ" in table(read([record]), TV).loc[("charlm", "relu"), "total variation"]
+    assert "too few trials differ" in table(grid, "total_variation").loc[("charlm", "relu"), "total variation"]
     assert arm.shown("val_loss") == arm.estimate("val_loss")
 
 

@@ -15,20 +15,18 @@ from actlab.records import repro
 from actlab.records.wording import small
 
 
-def arm(study, processor, losses, activation="relu", **changes):
-    """An arm trained on a processor; ``changes`` are settings or, for ``torch``, a version."""
-    version = changes.pop("torch", "2.13.0")
+def arm(study, processor, losses, activation="relu", torch="2.13.0", **changes):
+    """An arm trained on a processor, with a version of torch; ``changes`` are settings."""
     record = grids.record("charlm", activation, losses, **{"scale": "lite"} | changes) | {"study": study}
     record["config"]["activation"] = activation
-    record["provenance"]["machine"] |= {"processor": processor, "torch": version}
+    record["provenance"]["machine"] |= {"processor": processor, "torch": torch}
     return record
 
 
 def replay(study, label, processor, now):
     """A trial of the study's relu arm trained again."""
-    machine = {**grids.record()["provenance"]["machine"], "processor": processor}
-    told = {"study": study, "arm": "charlm-relu", "trial": label}
-    return {**told, "val_loss": {"recorded": 0.0, "now": now}, "provenance": {"machine": machine}}
+    told = {"study": study, "arm": "charlm-relu", "trial": label, "val_loss": {"recorded": 0.0, "now": now}}
+    return told | {"provenance": arm(study, processor, ())["provenance"]}
 
 
 def test_twins_are_found_in_other_records_and_in_replays():
@@ -82,7 +80,7 @@ def test_where_one_ulp_grows_and_what_a_gpu_changes():
 PLAN = yaml.safe_load((paths.ROOT / "params" / "dtype.yaml").read_text())["plan"]
 
 
-def rounded(loss_shift, tv_shift, noise=0.0005):
+def rounded(loss_shift=0.0, tv_shift=0.0, noise=0.0005):
     """Two arms of five seeds; shifts apply to every trial and every pair."""
     random, records = np.random.default_rng(1), []
     for activation in ("relu", "gelu"):
@@ -93,9 +91,7 @@ def rounded(loss_shift, tv_shift, noise=0.0005):
 
 
 def outcome(arms=2, **shifts):
-    told, found = processors.equivalence(
-        rounded(**{"loss_shift": 0.0, "tv_shift": 0.0, **shifts}), rounded(0, 0, 0), PLAN, arms
-    )
+    told, found = processors.equivalence(rounded(**shifts), rounded(noise=0), PLAN, arms)
     assert len(found) == 4
     return told.partition(" is equivalent to float32 is ")[2].partition(":")[0]
 
@@ -107,7 +103,7 @@ def test_the_plan_says_what_is_equivalent():
     assert outcome(loss_shift=0.02) == "contradicted"
     assert outcome(tv_shift=-0.01) == "contradicted"
     assert outcome(noise=0.01) == "undecided"
-    assert processors.equivalence(repro.read([]), rounded(0, 0), PLAN, 2)[0] == processors.NO_HALF
+    assert processors.equivalence(repro.read([]), rounded(), PLAN, 2)[0] == processors.NO_HALF
 
 
 def moved(found):

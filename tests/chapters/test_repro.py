@@ -44,11 +44,7 @@ def test_the_floor_and_a_repeat_that_differs():
 
 def test_holm_covers_all_comparisons():
     """A true difference beside noise is counted and named, and the count is of all comparisons."""
-    arms = [
-        grids.record(),
-        grids.record(activation="gelu", losses=(2.5, 2.601, 2.7)),
-        grids.record(activation="swish", losses=(2.0, 2.3, 2.1)),
-    ]
+    arms = grids.noisy()
     sentence = repro.compared(read(arms), "val_loss")
     assert sentence.startswith("of 2 differences from relu in validation loss this is significant (Holm-adjusted, 5%)")
     assert "gelu in charlm (+0.500" in sentence

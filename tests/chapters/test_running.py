@@ -1,7 +1,5 @@
 """The page on running: durations, faults and replays are counted as recorded."""
 
-from __future__ import annotations
-
 import pytest
 from tests.support import grids
 
@@ -11,7 +9,7 @@ from actlab.errors import BadInput
 from actlab.records import store
 
 
-def test_durations_are_the_medians_of_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_durations_are_the_medians_of_the_records():
     """Of a study on two devices, with the device that trained."""
     for model, device, gpu, seconds in (("charlm", "cpu", None, [7, 9, 30]), ("convlm", "cuda", "H100", [1, 3, 2])):
         record = grids.record(model=model)
@@ -19,7 +17,7 @@ def test_durations_are_the_medians_of_the_records(monkeypatch: pytest.MonkeyPatc
         record["provenance"]["machine"] |= {"processor": "EPYC", "gpu": gpu}
         for trial, spent in zip(record["trials"], seconds, strict=False):
             trial["seconds"] = {"training": spent}
-        store.save(store.path_of("made-up", record["arm"]), record)
+        grids.save(record)
     found = running.durations("made-up")
     assert found["trained on"].tolist() == ["EPYC", "H100"]
     assert found["training, s"].tolist() == ["9", "2"]
@@ -60,32 +58,25 @@ def test_the_newest_is_shown_and_a_missing_one_says_so():
 def test_whole_commands_are_told_by_processor():
     """The last record of each kind with bfloat16 arithmetic; ratios are medians over models."""
     for number, (capability, half) in enumerate([("AVX2", None), ("AVX512", 9.0), ("AMX", 1.0), ("AVX512", 8.0)]):
-        ways = {"reference": [12.0], "float32": [4.0]} | ({"bfloat16": [half]} if half else {})
-        store.save(
-            store.path_of(running.SPEED, f"commands-{number}"),
-            {"kind": running.SPEED, "study": running.SPEED, "name": "commands"}
-            | {"measured": {"bfloat16": half is not None, "models": {"charlm": ways}}}
-            | {
-                "provenance": {
-                    "date": f"2026-01-0{number + 1}",
-                    "machine": {"processor": "P", "capability": capability},
-                }
-            },
-        )
+        ways = {"reference": [12.0], "float32": [9.0, 4.0, 1.0]} | ({"bfloat16": [half]} if half else {})
+        measured = {"bfloat16": half is not None, "models": {"charlm": ways}}
+        made = {"date": f"2026-01-0{number + 1}", "machine": {"processor": "P", "capability": capability}}
+        about = {"kind": running.SPEED, "name": "commands", "arm": f"commands-{number}"}
+        grids.save(about | {"measured": measured, "provenance": made}, study=running.SPEED)
     assert running.halves() == {"P, AVX512": 0.5, "P, AMX": 4.0}
     assert running.commands().loc[("P, AMX", "charlm")].tolist() == ["12", "4", "3.0", "1", "12.0"]
 
 
-def add(study, trial, equal=True, changed=(), moment="1"):
+def add(trial, equal=True, changed=()):
     record = {
         "arm": "an-arm",
         "trial": trial,
         "equal": equal,
         "changed": list(changed),
         "val_loss": {"recorded": 2.0, "now": 2.0 if equal else 2.5},
-        "provenance": {"date": f"2026-01-0{moment}T00:00:00+00:00"},
+        "provenance": {"date": "2026-01-01T00:00:00+00:00"},
     }
-    store.save(store.replays_of(store.path_of(study, "an-arm")) / f"{trial}-{moment}.json", record)
+    store.save(store.replays_of(store.path_of("one", "an-arm")) / f"{trial}.json", record)
 
 
 def test_replays_are_counted_by_what_had_changed():
@@ -93,10 +84,10 @@ def test_replays_are_counted_by_what_had_changed():
     the promise leaves the other processor out."""
     store.save(store.path_of("one", "an-arm"), {"trials": [{"label": str(i)} for i in range(9)]})
     for label in "0123":
-        add("one", label, equal=False, changed=("processor A -> B", running.CODE))
-    add("one", "4", changed=(running.CODE,))
-    add("one", "5", equal=False, changed=("torch 1 -> 2",))
-    add("one", "6", equal=False)
+        add(label, equal=False, changed=("processor A -> B", running.CODE))
+    add("4", changed=(running.CODE,))
+    add("5", equal=False, changed=("torch 1 -> 2",))
+    add("6", equal=False)
     store.save(paths.results() / "performance" / "x.json", {"kind": "performance"})
     replays = running.replays()
     found = running.by_cause(replays)

@@ -77,7 +77,7 @@ def test_wrong_names_list_what_there_is(study):
         summary_chapters.load(study, activations=["gelo"])
 
 
-def test_protocol_and_an_ignored_activation_are_said(tmp_path):
+def test_protocol_and_an_ignored_activation_are_said():
     """An arm whose activation never reached the network is not called plain "gelu"; protocol, gated width and streams
     stand in the summary."""
     about = {"protocol": ["activation: ignored"], "gated_width": "matched", "dataset": "pydoc", "scale": "lite"}

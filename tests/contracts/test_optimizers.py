@@ -1,7 +1,10 @@
 """One list of properties over every optimizer of the table; ``trainers/test_tokens_loop`` resumes each bit for bit."""
 
+from functools import partial
+
 import pytest
 import torch
+from tiny import stepped
 from torch import nn
 
 from actlab.errors import BadInput
@@ -34,18 +37,7 @@ def build(name, params, seed=1, **settings):
 
 def descend(optimizer, loss_of, steps, take=step):
     """The losses of steps; ``loss_of`` is given the number of the step."""
-    losses = []
-    for index in steps:
-
-        def closure(index=index):
-            optimizer.zero_grad()
-            loss = loss_of(index)
-            loss.backward()
-            losses.append(loss.item())
-            return loss
-
-        take(optimizer, closure)
-    return losses
+    return [stepped(optimizer, partial(loss_of, index), take).item() for index in steps]
 
 
 def train(model, optimizer, steps, take=step):
@@ -61,6 +53,15 @@ def weights(model):
     return torch.cat([p.detach().reshape(-1) for p in model.parameters()])
 
 
+def trained(name, take, noise=1, **settings):
+    """The weights after 12 steps, the global dice thrown so often before them."""
+    model = net()
+    optimizer = build(name, model.parameters(), **settings)
+    torch.rand(noise)
+    train(model, optimizer, range(12), take)
+    return weights(model)
+
+
 def test_decreases_a_convex_quadratic(name):
     """The sum of h x^2 / 2, h from 0.5 to 2."""
     params = [nn.Parameter(torch.full((3, 4), 1.0)), nn.Parameter(torch.full((5,), -1.0))]
@@ -71,24 +72,14 @@ def test_decreases_a_convex_quadratic(name):
 
 def test_the_seed_decides_the_bits(name):
     """And the global random stream has no part in it; another seed matters where there is randomness."""
-    runs = []
-    for noise, seed in ((1, 1), (2, 1), (3, 2)):
-        model = net()
-        optimizer = build(name, model.parameters(), seed=seed, **({"nu": 0.5} if name == "ecd" else {}))
-        torch.rand(noise)
-        train(model, optimizer, range(12))
-        runs.append(weights(model))
-    assert runs[0].equal(runs[1])
-    assert runs[0].equal(runs[2]) == (name in ("adamw", "soap"))
+    turns = {"nu": 0.5} if name == "ecd" else {}
+    one, again, other = (trained(name, step, noise, seed=seed, **turns) for noise, seed in ((1, 1), (2, 1), (3, 2)))
+    assert one.equal(again)
+    assert one.equal(other) == (name in ("adamw", "soap"))
 
 
 def test_a_step_without_the_compiler_has_the_bits_of_the_optimizers_own(name):
-    runs = []
-    for take in (step, lambda optimizer, closure: optimizer.step(closure)):
-        model = net()
-        train(model, build(name, model.parameters()), range(3), take)
-        runs.append(weights(model))
-    assert runs[0].equal(runs[1])
+    assert trained(name, step).equal(trained(name, lambda optimizer, closure: optimizer.step(closure)))
 
 
 def test_a_group_has_its_own_rate(name):

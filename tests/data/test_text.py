@@ -60,9 +60,4 @@ def test_a_novel_without_byte_order_mark_and_carriage_returns():
     """The file has both (as published); the text that is read has neither, and no other change."""
     source = novels.sources()[0]
     raw = fetch(source).read_bytes()
-    assert raw.startswith(b"\xef\xbb\xbf")
-    assert b"\r\n" in raw
-    text = novels.read(source)
-    assert not text.startswith("\ufeff")
-    assert "\r" not in text
-    assert text == raw[3:].decode("utf-8").replace("\r\n", "\n")
+    assert novels.read(source) == raw[3:].decode("utf-8").replace("\r\n", "\n")

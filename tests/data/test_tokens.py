@@ -63,16 +63,13 @@ def test_every_text_goes_through_and_back():
 @pytest.fixture
 def tiny_text(monkeypatch):
     monkeypatch.setitem(TEXTS._built_in, "pydoc", lambda: TEXT)
-    return TEXT
 
 
 def test_a_dataset_becomes_shards(tiny_text, tmp_path):
     manifest = tokenize_dataset("pydoc", 300, tmp_path)
     tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    for split, text in (
-        ("train", tiny_text[: int(len(tiny_text) * 0.9)]),
-        ("val", tiny_text[int(len(tiny_text) * 0.9) :]),
-    ):
+    cut = int(len(TEXT) * 0.9)
+    for split, text in (("train", TEXT[:cut]), ("val", TEXT[cut:])):
         tokens = load_tokens(find_shards(tmp_path, split))
         assert tokens[0] == 0
         assert tokenizer.decode(tokens[1:].tolist()) == text

@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from faulty import PARAMS, PATH, Study, cluster, kill_group, until_gone
+from faulty import PARAMS, Study, cluster, kill_group, until_gone
 from reliability import survived
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ def test_the_whole_run_at_random_moments(server, undisturbed, tmp_path):
         row.note = f"{len(studies)} studies of 4 trials"
 
 
-def test_at_every_step_of_writing(server, undisturbed, tmp_path):
+def test_at_every_step_of_writing(server, tmp_path):
     """The process dies before the flush, before the move or after the move of each file in turn, and nothing of it
     shows after the next start."""
     params = {**PARAMS, "activations": ["relu"], "iterations": 3}
@@ -89,7 +89,7 @@ def test_a_worker_in_mid_trial(server, undisturbed, tmp_path):
 def test_the_scheduler(server, undisturbed, tmp_path):
     """One sentence, an exit code that is not 0, and the next start goes on."""
     study = Study(tmp_path)
-    preload = {"PYTHONPATH": PATH, "DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]'}
+    preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": '["tiny_actlab"]'}
     with (
         survived("kill -9 of the Dask scheduler", "one sentence and exit code 2; the next start goes on") as row,
         cluster(tmp_path, study.settings(TINY_PAUSE="0.5", **preload), "--no-nanny") as (address, scheduler),

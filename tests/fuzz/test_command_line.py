@@ -25,13 +25,12 @@ words = st.lists(st.one_of(*kinds, st.text(max_size=6)), max_size=6)
 
 
 @pytest.fixture
-def quiet(monkeypatch, tmp_path):
+def quiet(monkeypatch, tmp_path, data_folder):
     """Nothing is trained, downloaded, tokenized or built: what is tried is the way there. Returns a params file."""
     stand_in = type("Outcome", (), {"present": [], "failed": []})()
     monkeypatch.setattr("actlab.study.run.run", lambda *args, **kwargs: stand_in)
     monkeypatch.setattr("actlab.data.tokenize.tokenize_dataset", lambda *args, **kwargs: {"vocab_size": 1})
     monkeypatch.setattr("actlab.book.build.build_book", lambda workers: "index.html")
-    monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
     file = tmp_path / "study.yaml"
     file.write_text(PARAMS)
     return file

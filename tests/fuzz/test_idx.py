@@ -3,31 +3,20 @@
 import zlib
 from time import perf_counter
 
-import pytest
-
-from actlab import paths
 from actlab.data.fetch import content
 from actlab.data.images import MNIST
 
 DOOR = "idx files"
 
 
-@pytest.fixture
-def data(tmp_path, monkeypatch):
-    monkeypatch.setenv("ACTLAB_DATA", str(tmp_path / "data"))
-    (tmp_path / "data" / "mnist").mkdir(parents=True)
-    return tmp_path / "data"
-
-
-def test_a_bomb_is_not_unpacked(data, door):
+def test_a_bomb_is_not_unpacked(data_folder, door):
     """2 GB of zeros in 2 MB: refused after the first bytes that are too many."""
     source = next(iter(MNIST))
+    (data_folder / "mnist").mkdir(parents=True)
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     block = bytes(1 << 20)
-    with (paths.data() / source.file).open("wb") as file:
-        packed = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
-        again = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
-        file.write(packed + again * 2047)
+    packed, again = (packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    (data_folder / source.file).write_bytes(packed + again * 2047)
     since = perf_counter()
     assert not door.accepts(lambda: content(source), "more than 47,040,016 bytes")
     assert perf_counter() - since < 20

@@ -14,9 +14,9 @@ from actlab.models.layers import Dropout, attend, keep_mask
 B, T, HEADS, C = 2, 7, 3, 12
 
 
-def projections(seed=0, dtype=torch.float64):
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randn(B, T, C, generator=generator, dtype=dtype) for _ in range(3))
+def projections():
+    generator = torch.Generator().manual_seed(0)
+    return tuple(torch.randn(B, T, C, generator=generator, dtype=torch.float64) for _ in range(3))
 
 
 def literal(q, k, v, mask):

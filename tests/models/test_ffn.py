@@ -11,12 +11,9 @@ from actlab.models.ffn import count, equal_parameters, equal_width
 K, C = 784, 10
 
 
-def images(n):
-    return torch.randn(n, K, generator=torch.Generator().manual_seed(5))
-
-
 def test_plain_and_gated_formula():
-    plain, gated, x = network("relu"), network("geglu"), images(7)
+    plain, gated = network("relu"), network("geglu")
+    x = torch.randn(7, K, generator=torch.Generator().manual_seed(5))
     torch.testing.assert_close(plain(x), torch.relu(x @ plain.w_in) @ plain.w_out)
     torch.testing.assert_close(gated(x), (F.gelu(x @ gated.w_gate) * (x @ gated.w_in)) @ gated.w_out)
 

@@ -38,7 +38,7 @@ def test_presets_have_the_published_parameters():
 
 
 def test_no_position_sees_the_future(subtests):
-    for mode in list(MODES):
+    for mode in MODES:
         for evaluation in ["last", "mean"]:
             with subtests.test(evaluation=evaluation, mode=mode):
                 net = tiny.enlarge(tiny.gpt2(symmetry=mode, evaluation=evaluation)).eval()

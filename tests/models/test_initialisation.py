@@ -26,10 +26,9 @@ def test_arms_share_what_they_can(architecture, other):
 
 
 def test_seed_decides_the_start(architecture):
-    """The same seed gives the same bits, another seed other bits in every parameter that is drawn at all."""
-    one, again, other = (dict(tiny.model(architecture, "random_prelu", seed).named_parameters()) for seed in (1, 1, 2))
+    """Another seed gives other bits in every parameter that is drawn at all."""
+    one, other = (dict(tiny.model(architecture, "random_prelu", seed).named_parameters()) for seed in (1, 2))
     for key, parameter in one.items():
-        assert torch.equal(parameter, again[key])
         constant = (parameter == parameter.flatten()[0]).all()
         assert constant == torch.equal(parameter, other[key]), key
 

@@ -4,19 +4,21 @@ import math
 
 import pytest
 import torch
+from tiny import stepped
 from torch import nn
 
 from actlab.errors import BadInput
 from actlab.optimizers import ECD
 
 
-def literal(theta, loss, steps, lr, eta, F0, w=0.0, conserve=True, per_tensor=True):
+def literal(theta, steps, w, conserve, per_tensor):
     """The numbered steps of the published method, one at a time, on lists of float64 tensors. Returns (theta, p)."""
+    lr, eta, F0 = SETTINGS.values()
     theta = [t.detach().clone() for t in theta]
     d, dt, p = sum(t.numel() for t in theta), lr / math.sqrt(eta), []
     for call in range(steps):
         leaves = [t.clone().requires_grad_() for t in theta]
-        value = loss(leaves)
+        value = bowl(leaves)
         gradients = torch.autograd.grad(value, leaves)
         if call == 0:
             norm = math.sqrt(sum((g * g).sum().item() for g in gradients))
@@ -48,23 +50,13 @@ def bowl(theta):
     return (torch.linspace(0.5, 3, len(flat), dtype=flat.dtype) * flat * flat).sum() / 2 + 0.1 * flat.sum() ** 2
 
 
-def drive(theta, loss, steps, **settings):
+def drive(theta, steps, **settings):
     """``steps`` calls of ECD from ``theta``: (parameters, optimizer)."""
     params = [nn.Parameter(t.clone()) for t in theta]
     optimizer = ECD(params, **settings)
     for _ in range(steps):
-        optimizer.step(closure_of(optimizer, lambda: loss(params)))
+        stepped(optimizer, lambda: bowl(params))
     return [p.detach() for p in params], optimizer
-
-
-def closure_of(optimizer, loss):
-    def closure():
-        optimizer.zero_grad()
-        value = loss()
-        value.backward()
-        return value
-
-    return closure
 
 
 def momenta(optimizer):
@@ -77,6 +69,7 @@ def length(tensors):
 
 SMALL, LARGE = start((3, 4), (5,), (2, 5)), start((300, 500), (7,))
 """LARGE: more elements than a fused pass takes at once."""
+SETTINGS = {"lr": 0.3, "eta": 9.0, "F0": -1.0}
 TURNED = [t.movedim(0, -1).contiguous().movedim(-1, 0) for t in SMALL]
 """A transposed parameter cannot take the fused pass."""
 
@@ -86,18 +79,9 @@ TURNED = [t.movedim(0, -1).contiguous().movedim(-1, 0) for t in SMALL]
 @pytest.mark.parametrize(("conserve", "theta"), [(True, SMALL), (False, SMALL), (True, LARGE), (True, TURNED)])
 def test_agrees_with_the_literal_reference(inner_product, decay, conserve, theta):
     steps = 3 if theta is LARGE else 30
-    got, optimizer = drive(
-        theta,
-        bowl,
-        steps,
-        lr=0.3,
-        eta=9.0,
-        F0=-1.0,
-        weight_decay=decay,
-        conserve_energy=conserve,
-        inner_product=inner_product,
-    )
-    want, p = literal(theta, bowl, steps, 0.3, 9.0, -1.0, decay, conserve, inner_product == "per_tensor")
+    settings = {"weight_decay": decay, "conserve_energy": conserve, "inner_product": inner_product}
+    got, optimizer = drive(theta, steps, **SETTINGS, **settings)
+    want, p = literal(theta, steps, decay, conserve, inner_product == "per_tensor")
     for a, b in zip([*got, *momenta(optimizer)], [*want, *p], strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-11)
 
@@ -105,26 +89,25 @@ def test_agrees_with_the_literal_reference(inner_product, decay, conserve, theta
 def test_does_not_move_where_the_potential_is_used_up_and_starts_only_once():
     """Calls with F <= F0 are skipped; the first of them still counts d and sets the momentum, once."""
     theta = start((6,), (4,))
-    got, optimizer = drive(theta, bowl, 3, lr=1.0, eta=100.0, F0=1e6, nu=0.1)
+    got, optimizer = drive(theta, 3, F0=1e6, nu=0.1)
     assert all(map(torch.equal, got, theta))
     assert int(optimizer.state_dict()["global"]["dimensions"]) == 10
     group = optimizer.param_groups[0]
     group["F0"] = -1.0
-    optimizer.step(closure_of(optimizer, lambda: bowl(group["params"])))
-    fresh, _ = drive(theta, bowl, 1, lr=1.0, eta=100.0, F0=-1.0)
+    stepped(optimizer, lambda: bowl(group["params"]))
+    fresh, _ = drive(theta, 1, F0=-1.0)
     assert all(map(torch.equal, got, fresh))
 
 
 def test_one_dimension_goes_straight_on():
-    (after,), _ = drive([torch.tensor([3.0], dtype=torch.float64)], bowl, 5, lr=1.0, eta=100.0, F0=-1.0)
+    (after,), _ = drive([torch.tensor([3.0], dtype=torch.float64)], 5, F0=-1.0)
     assert after.item() == pytest.approx(2.5)
 
 
 def test_turns_keep_the_speed():
     theta = start((30,), (7, 3))
-    settings = {"lr": 0.5, "eta": 100.0, "F0": -1.0, "nu": 2.0, "inner_product": "global"}
-    _, optimizer = drive(theta, bowl, 1, seed=5, **settings)
-    _, still = drive(theta, bowl, 1, **{**settings, "nu": 0.0})
+    settings = {"F0": -1.0, "inner_product": "global"}
+    (_, optimizer), (_, still) = (drive(theta, 1, nu=nu, seed=5, **settings) for nu in (2.0, 0.0))
     assert length(momenta(optimizer)) == pytest.approx(length(momenta(still)))
     assert not momenta(optimizer)[0].equal(momenta(still)[0])
 
@@ -148,9 +131,9 @@ def test_refuses_bad_settings_and_a_step_without_a_loss(settings, message):
 
 def test_a_gradient_that_comes_late_starts_from_rest():
     first, late = (nn.Parameter(t) for t in start((4,), (3,)))
-    optimizer = ECD([first, late], lr=1.0, eta=100.0, F0=-1.0)
+    optimizer = ECD([first, late], F0=-1.0)
     before = late.detach().clone()
-    optimizer.step(closure_of(optimizer, lambda: bowl([first])))
+    stepped(optimizer, lambda: bowl([first]))
     assert late.equal(before)
-    optimizer.step(closure_of(optimizer, lambda: bowl([first, late])))
+    stepped(optimizer, lambda: bowl([first, late]))
     assert not late.equal(before)

@@ -2,6 +2,8 @@
 alone."""
 
 import json
+from dataclasses import astuple
+from functools import partial
 
 import numpy as np
 import pytest
@@ -46,6 +48,14 @@ def minus_relu(arms, name, keep, earlier=0.0):
     return float(found[name] - found["relu"])
 
 
+def jackknifed(statistic, n):
+    """Value, low, high and n of a statistic of the seeds."""
+    left_out = np.array([statistic([j for j in range(n) if j != i]) for i in range(n)])
+    reach = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
+    value = statistic(list(range(n)))
+    return pytest.approx((value, value - reach, value + reach, n))
+
+
 @pytest.mark.parametrize(
     ("study", "earlier"),
     [
@@ -60,13 +70,9 @@ def test_equal_loss_again_from_the_raw_records(committed, study, earlier):
     outcomes, records = found.comparisons(earlier=earlier), raw(study)
     for model, name in outcomes:
         arms = {a: course(record) for (m, a), record in records.items() if m == model}
-        seeds = range(arms["relu"][0].shape[1])
-        left_out = np.array([minus_relu(arms, name, [j for j in seeds if j != i], earlier) for i in seeds])
-        value, n = minus_relu(arms, name, list(seeds), earlier), len(seeds)
-        reach = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
         found = outcomes[model, name].difference
-        expected = pytest.approx((value, value - reach, value + reach, n))
-        assert (found.value, found.low, found.high, found.n) == expected, (model, name)
+        expected = jackknifed(partial(minus_relu, arms, name, earlier=earlier), arms["relu"][0].shape[1])
+        assert astuple(found)[:4] == expected, (model, name)
     assert len(outcomes) == len(records) - len({model for model, _ in outcomes})
 
 
@@ -83,9 +89,6 @@ def test_the_mean_at_one_rate_again_from_the_raw_records(committed):
         pairs = ({a: arms[model, a] for a in of} for model in models)
         return np.mean([minus_relu(pair, "smelu_1", keep) for pair in pairs])
 
-    left_out = np.array([mean([j for j in range(10) if j != i]) for i in range(10)])
-    reach = stats.t.ppf(0.975, 9) * np.sqrt(0.9 * ((left_out - left_out.mean()) ** 2).sum())
-    value = mean(list(range(10)))
     found = companions.read(answer.read())["answer-double"].main.pooled("smelu_1")
-    assert (found.value, found.low, found.high) == pytest.approx((value, value - reach, value + reach))
+    assert astuple(found)[:4] == jackknifed(mean, 10)
     assert len(models) == 6

@@ -26,8 +26,7 @@ def repository(tmp_path, monkeypatch):
         commit(tmp_path, content, f"{year}-01-01T00:00:00+00:00", {"params/toy.yaml": content})
 
 
-@pytest.mark.usefixtures("repository")
-def test_each_version_is_found_with_its_own_date():
+def test_each_version_is_found_with_its_own_date(repository):
     """The earliest training counts, and each version its own commit."""
     early, late = "2025-06-01T00:00:00+00:00", "2026-06-01T00:00:00+00:00"
     records = [record("new", [late]), record("old", [late, early]), record("old", [late])]
@@ -36,8 +35,7 @@ def test_each_version_is_found_with_its_own_date():
     assert (new.records, new.committed[:4], new.first_run) == (1, "2026", late)
 
 
-@pytest.mark.usefixtures("repository")
-def test_a_plan_that_is_nowhere_in_the_history_has_no_commit(monkeypatch):
+def test_a_plan_that_is_nowhere_in_the_history_has_no_commit(repository, monkeypatch):
     (unknown,) = registrations([record("never", ["2026-06-01T00:00:00+00:00"])]).itertuples()
     assert (unknown.commit, unknown.committed) == ("", "")
     monkeypatch.setattr(paths, "ROOT", "/nowhere")

@@ -22,10 +22,13 @@ def of(iterations=4, activation="relu", losses=SIX[:3], **config):
     }
 
 
+GROWN = small, large, other, _ = of(), of(losses=SIX), of(iterations=6), of(iterations=6, activation="gelu")
+"""Three trials and six of the same settings, and two arms of other ones."""
+
+
 def test_a_grown_arm_is_read_at_its_larger_size():
     """Three trials and six of the same settings and first seed are one arm; other settings, another first seed or other
     activations are not."""
-    small, large, other = of(), of(losses=SIX), of(iterations=6)
     later = of(trials=["50", "51", "52"])
     assert current([small, large, other, later]) == [large, other, later]
     assert current([large, small]) == [large]
@@ -36,7 +39,7 @@ def test_a_grown_arm_is_read_at_its_larger_size():
 def test_report_explorer_and_grid_show_every_setting():
     """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by
     name."""
-    grids.save(of(), of(losses=SIX), of(iterations=6), of(iterations=6, activation="gelu"), study="grown-quick")
+    grids.save(*GROWN, study="grown-quick")
     found = summary_chapters.load("grown-quick")
     results = repro.read(found.records)
     assert results.models == found.grid.models == ("charlm, iterations=4", "charlm, iterations=6")
@@ -82,8 +85,7 @@ def test_published_claims_are_judged_at_the_settings_that_most_arms_share():
 
 def test_a_page_says_what_else_its_folder_holds():
     """A page shows the arms of its own settings, and counts those of others and what has grown."""
-    small, large, other = of(), of(losses=SIX), of(iterations=6)
-    grids.save(small, large, other, of(iterations=6, activation="gelu"), study="grown-quick")
+    grids.save(*GROWN, study="grown-quick")
     shown = repro.read([small | {"study": "grown-quick"}])
     (said,) = arms.elsewhere(shown)
     assert "results/grown-quick also holds 3 configurations of other settings or with more trials" in said

@@ -22,6 +22,9 @@ TRIALS = {
     "scale": "lite",
     "batch_size": 32,
     "noise_floor": False,
+    "iterations": 200,
+    "evaluate_every": 50,
+    "learning_rate": 3e-4,
 }
 
 
@@ -32,30 +35,29 @@ def seconds(command, **environment):
     return time.perf_counter() - since
 
 
-def ours(model, iterations, every, workers, dtype):
+def ours(model, workers, dtype):
     """``actlab run`` with no cache and no record."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = {**TRIALS, "study": "timed", "model": model, "iterations": iterations, "evaluate_every": every}
         params = Path(folder, "timed.yaml")
-        params.write_text(yaml.safe_dump({**settings, "learning_rate": 3e-4, "dtype": dtype}))
+        params.write_text(yaml.safe_dump({**TRIALS, "study": "timed", "model": model, "dtype": dtype}))
         command = [sys.executable, "-m", "actlab", "run", str(params), "--workers", str(workers)]
         return seconds(command, ACTLAB_RESULTS=folder, ACTLAB_CACHE=folder)
 
 
-def published(model, iterations, every, threads):
+def published(model, threads):
     """The reference: one trial after the other, each on all cores, 50 batches of both splits an evaluation, then the
     pair."""
-    words = ["-m", "tests.speed.reference", model, str(iterations), str(every)]
+    words = ["-m", "tests.speed.reference", model, str(TRIALS["iterations"]), str(TRIALS["evaluate_every"])]
     return seconds([sys.executable, *words], OMP_NUM_THREADS=str(threads))
 
 
-def measure_all(models=tuple(MODELS), iterations=200, every=50):
+def measure_all():
     """Model -> way -> seconds, a list of one; ours in bfloat16 too where this processor has its arithmetic."""
     cores, fast, load = os.cpu_count() or 1, process.bfloat16_arithmetic(), os.getloadavg()[0]
     found = {}
-    for model in models:
-        found[model] = {"reference": [published(model, iterations, every, cores)]}
+    for model in MODELS:
+        found[model] = {"reference": [published(model, cores)]}
         for dtype in ("float32", "bfloat16") if fast else ("float32",):
-            found[model][dtype] = [ours(model, iterations, every, cores, dtype)]
-    about = {"trials": TRIALS["trials"], "iterations": iterations, "evaluate_every": every, "cores": cores}
-    return {**about, "load_before": load, "bfloat16": fast, "models": found}
+            found[model][dtype] = [ours(model, cores, dtype)]
+    about = {name: TRIALS[name] for name in ("trials", "iterations", "evaluate_every")}
+    return {**about, "cores": cores, "load_before": load, "bfloat16": fast, "models": found}

@@ -21,16 +21,16 @@ def arm(losses, values, trials=3):
 SLOW_AND_FAST = {"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}
 
 
-def drawn(generator, trials, speed, shift):
+def drawn(generator, speed, shift):
     """Two arms whose metric is one U-shaped function of the loss (as in charlm), ``shift`` apart; the other is
     faster."""
-    times, shared = np.linspace(1, 10, 8), generator.normal(0, [[0.02], [0.004]], (2, trials))
+    times, shared = np.linspace(1, 10, 8), generator.normal(0, [[0.02], [0.004]], (2, 5))
     found = {}
-    i, j = np.triu_indices(trials, 1)
+    i, j = np.triu_indices(5, 1)
     for name, rate, apart in (("relu", 1.0, 0.0), ("other", speed, shift)):
-        own = shared + generator.normal(0, [[0.02], [0.004]], (2, trials))
-        losses = 1.8 + 1.4 * np.exp(-rate * times / 5)[:, None] + own[0] + generator.normal(0, 0.005, (8, trials))
-        pairs = np.zeros((8, trials, trials))
+        own = shared + generator.normal(0, [[0.02], [0.004]], (2, 5))
+        losses = 1.8 + 1.4 * np.exp(-rate * times / 5)[:, None] + own[0] + generator.normal(0, 0.005, (8, 5))
+        pairs = np.zeros((8, 5, 5))
         noise = generator.normal(0, 0.002, (8, len(i)))
         values = 0.08 + 0.08 * ((losses[:, i] + losses[:, j]) / 2 - 2.5) ** 2 + apart + own[1, i] + own[1, j] + noise
         pairs[:, i, j] = pairs[:, j, i] = values
@@ -88,7 +88,7 @@ def test_an_arm_is_read_where_it_first_comes_down_to_the_level_and_not_at_all_wh
 
 
 def test_a_seed_counts_where_every_arm_has_it():
-    arms = drawn(np.random.default_rng(1), 5, 1.2, 0.0)
+    arms = drawn(np.random.default_rng(1), 1.2, 0.0)
     lost = {name: Curves(c.losses.copy(), c.pairs.copy()) for name, c in arms.items()}
     lost["other"].losses[4:, 2] = np.nan
     keep = [0, 1, 3, 4]
@@ -103,9 +103,9 @@ def test_what_cannot_be_compared_is_refused():
             equal_loss({"relu": good, "gelu": other}, "relu")
 
 
-def difference(value, error, n=10):
-    reach = stats.t.ppf(0.975, n - 1) * error
-    return Estimate(value, value - reach, value + reach, n, "")
+def difference(value, error):
+    reach = stats.t.ppf(0.975, 9) * error
+    return Estimate(value, value - reach, value + reach, 10, "")
 
 
 def test_a_family_ends_in_four_words():
@@ -136,8 +136,8 @@ def test_equal_curves_at_different_speeds_are_told_apart_no_more_often_than_said
     of the draws."""
     repeats, generator = 300, np.random.default_rng(4)
     limit = 3 * math.sqrt(0.05 * 0.95 / repeats)
-    same = [equal_loss(drawn(generator, 5, 1.4, 0.0), "relu").differences["other"] for _ in range(repeats)]
-    other = [equal_loss(drawn(generator, 5, 1.4, 0.02), "relu").differences["other"] for _ in range(repeats)]
+    same = [equal_loss(drawn(generator, 1.4, 0.0), "relu").differences["other"] for _ in range(repeats)]
+    other = [equal_loss(drawn(generator, 1.4, 0.02), "relu").differences["other"] for _ in range(repeats)]
     assert np.mean([e.p_value() < 0.05 for e in same]) < 0.05 + limit
     assert np.mean([e.low <= 0.02 <= e.high for e in other]) > 0.95 - limit
     assert np.mean([e.value for e in same]) == pytest.approx(0, abs=4 * 0.005 / math.sqrt(repeats))

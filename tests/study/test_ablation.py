@@ -11,15 +11,14 @@ from actlab.study.run import run
 from actlab.study.trial_ablation import shards_of
 
 
-def test_own_shards(monkeypatch, tmp_path):
-    monkeypatch.setenv("ACTLAB_DATA", str(tmp_path))
+def test_own_shards(data_folder):
     for folder, split, tokens in (
         ("mine", "train", np.arange(1000) % 512),
         ("mine", "val", np.arange(1000) % 512),
         ("foreign", "train", [600] * 200),
         ("foreign", "val", [1] * 200),
     ):
-        write_shard(tmp_path / folder / f"{split}.bin", tokens)
+        write_shard(data_folder / folder / f"{split}.bin", tokens)
     mine, foreign = (
         AblationParams.parse({**tiny.ABLATION, "shards": shards, "optimizers": "sgdm"}).replace(
             symmetry="bQ", activations="gelu"

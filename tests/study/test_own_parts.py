@@ -128,7 +128,7 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
     assert "half L1 (0 to 1)" in summary_chapters.in_words(summary_chapters.load("toy"))
 
 
-def test_image_sweep_and_ablation_take_own_parts(toy, mine):
+def test_image_sweep_and_ablation_take_own_parts(mine):
     """The other kinds train an own activation: the sweep as swish does, the ablation on a file of text."""
     own = {"plugins": "my_parts.py"}
     sweep = run(MnistParams.parse({**tiny.SWEEP, "study": "sweep", "arms": ["mine", "swish"], **own}))

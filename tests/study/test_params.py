@@ -51,9 +51,8 @@ def test_a_field_that_is_set_leaves_the_plan():
     assert overridden(registered, "x", {}, ["trials=2"]).plan is None
 
 
-def test_one_study_has_the_tables_of_one_part_of_the_text(tmp_path, monkeypatch):
+def test_one_study_has_the_tables_of_one_part_of_the_text():
     """The half on which trials are measured decides them; of another half they are refused."""
-    monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path))
     for _ in range(2):
         baselines.ensure("toy", "pydoc", part="second")
     with pytest.raises(BadInput, match="tables of another part of pydoc"):

@@ -7,9 +7,8 @@ from unittest.mock import Mock
 
 import pytest
 from distributed import KilledWorker, get_worker
-from faulty import SCRIPT, cluster
+from faulty import cluster
 
-from actlab import paths
 from actlab.errors import BadInput
 from actlab.study import pool
 from actlab.study.pool import EngineError, run_tasks
@@ -87,8 +86,7 @@ def test_a_cluster_by_its_address(tmp_path):
     """The same results through any Dask scheduler, from another process, and reports come home; tasks may ask for a
     GPU."""
     heard = []
-    path = {"PYTHONPATH": os.pathsep.join([str(paths.ROOT), str(SCRIPT.parent), os.environ.get("PYTHONPATH", "")])}
-    with cluster(tmp_path, path, "--resources", "GPU=1") as (address, _):
+    with cluster(tmp_path, {}, "--resources", "GPU=1") as (address, _):
         run = run_tasks(square, [5, 6], tell=lambda *report: heard.append(report), scheduler=address, gpu=True)
         found = dict(run)
     assert [found[task][0] for task in (5, 6)] == [25, 36]

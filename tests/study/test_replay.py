@@ -1,10 +1,10 @@
 """Replay: equal bits where nothing changed, an explained difference where something did; samples of all records."""
 
-from copy import deepcopy
 from pathlib import Path
 
 import pytest
 import tiny
+from damage import changed
 
 from actlab import paths
 from actlab.errors import BadInput, RecordError
@@ -16,6 +16,8 @@ from actlab.study.params import Params
 from actlab.study.replay import Task, recorded_trials, replay, replay_all, sample, task_of
 from actlab.study.run import bring, run
 from actlab.trainers.determinism import perturb
+
+OTHER_DATA = (["provenance", "data", "sha256"], "0" * 64)
 
 
 def tinylstm(toy, **changes):
@@ -29,12 +31,13 @@ def records(toy):
     return {record["kind"]: record for record in run(tinylstm(toy)).present}
 
 
-def saved(record, change=lambda record: None):
-    """The file of a record, changed."""
-    change(changed := deepcopy(record))
+def saved(record, *changes):
+    """The file of a record with these values in these places."""
     path = store.path_of(record["study"], record["arm"])
     path.unlink()
-    return store.save(path, changed)
+    for place, value in changes:
+        record = changed(record, place, value)
+    return store.save(path, record)
 
 
 @pytest.mark.parametrize("label", ["42", "42-nudge", "42-repeat"])
@@ -48,27 +51,18 @@ def test_replay_gives_the_recorded_bits(records, label):
 def test_what_differs_is_told(records, monkeypatch):
     """Other weights or another evaluation break the promise, and so does a failure; with another processor they do not;
     equal bits from other code are told apart."""
-
-    def other_weights(record):
-        record["trials"][0]["weights_sha256"] = record["trials"][1]["weights_sha256"]
-
-    def other_evaluation(record):
-        record["trials"][0]["history"][0]["val_loss"] += 1e-15
-
-    def other_machine(record):
-        other_weights(record)
-        record["provenance"]["machine"]["processor"] = "another processor"
-
-    def other_code(record):
-        record["provenance"]["trial_code_sha256"] = "0"
-
-    for change, equal, wrong, words in (
-        (other_weights, False, True, "NOT equal in weights_sha256"),
-        (other_evaluation, False, True, "NOT equal in history"),
-        (other_machine, False, False, "what differs: processor another processor -> "),
-        (other_code, True, False, "although this changed since: the code that trains"),
+    loss = records["trials"]["trials"][0]["history"][0]["val_loss"]
+    weights = (["trials", 0, "weights_sha256"], "0" * 64)
+    processor = (["provenance", "machine", "processor"], "another processor")
+    evaluation = (["trials", 0, "history", 0, "val_loss"], loss + 1e-15)
+    code = (["provenance", "trial_code_sha256"], "0")
+    for changes, equal, wrong, words in (
+        ([weights], False, True, "NOT equal in weights_sha256"),
+        ([evaluation], False, True, "NOT equal in history"),
+        ([weights, processor], False, False, "what differs: processor another processor -> "),
+        ([code], True, False, "although this changed since: the code that trains"),
     ):
-        found = replay(task_of(saved(records["trials"], change)))
+        found = replay(task_of(saved(records["trials"], *changes)))
         assert (found.record["equal"], found.wrong) == (equal, wrong)
         assert words in found.sentence
     path = saved(records["trials"])
@@ -127,10 +121,10 @@ def test_an_ablation_is_replayed(cats):
 def test_what_cannot_be_replayed_is_refused(records, monkeypatch):
     """Several processes together, a GPU that is not here, other data, a record without trials."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    for change, message in (
-        (lambda record: record["provenance"].update(processes=2), "trained by 2 processes"),
-        (lambda record: record["config"]["recipe"].update(device="cuda"), "was trained on cuda, which is not here"),
-        (lambda record: record["provenance"]["data"].update(sha256="0" * 64), "made on other data"),
+    for *change, message in (
+        (["provenance", "processes"], 2, "trained by 2 processes"),
+        (["config", "recipe", "device"], "cuda", "was trained on cuda, which is not here"),
+        (*OTHER_DATA, "made on other data"),
     ):
         with pytest.raises(RecordError, match=message):
             replay(task_of(saved(records["trials"], change)))
@@ -167,7 +161,7 @@ def test_all_trials_of_all_records(toy):
     running.close()
     assert len(store.load_replays("two")) == 1
     _, record = sorted(store.load_study("one"), key=lambda record: record["kind"])
-    saved(record, lambda record: record["provenance"]["data"].update(sha256="0" * 64))
+    saved(record, OTHER_DATA)
     heard = []
     found = list(replay_all(recorded_trials(), watch=lambda event: heard.append(event.kind)))
     assert [outcome.record is None for outcome in found] == [True, True, False, False]

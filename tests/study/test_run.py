@@ -34,6 +34,8 @@ STUDIES = (
         {**tiny.ABLATION, "study": "grown-ablation", "trials": 2, "optimizers": "sgdm", "vocab_size": 257}
     ).replace(symmetry="bQ", activations="gelu"),
 )
+pytestmark = pytest.mark.usefixtures("toy")
+two_kinds = pytest.mark.parametrize("params", STUDIES[:2], ids=lambda params: params.study)
 
 
 def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
@@ -70,8 +72,7 @@ def test_bfloat16_is_announced_where_it_is_slower(toy, monkeypatch, times, said)
     assert [said in event.note for event in events if event.kind == "note"] == [True] * bool(said)
 
 
-@pytest.mark.usefixtures("toy")
-@pytest.mark.parametrize("params", STUDIES[:2], ids=lambda params: params.study)
+@two_kinds
 def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
     """One seed of relu raises: other arms are recorded (those of a program of image classifiers share its fate); the
     failure is told with its traceback, its arm stays unrecorded, until it is run again."""
@@ -107,7 +108,6 @@ def grown(params, trials):
     return record
 
 
-@pytest.mark.usefixtures("toy")
 @pytest.mark.parametrize("params", STUDIES, ids=lambda params: params.study)
 def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     """From two trials to three, with the cache and without it: the first two are what they were, and only the larger
@@ -135,8 +135,7 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     assert store.path_of(params.study, small["arm"]).exists(), "the smaller record is kept as it was"
 
 
-@pytest.mark.usefixtures("toy")
-@pytest.mark.parametrize("params", STUDIES[:2], ids=lambda params: params.study)
+@two_kinds
 def test_trials_that_come_out_differently_are_refused(params):
     """Other bits than recorded (another machine, say): the first such trial ends the run; the message says the ways
     out."""

@@ -10,7 +10,6 @@ from actlab.records import ablation
 OPTIMIZERS = ("ecd", "adamw", "sgdm", "soap")
 GAIN = {"gelu": 0.1, "random_prelu": 0.3}
 """Of bQ+bV, by activation; GELU is 0.05 worse besides."""
-BATCHES = 130
 
 
 def record(optimizer, symmetry, activation, factor=1.0, seeds=3, gain=GAIN, **config):
@@ -18,7 +17,7 @@ def record(optimizer, symmetry, activation, factor=1.0, seeds=3, gain=GAIN, **co
     better."""
     shared = np.random.default_rng(1).normal(0, 0.5, seeds)
     own = np.random.default_rng(sum(map(ord, optimizer + symmetry + activation))).normal(0, 0.002, seeds)
-    text = np.random.default_rng(2).normal(0, 0.25, BATCHES)  # easy and hard batches, the same for every model
+    text = np.random.default_rng(2).normal(0, 0.25, 130)  # easy and hard batches, the same for every model
     centre = (
         4
         + OPTIMIZERS.index(optimizer) / 10

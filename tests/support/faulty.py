@@ -8,20 +8,18 @@ import sys
 import time
 from collections import Counter
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import tiny
 import yaml
 
+from actlab import paths
 from actlab.records import store
 
 SCRIPT = Path(__file__).with_name("tiny_actlab.py")
 PATH = os.pathsep.join(filter(None, [str(SCRIPT.parent), os.environ.get("PYTHONPATH")]))
 TIMES = {"seconds", "started", "tokens_per_second", "date", "checksum"}
-PARAMS = tiny.STUDY | {"study": "faulty", "model": ["charlm"], "activations": ["relu", "swiglu"]}
-PARAMS |= {"iterations": 9, "evaluate_every": 3}
+PARAMS = tiny.STUDY | {"study": "faulty", "activations": ["relu", "swiglu"], "iterations": 9, "evaluate_every": 3}
 
 
 def essence(value):
@@ -31,29 +29,14 @@ def essence(value):
     return [essence(v) for v in value] if isinstance(value, list) else value
 
 
-@dataclass
 class Study:
-    """A study in a folder of its own."""
+    """A study in a folder of its own; ``place`` is the folder of its records."""
 
-    folder: Path
-    params: dict[str, Any] = field(default_factory=lambda: dict(PARAMS))
-
-    def __post_init__(self):
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(yaml.safe_dump(self.params))
-
-    @property
-    def file(self):
-        return self.folder / "params.yaml"
-
-    @property
-    def place(self):
-        """The folder of the records."""
-        return self.folder / "results" / self.params["study"]
-
-    @property
-    def cache(self):
-        return self.folder / "cache"
+    def __init__(self, folder, params=PARAMS):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.file, self.cache = folder, folder / "params.yaml", folder / "cache"
+        self.place = folder / "results" / params["study"]
+        self.file.write_text(yaml.safe_dump(params))
 
     def settings(self, **more):
         """Environment of its processes."""
@@ -152,7 +135,7 @@ def cluster(folder, environment, *worker):
     """(address, scheduler) of a Dask cluster, started as a user would start it, with one worker that takes these
     words."""
     file = folder / "scheduler.json"
-    settings = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    settings = {**os.environ, "PYTHONPATH": os.pathsep.join([str(paths.ROOT), PATH]), **environment}
 
     def start(program, *words):
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard", "--scheduler-file", str(file)]

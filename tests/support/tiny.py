@@ -12,6 +12,7 @@ from actlab.activations import find_activation
 from actlab.models import ModelConfig, build_model
 from actlab.models.ffn import FFN
 from actlab.models.gpt2 import GPT2Config, build_gpt2
+from actlab.optimizers.steps import step
 from actlab.study.run import run_experiment
 from actlab.trainers.loop import train
 from actlab.trainers.recipes import Recipe
@@ -86,9 +87,9 @@ def text(length=400, seed=0):
     return torch.randint(CONFIG.vocab_size, (length,), generator=torch.Generator().manual_seed(seed), dtype=torch.uint8)
 
 
-def tokens(batch=2, time=CONFIG.block_size, vocab_size=CONFIG.vocab_size):
+def tokens(batch=2, time=CONFIG.block_size):
     """Random model inputs (B, T)."""
-    return torch.randint(vocab_size, (batch, time), generator=torch.Generator().manual_seed(1))
+    return torch.randint(CONFIG.vocab_size, (batch, time), generator=torch.Generator().manual_seed(1))
 
 
 def enlarge(module, factor=20.0):
@@ -100,18 +101,22 @@ def enlarge(module, factor=20.0):
     return module
 
 
-def run(net, recipe=RECIPE, seed=42, **more):
+def run(net, recipe=RECIPE, **more):
     """Train on the tiny text; predictions on four windows."""
     validation = text(70, seed=1)
-    return train(
-        net,
-        text(),
-        cover(validation, CONFIG.block_size),
-        spread(validation, CONFIG.block_size, 4),
-        recipe,
-        seed,
-        **more,
-    )
+    return train(net, text(), cover(validation, 8), spread(validation, 8, 4), recipe, 42, **more)
+
+
+def stepped(optimizer, loss, take=step):
+    """The loss of one step."""
+
+    def closure():
+        optimizer.zero_grad()
+        value = loss()
+        value.backward()
+        return value
+
+    return take(optimizer, closure)
 
 
 def outcome(trial):

@@ -3,12 +3,12 @@ the batch."""
 
 import json
 import os
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 import torch
+from tiny import ran
 
 from actlab.data.tokens import TokenStream, write_shard
 from actlab.errors import BadInput
@@ -51,14 +51,9 @@ def run(tmp_path, name, *launcher):
     """Optimizer -> record of the study, run by a launcher of its own."""
     file = tmp_path / "together.yaml"
     file.write_text(STUDY)
-    folders = {
-        "ACTLAB_RESULTS": str(tmp_path / name),
-        "ACTLAB_CACHE": str(tmp_path / f"{name}-cache"),
-        "OMP_NUM_THREADS": "1",
-    }
+    folders = {"ACTLAB_RESULTS": str(tmp_path / name), "ACTLAB_CACHE": str(tmp_path / f"{name}-cache")}
     command = [sys.executable, *launcher, "-m", "actlab", "run", str(file), "--workers", "1"]
-    done = subprocess.run(command, env=os.environ | folders, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    ran(command, env=os.environ | folders)
     records = [json.loads(path.read_text()) for path in sorted((tmp_path / name / "together").glob("*.json"))]
     return {record["optimizer"]: record for record in records}
 

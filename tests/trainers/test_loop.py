@@ -147,7 +147,7 @@ def test_a_rate_that_falls_linearly():
     falling = replace(tiny.RECIPE, iterations=4, evaluate_every=4, schedule="linear")
     assert [falling.rate(i) for i in range(4)] == [1, 0.75, 0.5, 0.25]
     assert tiny.RECIPE.rate(3) == 1
-    one, other = (tiny.run(tiny.model("charlm"), recipe) for recipe in (falling, replace(falling, schedule="constant")))
+    one, other = (tiny.run(tiny.model(), recipe) for recipe in (falling, replace(falling, schedule="constant")))
     assert one.weights_sha256 != other.weights_sha256
 
 
@@ -156,12 +156,13 @@ def test_the_average_follows_the_weights_and_changes_no_bit():
     notice."""
     decay, recipe = 0.8, replace(tiny.RECIPE, iterations=5, evaluate_every=1)
     seen = []
-    net = tiny.model("charlm")
     trial = tiny.run(
-        net, replace(recipe, average=decay), on_evaluation=lambda i, m: seen.append(m.head.weight.detach().clone())
+        tiny.model(),
+        replace(recipe, average=decay),
+        on_evaluation=lambda i, m: seen.append(m.head.weight.detach().clone()),
     )
     expected = seen[1]
     for weights in seen[2:]:
         expected = decay * expected + (1 - decay) * weights
     torch.testing.assert_close(trial.average.module.head.weight.detach(), expected)
-    assert trial.weights_sha256 == tiny.run(tiny.model("charlm"), recipe).weights_sha256
+    assert trial.weights_sha256 == tiny.run(tiny.model(), recipe).weights_sha256

@@ -21,8 +21,7 @@ def test_moving_beta_changes_the_picture():
     assert "exactly 0" in panel.words.value
 
 
-@pytest.mark.usefixtures("toy")
-def test_train_one_now_trains():
+def test_train_one_now_trains(toy):
     panel = TrainOne(PARAMS)
     panel.start.click()
     panel.thread.join(60)
@@ -32,8 +31,7 @@ def test_train_one_now_trains():
     assert not panel.start.disabled
 
 
-@pytest.mark.usefixtures("toy")
-def test_stop_stops():
+def test_stop_stops(toy):
     """A stopped run leaves no result; its checkpoint stays, from which the next click goes on."""
     params = PARAMS.replace(iterations=400, evaluate_every=5)
     panel = TrainOne(params)

@@ -210,8 +210,7 @@ def durations(*studies: str) -> pd.DataFrame:
 
 def tables() -> Any:
     """Every table, and the machines, folded."""
-    tests = newest(TRUST)
-    records = {"peers": newest(SPEED, "peers"), "faults": tests}
+    records = {"peers": newest(SPEED, "peers"), "faults": newest(TRUST)}
     records |= {f"commands on {kind}": record for kind, record in timed().items()}
     machines = {
         name: {"processor": made["machine"]["processor"], "torch": made["machine"].get("torch", "")}
