@@ -143,7 +143,7 @@ def sentences(front: Front) -> dict[str, str]:
         "hypotheses": "\n".join(f"| {each.name} | {each.told} |" for each in answer.hypotheses()),
         "limits": f"{span(sizes, '.1f')} million parameters",
         "choosing": _choosing(answer),
-        "repeating": f"at tuned rates another kind of CPU changes the loss by {front.repeating} (medians, exploratory)",
+        "repeating": f"at tuned rates another CPU changes the loss in the median by {front.repeating} (exploratory)",
         "agreement": _agreement(answer),
         "elsewhere": front.elsewhere,
     }

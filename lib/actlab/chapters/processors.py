@@ -107,21 +107,23 @@ def figure(found: pd.DataFrame) -> Figure:
 
 
 def medians(found: pd.DataFrame) -> str:
-    """Of the distances of all runs under relu, and of all others."""
-    relu, others = (small(found.loc[found["other"] == other, "apart"].median()) for other in (False, True))
-    return f"{relu} nats under {REFERENCE} and {others} under other activations"
+    """Of the distances of all runs under relu, and of all others, with the largest of these."""
+    relu, others = (found.loc[found["other"] == other, "apart"] for other in (False, True))
+    last = found.loc[others.idxmax()]
+    return (
+        f"{small(relu.median())} nats under {REFERENCE} and {small(others.median())} under other activations (at most "
+        f"{small(last['apart'])}, {last['activation']} in {last['model']})"
+    )
 
 
 def summary(found: pd.DataFrame) -> str:
     """relu against all others, and on which kinds of processor."""
     relu, others = found[~found["other"]], found[found["other"]]
     kinds = sorted({name for both in found["processors"] for name in both})
-    last = others.loc[others["apart"].idxmax()]
     return (
         f"on another kind of CPU the validation loss changes in the median by {medians(found)}. By architecture "
         f"relu's is {extremes(dict(relu.groupby('model')['apart'].median()))}. These are medians of {len(relu)} and "
-        f"{len(others)} runs on {listing(kinds)}, with the same software. The most among the others is "
-        f"{small(last['apart'])} ({last['activation']} in {last['model']})"
+        f"{len(others)} runs on {listing(kinds)}, with the same software"
     )
 
 
