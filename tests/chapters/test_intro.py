@@ -32,9 +32,9 @@ def test_the_front_page_says_what_the_records_say():
     )
     assert told["between"].endswith(" and more in 0")
     assert re.search(r"Of 6 differences from relu \d are undecided \(neither [^)]* 0.005\)\. Two", told["between"])
-    assert "a seed's two runs end 0.0078 to 0.010 apart under relu, 1.6e-07 at most under gelu" in told["perturbed"]
-    grows = "**In small networks at low learning rates a rounding error grows under relu"
-    also = f"{grows} alone; under smooth activations too at tuned rates and in larger networks.**"
+    assert "two runs of a seed end 0.0078 to 0.010 apart under relu, 1.6e-07 at most under gelu" in told["perturbed"]
+    grows = "**In small networks at a low learning rate relu amplifies a rounding error"
+    also = f"{grows}, smooth activations do not; at tuned rates and in larger networks both can.**"
     assert told["perturbed"].startswith(also)
     assert intro.sentences(replace(front, growing=["in a", "in none", "in none"]))["perturbed"].startswith(
         f"{grows}.**"

@@ -104,7 +104,7 @@ def read() -> Front:
     return Front(
         chapter.read(),
         floors(repro.read_study(PERTURBED)),
-        processors.medians(processors.read(TWINS)),
+        f"{processors.reach(twins := processors.read(TWINS))} (exploratory, {len(twins)} runs)",
         ledger.decided(ledger.judge()),
         [
             processors.growing(grid)
@@ -132,10 +132,10 @@ def sentences(front: Front) -> dict[str, str]:
         "between": _between(answer),
         "gains": front.gains,
         "perturbed": (
-            f"**In small networks at low learning rates a rounding error grows under {KINKED}{' alone' * alone}"
-            f"{f'; under smooth activations too {others}' * bool(others)}.** With one weight moved by one "
-            f"unit in the last place (ULP) a seed's two runs end {small(min(high))} to {small(max(high))} apart under "
-            f"{KINKED}, {small(max(low))} at most under {SMOOTH} ({LEAD}, n = {len(high)})"
+            f"**In small networks at a low learning rate {KINKED} amplifies a rounding error"
+            f"{', smooth activations do not' * alone}{f'; {others} both can' * bool(others)}.** With one weight moved "
+            f"by one unit in the last place (ULP) two runs of a seed end {small(min(high))} to {small(max(high))} apart "
+            f"under {KINKED}, {small(max(low))} at most under {SMOOTH} ({LEAD}, that rate, n = {len(high)})"
         ),
         "extent": "The comparison of seeds was planned before its runs (three architectures were read before the "
         f"others were trained): {len(answer.grid.activations)} activations, {chapter.extent(answer)} architectures, "
@@ -143,7 +143,7 @@ def sentences(front: Front) -> dict[str, str]:
         "hypotheses": "\n".join(f"| {each.name} | {each.told} |" for each in answer.hypotheses()),
         "limits": f"{span(sizes, '.1f')} million parameters",
         "choosing": _choosing(answer),
-        "repeating": f"at tuned rates another CPU changes the loss in the median by {front.repeating} (exploratory)",
+        "repeating": f"at tuned rates another CPU changes the loss by {front.repeating}",
         "agreement": _agreement(answer),
         "elsewhere": front.elsewhere,
     }

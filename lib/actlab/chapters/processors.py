@@ -1,8 +1,8 @@
 """The same seed on another kind of processor, and in bfloat16: what rounding alone makes of a result, from records and
 replays.
 
-Two processors add the same numbers in another order, so that every sum may differ in its last digits; seed, code,
-versions and data are the same. bfloat16 is compared by the plan of params/dtype.yaml.
+Two processors add the same numbers in another order, so that every sum may differ in its last digits; seed, data and
+versions are the same. bfloat16 is compared by the plan of params/dtype.yaml.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from actlab.records.preregistration import params_of
 from actlab.records.repro import Grid
 from actlab.records.sources import Sources
 from actlab.records.store import Record
-from actlab.records.wording import extremes, listing, signed, small
+from actlab.records.wording import extremes, listing, signed, small, span
 from actlab.statistics.equal_loss import decide
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import ALPHA, REFERENCE
@@ -39,7 +39,7 @@ NEAR, ANYWAY = 1e-6, 1e-3
 (params/rounding-slow.yaml)."""
 SMOOTH_ARMS, MANY = 30, 4
 """Of params/rounding-tuned.yaml: planned configurations without the reference; architectures that contradict it."""
-PROCESSOR = ("processor", "capability")
+PROCESSOR = ("processor", "generation", "capability")
 """What of a machine may differ between twins."""
 NOWHERE = 1e-10
 """Where a difference of 0 is drawn, on an axis that has no place for it."""
@@ -106,24 +106,25 @@ def figure(found: pd.DataFrame) -> Figure:
     return points(seeds, "losses apart (nats); 1e-10 stands for 0", singles=singles, log=True)
 
 
-def medians(found: pd.DataFrame) -> str:
-    """Of the distances of all runs under relu, and of all others, with the largest of these."""
-    relu, others = (found.loc[found["other"] == other, "apart"] for other in (False, True))
-    last = found.loc[others.idxmax()]
+def reach(found: pd.DataFrame) -> str:
+    """How far losses lie apart under relu and otherwise, the architecture apart where they do most."""
+    relu, others = (found[found["other"] == other] for other in (False, True))
+    worst = others.loc[others["apart"].idxmax(), "model"]
+    rest, there = (others.loc[(others["model"] == worst) == of, "apart"] for of in (False, True))
     return (
-        f"{small(relu.median())} nats under {REFERENCE} and {small(others.median())} under other activations (at most "
-        f"{small(last['apart'])}, {last['activation']} in {last['model']})"
+        f"{span(relu['apart'], '.2g')} nats under {REFERENCE}, at most {small(max(rest, default=0.0))} otherwise, in "
+        f"{worst} {span(there, '.2g')}"
     )
 
 
 def summary(found: pd.DataFrame) -> str:
-    """relu against all others, and on which kinds of processor."""
-    relu, others = found[~found["other"]], found[found["other"]]
+    """relu against all others, by architecture, and on which kinds of processor."""
+    medians = found.groupby(["other", "model"])["apart"].median()
     kinds = sorted({name for both in found["processors"] for name in both})
     return (
-        f"on another kind of CPU the validation loss changes in the median by {medians(found)}. By architecture "
-        f"relu's is {extremes(dict(relu.groupby('model')['apart'].median()))}. These are medians of {len(relu)} and "
-        f"{len(others)} runs on {listing(kinds)}, with the same software"
+        f"on another kind of CPU the validation loss changes by {reach(found)}. Medians by architecture are "
+        f"{extremes(dict(medians[False]))} under {REFERENCE} and {extremes(dict(medians[True]))} otherwise. These are "
+        f"{len(found)} runs on {listing(kinds)}, with the same versions of the software"
     )
 
 
@@ -160,9 +161,9 @@ def at_tuned_rates(tuned: Sources) -> str:
     grown = [model for (model, _), moved in others.items() if moved > FAR]
     every = "supported" if not grown and len(others) == SMOOTH_ARMS else "undecided"
     return (
-        f"that a perturbation of 1 ULP stays below {FAR:g} at tuned rates under all activations but {REFERENCE} is "
-        f"{'contradicted' if len(set(grown)) >= MANY else every}: it exceeds this in {len(grown)} of {len(others)} "
-        f"configurations, in {len(set(grown))} of {len({model for model, _ in others})} architectures"
+        f"at tuned rates the hypothesis that 1 ULP leads at most {FAR:g} apart under all activations but {REFERENCE} "
+        f"is {'contradicted' if len(set(grown)) >= MANY else every}: {len(grown)} of {len(others)} configurations "
+        f"exceed this, in {len(set(grown))} architectures (one pair each)"
     )
 
 
@@ -171,9 +172,9 @@ def causes(cpu: Sources, gpu: Grid, slow: Sources) -> pd.DataFrame:
     growth in that architecture needs by the rules of params/rounding.yaml and params/rounding-slow.yaml."""
     here = pd.Series(cpu.floors(), dtype=float)
     low = pd.Series(slow.floors(), dtype=float).reindex(here.index)
-    most, least = (moved.groupby(level=0).transform("max") for moved in (here, low))
+    most, at_low = (moved.groupby(level=0).transform(lambda both: both.max(skipna=False)) for moved in (here, low))
     gpus = np.where(most > FAR, "no", np.where(most < NEAR, "yes", "undecided"))
-    rates = np.where(least <= FAR, "yes", np.where(least > ANYWAY, "no", "undecided"))
+    rates = np.where(at_low <= FAR, "yes", np.where(at_low > ANYWAY, "no", "undecided"))
     found = {"CPU": here, "GPU": pd.Series(gpu.floors()), "CPU, a third of the rate": low}
     rows = pd.DataFrame(found).loc[here.index].map(small)
     rows["needs a GPU"], rows["needs the rate"] = gpus, rates

@@ -165,7 +165,7 @@ def floor(grid: Grid) -> str:
     near = [value for value in moved.values() if value <= FAR]
     again = f"did NOT give the same bits in {failed} arms" if failed else "gives the same bits"
     return (
-        f"the same seed run again {again}. With one weight moved by one unit in the last place, two runs of {models} "
-        f"end at least {small(min(far.values(), default=FAR))} of total variation apart under {listing(far)}, at most "
-        f"{small(max(near, default=0.0))} under the other activations (one pair each)"
+        f"the same seed run again {again}. At a low learning rate, with one weight moved by one unit in the last "
+        f"place, two runs of {models} end at least {small(min(far.values(), default=FAR))} of total variation apart "
+        f"under {listing(far)}, at most {small(max(near, default=0.0))} under the other activations (one pair each)"
     )

@@ -32,20 +32,22 @@ def code_sha256(*parts: str) -> str:
     return digest.hexdigest()
 
 
-def processor() -> str:
-    """The CPU's name as the system tells it."""
+def cpu(field: str) -> str:
+    """What Linux tells of the CPU, such as ``model name``; empty elsewhere."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+        lines = [line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines()]
+    except OSError:
+        return ""
+    return next((value.strip() for name, _, value in lines if name.strip() == field), "")
 
 
 @cache
 def machine() -> dict[str, object]:
-    """What a bit-for-bit comparison has to share: processor, GPU and versions."""
+    """What a bit-for-bit comparison has to share: processor, GPU and versions. Generations of processors share a
+    name."""
     return {
-        "processor": processor(),
+        "processor": cpu("model name") or platform.processor() or platform.machine(),
+        "generation": f"{cpu('cpu family')}.{cpu('model')}",
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
         "capability": torch.backends.cpu.get_cpu_capability() + " with AMX" * torch.cpu._is_amx_tile_supported(),
         "python": platform.python_version(),
