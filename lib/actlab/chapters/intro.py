@@ -134,8 +134,8 @@ def sentences(front: Front) -> dict[str, str]:
         "perturbed": (
             f"**In small networks at a low learning rate {KINKED} amplifies a rounding error"
             f"{', smooth activations do not' * alone}{f'; {others} both can' * bool(others)}.** With one weight moved "
-            f"by one unit in the last place (ULP) two runs of a seed end {small(min(high))} to {small(max(high))} apart "
-            f"under {KINKED}, {small(max(low))} at most under {SMOOTH} ({LEAD}, that rate, n = {len(high)})"
+            f"by one unit in the last place (ULP) two runs of a seed end {small(min(high))} to {small(max(high))} "
+            f"apart under {KINKED}, {small(max(low))} at most under {SMOOTH} ({LEAD}, that rate, n = {len(high)})"
         ),
         "extent": "The comparison of seeds was planned before its runs (three architectures were read before the "
         f"others were trained): {len(answer.grid.activations)} activations, {chapter.extent(answer)} architectures, "
