@@ -77,6 +77,7 @@ def test_processors():
     assert processors.growing(tuned).startswith("under relu in 6 of 6 architectures")
     found = processors.causes(partial, large, slow)
     assert [*found["needs a GPU"]] == ["no"] * 4
+    assert [*found["needs the rate"]] == ["yes", "yes", "no", "no"], "minigpt, nanotransformer"
     grid = repro.read(store.load_study(intro.PERTURBED))
     assert grid.models == ("charlm",), "named on the front page and in its figure"
     moved = {name: floor for name, (floor, _) in intro.floors(grid).items()}
