@@ -11,7 +11,11 @@ from actlab.study.trial import specification
 ROOT = paths.ROOT / "results"  # the committed records: a test's own folder of results is another one
 WITHOUT_ARM = ("baseline", "performance", "reliability")
 """Kinds of records that no params file plans; a baseline is named after its text, the others after their date."""
-RECORDS = {path: json.loads(path.read_text(encoding="utf-8")) for path in sorted(ROOT.glob("*/*.json"))}
+RECORDS = {
+    path: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted(ROOT.glob("*/*.json"))
+    if "-quick" not in path.parent.name
+}
 
 
 def planned():

@@ -112,8 +112,8 @@ def reach(found: pd.DataFrame) -> str:
     worst = others.loc[others["apart"].idxmax(), "model"]
     rest, there = (others.loc[(others["model"] == worst) == of, "apart"] for of in (False, True))
     return (
-        f"{span(relu['apart'], '.2g')} nats under {REFERENCE}, at most {small(max(rest, default=0.0))} otherwise, in "
-        f"{worst} {span(there, '.2g')}"
+        f"{span(relu['apart'], '.2g')} nats under {REFERENCE}. Under the others it changes by at most "
+        f"{small(max(rest, default=0.0))}, in {worst} by at most {small(max(there))}"
     )
 
 
@@ -123,8 +123,8 @@ def summary(found: pd.DataFrame) -> str:
     kinds = sorted({name for both in found["processors"] for name in both})
     return (
         f"on another kind of CPU the validation loss changes by {reach(found)}. Medians by architecture are "
-        f"{extremes(dict(medians[False]))} under {REFERENCE} and {extremes(dict(medians[True]))} otherwise. These are "
-        f"{len(found)} runs on {listing(kinds)}, with the same versions of the software"
+        f"{extremes(dict(medians[False]))} under {REFERENCE}. Those of the others are {extremes(dict(medians[True]))}. "
+        f"These are {len(found)} runs on {listing(kinds)}, with the same versions of the software"
     )
 
 
