@@ -51,7 +51,7 @@ def test_names_become_objects_in_the_study_only():
 MOST_ENTRIES, LONGEST, TOKENS = 20, 300, 122_320
 """Of the package: entries at its root, lines of a file, tokens without comments, docstrings and layout. The last is
 what is reached: lower it with every smaller house, never raise it without saying why."""
-TOKENS_OF_TESTS = 97_910
+TOKENS_OF_TESTS = 97_920
 """Of ``tests/``, counted and kept in the same way."""
 LAYOUT = {
     tokenize.COMMENT,
