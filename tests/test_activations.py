@@ -74,6 +74,20 @@ def test_smelu_at_any_beta(beta):
     np.testing.assert_allclose(ours, smelu(GRID, beta), atol=1e-12)
 
 
+def test_a_family_has_a_member_for_every_beta():
+    """``smelu_0.3``, ``gelu_10`` and ``swish_3`` by name, and no other spelling of a number."""
+    x = torch.from_numpy(GRID)
+    np.testing.assert_allclose(get_activation("smelu_0.3")(x).numpy(), smelu(GRID, 0.3), atol=1e-12)
+    np.testing.assert_allclose(get_activation("gelu_10")(x).numpy(), GRID * special.ndtr(10 * GRID), atol=1e-12)
+    np.testing.assert_allclose(get_activation("swish_3")(x).numpy(), GRID * special.expit(3 * GRID), atol=1e-12)
+    for name in ("smelu_0", "smelu_03", "gelu_1.0", "swish_-1", "relu_2", "smelu_1e3", "gelu_0.0000001"):
+        assert name not in ACTIVATIONS
+        with pytest.raises(BadInput, match="unknown activation"):
+            get_activation(name)
+    with pytest.raises(BadInput, match="built in"):
+        ACTIVATIONS["smelu_0.3"] = ACTIVATIONS["relu"]
+
+
 @pytest.mark.parametrize("beta", [0.0, -1.0, math.nan])
 def test_smelu_refuses_a_bad_beta(beta):
     """SmeLU is not defined at beta <= 0, and the message says which limit is meant instead."""

@@ -7,6 +7,7 @@ arXiv 2002.05202); its module takes both projections packed on the last axis, th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -51,6 +52,18 @@ class SmeLU(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return _SmeLU.apply(x, self.beta)  # type: ignore[no-untyped-call]
+
+
+class SharpGELU(nn.Module):
+    """x * Phi(beta x): beta = 1 is GELU, beta -> infinity is ReLU. Hendrycks & Gimpel 2016, arXiv 1606.08415 (there
+    sigma = 1 / beta)."""
+
+    def __init__(self, beta: float) -> None:
+        super().__init__()
+        self.beta = beta
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.gelu(self.beta * x) / self.beta
 
 
 class Swish(nn.Module):
@@ -231,8 +244,25 @@ _ROWS = (
     Activation("bilinear", _gated(nn.Identity), r"g \odot v", _SHAZEER, gated=True),
 )
 
-ACTIVATIONS: Table[Activation] = Table("activation", ((row.name, row) for row in _ROWS))
-"""By name; ``actlab.register_activation`` adds a user's own."""
+_FAMILIES: dict[str, tuple[Callable[[float], nn.Module], str, str]] = {
+    "smelu": (SmeLU, r"\mathrm{SmeLU}_{\beta=%s}(x)", _SHAMIR),
+    "gelu": (SharpGELU, r"x\,\Phi(%s\,x)", _GELU),
+    "swish": (Swish, r"x\,\sigma(%s\,x)", _SWISH),
+}
+
+
+def _member(name: str) -> Activation | None:
+    """``smelu_0.3``, ``gelu_10``, ``swish_3``: one of a family, by its beta as a plain decimal."""
+    found = re.fullmatch(r"(smelu|gelu|swish)_((?:[1-9]\d{0,5}|0)(?:\.\d{0,5}[1-9])?)", name)
+    if not found or not (beta := float(found[2])):
+        return None
+    factory, formula, source = _FAMILIES[found[1]]
+    return Activation(name, lambda: factory(beta), formula % found[2], source)
+
+
+ACTIVATIONS: Table[Activation] = Table("activation", ((row.name, row) for row in _ROWS), _member)
+"""By name; ``smelu_0.3``, ``gelu_10`` and ``swish_3`` (any beta) are made as they are asked for, and
+``actlab.register_activation`` adds a user's own."""
 
 
 def find_activation(name: str, where: str = "") -> Activation:

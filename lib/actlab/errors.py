@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 from collections import ChainMap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -45,19 +45,29 @@ class UnknownName(BadInput):
 
 class Table(ChainMap[str, Row]):
     """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/own_parts.py`` registers
-    them)."""
+    them); ``member``: makes the row of a name that belongs to a family, which no list can hold."""
 
-    def __init__(self, kind: str, rows: Iterable[tuple[str, Row]]) -> None:
+    def __init__(
+        self, kind: str, rows: Iterable[tuple[str, Row]], member: Callable[[str], Row | None] = lambda name: None
+    ) -> None:
         listed = list(rows)
-        self.kind, self._built_in = kind, dict(listed)
+        self.kind, self._built_in, self._member = kind, dict(listed), member
         if len(self._built_in) != len(listed):
             raise RuntimeError(f"two rows of the table of each {kind} share one name")
         super().__init__({}, self._built_in)  # what is assigned and deleted is in the first
 
     def __setitem__(self, name: str, row: Row) -> None:
-        if name in self._built_in:
+        if name in self._built_in or self._member(name):
             raise BadInput(f"the {self.kind} {name!r} is built in and cannot be replaced: choose another name")
         super().__setitem__(name, row)
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (isinstance(name, str) and self._member(name) is not None)
+
+    def __missing__(self, name: str) -> Row:
+        if (row := self._member(name)) is None:
+            raise KeyError(name)
+        return row
 
     @property
     def built_in(self) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ models: align the rows first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import torch
@@ -49,8 +50,11 @@ def total_variation_rows(p: Tensor, q: Tensor) -> Tensor:
 
 def relative_pd_rows(p: Tensor, q: Tensor) -> Tensor:
     """Mean over labels of 2 |p_l - q_l| / (p_l + q_l) of each row: (N,), in [0, 2]; 0 / 0 counts as 0."""
-    difference, total = (p - q).abs(), p + q
-    return 2 * torch.where(total == 0, 0.0, difference / total).mean(dim=1)
+    return 2 * _relative((p - q).abs(), p + q).mean(dim=1)
+
+
+def _relative(difference: Tensor, total: Tensor) -> Tensor:
+    return torch.where(total == 0, 0.0, difference / total)
 
 
 def churn_rows(p: Tensor, q: Tensor) -> Tensor:
@@ -60,12 +64,16 @@ def churn_rows(p: Tensor, q: Tensor) -> Tensor:
 
 def jensen_shannon_rows(p: Tensor, q: Tensor) -> Tensor:
     """Jensen-Shannon divergence of each row in bits: (N,), in [0, 1]."""
-    middle = (p + q) / 2
-    nats = (
-        torch.xlogy(p, p / middle.clamp_min(torch.finfo(p.dtype).tiny))
-        + torch.xlogy(q, q / middle.clamp_min(torch.finfo(p.dtype).tiny))
-    ).sum(dim=1) / 2
-    return (nats / torch.log(torch.tensor(2.0, dtype=p.dtype))).clamp(0, 1)
+    total = p + q
+    return _bits(_relative((p - q).abs(), total), total)
+
+
+def _bits(relative: Tensor, total: Tensor) -> Tensor:
+    """Jensen-Shannon divergence from u = |p - q| / (p + q), sum_l (p_l + q_l) ((1 + u) ln(1 + u) +
+    (1 - u) ln(1 - u)) / 4: accurate also where p and q differ in their last digits alone."""
+    u = relative.clamp(max=1 - torch.finfo(total.dtype).eps / 2)  # (1 - u) ln(1 - u) is 0 at u = 1
+    nats = (total * ((1 + u) * torch.log1p(u) + (1 - u) * torch.log1p(-u))).sum(dim=1) / 4
+    return (nats / math.log(2)).clamp(max=1)
 
 
 ROWS: Table[Callable[[Tensor, Tensor], Tensor]] = Table(
@@ -78,13 +86,43 @@ ROWS: Table[Callable[[Tensor, Tensor], Tensor]] = Table(
     ),
 )
 """Metric name -> its value on each row, (N, V) x (N, V) -> (N,); ``actlab.register_metric`` adds a user's own."""
-ROWS_AT_ONCE = 4096
-"""So few that they stay in the processor's cache: half the time of all at once."""
+ROWS_AT_ONCE = 2048
+"""So few that they stay in the processor's cache."""
+
+
+def pairwise(
+    predictions: Mapping[str, Tensor], couples: Iterable[tuple[str, str]], own: Iterable[str] = ()
+) -> list[dict[str, float]]:
+    """Every built-in metric and those of a user's ``own`` for each couple of named predictions (N, V), averaged over
+    the inputs: ``ROWS`` in fewer passes, all pairs of a block of inputs at once."""
+    couples, own = list(couples), list(own)
+    for a, b in couples:
+        _pair(predictions[a], predictions[b])
+    sums = torch.zeros(len(couples), len(ROWS.built_in) + len(own), dtype=torch.float64)
+    count = len(next(iter(predictions.values()), ()))
+    for start in range(0, count, ROWS_AT_ONCE):
+        rows = {name: p[start : start + ROWS_AT_ONCE] for name, p in predictions.items()}
+        top = {name: p.argmax(dim=1) for name, p in rows.items()}
+        for i, (a, b) in enumerate(couples):
+            p, q = rows[a], rows[b]
+            difference, total = (p - q).abs_(), p + q
+            relative = _relative(difference, total)
+            found = (
+                difference.sum(dim=1) / 2,
+                2 * relative.mean(dim=1),
+                (top[a] != top[b]).float(),
+                _bits(relative, total),
+                *(ROWS[name](p, q) for name in own),
+            )
+            sums[i] += torch.stack([each.double().sum() for each in found]).cpu()
+    names = (*ROWS.built_in, *own)
+    return [dict(zip(names, row, strict=True)) for row in (sums / count).tolist()]
 
 
 def row_means(p: Tensor, q: Tensor, own: Iterable[str] = ()) -> dict[str, float]:
     """Every built-in metric and those of a user's ``own``, averaged over the inputs."""
-    return {name: _mean(ROWS[name], p, q) for name in (*ROWS.built_in, *own)}
+    (found,) = pairwise({"p": p, "q": q}, [("p", "q")], own)
+    return found
 
 
 def _mean(rows: Callable[[Tensor, Tensor], Tensor], p: Tensor, q: Tensor) -> float:

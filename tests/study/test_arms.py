@@ -64,6 +64,7 @@ def test_every_setting_that_matters_is_in_the_id(subtests):
         with subtests.test(field=field):
             assert ids(**{field: value})[0] != PUBLISHED_IDS[0]
     same = {"study": "other", "order": "activation", "noise_floor": False, "perturbations": ("nudge",), "plugins": ()}
+    same["follow"] = True
     for field, value in (*same.items(), ("activations", ("gelu", "relu")), ("scales", ("lite",))):
         assert ids(**{field: value})[0] == PUBLISHED_IDS[0]
     assert {*CHANGES, *same, *ELSEWHERE} == set(Params.model_fields)

@@ -155,3 +155,25 @@ def test_load_model_takes_kept_weights_or_trains_again_and_refuses_others(toy):
         load_model(record, 43)
     with pytest.raises(BadInput, match="a record of kind 'mnist' keeps no weights"):
         load_model(record | {"kind": "mnist"})
+
+
+def test_one_thing_changes_between_a_perturbed_run_and_itself(toy):
+    """Each variant of a stream has another seed for it alone; a nudge at a step leaves all before it, and its snapshot
+    there; the record compares them with the unchanged run along the way too, weights included."""
+    changes = ("nudge", "nudge-2", "init", "order", "dropout", "all")
+    settings = toy.replace(trials=1, noise_floor=False, snapshots=(1, 2), follow=True, perturbations=changes, activations="gelu")
+    plain, perturbed = arms_of(settings)[0], arms_of(settings)[-1]
+    assert cached(plain.trials[0]) == cached(perturbed.trials[0]), "the unchanged run is trained once"
+    streams = ("init", "order", "dropout")
+    for spec in perturbed.trials:
+        changed = {stream for stream in streams if spec.seed_of(stream) != spec.seed}
+        assert changed == (
+            {spec.variant} if spec.variant in streams else {*streams} if spec.variant == "all" else set()
+        )
+    record = trial.record_of(perturbed, [run_trial(spec) for spec in perturbed.trials])
+    ends = {pair["between"][1]: pair for pair in record["reproducibility_metrics"]}
+    assert set(ends) == {f"42-{name}" for name in changes}
+    assert all(pair["weight_distance"] > 0 for pair in ends.values())
+    one, two = ({p["between"][1]: p["weight_distance"] for p in moment["pairs"]} for moment in record["trajectory"])
+    assert one["42-nudge-2"] == two["42-nudge-2"] == 0 < one["42-nudge"] < one["42-order"]
+    store.check_record(json.loads(json.dumps(record)))

@@ -151,6 +151,26 @@ def test_a_rate_that_falls_linearly():
     assert one.weights_sha256 != other.weights_sha256
 
 
+def test_a_rate_that_falls_over_the_last_half_and_one_that_warms_up():
+    """cooldown: all of the rate, then 1 to 0 over the last half; cosine: 2% of warm-up, then half a cosine to a
+    tenth."""
+    cooldown = replace(tiny.RECIPE, iterations=8, schedule="cooldown")
+    assert [cooldown.rate(i) for i in range(8)] == [1, 1, 1, 1, 1, 0.75, 0.5, 0.25]
+    cosine = replace(tiny.RECIPE, iterations=100, schedule="cosine")
+    assert [cosine.rate(i) for i in (0, 1, 2)] == [0.5, 1, 1]
+    assert cosine.rate(51) == pytest.approx(0.55)
+    assert cosine.rate(100) == pytest.approx(0.1)
+
+
+def test_several_averages_are_those_of_single_ones():
+    """Each has the weights that it has alone."""
+    recipe = replace(tiny.RECIPE, iterations=5)
+    both = tiny.run(tiny.model(), replace(recipe, average=(0.5, 0.9)))
+    for decay, average in zip((0.5, 0.9), both.averages, strict=True):
+        (alone,) = tiny.run(tiny.model(), replace(recipe, average=decay)).averages
+        assert torch.equal(average.module.head.weight, alone.module.head.weight)
+
+
 def test_the_average_follows_the_weights_and_changes_no_bit():
     """average <- d average + (1 - d) weights after every step, from the weights after the first; training does not
     notice."""
@@ -164,5 +184,5 @@ def test_the_average_follows_the_weights_and_changes_no_bit():
     expected = seen[1]
     for weights in seen[2:]:
         expected = decay * expected + (1 - decay) * weights
-    torch.testing.assert_close(trial.average.module.head.weight.detach(), expected)
+    torch.testing.assert_close(trial.averages[0].module.head.weight.detach(), expected)
     assert trial.weights_sha256 == tiny.run(tiny.model(), recipe).weights_sha256

@@ -17,10 +17,12 @@ from actlab.study.part_hashes import Parts, own_metrics, parts_of
 from actlab.study.tuning import Choice, chosen, tuned
 from actlab.trainers.recipes import Recipe
 
-VARIANTS = PLAIN, REPEAT, NUDGE, BFLOAT16 = "", "repeat", "nudge", "bfloat16"
-"""Variants of a trial: as it is; the same seed once more; with one weight moved by one unit in the last place; with
-bfloat16 autocast."""
+PLAIN, REPEAT, NUDGE, BFLOAT16 = "", "repeat", "nudge", "bfloat16"
+"""Variants of a trial: as it is; the same seed once more; with one weight moved by one unit in the last place (at a
+step: ``nudge-100``); with bfloat16 autocast. Others name the stream that has another seed, or ``all``."""
 ALL = "all"
+CHANGED = 1_000_000
+"""Added to the seed of a stream that a perturbation changes: no study has so many trials."""
 D = TypeVar("D")
 
 
@@ -93,7 +95,15 @@ class TrialSpec(Specified):
 
     def seed_of(self, stream: str) -> int:
         """The seed that feeds the named stream."""
+        if self.variant in (ALL, stream):
+            return self.seed + CHANGED
         return self.seed if self.varies in (ALL, stream) else self.fixed
+
+    @property
+    def nudged_at(self) -> int | None:
+        """The step before which one weight moves by one unit in the last place."""
+        name, _, step = self.variant.partition("-")
+        return int(step or 0) if name == NUDGE else None
 
     def model_config(self, vocab_size: int) -> ModelConfig:
         """The size that the scale's name stands for, over a text's own vocabulary."""
@@ -209,7 +219,7 @@ def arm(params: Params, model: str, activation: str, kind: str = "trials", varie
         "defects": tuple(name for name in protocol if name in OF_TRAINING),
         "varies": varies,
         "fixed": 0 if varies == ALL else params.seed,
-        "snapshots": params.snapshots if ordinary else (),
+        "snapshots": params.snapshots if ordinary or params.follow else (),
         "gated_width": "doubled" if DOUBLED in protocol else params.gated_width,
         "dataset": located(params.dataset),
         "parts": parts_of(activation=activation, model=model, dataset=params.dataset),

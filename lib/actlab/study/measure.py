@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from actlab import metrics
@@ -18,7 +18,7 @@ from actlab.data.text import Corpus
 from actlab.models import LanguageModel
 from actlab.study import defects
 from actlab.study.arms import PLAIN, Arm, TrialSpec
-from actlab.trainers.evaluation import logits_of, predict
+from actlab.trainers.evaluation import logits_of
 from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.windows import Windows, spread
 
@@ -39,10 +39,11 @@ def mean(values: Iterable[float]) -> float:
     return fmean(found) if (found := list(values)) else float("nan")
 
 
-def row_pairs(predictions: Predictions, own: Iterable[str] = ()) -> list[Results]:
-    """The row-wise metrics of every pair of trials."""
-    couples = combinations(predictions, 2)
-    return [{"between": [a, b], **metrics.row_means(predictions[a], predictions[b], own)} for a, b in couples]
+def row_pairs(predictions: Predictions, couples: Iterable[tuple[str, str]], own: Iterable[str] = ()) -> list[Results]:
+    """The row-wise metrics of these pairs of trials."""
+    couples = list(couples)
+    found = metrics.pairwise(predictions, couples, own)
+    return [{"between": list(pair), **values} for pair, values in zip(couples, found, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ class Trained:
     corpus: Corpus
     frozen: Windows
     """The windows that predictions are compared on."""
-    tensors: Callable[[TrialSpec], dict[str, Tensor]]
+    tensors: Callable[[TrialSpec, int | None], dict[str, Tensor]]
+    """Weights and predictions, at the end or at one of the trial's snapshots."""
     model: Callable[[TrialSpec, int | None], LanguageModel]
     """At the end, or at one of the trial's snapshots."""
 
@@ -68,23 +70,37 @@ class Trained:
         """Label -> model, on the recipe's device."""
         return {spec.label: self.model(spec, iteration).to(spec.recipe.device) for spec in self.done}
 
-    def predictions(self, of: str = "probabilities") -> Predictions:
-        """As they were kept at the end; ``probabilities/average``: those of the averaged weights."""
-        return {spec.label: self.tensors(spec)[of] for spec in self.done}
+    def predictions(self, iteration: int | None = None, of: str = "probabilities") -> Predictions:
+        """As they were kept, on the recipe's device, at the end or at a snapshot."""
+        return {spec.label: self.tensors(spec, iteration)[of].to(spec.recipe.device) for spec in self.done}
 
-    def predicted(self, models: Models) -> Predictions:
-        """What these models predict."""
-        recipe = self.arm.trials[0].recipe
-        return {label: predict(model, self.frozen.to(recipe.device), recipe) for label, model in models.items()}
+    def averaged(self, decay: float) -> Predictions:
+        """Those of the averaged weights."""
+        return self.predictions(of=f"probabilities/average/{decay}")
+
+    @property
+    def couples(self) -> list[tuple[str, str]]:
+        """Every pair of trials; in a floor or perturbed arm, those of one seed, plain and changed."""
+        every = self.arm.kind == "trials"
+        found = [(a, b) for a, b in combinations(self.done, 2) if every or (a.seed == b.seed and a.variant == PLAIN)]
+        return [(a.label, b.label) for a, b in found]
 
     def pairs(self) -> list[Results]:
-        """Every pair of trials; in a floor or perturbed arm, those of one seed, plain and changed."""
-        predictions, targets, own = self.predictions(), self.frozen.targets.flatten(), dict(self.arm.metrics)
-        every = self.arm.kind == "trials"
-        couples = [(a, b) for a, b in combinations(self.done, 2) if every or (a.seed == b.seed and a.variant == PLAIN)]
+        """All metrics of every couple, at the end."""
+        predictions, own = self.predictions(), dict(self.arm.metrics)
+        targets = self.frozen.targets.flatten().to(self.arm.trials[0].recipe.device)
+        found = [metrics.compare(predictions[a], predictions[b], targets, own) for a, b in self.couples]
+        pairs = [{"between": list(pair), **values} for pair, values in zip(self.couples, found, strict=True)]
+        return self._with_distances(pairs)
+
+    def _with_distances(self, pairs: list[Results], iteration: int | None = None) -> list[Results]:
+        """Where trials are compared with themselves changed: also the L2 norm of the difference of all weights."""
+        if self.arm.kind == "trials":
+            return pairs
+        nets = {label: nn.utils.parameters_to_vector(net.parameters()) for label, net in self.models(iteration).items()}
         return [
-            {"between": [a.label, b.label], **metrics.compare(predictions[a.label], predictions[b.label], targets, own)}
-            for a, b in couples
+            {**pair, "weight_distance": (nets[a] - nets[b]).norm().item()}
+            for pair, (a, b) in zip(pairs, self.couples, strict=True)
         ]
 
     def blocks(self) -> Results:
@@ -101,7 +117,8 @@ class Trained:
             predictions = self.predictions()
             found["ensembles"] = {str(size): ensembles(predictions, size, own=own) for size in arm.ensembles}
         if first.recipe.average:
-            found["average"] = row_pairs(self.predictions("probabilities/average"), own)
+            pairs = {str(d): row_pairs(self.averaged(d), self.couples, own) for d in first.recipe.decays}
+            found["average"] = first.recipe.single(pairs)
         if arm.equal_compute:
             found["equal_compute"] = [self._equal_compute(size) for size in (1, *arm.equal_compute)]
         return found
@@ -111,27 +128,28 @@ class Trained:
 
     def _snapshot(self, step: int) -> Results:
         """Each trial's evaluation there, every pair's metrics, and the defects' view of the same models."""
-        models = self.models(step)
         entries = {r["label"]: e for r in self.results for e in r["history"] if e["iteration"] == step}
-        evaluations = {label: entries[label] for label in models}
+        evaluations = {spec.label: entries[spec.label] for spec in self.done}
         along = tuple(name for name in self.arm.protocol if name != defects.BATCHES)  # costly: at the end only
+        pairs = row_pairs(self.predictions(step), self.couples, dict(self.arm.metrics))
         return {
             "iteration": step,
             "trials": [{"label": label, **evaluation} for label, evaluation in evaluations.items()],
-            "pairs": row_pairs(self.predicted(models), dict(self.arm.metrics)),
-            "as_published": self._as_published(along, models, evaluations),
+            "pairs": self._with_distances(pairs, step),
+            "as_published": self._as_published(along, self.models(step) if along else {}, evaluations),
         }
 
     def _equal_compute(self, size: int) -> Results:
         """Ensembles of ``size`` networks, each after its share of the steps: at most as many pairs as there are of
         trials; their losses on the frozen windows."""
-        steps = round(self.arm.trials[0].recipe.iterations / size)
-        predictions = self.predicted(self.models(None if size == 1 else steps))
+        first = self.arm.trials[0]
+        steps, targets = round(first.recipe.iterations / size), self.frozen.targets.flatten().to(first.recipe.device)
+        predictions = self.predictions(None if size == 1 else steps)
         return {
             "size": size,
             "iteration": steps,
             "pairs": ensembles(predictions, size, len(predictions) * (len(predictions) - 1) // 2),
-            "losses": ensemble_losses(predictions, size, self.frozen.targets.flatten()),
+            "losses": ensemble_losses(predictions, size, targets),
         }
 
 

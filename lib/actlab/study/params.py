@@ -34,8 +34,7 @@ def one_of(kind: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> Aft
     """Holds a name to those of a table; ``UnknownName`` lists them."""
 
     def check(name: str) -> str:
-        names = tuple(known() if callable(known) else known)
-        if name not in names:
+        if name not in (names := known() if callable(known) else known):
             raise UnknownName(kind, name, names)
         return name
 
@@ -48,6 +47,10 @@ def _listed(value: object) -> object:
         with suppress(yaml.YAMLError):
             value = yaml.safe_load(value)
     return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _as_tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _each_once(values: tuple[T, ...]) -> tuple[T, ...]:
@@ -150,6 +153,10 @@ class Rates(Checked):
     of: str = ""
 
 
+Perturbation = Annotated[str, Field(pattern=r"^(repeat|nudge(-[1-9]\d{0,6})?|bfloat16|dropout|order|init|all)$")]
+Decay = Annotated[float, Field(ge=0, lt=1)]
+
+
 class LanguageParams(StudyParams):
     """What the two kinds of study that train one language model at a time share."""
 
@@ -214,8 +221,9 @@ class Params(LanguageParams):
     """Windows in a batch."""
     learning_rate: Positive = 1e-3
     weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.01
-    schedule: Literal["constant", "linear"] = "constant"
-    """Of the learning rate; linear: to 0 at the end."""
+    schedule: Literal["constant", "linear", "cooldown", "cosine"] = "constant"
+    """Of the learning rate; linear: to 0 at the end; cooldown: constant, then linear to 0 over the last half;
+    cosine: 2% of warm-up, then to a tenth."""
     prediction_windows: Count = 256
     """Frozen validation windows on which predictions are compared."""
     noise_floor: bool = True
@@ -226,8 +234,12 @@ class Params(LanguageParams):
     """corrected, as_published, or single defects: {padding: both, pairing: unpaired}."""
     varies: Several[Literal["all", "init", "order", "dropout"]] = ("all",)
     """Which random streams the trials' seeds feed, one arm for each; the others keep the first seed."""
-    perturbations: Listed[Literal["repeat", "nudge", "bfloat16"]] = ()
-    """Also run every seed changed in these ways, and compare it with itself unchanged."""
+    perturbations: Listed[Perturbation] = ()
+    """Also run every seed changed in these ways, and compare it with itself unchanged: ``repeat`` (nothing), ``nudge``
+    (one weight moved by one unit in the last place; ``nudge-100``: at step 100), ``bfloat16``, another seed for one
+    stream (``dropout``, ``order``, ``init``) or for ``all``."""
+    follow: bool = False
+    """Compare the perturbed runs at the snapshots too."""
     snapshots: Listed[int] = ()
     """Evaluations at which the weights are kept and the trials compared as well."""
     ensembles: Listed[int] = ()
@@ -236,8 +248,8 @@ class Params(LanguageParams):
     """Also compare ensembles of so many trials, each of an equal share of the steps."""
     training_windows: CountOrZero = 0
     """Windows of the training text that are evaluated at the end, without dropout."""
-    average: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Decay of a moving average of the weights, compared at the end as well; 0: none."""
+    average: Annotated[Decay | tuple[Decay, ...], BeforeValidator(_as_tuple)] = 0.0
+    """Decay of a moving average of the weights, compared at the end as well, or several of them; 0: none."""
     per_arm: dict[Annotated[str, AfterValidator(_model_or_arm)], dict[SettingName, Any]] = Field({})
     """Settings of single models or arms: {tinylstm: {...}, charlm/gelu: {...}}."""
     order: Literal["model", "activation"] = "model"
@@ -259,6 +271,9 @@ class Params(LanguageParams):
         for step in self.snapshots:
             if not 0 <= step < self.iterations:
                 raise BadInput(f"snapshots: {step} does not lie before the last of {self.iterations} iterations")
+        for name in self.perturbations:
+            if name.startswith("nudge-") and int(name[6:]) >= self.iterations:
+                raise BadInput(f"perturbations: {name} does not lie before the last of {self.iterations} iterations")
         for size in (*self.ensembles, *self.equal_compute):
             if not 2 <= size <= self.trials // 2:
                 can = f"2 to {self.trials // 2} of {self.trials} can"

@@ -83,7 +83,7 @@ def hash_of(kind: str, name: str) -> str:
     """
     if kind == "dataset":
         return texts.own_sha256(name)
-    if name not in TABLES[kind] or name in TABLES[kind].built_in:
+    if name not in TABLES[kind] or (kind, name) not in PARTS:
         return ""
     own, what = PARTS[kind, name], f"the {kind} {name!r}"
     if own.file is None and fingerprint(own.thing, what) != own.hash:

@@ -112,9 +112,11 @@ def train_afresh(
         return {"label": task.label, "seed": getattr(task, "seed", None), "status": "failed", "traceback": said}, {}
 
 
-def tensors_of(task: Any) -> dict[str, Tensor]:
-    """Predictions and weights of a finished trial."""
-    return checkpoint.read_tensors(cached(task))[0]
+def tensors_of(task: Any, iteration: int | None = None, origin: Mapping[str, Any] | None = None) -> dict[str, Tensor]:
+    """Predictions and weights of a finished trial; ``iteration``: as they were at one of its ``snapshots``; ``origin``:
+    as for ``cached``."""
+    path = cached(task, origin)
+    return checkpoint.read_tensors(path if iteration is None else path.with_suffix(f".{iteration}.safetensors"))[0]
 
 
 def recorded_trial(record: store.Record, label: str) -> Results:
@@ -123,11 +125,8 @@ def recorded_trial(record: store.Record, label: str) -> Results:
 
 
 def trained_model(task: Any, iteration: int | None = None, origin: Mapping[str, Any] | None = None) -> LanguageModel:
-    """The model of a finished trial, in evaluation mode; ``iteration``: as it was at one of its ``snapshots``;
-    ``origin``: as for ``cached``."""
-    path = cached(task, origin)
-    place = path if iteration is None else path.with_suffix(f".{iteration}.safetensors")
-    return _with_weights(task, checkpoint.read_tensors(place)[0])
+    """The model of a finished trial, in evaluation mode; as for ``tensors_of``."""
+    return _with_weights(task, tensors_of(task, iteration, origin))
 
 
 def _with_weights(task: Any, tensors: Mapping[str, Tensor]) -> LanguageModel:

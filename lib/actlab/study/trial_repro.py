@@ -11,12 +11,11 @@ from typing import Any
 from torch import Tensor, nn
 
 from actlab.data.text import Corpus, is_file, load_text, located, shown
-from actlab.errors import RecordError
 from actlab.models import SCALES, LanguageModel, build_model, count_parameters
 from actlab.models.published import pad_both
 from actlab.records import store
 from actlab.study import arms, defects
-from actlab.study.arms import ALL, BFLOAT16, NUDGE, VARIANTS, Arm, TrialSpec
+from actlab.study.arms import ALL, BFLOAT16, Arm, TrialSpec
 from actlab.study.measure import Results, Trained, mean
 from actlab.study.params import Params
 from actlab.study.part_hashes import check_parts, said_of
@@ -93,7 +92,7 @@ def fresh_model(spec: TrialSpec) -> LanguageModel:
     model = build_model(spec.model, config, used, gated_width=spec.gated_width, generator_for=init)
     if defects.BOTH in spec.defects:
         pad_both(model)
-    if spec.variant == NUDGE:
+    if spec.nudged_at == 0:
         perturb(model)
     return model
 
@@ -109,7 +108,10 @@ def train_trial(
     def keep(iteration: int, net: nn.Module) -> None:
         if saved_at is not None and iteration in spec.snapshots:
             place = saved_at.with_suffix(f".{iteration}.safetensors")
-            checkpoint.write_tensors(place, weights(net), {"iteration": iteration})
+            predicted = predict(net, frozen.to(recipe.device), spec.recipe)
+            checkpoint.write_tensors(place, {"probabilities": predicted, **weights(net)}, {"iteration": iteration})
+        if iteration and iteration == spec.nudged_at:
+            perturb(net)
 
     trial = train(
         model,
@@ -119,7 +121,7 @@ def train_trial(
         recipe,
         spec.seed_of("order"),
         dropout_seed=spec.seed_of("dropout"),
-        also=spec.snapshots,
+        also=(*spec.snapshots, *([spec.nudged_at] if spec.nudged_at else ())),
         saved_at=saved_at,
         on_progress=report,
         on_evaluation=keep,
@@ -131,9 +133,11 @@ def train_trial(
         loss, accuracy = evaluate(net, windows.to(recipe.device), spec.recipe)
         return {"val_loss": loss, "val_accuracy": accuracy}
 
-    if trial.average is not None:
-        results["average"] = measured(trial.average, validation)
-        tensors["probabilities/average"] = predict(trial.average, frozen.to(recipe.device), spec.recipe)
+    averages = dict(zip(map(str, recipe.decays), trial.averages, strict=True))
+    if averages:
+        results["average"] = recipe.single({name: measured(net, validation) for name, net in averages.items()})
+    for name, net in averages.items():
+        tensors[f"probabilities/average/{name}"] = predict(net, frozen.to(recipe.device), spec.recipe)
     if spec.training_windows:  # without dropout
         windows = spread(corpus.train, model.config.block_size, spec.training_windows)
         results["training"] = measured(model, windows)
@@ -163,7 +167,7 @@ def weights(model: nn.Module) -> dict[str, Tensor]:
 def measured_of(
     arm: Arm,
     results: list[Results],
-    tensors: Callable[[TrialSpec], dict[str, Tensor]],
+    tensors: Callable[[TrialSpec, int | None], dict[str, Tensor]],
     model: Callable[[TrialSpec, int | None], LanguageModel],
 ) -> store.Record:
     """The arm's own part of its record. Means are over the trials that are done; losses in nats, accuracies in %."""
@@ -187,10 +191,9 @@ def trial_of(record: store.Record, label: str) -> TrialSpec:
     """The specification of a recorded trial."""
     config = record["config"]
     seed, _, variant = label.partition("-")
-    if variant not in VARIANTS:
-        raise RecordError(f"{record['arm']}: trial {label!r} is not one that replay knows")
+    recipe: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in config["recipe"].items()}
     own = {
-        "recipe": Recipe(**config["recipe"]),
+        "recipe": Recipe(**recipe),
         "dataset": dataset_of(record),
         "defects": tuple(name for name in config.get("protocol", ()) if name in defects.OF_TRAINING),
     }

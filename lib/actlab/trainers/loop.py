@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -47,7 +47,8 @@ class Options(TypedDict, total=False):
     also: tuple[int, ...]
     """Further iterations at which to evaluate."""
     on_evaluation: Callable[[int, nn.Module], None]
-    """Called with (iteration, model) at every evaluation; it may read the model, and must draw no random number."""
+    """Called with (iteration, model) at every evaluation, before its checkpoint; it may read or change the model, and
+    must draw no random number."""
 
 
 @dataclass
@@ -73,8 +74,8 @@ class Trial:
     weights_sha256: str
     probabilities: Tensor
     """(N, V) float32 on the CPU, in the order of the frozen windows; (0,) where there are none."""
-    average: nn.Module | None = None
-    """The model with the moving average of the weights, where the recipe asks for one."""
+    averages: tuple[nn.Module, ...] = ()
+    """The model with each moving average of the weights that the recipe asks for."""
 
     @property
     def final(self) -> dict[str, float]:
@@ -117,8 +118,7 @@ def train(
     model = model.to(device).train()
     adamw = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
 
-    decay = recipe.average
-    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay)) if decay else None  # type: ignore[no-untyped-call]
+    averages = [AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay)) for decay in recipe.decays]  # type: ignore[no-untyped-call]
 
     def batches(iteration: int) -> Batches:
         windows = text[starts[iteration][:, None] + span].long()  # (B, T + 1)
@@ -135,7 +135,7 @@ def train(
         recipe,
         seed if dropout_seed is None else dropout_seed,
         frozen=frozen,
-        average=average,
+        averages=averages,
         **options,
     )
 
@@ -188,7 +188,7 @@ def _train(
     dropout_seed: int,
     *,
     frozen: Windows | None = None,
-    average: AveragedModel | None = None,
+    averages: Sequence[AveragedModel] = (),
     also: tuple[int, ...] = (),
     saved_at: Path | None = None,
     on_progress: Callable[[int, float], None] | None = None,
@@ -200,7 +200,7 @@ def _train(
     forward: Any = torch.compile(model) if recipe.compiled else model
     learner = group.wrapped(forward)
     rates = [settings["lr"] for settings in optimizer.param_groups]
-    held = model if average is None else nn.ModuleDict({"model": model, "average": average})
+    held = nn.ModuleList([model, *averages]) if averages else model
     status, probabilities = "done", torch.empty(0)
     with reproducible(derive(dropout_seed, "dropout")):
         resumed = saved_at is not None and saved_at.exists()
@@ -232,7 +232,7 @@ def _train(
             for settings, rate in zip(optimizer.param_groups, rates, strict=True):
                 settings["lr"] = rate * recipe.rate(iteration)
             loss = step(optimizer, _closure(learner, optimizer, batches(iteration), recipe, group))
-            if average is not None:
+            for average in averages:
                 average.update_parameters(model)
             running += loss
             if on_progress is not None and time.perf_counter() - reported > 0.1:
@@ -242,7 +242,7 @@ def _train(
             now = time.perf_counter()
             probabilities = predict(forward, frozen, recipe)
             progress.seconds["evaluation"] += time.perf_counter() - now
-    return Trial(status, progress, weights_sha256(model), probabilities, average)
+    return Trial(status, progress, weights_sha256(model), probabilities, tuple(averages))
 
 
 def _closure(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 DTYPES = ("float32", "bfloat16")
 SCHEDULES = ("constant", "cosine")
@@ -31,16 +32,29 @@ class BaseRecipe:
 @dataclass(frozen=True)
 class Recipe(BaseRecipe):
     """On characters: AdamW without warm-up or clipping, as the reference study. Schedules: ``constant``, or ``linear``,
-    which falls in equal steps to 0 at the end."""
+    which falls in equal steps to 0 at the end; ``cooldown``, constant, then so over the last half; ``cosine``, a linear
+    warm-up over the first 2%, then half a cosine to a tenth."""
 
     batch_size: int = field(kw_only=True)
     learning_rate: float = 3e-4
     weight_decay: float = 0.01
-    average: float = 0.0
-    """Decay of an exponential moving average of the weights, kept beside them; 0: none."""
+    average: float | tuple[float, ...] = 0.0
+    """Decay of an exponential moving average of the weights, kept beside them, or several; 0: none."""
+
+    @property
+    def decays(self) -> tuple[float, ...]:
+        """Of the moving averages that are kept."""
+        return self.average if isinstance(self.average, tuple) else (self.average,) if self.average else ()
+
+    def single(self, of_decays: dict[str, Any]) -> Any:
+        """What a result keeps of its moving averages: by their decays, or the only one's alone."""
+        return of_decays if isinstance(self.average, tuple) else of_decays[str(self.average)]
 
     def rate(self, iteration: int) -> float:  # noqa: D102
-        return 1.0 if self.schedule == "constant" else 1 - iteration / self.iterations
+        left = 1 - iteration / self.iterations
+        if self.schedule == "cosine":
+            return _cosine(iteration, self.iterations, math.ceil(self.iterations / 50), 0.1)
+        return {"constant": 1.0, "linear": left, "cooldown": min(1.0, 2 * left)}[self.schedule]
 
 
 @dataclass(frozen=True)
@@ -55,9 +69,12 @@ class TokenRecipe(BaseRecipe):
     """Of the rate, at the end of the cosine."""
 
     def rate(self, iteration: int) -> float:  # noqa: D102
-        if iteration < self.warmup:
-            return (iteration + 1) / self.warmup
-        if self.schedule == "constant":
-            return 1.0
-        done = (iteration - self.warmup) / max(1, self.iterations - self.warmup)
-        return self.final_share + (1 - self.final_share) * 0.5 * (1 + math.cos(math.pi * done))
+        final_share = 1.0 if self.schedule == "constant" else self.final_share
+        return _cosine(iteration, self.iterations, self.warmup, final_share)
+
+
+def _cosine(iteration: int, iterations: int, warmup: int, final_share: float) -> float:
+    if iteration < warmup:
+        return (iteration + 1) / warmup
+    done = (iteration - warmup) / max(1, iterations - warmup)
+    return final_share + (1 - final_share) * 0.5 * (1 + math.cos(math.pi * done))
