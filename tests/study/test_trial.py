@@ -161,7 +161,8 @@ def test_one_thing_changes_between_a_perturbed_run_and_itself(toy):
     """Each variant of a stream has another seed for it alone; a nudge at a step leaves all before it, and its snapshot
     there; the record compares them with the unchanged run along the way too, weights included."""
     changes = ("nudge", "nudge-2", "init", "order", "dropout", "all")
-    settings = toy.replace(trials=1, noise_floor=False, snapshots=(1, 2), follow=True, perturbations=changes, activations="gelu")
+    one = toy.replace(trials=1, noise_floor=False, activations="gelu")
+    settings = one.replace(snapshots=(1, 2), follow=True, perturbations=changes)
     plain, perturbed = arms_of(settings)[0], arms_of(settings)[-1]
     assert cached(plain.trials[0]) == cached(perturbed.trials[0]), "the unchanged run is trained once"
     streams = ("init", "order", "dropout")
