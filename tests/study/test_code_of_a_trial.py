@@ -1,5 +1,6 @@
 """The hash of the code that trains covers all code that decides a trial's bits."""
 
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -68,3 +69,20 @@ def test_every_file_that_takes_part_is_covered_or_named(kind, toy, monkeypatch):
 def test_the_list_names_what_there_is():
     """A renamed file does not escape."""
     assert all((PACKAGE / name).exists() for name in (*provenance.CODE_OF_A_TRIAL, *BESIDE))
+
+
+def test_words_and_moves_change_no_hash(tmp_path, monkeypatch):
+    """Docstrings, comments, imports and names of files decide no bit; a number does."""
+    package = tmp_path / "lib" / "actlab"
+    monkeypatch.setattr(provenance, "__file__", str(package / "study" / "provenance.py"))
+
+    def hashed(name, source):
+        shutil.rmtree(package, ignore_errors=True)
+        (package / "trainers").mkdir(parents=True)
+        (package / "trainers" / name).write_text(source)
+        return provenance.code_sha256("trainers")
+
+    plain = hashed("a.py", "def f(x):\n    return x + 1\n")
+    worded = 'import math\n\n\ndef f(x):\n    """Words."""\n    return x + 1  # why\n'
+    assert hashed("b.py", worded) == plain
+    assert hashed("a.py", "def f(x):\n    return x + 2\n") != plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import platform
 from datetime import UTC, datetime
@@ -19,17 +20,33 @@ CODE_OF_A_TRIAL = ("activations.py", "models", "optimizers", "data", "trainers",
 """The part of the package that decides a trial's bits, from its specification to its weights: a cached trial of other
 code is not used. A test runs a trial of each kind and names whatever else takes part."""
 
+TRAINING = 1
+"""Version of the bits that training makes: raised with ``tests/study/golden.yaml``, which a test trains again."""
+
 
 def code_sha256(*parts: str) -> str:
-    """Of the named files and folders of the package (all of it where none is named)."""
+    """Of the named files and folders of the package (all of it where none is named): their syntax trees without
+    docstrings, comments, imports and file names, so that words and moves change no hash; checksums of data by their
+    bytes."""
     package = Path(__file__).resolve().parents[1]
     roots = [package / part for part in parts] or [package]
-    files = sorted(f for root in roots for f in (root, *root.rglob("*")) if f.suffix in (".py", ".sha256"))
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.relative_to(package).as_posix().encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    files = {f for root in roots for f in (root, *root.rglob("*"))}
+    trees = [ast.dump(_bare(ast.parse(f.read_bytes()))) for f in files if f.suffix == ".py"]
+    sums = [f.read_text() for f in files if f.suffix == ".sha256"]
+    return hashlib.sha256("\n".join(sorted([*trees, *sums])).encode()).hexdigest()
+
+
+def _bare(tree: ast.Module) -> ast.Module:
+    """Without statements that decide nothing: docstrings, other bare texts, imports."""
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            node.body = [each for each in body if not _decides_nothing(each)]  # type: ignore[attr-defined]
+    return tree
+
+
+def _decides_nothing(node: ast.AST) -> bool:
+    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return text or isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def cpu(field: str) -> str:
@@ -66,6 +83,7 @@ def code() -> dict[str, object]:
         "git_dirty": bool(paths.git("status", "--porcelain", "--", "lib")),
         "lib_sha256": code_sha256(),
         "trial_code_sha256": code_sha256(*CODE_OF_A_TRIAL),
+        "training": TRAINING,
     }
 
 
