@@ -1,0 +1,112 @@
+"""Figures of tidy tables: a forest of intervals, lines along training, a heat map, bars; a panel a group, a colour a
+level. Tables in, ``Figure`` out; nothing is estimated here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from actlab.figures import primitives
+from actlab.figures.primitives import Line
+from actlab.figures.style import canvas, keep, look, styled
+from actlab.statistics.estimate import Estimate
+
+
+def forest(
+    found: pd.DataFrame,
+    label: str,
+    value: str = "difference",
+    panel: str = "model",
+    row: str = "activation",
+    series: str = "",
+    filled: str = "",
+    **look_of: Any,
+) -> Figure:
+    """A row a comparison or mean: its ``value`` with ``low`` and ``high`` (95%), in a panel for each ``panel``.
+
+    Args:
+        found: of ``contrasts``, ``equal_loss`` or ``means``.
+        label: of the axis, with its unit.
+        value, panel, row: columns; ``panel=""``: one panel.
+        series: column whose levels have a colour and marker each; ``row``'s unless given.
+        filled: column of truth values: marks without it are hollow (not significant, say).
+        look_of: ``zero``, ``margin``, ``log``, ``columns``, ``height`` of ``primitives.points``.
+    """
+    keys = [(str(r.get(panel, "")), str(r[row]), str(r[series or row])) for _, r in found.iterrows()]
+    limits = found.reindex(columns=[value, "low", "high"]).itertuples(index=False)
+    estimates = {key: Estimate(one, low, high, 0, "") for key, (one, low, high) in zip(keys, limits, strict=True)}
+    hollow = {key for key, full in zip(keys, found[filled], strict=True) if not full} if filled else set()
+    return primitives.points(estimates, label, hollow=hollow, **look_of)
+
+
+def curves(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    labels: Sequence[str],
+    panel: str = "model",
+    series: str = "activation",
+    **look_of: Any,
+) -> Figure:
+    """Lines of ``y`` against ``x``, a panel for each ``panel`` and a line for each ``series``, with the band between
+    the columns ``low`` and ``high`` where the table has them.
+
+    Args:
+        labels: of the two axes, with their units.
+        look_of: ``kind``, ``levels``, ``zero``, ``log``, ``columns``, ``height``, ``share`` of ``primitives.lines``.
+    """
+    found = {}
+    for (where, name), rows in table.sort_values(x).groupby([panel, series], sort=False):
+        limits = [rows[side].to_numpy() if side in rows else None for side in ("low", "high")]
+        found[str(where), str(name)] = Line(rows[x].to_numpy(), rows[y].to_numpy(), *limits)
+    return primitives.lines(found, *labels, **look_of)
+
+
+def heat(table: pd.DataFrame, label: str, form: str = ".3f") -> Figure:
+    """A heat map of a table of numbers: its index down, its columns across, each number written in its cell."""
+    values = table.to_numpy(dtype=float)
+    with styled():
+        figure, (axes,) = canvas(1, 1, 1.6 + 0.85 * table.shape[1], 0.9 + 0.36 * table.shape[0])
+        image = axes.imshow(values, cmap="cividis", aspect="auto")
+        axes.set_xticks(range(table.shape[1]), list(map(str, table.columns)), fontsize=9)
+        axes.set_yticks(range(table.shape[0]), list(map(str, table.index)), fontsize=9)
+        axes.grid(visible=False)
+        middle = (np.nanmin(values) + np.nanmax(values)) / 2
+        for (i, j), number in np.ndenumerate(values):
+            ink = "white" if number < middle else "black"
+            axes.text(
+                j,
+                i,
+                "not run" if np.isnan(number) else f"{number:{form}}",
+                ha="center",
+                va="center",
+                color=ink,
+                fontsize=8,
+            )
+        figure.colorbar(image, ax=axes, label=label)
+    return keep(figure, table.rename_axis("row").reset_index().to_dict("records"))
+
+
+def bars(
+    found: pd.DataFrame, label: str, value: str = "estimate", panel: str = "model", row: str = "activation"
+) -> Figure:
+    """A bar a level with its interval (``low``, ``high``), a panel for each ``panel``."""
+    groups = [*found.groupby(panel, sort=False)]
+    across = min(3, len(groups))
+    down = -(-len(groups) // across)
+    with styled():
+        figure, every = canvas(down, across, primitives.WIDTH, 0.5 + 2.1 * down)
+        for axes, (name, rows) in zip(every, groups, strict=False):
+            reach = [rows[value] - rows["low"], rows["high"] - rows[value]] if "low" in rows else None
+            axes.bar(rows[row], rows[value], yerr=reach, color=[look(str(each))[0] for each in rows[row]], capsize=2)
+            axes.set_title(str(name), fontsize=9, loc="left")
+            axes.tick_params(axis="x", rotation=60, labelsize=8)
+            axes.grid(axis="x", visible=False)
+        for axes in every[len(groups) :]:
+            axes.set_axis_off()
+        figure.supylabel(label, fontsize=10)
+    return keep(figure, found.to_dict("records"))
