@@ -158,12 +158,13 @@ class _Arm:
         self.complete = bool(there.all())
         self.runs = sorted(set().union(*self.members), key=str)
 
-    def without_one(self, runs: Iterable[Hashable]) -> Array:
-        """(1 + n,) the mean over rows all of whose runs are among these n, then without each of them."""
-        runs = [*runs]
+    def without_one(self, runs: Sequence[Hashable], origin: float = 0.0) -> Array:
+        """(1 + n,) the mean above an origin over rows all of whose runs are among these n, then without each of
+        them."""
         inside = np.array([found <= set(runs) for found in self.members], dtype=bool)
         kept = [inside] + [inside & [run not in found for found in self.members] for run in runs]
-        return np.array([self.values[rows].mean() if rows.any() else math.nan for rows in kept])
+        values = self.values - origin
+        return np.array([values[rows].mean() if rows.any() else math.nan for rows in kept])
 
 
 def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[Hashable]], set[Hashable]]:
@@ -191,10 +192,11 @@ def _difference(reference: _Arm | None, arm: _Arm | None) -> list[Any]:
     if reference is None or arm is None:
         return [0, *[math.nan] * (len(FOUND) - 1), "missing"]
     shared = [run for run in arm.runs if run in set(reference.runs)]
-    theirs, mine = reference.without_one(shared), arm.without_one(shared)
+    origin = float(np.mean(reference.values)) if shared else 0.0  # near both, for the digits of their difference
+    theirs, mine = reference.without_one(shared, origin), arm.without_one(shared, origin)
     n, *rest = jackknife(mine - theirs)
     short = "too few" if reference.complete and arm.complete else "diverged"
-    return [int(n), theirs[0], mine[0], *rest, short if math.isnan(rest[-1]) else "ok"]
+    return [int(n), theirs[0] + origin, mine[0] + origin, *rest, short if math.isnan(rest[-1]) else "ok"]
 
 
 def decided(
