@@ -1,5 +1,5 @@
-"""Checkpoints: weights, optimizer, random streams, progress in one safetensors file; atomic, with a checksum and its own
-name inside."""
+"""Checkpoints: weights, optimizer, random streams, progress in one safetensors file; atomic, with a checksum and its
+own name inside."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ stream)."""
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
-    """A safetensors file with JSON metadata, a checksum and its name, written atomically. The name of a cached trial ends
-    in the digest of its specification: a file that lies under another's name shows."""
+    """A safetensors file with JSON metadata, a checksum and its name, written atomically. The name of a cached trial
+    ends in the digest of its specification: a file that lies under another's name shows."""
     held = {name: t.detach().cpu().contiguous() for name, t in tensors.items()}
     words = json.dumps(about)
     with replacing(path, sum(t.nbytes for t in held.values()) + len(words)) as work:
