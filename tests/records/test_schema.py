@@ -50,7 +50,7 @@ WRONG = yaml.safe_load(r"""
 - [[activation], "x<img src=x onerror=alert(1)>", "activation: String should match"]
 - [[study], "../x", "study: String should match"]
 - [[arm], "a b", "arm: String should match"]
-- [[average], [{total_variation: 3}], 'average.0.total_variation: Input should be less']
+- [[average], [{total_variation: 3}], 'average.*.0.total_variation: Input should be less']
 - [[ensembles], {"2": [{total_variation: -1}]}, 'ensembles.2.0.total_variation: Input should be greater']
 - [[kind], lists, "'lists' .* expected tags: 'trials', 'floor'"]
 - [[kind], 3, "record 'charlm-relu', : Input tag '3'"]

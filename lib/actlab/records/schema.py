@@ -141,7 +141,7 @@ def _check_trials(record: dict[str, Any], where: str) -> None:
         return
     done = [trial["label"] for trial in record["trials"] if trial["status"] == "done"]
     every = record["kind"] == "trials"  # else each trial as it is with its own changed repetitions
-    wanted = Counter((a, b) for a, b in combinations(done, 2) if every or b.startswith(f"{a}-"))
+    wanted = Counter((a, b) for a, b in combinations(done, 2) if every or b.partition("-")[0] == a)
     wanted.subtract(tuple(pair["between"]) for pair in record["reproducibility_metrics"])
     wrong = [f"{a} and {b} {'is missing' if n > 0 else 'should not be there'}" for (a, b), n in wanted.items() if n]
     if wrong:
