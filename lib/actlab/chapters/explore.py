@@ -23,7 +23,7 @@ from actlab.records.store import Record
 
 _FILE = read_yaml(Path(__file__).with_name("explore.yaml"))
 TITLES: dict[str, str] = _FILE["titles"]
-KINDS: dict[str, tuple[str, list[str]]] = _FILE["kinds"]
+KINDS: dict[str, list[str]] = _FILE["kinds"]
 THROUGH = ("total_variation", "churn")
 """The metrics of pairs that can be followed through training."""
 
@@ -67,9 +67,8 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
     kind = next((kind for kind in KINDS if any(record["kind"] == kind for record in records)), "")
     if not kind:
         return {"arms": []}
-    unit, names = KINDS[kind]
     apart = recorded.differing(records)
-    names = names or list(METRICS)
+    names = KINDS[kind] or list(METRICS)
     arms = [_arm(record, names, apart, records) for record in records if record["kind"] == kind]
     levels = {factor: in_order({arm["at"][factor] for arm in arms}) for factor in arms[0]["at"]}
     return {
@@ -82,8 +81,8 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
             for factor, found in levels.items()
         },
         "metrics": {
-            m.name: {"label": m.label.replace("character", unit), "note": m.note, "pairs": m.name in PAIR_METRICS}
-            for m in (EVERY[name] for name in names)
+            m.name: {"label": m.label, "note": m.note, "pairs": m.name in PAIR_METRICS}
+            for m in (EVERY[name].of_kind(kind) for name in names)
         },
         "arms": sorted(arms, key=lambda arm: [levels[factor].index(level) for factor, level in arm["at"].items()]),
     }
