@@ -89,7 +89,9 @@ def test_protocol_and_an_ignored_activation_are_said():
     assert "varies all" in text
 
 
-@pytest.mark.parametrize(("name", "unit"), [("mnist", "image"), ("ablation-novels", "token"), ("repro-lite", "character")])
+@pytest.mark.parametrize(
+    ("name", "unit"), [("mnist", "image"), ("ablation-novels", "token"), ("repro-lite", "character")]
+)
 def test_losses_have_the_unit_of_their_kind(committed, name, unit):
     """Nats per image, per token, per character."""
     labels = {metric.label for metric in summary_chapters.load(name).metrics.values() if "nats" in metric.label}

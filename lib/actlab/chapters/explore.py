@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import numpy as np
 from scipy import stats
 
-from actlab.figures.style import look
+from actlab.figures.style import looks
 from actlab.files import read_yaml
 from actlab.records import settings as recorded
 from actlab.records import tables
@@ -58,7 +58,11 @@ def of_records(folders: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     shown = {name: study for name, study in found.items() if study["arms"]}
     levels = {level for study in shown.values() for level in study["factors"][study["series"]]["levels"]}
     most = max((len(arm["labels"]) for study in shown.values() for arm in study["arms"]), default=0)
-    styles = {level: dict(zip(("colour", "marker", "dashes"), look(level), strict=True)) for level in in_order(levels)}
+    own = {level: about for records in folders.values() for level, about in recorded.own_levels(records).items()}
+    styles = {
+        level: {"colour": colour, "marker": marker, "dashes": dashes} | ({"about": own[level]} if level in own else {})
+        for level, (colour, marker, dashes) in looks(in_order(levels)).items()
+    }
     t = stats.t.ppf(0.975, np.arange(most + 1))  # of 95% intervals, by degrees of freedom
     return dict(_plain({"studies": shown, "styles": styles, "presets": _FILE["presets"], "t": t}))
 

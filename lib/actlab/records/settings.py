@@ -86,6 +86,18 @@ def versions_apart(records: Sequence[Record]) -> list[Any]:
     ]
 
 
+def own_levels(records: Iterable[Record]) -> dict[str, str]:
+    """A level that is a user's own activation -> its formula in LaTeX, where it has one, and the start of its hash."""
+    found = {}
+    for record in records:
+        if kind_of(record) and (own := record["config"].get("parts", {}).get("activation")):
+            files = record["provenance"].get("plugins", {}).values()
+            known = {name: formula for file in files for name, formula in file.get("formulas", {}).items()}
+            level = str(cell_of(record)[factors(record["kind"])[1]])
+            found[level] = f"{known.get(str(record['activation']).partition(' ')[0], '')} [{own[:8]}]".strip()
+    return found
+
+
 def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
     """An arm's settings without how many trials it has, and what is computed of them."""
     return {name: value for name, value in config.items() if name not in ("trials", "seeds", "ensembles", "metrics")}

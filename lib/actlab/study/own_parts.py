@@ -105,7 +105,7 @@ def register_activation(
         raise BadInput(f"{what} or its derivative is not finite everywhere between -2 and 2")
     if learned and not hasattr(module, "initialise"):
         raise BadInput(f"{what} learns {learned}: give it a method initialise(generator) that sets their start")
-    _add("activation", name, (class_or_factory, gated), row)
+    _add("activation", name, (class_or_factory, gated), row, formula=formula)
 
 
 @_also_as_decorator

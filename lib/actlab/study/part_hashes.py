@@ -137,13 +137,17 @@ def said_of(metrics: Parts) -> dict[str, Any]:
 
 
 def sources(parts: Parts) -> dict[str, Any]:
-    """For a record's provenance: ``plugins``, file (or part of the session) -> sha256 and source, if own parts are
-    used."""
-    found, used = {}, {hashed for _, hashed in parts}
+    """For a record's provenance: ``plugins``, file (or part of the session) -> sha256, source and formulas, if own
+    parts are used."""
+    used = {hashed for _, hashed in parts}
+    found: dict[str, Any] = {}
     for part in PARTS.values():
         if part.hash in used:
             where = part.file.name if part.file else f"session: {part.kind} {part.name}"
-            found[where] = {"sha256": part.hash, "source": part.file.text if part.file else _source(part.thing)}
+            source = part.file.text if part.file else _source(part.thing)
+            known = found.setdefault(where, {"sha256": part.hash, "source": source})
+            if formula := part.about.get("formula"):
+                known.setdefault("formulas", {})[part.name] = formula
     return {"plugins": found} if found else {}
 
 
