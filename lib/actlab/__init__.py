@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         register_text,
     )
     from actlab.study.run import run_experiment
-    from actlab.study.trial import load_model
+    from actlab.study.weights import load_model
 
 __all__ = [
     "load",
@@ -29,7 +29,7 @@ __all__ = [
     "run_experiment",
 ]
 __version__ = "0.1.0"
-HOMES = {"load": "records.tables", "load_model": "study.trial", "run_experiment": "study.run"}
+HOMES = {"load": "records.tables", "load_model": "study.weights", "run_experiment": "study.run"}
 """Public name -> where it is, if not in ``study.own_parts``; imported on first use: reading records needs no torch."""
 
 

@@ -24,7 +24,7 @@ from actlab.study.part_hashes import check_for_workers
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
-from actlab.study.trial import KINDS, kind_of, record_of, run_trial
+from actlab.study.trial import KINDS, cached, kind_of, record_of, run_trial
 from actlab.study.trial_repro import fresh_model
 from actlab.trainers import process
 from actlab.trainers.distributed import ALONE, Group
@@ -129,7 +129,8 @@ def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: st
         if record is not None:
             tell(Event("arm", arm, record=record))
     if tasks:
-        tell(Event("start", missing[0], total=sum(map(_size, tasks))))
+        there = sum(_size(task) for task in tasks if cached(task).exists())
+        tell(Event("start", missing[0], total=sum(map(_size, tasks)), cached=there))
     ended: dict[Any, Results] = {}
     for task, result in run_tasks(
         partial(run_trial, group=group),
@@ -142,7 +143,7 @@ def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: st
     ):
         ended[task] = result
         for _ in range(_size(task)):
-            tell(Event("trial", owner[task], task))
+            tell(Event("trial", owner[task], task, result=None if isinstance(task, Program) else result))
         for arm in [arm for arm in missing if task in needs[arm]]:
             for own in _shares(arm, task, result):
                 check_growth(arm, own, before[arm])
