@@ -71,8 +71,9 @@ def run(
 
     filters = {"model": model, "activation": activation}
     changes = {"trials": trials, "iterations": max_iters, "device": device}
-    file = study.read_params(params, plugin or ())
-    settings = overrides.overridden(file, str(params), filters, set_ or (), **changes)
+    plugins, sets = overrides.plugins_in(set_ or ())
+    file = study.read_params(params, [*(plugin or ()), *plugins])
+    settings = overrides.overridden(file, str(params), filters, sets, **changes)
     if dry_run:
         from actlab.study.status import in_words, of
 

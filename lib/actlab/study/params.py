@@ -41,7 +41,7 @@ def one_of(kind: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> Aft
     return AfterValidator(check)
 
 
-def _listed(value: object) -> object:
+def listed(value: object) -> tuple[Any, ...]:
     """One value or a list of them; a list also in words, as papermill's ``-p plugins '["my_parts.py"]'`` gives it."""
     if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
         with suppress(yaml.YAMLError):
@@ -85,7 +85,7 @@ def _readable(name: str) -> str:
     return name
 
 
-Listed = Annotated[tuple[T, ...], BeforeValidator(_listed), AfterValidator(_each_once)]
+Listed = Annotated[tuple[T, ...], BeforeValidator(listed), AfterValidator(_each_once)]
 Several = Annotated[Listed[T], Field(min_length=1)]
 """One value or a list of at least one: several make several arms."""
 Count = Annotated[int, Field(ge=1)]
@@ -137,7 +137,7 @@ class StudyParams(Checked):
         values = read_mapping(path)
         values.pop("kind", None)
         if own:
-            values["plugins"] = list(dict.fromkeys([*_listed(values.get("plugins", [])), *own]))  # type: ignore[misc]
+            values["plugins"] = list(dict.fromkeys([*listed(values.get("plugins", [])), *own]))
         return cls.parse(values, str(path))
 
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
