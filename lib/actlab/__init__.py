@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from actlab.records.tables import load
-    from actlab.study.own_parts import (
+    from actlab.study.plugins import (
         load_plugins,
         register_activation,
         register_metric,
@@ -30,11 +30,11 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 HOMES = {"load": "records.tables", "load_model": "study.weights", "run_experiment": "study.run"}
-"""Public name -> where it is, if not in ``study.own_parts``; imported on first use: reading records needs no torch."""
+"""Public name -> where it is, if not in ``study.plugins``; imported on first use: reading records needs no torch."""
 
 
 def __getattr__(name: str) -> Any:
     """The public names."""
     if name in __all__:
-        return getattr(import_module(f"actlab.{HOMES.get(name, 'study.own_parts')}"), name)
+        return getattr(import_module(f"actlab.{HOMES.get(name, 'study.plugins')}"), name)
     raise AttributeError(f"module 'actlab' has no attribute {name!r}")

@@ -176,7 +176,7 @@ def sample(
     """Let a recorded trial's model write: with weights from the cache or the study's folder `weights`, else trained
     again and held to the record."""
     from actlab.study import sampling
-    from actlab.study.own_parts import load_plugins
+    from actlab.study.plugins import load_plugins
     from actlab.study.progress import StudyDisplay
 
     load_plugins(plugin or ())
@@ -208,7 +208,7 @@ def replay(
     the code that trains are the recorded ones."""
     from actlab.records.find import find
     from actlab.study import replay as replays
-    from actlab.study.own_parts import load_plugins
+    from actlab.study.plugins import load_plugins
     from actlab.study.progress import StudyDisplay
 
     load_plugins(plugin or ())

@@ -53,8 +53,10 @@ def settings_of(record: Record) -> dict[str, Any]:
     trial."""
     flat = {**record["config"].get("recipe", {}), **record["config"]}
     inside = {name: value for name, value in flat.items() if name not in {*KNOWN["not named"], *cell_of(record)}}
+    if "parts" in inside:  # versions of an activation are levels of their own (``versions_apart``)
+        inside["parts"] = {kind: own for kind, own in inside["parts"].items() if kind != "activation"}
     first = labels_of(record)[:1]
-    usual = DEFAULTS if "model" in cell_of(record) else {"protocol": []}
+    usual = DEFAULTS if "model" in cell_of(record) else {"protocol": [], "parts": {}}
     return usual | inside | ({"seed": first[0].partition("-")[0]} if first else {})
 
 
@@ -98,9 +100,16 @@ def own_levels(records: Iterable[Record]) -> dict[str, str]:
     return found
 
 
+def by_content(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings in which a user's own text is known by its hash alone, whatever its file is called."""
+    own = ["dataset"] if "dataset" in config.get("parts", {}) else []
+    return {name: value for name, value in config.items() if name not in own}
+
+
 def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
     """An arm's settings without how many trials it has, and what is computed of them."""
-    return {name: value for name, value in config.items() if name not in ("trials", "seeds", "ensembles", "metrics")}
+    left_out = ("trials", "seeds", "ensembles", "metrics")
+    return {name: value for name, value in by_content(config).items() if name not in left_out}
 
 
 def _contains(large: Record, small: Record) -> bool:

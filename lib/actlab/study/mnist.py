@@ -22,7 +22,7 @@ from actlab.records import store
 from actlab.study.arms import Specified, taken
 from actlab.study.measure import Results, mean
 from actlab.study.params import Count, Positive, Several, StudyName, StudyParams, Trials, one_of
-from actlab.study.part_hashes import Parts, check_parts, parts_of
+from actlab.study.parts import Parts, check_parts, parts_of
 from actlab.study.pool import Report
 from actlab.trainers.distributed import Group
 from actlab.trainers.stacked import Stack, evaluate, train

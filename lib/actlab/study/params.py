@@ -20,7 +20,7 @@ from actlab.errors import BadInput, UnknownName
 from actlab.models import MODELS, SCALES
 from actlab.models.layers import GATED_WIDTHS
 from actlab.study import defects
-from actlab.study.own_parts import load_plugins
+from actlab.study.plugins import load_plugins
 from actlab.study.registered_plan import Checked, Plan
 from actlab.study.tuning import Tuning
 from actlab.trainers.recipes import DTYPES

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 import torch
 
 from actlab.errors import ActlabError, BadInput
-from actlab.study import own_parts, provenance, startup
-from actlab.study.part_hashes import PluginFile, plugin_files
+from actlab.study import plugins, provenance, startup
+from actlab.study.parts import PluginFile, plugin_files
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -133,7 +133,7 @@ def _call(function: Any, task: Any, place: int, topic: str, there: dict[str, Any
                 "from the same checkout"
             )
     for file in own:
-        own_parts.execute(file)
+        plugins.execute(file)
     if torch.cuda.is_available() and isinstance(worker.name, int):  # of a local cluster: its own GPU, in turn
         torch.cuda.set_device(worker.name % torch.cuda.device_count())
     last = 0.0

@@ -20,7 +20,6 @@ from actlab.study import arms, baselines, provenance
 from actlab.study.measure import Results
 from actlab.study.mnist import Program, key
 from actlab.study.params import Params, StudyParams, read_mapping
-from actlab.study.part_hashes import check_for_workers
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
@@ -102,9 +101,6 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
     tell = watch or (lambda event: None)
     if missing := load(params).missing:
         _check(params, missing, scheduler)
-        if workers > 1 or scheduler:
-            tasks = (task for arm in missing for task in kind_of(params).tasks_of(params, arm))
-            check_for_workers({found for task in tasks for _, found in task.parts})
         if isinstance(params, Params):
             _check_bfloat16(missing, tell)
     group = joined_group() if kind_of(params).NAME == "ablation" else ALONE

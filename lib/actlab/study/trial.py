@@ -23,7 +23,7 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study import mnist, provenance, trial_ablation, trial_repro
 from actlab.study.measure import Results
-from actlab.study.part_hashes import sources
+from actlab.study.parts import sources
 from actlab.study.pool import Report
 from actlab.trainers import checkpoint, process
 from actlab.trainers.distributed import ALONE, Group

@@ -16,7 +16,7 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
-from actlab.study.part_hashes import check_parts
+from actlab.study.parts import check_parts
 from actlab.study.pool import Report
 from actlab.study.trial import cached, check_data, kind_of, recorded_trial, run_trial, specification, trained_model
 from actlab.study.trial import with_weights as built
@@ -36,9 +36,7 @@ class Kept:
     """Whose weights these are, where they are not the recorded ones, bit for bit."""
 
 
-def load_model(
-    record: Path | str | store.Record, seed: int | str | None = None, anyway: bool = False
-) -> LanguageModel:
+def load_model(record: Path | str | store.Record, seed: int | str | None = None, anyway: bool = False) -> LanguageModel:
     """The model of a recorded trial, in evaluation mode: with the weights of which the record keeps the hash, from the
     cache or trained again; or with those that the study's folder ``weights`` keeps, with a warning where they were
     trained on another kind of processor.
@@ -105,9 +103,7 @@ def check_here(record: store.Record, task: Any) -> None:
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise RecordError(f"{record['arm']} was trained on {device}, which is not here")
     if (processes := record["provenance"].get("processes", 1)) > 1:
-        raise RecordError(
-            f"{record['arm']} was trained by {processes} processes together: one process has other bits"
-        )
+        raise RecordError(f"{record['arm']} was trained by {processes} processes together: one process has other bits")
     named = {"activation": record["activation"], "model": record["model_name"]}
     own = {kind: found for kind, found in record["config"].get("parts", {}).items() if kind in named}
     check_parts(tuple(own.items()), **{kind: named[kind] for kind in own})
