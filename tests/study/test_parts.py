@@ -11,7 +11,7 @@ from torch import nn
 import actlab
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
-from actlab.records import store
+from actlab.records import repro, store
 from actlab.study import ablation, parts, trial_repro
 from actlab.study.ablation import AblationParams
 from actlab.study.arms import arms_of
@@ -143,18 +143,23 @@ def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
     """Its records and its cached trials are found under any name, also in an ablation; a study that grows holds its
     trials to the recorded bits."""
     write("actlab.register_activation('mine', nn.Softplus)\n")
-    monkeypatch.setattr(trial_repro, "train", trial_repro.train)
     Path("one.txt").write_text(2 * tiny.CATS)
     one = {"optimizers": "adamw", "symmetry": "symmetric", "activations": "gelu", "dataset": "one.txt"}
     studies = toy.replace(dataset="one.txt", activations="relu"), AblationParams.parse({**tiny.ABLATION, **one})
     before = [run(study).present for study in studies]
     Path("one.txt").rename("two.txt")
-    monkeypatch.setattr(trial_repro, "train", lambda *_, **__: pytest.fail("trained"))
-    monkeypatch.setattr("actlab.study.trial_ablation.train_tokens", lambda *_, **__: pytest.fail("trained"))
-    for study, records in zip(studies, before, strict=True):
-        renamed = study.replace(dataset="two.txt")
-        assert load(renamed).present == records
-        again = run(renamed.replace(study="again")).present[-1]
-        assert again["trials"] == records[-1]["trials"]
+    with monkeypatch.context() as patch:
+        for loop in ("trial_repro.train", "trial_ablation.train_tokens"):
+            patch.setattr(f"actlab.study.{loop}", lambda *_, **__: pytest.fail("trained"))
+        for study, records in zip(studies, before, strict=True):
+            renamed = study.replace(dataset="two.txt")
+            assert load(renamed).present == records
+            again = run(renamed.replace(study="again")).present[-1]
+            assert again["trials"] == records[-1]["trials"]
     assert ablation.arms_of(studies[1].replace(dataset="two.txt"))[0].id == before[1][0]["arm"]
     assert len(list(store.folder_of("toy").glob("*.json"))) == 2
+    run(studies[0].replace(dataset="two.txt", activations="gelu"))
+    assert repro.read(store.load_study("toy")).models == ("charlm",)
+    Path("two.txt").write_text(3 * tiny.CATS)
+    run(studies[0].replace(dataset="two.txt", activations="gelu"))
+    assert len(repro.read(store.load_study("toy")).models) == 2

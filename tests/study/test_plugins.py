@@ -149,7 +149,7 @@ def test_own_and_built_in_activations_stay_comparable_on_another_text(mine, cats
     for dataset in ("pydoc", text_file(mine, 2 * tiny.CATS)):
         run(AblationParams.parse({**one, "plugins": "my_parts.py", "dataset": dataset}))
     grid = repro.read(store.load_study("ablation-quick"))
-    assert len(grid.models) == 2
+    assert set(grid.models) == {f"adamw, symmetric, x1, dataset={name}" for name in ("pydoc", "my_text.txt")}
     assert [level for _, level in grid.couples("gelu")] == ["mine", "mine"]
 
 

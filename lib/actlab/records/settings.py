@@ -53,8 +53,8 @@ def settings_of(record: Record) -> dict[str, Any]:
     trial."""
     flat = {**record["config"].get("recipe", {}), **record["config"]}
     inside = {name: value for name, value in flat.items() if name not in {*KNOWN["not named"], *cell_of(record)}}
-    if "parts" in inside:  # versions of an activation are levels of their own (``versions_apart``)
-        inside["parts"] = {kind: own for kind, own in inside["parts"].items() if kind != "activation"}
+    if "parts" in inside:  # versions of an activation or a text have names of their own (``versions_apart``)
+        inside["parts"] = {kind: own for kind, own in inside["parts"].items() if kind == "model"}
     first = labels_of(record)[:1]
     usual = DEFAULTS if "model" in cell_of(record) else {"protocol": [], "parts": {}}
     return usual | inside | ({"seed": first[0].partition("-")[0]} if first else {})
@@ -73,19 +73,25 @@ def current(records: Iterable[Record]) -> list[Any]:
 
 
 def versions_apart(records: Sequence[Record]) -> list[Any]:
-    """The records, where an own activation is recorded in several versions with its hash behind its name: each is an
-    activation of its own, beside the others' reference."""
-
-    def version(record: Record) -> str:
-        return str(record.get("config", {}).get("parts", {}).get("activation", ""))[:8]
-
-    recorded = Counter(name for name, _ in {(record.get("activation"), version(record)) for record in records})
-    return [
-        {**record, "activation": f"{record['activation']} {own}"}
-        if (own := version(record)) and recorded[record["activation"]] > 1
-        else record
-        for record in records
-    ]
+    """The records, where an own activation or text is recorded in several versions with its hash behind its name: each
+    is a level of its own, beside the others' reference. One text under several names has the first of them."""
+    found, texts, activations = [], dict[str, str](), set[tuple[str, str]]()
+    for record in records:
+        own = record.get("config", {}).get("parts", {})
+        if "dataset" in own:
+            texts.setdefault(own["dataset"], record["config"]["dataset"])
+        activations.add((record.get("activation", ""), own.get("activation", "")))
+    versions, names = Counter(name for name, _ in activations), Counter(texts.values())
+    for record in records:
+        own = record.get("config", {}).get("parts", {})
+        if "activation" in own and versions[record["activation"]] > 1:
+            record = {**record, "activation": f"{record['activation']} {own['activation'][:8]}"}
+        if "dataset" in own:
+            name = texts[own["dataset"]]
+            told = f"{name} {own['dataset'][:8]}" if names[name] > 1 else name
+            record = {**record, "config": {**record["config"], "dataset": told}}
+        found.append(record)
+    return found
 
 
 def own_levels(records: Iterable[Record]) -> dict[str, str]:
