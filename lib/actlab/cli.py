@@ -53,6 +53,7 @@ def run(
     workers: Workers = CORES,
     scheduler: Annotated[str, Option(help="Train on the Dask cluster of this scheduler, tcp://host:8786.")] = "",
     redo_damaged: Annotated[bool, Option("--redo-damaged", help="Train the arms of damaged records again.")] = False,
+    into_recorded: Annotated[bool, Option("--into-recorded", help="Add other arms to a committed study.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would be trained, and for how long.")] = False,
     track: Annotated[str, Option(help="tensorboard: write live loss curves into out/STUDY/tensorboard.")] = "",
     plugin: Plugins = None,
@@ -83,7 +84,7 @@ def run(
         console.print(f"set aside: {path}")
     display = StudyDisplay(console)
     with display, tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch:
-        outcome = study.run(settings, workers, watch, scheduler)
+        outcome = study.run(settings, workers, watch, scheduler, into_recorded)
     console.print(
         f"{len(outcome.present) - len({arm.id for arm, _ in outcome.failed})} records in results/{settings.study}"
     )

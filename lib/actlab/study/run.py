@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
 from actlab.study import arms, baselines, provenance
@@ -80,7 +81,13 @@ def load(params: StudyParams) -> StudyRecords:
     return StudyRecords(planned, [recorded(arm) for arm in planned], baseline)
 
 
-def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> StudyRecords:
+def run(
+    params: StudyParams,
+    workers: int = 1,
+    watch: Watch | None = None,
+    scheduler: str = "",
+    into_recorded: bool = False,
+) -> StudyRecords:
     """Bring a study to its end: arms with a record are loaded, finished trials come from the cache, the rest is
     trained; each arm is recorded as soon as its last trial has ended.
 
@@ -93,6 +100,7 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
             them. The results are the same bits.
         watch: called with every ``Event``, in this process.
         scheduler: address of a Dask scheduler whose workers train, in place of processes here (``pool.run_tasks``).
+        into_recorded: also add arms to a committed study that its own params file does not plan.
 
     Raises:
         BadInput: it cannot be trained as asked; nothing was.
@@ -101,6 +109,8 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
     tell = watch or (lambda event: None)
     if missing := load(params).missing:
         _check(params, missing, scheduler)
+        if not into_recorded:
+            _check_committed(params.study, missing)
         if isinstance(params, Params):
             _check_bfloat16(missing, tell)
     group = joined_group() if kind_of(params).NAME == "ablation" else ALONE
@@ -225,6 +235,20 @@ def _check(params: StudyParams, missing: Sequence[Any], scheduler: str) -> None:
         raise BadInput(
             f"device={absent[0]}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a "
             "machine that has it"
+        )
+
+
+def _check_committed(study: str, missing: Sequence[Any]) -> None:
+    """``BadInput`` where arms would join committed records though the study's own params file does not plan them."""
+    if paths.results() != paths.ROOT / "results" or not paths.git("ls-files", f"results/{study}/*.json"):
+        return
+    own = paths.ROOT / "params" / f"{study}.yaml"
+    planned = {arm.id for arm in load(read_params(own)).arms} if own.exists() else set()
+    if others := [arm.id for arm in missing if arm.id not in planned]:
+        more = f" and {len(others) - 1} more" * (len(others) > 1)
+        raise BadInput(
+            f"results/{study} holds committed records, and params/{own.name} does not plan {others[0]}{more}: "
+            "give the study a name of its own (--set study=NAME), or add --into-recorded"
         )
 
 
