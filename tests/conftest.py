@@ -130,7 +130,7 @@ def cats(monkeypatch):
 @pytest.fixture
 def no_own_parts():
     """What a test registers is gone after it."""
-    from actlab.study import part_hashes as parts
+    from actlab.study import parts
 
     yield
     for table in parts.TABLES.values():

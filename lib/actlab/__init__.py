@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from actlab.records.tables import load, load_baselines, load_curves, load_losses, load_pairs
     from actlab.statistics.at_equal_loss import at_equal_loss, equal_loss
     from actlab.statistics.contrasts import bound, contrasts, jackknife, means
-    from actlab.study.own_parts import (
+    from actlab.study.plugins import (
         load_plugins,
         register_activation,
         register_metric,
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         register_text,
     )
     from actlab.study.run import run_experiment
-    from actlab.study.trial import load_model
+    from actlab.study.weights import load_model
 
 __all__ = [
     "at_equal_loss",
@@ -49,15 +49,15 @@ HOMES = {
     "statistics.at_equal_loss": ("at_equal_loss", "equal_loss"),
     "statistics.contrasts": ("bound", "contrasts", "jackknife", "means"),
     "study.run": ("run_experiment",),
-    "study.trial": ("load_model",),
+    "study.weights": ("load_model",),
 }
-"""Where the public names are, if not in ``study.own_parts``; imported on first use: reading records needs no torch."""
+"""Where the public names are, if not in ``study.plugins``; imported on first use: reading records needs no torch."""
 
 
 def __getattr__(name: str) -> Any:
     """The public names."""
     if name in __all__:
-        home = next((home for home, names in HOMES.items() if name in names), "study.own_parts")
+        home = next((home for home, names in HOMES.items() if name in names), "study.plugins")
         return getattr(import_module(f"actlab.{home}"), name)
     raise AttributeError(f"module 'actlab' has no attribute {name!r}")
 

@@ -53,6 +53,7 @@ def run(
     workers: Workers = CORES,
     scheduler: Annotated[str, Option(help="Train on the Dask cluster of this scheduler, tcp://host:8786.")] = "",
     redo_damaged: Annotated[bool, Option("--redo-damaged", help="Train the arms of damaged records again.")] = False,
+    into_recorded: Annotated[bool, Option("--into-recorded", help="Add other arms to a committed study.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would be trained, and for how long.")] = False,
     track: Annotated[str, Option(help="tensorboard: write live loss curves into out/STUDY/tensorboard.")] = "",
     plugin: Plugins = None,
@@ -71,8 +72,9 @@ def run(
 
     filters = {"model": model, "activation": activation}
     changes = {"trials": trials, "iterations": max_iters, "device": device}
-    file = study.read_params(params, plugin or ())
-    settings = overrides.overridden(file, str(params), filters, set_ or (), **changes)
+    plugins, sets = overrides.plugins_in(set_ or ())
+    file = study.read_params(params, [*(plugin or ()), *plugins])
+    settings = overrides.overridden(file, str(params), filters, sets, **changes)
     if dry_run:
         from actlab.study.status import in_words, of
 
@@ -81,8 +83,8 @@ def run(
     for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
         console.print(f"set aside: {path}")
     display = StudyDisplay(console)
-    with display.progress, tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch:
-        outcome = study.run(settings, workers, watch, scheduler)
+    with display, tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch:
+        outcome = study.run(settings, workers, watch, scheduler, into_recorded)
     console.print(
         f"{len(outcome.present) - len({arm.id for arm, _ in outcome.failed})} records in results/{settings.study}"
     )
@@ -163,29 +165,36 @@ def compare(
 
 @app.command()
 def sample(
-    record: Annotated[Path, Argument(help="A record of a language model, results/STUDY/ARM.json.")],
+    record: Annotated[str, Argument(help="Of a language model: STUDY/CONFIGURATION, as repro-lite/charlm-gelu.")],
     seed: Annotated[list[int] | None, Option(min=0, help="Of a trial, may be repeated; else the first.")] = None,
     prompt: Annotated[str, Option(help="Text to go on from.")] = "ROMEO:",
     length: Annotated[int, Option(min=1, max=100_000, help="Characters.")] = 200,
     draw: Annotated[int, Option(min=0, help="Seed of the draws: with one, only the models differ.")] = 0,
     keep: Annotated[bool, Option(help="Record the texts, in the study's folder `texts`.")] = False,
+    anyway: Annotated[bool, Option(help="Train also where the weights will not be the recorded ones.")] = False,
     plugin: Plugins = None,
 ) -> None:
-    """Let a recorded trial's model write, with weights from the cache or, checked against the record, trained again."""
+    """Let a recorded trial's model write: with weights from the cache or the study's folder `weights`, else trained
+    again and held to the record."""
     from actlab.study import sampling
-    from actlab.study.own_parts import load_plugins
+    from actlab.study.plugins import load_plugins
+    from actlab.study.progress import StudyDisplay
 
     load_plugins(plugin or ())
-    found = sampling.written(record, seed or [None], prompt, length, draw)
-    told = [f"seed {label}:\n{prompt}{text}\n" for label, text in found["texts"].items()]
-    console.print(*told, sep="\n")
+    display = StudyDisplay(errors)
+    with display:
+        found = sampling.written(record, seed or [None], prompt, length, draw, anyway, display.watch)
+    for label, text in found["texts"].items():
+        other = ", not the recorded weights" if label in found.get("notes", {}) else ""
+        console.print(f"seed {label}{other}:\n{prompt}{text}\n")
+    console.print(*found.get("notes", {}).values(), sep="\n")
     if keep:
         console.print(str(sampling.keep(found)))
 
 
 @app.command()
 def replay(
-    record: Annotated[Path | None, Argument(help="A record, results/STUDY/ARM.json.")] = None,
+    record: Annotated[str | None, Argument(help="STUDY/CONFIGURATION, or a record's file.")] = None,
     trial: Annotated[str | None, Option(help="The trial of this label; the first unless given, or --all.")] = None,
     every: Annotated[bool, Option("--all", help="Trials of all records, or of a --sample of them.")] = False,
     study: Annotated[str, Option(help="With --all: only this folder below results/.")] = "",
@@ -193,22 +202,28 @@ def replay(
     seed: Annotated[int, Option(min=0, help="Of the sample.")] = 0,
     minutes: Annotated[float, Option(min=0, help="With --all: only trials that took no longer.")] = math.inf,
     workers: Annotated[int, Option(min=1, help="With --all: single-threaded processes.")] = CORES,
+    keep: Annotated[bool, Option(help="Add the outcomes to the history beside the records, in results/.")] = False,
     plugin: Plugins = None,
 ) -> None:
-    """Train recorded trials again, compare them bit for bit, and add the outcome to the history beside the record. Exit
-    code 1 if one differs though machine, versions and the code that trains are the recorded ones."""
+    """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, versions and
+    the code that trains are the recorded ones."""
+    from actlab.records.find import find
     from actlab.study import replay as replays
-    from actlab.study.own_parts import load_plugins
+    from actlab.study.plugins import load_plugins
     from actlab.study.progress import StudyDisplay
 
     load_plugins(plugin or ())
     if every == (record is not None):
         raise BadInput("give a record, or --all for a sample of all records")
-    found = [replays.task_of(record, trial)] if record else replays.recorded_trials(study, trial)
-    tasks = found if record else replays.sample(found, sample, seed, minutes)
+    if record:
+        tasks = [replays.task_of(find(record), trial)]
+    else:
+        found = replays.sample(replays.recorded_trials(study, trial), None, seed, minutes)
+        tasks, skipped = replays.possible(found, sample)
+        console.print(*skipped, sep="\n", end="\n" * bool(skipped))
     trained, wrong, display = 0, 0, StudyDisplay(console)
-    with display.progress:
-        for outcome in replays.replay_all(tasks, workers, display.watch):
+    with display:
+        for outcome in replays.replay_all(tasks, workers, display.watch, keep):
             console.print(outcome.sentence)
             trained, wrong = trained + (outcome.record is not None), wrong + outcome.wrong
     if not trained:

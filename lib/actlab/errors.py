@@ -79,7 +79,7 @@ class UnknownName(BadInput):
 
 
 class Table(ChainMap[str, Row]):
-    """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/own_parts.py`` registers
+    """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/plugins.py`` registers
     them); ``member``: makes the row of a name that belongs to a family, which no list can hold."""
 
     def __init__(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from actlab.figures.primitives import Line, crossed, line, lines, points
-from actlab.figures.style import KEPT, LOOK, NO_RECORD, as_html, look, svg
+from actlab.figures.style import KEPT, LOOK, NO_RECORD, as_html, look, looks, svg
 from actlab.statistics.estimate import Estimate
 
 
@@ -103,7 +103,7 @@ def test_what_is_drawn_is_kept_as_rows():
 
 
 def test_every_known_name_looks_different():
-    """The grids' activations are told apart by colour, marker and dashes; a label means its name; others are fixed."""
+    """The grids' activations are told apart by colour, marker and dashes; a label means its name."""
     six = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
     assert len({look(name)[0] for name in six}) == 6
     names = (*six, "identity", "squared_relu", "sine", "step")
@@ -111,3 +111,35 @@ def test_every_known_name_looks_different():
         assert len({str(look(name)[kind]) for name in names}) == len(names)
     assert look("random PReLU, bQ+bV") == LOOK["random_prelu"]
     assert look("GeGLU, equal width") == LOOK["geglu_equal_width"]
+
+
+def test_twelve_own_parts_look_different():
+    """Colour and marker of each, whatever their names are (some had one look by the sum of their letters); the same
+    names look the same again."""
+    own = ["ab", "ba", *(f"mine{i}" for i in range(10))]
+    found = looks(["relu", *own])
+    for kind in (0, 1):
+        assert len({str(found[name][kind]) for name in own}) == 12
+    assert found["relu"] == LOOK["relu"]
+    assert looks([*reversed(own), "relu"]) == found
+
+
+def test_a_legend_says_what_an_own_part_is():
+    """Formula and hash; a formula that matplotlib cannot set stands as it is."""
+    own = {
+        "mine": r"\tfrac12(x + \sqrt{x^2}) [3f2a9c10]",
+        "odd": r"\begin{cases}x\end{cases} [aaaaaaaa]",
+        "bare": "[bb]",
+    }
+    shown = [
+        r"mine: $\frac{1}{2}(x + \sqrt{x^2})$ [3f2a9c10]",
+        r"odd: \begin{cases}x\end{cases} [aaaaaaaa]",
+        "bare [bb]",
+    ]
+    for figure in (
+        points({("", name, name): estimate(1) for name in own}, "loss", own=own),
+        lines({("", name): Line([1, 2], [3, 4]) for name in own}, "x", "y", own=own),
+    ):
+        (legend,) = figure.legends
+        assert [text.get_text() for text in legend.texts] == shown
+        figure.draw_without_rendering()

@@ -20,7 +20,7 @@ BESIDE = {
     "records/store.py": "the digest of what a record says of its data",
     "study/arms.py": "the specification: its values are part of the trial's key",
     "study/ablation.py": "the same",
-    "study/part_hashes.py": "refuses a user's part that has changed",
+    "study/parts.py": "refuses a user's part that has changed",
     "study/measure.py": "measures the trained model",
     "study/trial.py": "cache, lock, failures",
 }

@@ -9,11 +9,14 @@ import grids
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from papermill import inspect_notebook
 from tiny import ran
 
 from actlab import paths
 from actlab.errors import BadInput, UnknownName
-from actlab.study.notebook import checked, injected, known, settings_in_words
+from actlab.study.ablation import AblationParams
+from actlab.study.mnist import MnistParams
+from actlab.study.notebook import checked, given, injected, known, settings_in_words
 from actlab.study.params import Params
 
 PARAMETERS = 'model = "charlm"\ntrials = 3\nlearning_rate = 1e-3\nshow = "all"'
@@ -97,6 +100,23 @@ def test_every_notebook_checks_its_parameters_and_says_their_types():
         own["In"] = []
         exec("\n".join(check), own)  # as it stands it is right
     assert wrong == []
+
+
+@pytest.mark.parametrize(("name", "kind"), [("repro", Params), ("mnist", MnistParams), ("ablation", AblationParams)])
+def test_papermill_knows_every_field(name, kind):
+    """A field of a params file is a parameter of its notebook, so that papermill does not call it unknown; None stands
+    for its default."""
+    known = inspect_notebook(paths.ROOT / "notebooks" / f"{name}.ipynb")
+    assert {*kind.model_fields, "kind"} - set(known) == set()
+    assert checked(dict.fromkeys([*kind.model_fields, "kind"]), kind) == kind()
+
+
+def test_a_list_may_be_given_in_words():
+    """papermill's -p gives text: a list in it becomes one, a single name a list of one."""
+    for value, wanted in (('["a", "b"]', ["a", "b"]), ("a", ["a"]), (["a"], ["a"])):
+        space = {"studies": value}
+        given(space, studies=list)
+        assert space["studies"] == wanted
 
 
 def test_settings_in_words():

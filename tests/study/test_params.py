@@ -9,7 +9,7 @@ from actlab import paths
 from actlab.errors import BadInput
 from actlab.study import baselines
 from actlab.study.mnist import MnistParams
-from actlab.study.overrides import overridden
+from actlab.study.overrides import overridden, plugins_in
 from actlab.study.params import Params, read_mapping
 from actlab.study.run import read_params
 
@@ -49,6 +49,20 @@ def test_a_field_that_is_set_leaves_the_plan():
     registered = read_params(paths.ROOT / "params" / "answer-double.yaml")
     assert overridden(registered, "x", {"activation": ["relu"]}).plan == registered.plan
     assert overridden(registered, "x", {}, ["trials=2"]).plan is None
+
+
+@pytest.mark.usefixtures("no_own_parts")
+def test_plugins_that_are_set_come_beside_the_files_own(tmp_path):
+    """--set plugins=... is --plugin: the file's own stay."""
+    for name in ("one", "two"):
+        text = f"import torch, actlab\nactlab.register_activation('{name}', torch.nn.Softplus)\n"
+        (tmp_path / f"{name}.py").write_text(text)
+    study = tmp_path / "study.yaml"
+    study.write_text(f"study: own\nplugins: {tmp_path}/one.py\nactivations: [relu, one]\n")
+    plugins, rest = plugins_in(["activations=[one, two]", f"plugins=[{tmp_path}/two.py]"])
+    settings = overridden(read_params(study, plugins), "x", {}, rest)
+    assert settings.activations == ("one", "two")
+    assert [Path(file).name for file in settings.plugins] == ["one.py", "two.py"]
 
 
 def test_one_study_has_the_tables_of_one_part_of_the_text():

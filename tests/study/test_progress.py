@@ -3,6 +3,7 @@
 import io
 import math
 import sys
+import threading
 from types import SimpleNamespace
 from unittest.mock import MagicMock
 
@@ -10,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from actlab.errors import BadInput
-from actlab.study import ablation
+from actlab.study import ablation, progress
 from actlab.study.ablation import AblationParams
 from actlab.study.progress import Event, StudyDisplay, tracked
 
@@ -23,11 +24,15 @@ def test_a_study_is_shown(terminal):
     console = Console(file=io.StringIO(), force_terminal=terminal, width=150, color_system=None, highlight=False)
     display, one = StudyDisplay(console), ablation.arms_of(AblationParams())[0]
     trial = one.trials[0]
-    with display.progress:
+    failed = {"status": "failed", "traceback": "Traceback\n  ...\nMemoryError: no more\n"}
+    diverged = {"status": "diverged", "history": [{"iteration": 120, "train_loss": 2.0, "val_loss": math.nan}]}
+    with display:
         for event in (
-            Event("start", one, total=3),
+            Event("start", one, total=5, cached=2),
             Event("progress", one, trial, 20, 2.5),
-            Event("trial", one, trial),
+            Event("trial", one, trial, result={"status": "done"}),
+            Event("trial", one, trial, result=diverged),
+            Event("trial", one, trial, result=failed),
             Event("arm", one, record=RECORD | {"avg_total_variation": math.nan}),
             Event("arm", one, record=RECORD | {"avg_total_variation": 0.1}),
             Event("arm", one, record=RECORD | {"trials": [{"status": "failed"}]}),
@@ -37,9 +42,29 @@ def test_a_study_is_shown(terminal):
     text = console.file.getvalue()
     assert "loss 1.2500, accuracy 50.00%" in text
     assert f"{one.id}: failed" in text
-    assert ("TV 0.1000" in text, "nan" in text) == (True, False)
-    assert ("ecd-symmetric-gelu 42" in text) == ("20/60" in text) == ("loss 2.500" in text) == terminal
-    assert ("3 trials to train" in text) != terminal
+    assert ("TV 0.1000" in text, "TV nan" in text) == (True, False)
+    assert ("20/60" in text) == ("loss 2.500" in text) == terminal
+    assert "3 trials to train, 2 cached" in text
+    assert "ecd-symmetric-gelu 42: diverged at step 120, loss nan" in text
+    assert "ecd-symmetric-gelu 42: failed: MemoryError: no more" in text
+
+
+def test_a_log_gets_a_line_every_so_often(monkeypatch):
+    """Trained, running and the time that is left by what was trained: one of three and half of another in 30 s leave
+    the same 30 s; without a trained step there is no time to tell."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock.now)
+    console = Console(file=io.StringIO(), width=150, color_system=None)
+    one = ablation.arms_of(AblationParams())[0]
+    with StudyDisplay(console, every=0.05) as display:
+        display.watch(Event("start", one, total=5, cached=2))
+        assert display.how_far() == "0 of 3 trials trained, 0 running"
+        for _ in range(3):
+            display.watch(Event("trial", one, one.trials[0], result={"status": "done"}))
+        display.watch(Event("progress", one, one.trials[0], 30, 2.5))
+        clock.now = 30.0
+        threading.Event().wait(0.3)
+    assert console.file.getvalue().count("1 of 3 trials trained, 1 running, about 30 s left\n") >= 2
 
 
 def test_progress_and_evaluations_are_tracked(monkeypatch, tmp_path):

@@ -14,7 +14,7 @@ from actlab.study import trial_repro
 from actlab.study.ablation import AblationParams
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params
-from actlab.study.replay import Task, recorded_trials, replay, replay_all, sample, task_of
+from actlab.study.replay import Task, possible, recorded_trials, replay, replay_all, sample, task_of
 from actlab.study.run import bring, run
 from actlab.trainers.determinism import perturb
 
@@ -149,22 +149,40 @@ def test_a_sample_takes_turns_by_its_seed_alone():
     assert sample([], 3) == []
 
 
+def test_only_what_can_be_trained_here_is_drawn(toy):
+    """Trials of a GPU, of other data or of a part that is not loaded are passed over, each reason said once."""
+    run(tinylstm(toy, study="one", model=("tinylstm", "charlm"), noise_floor=False))
+    every = recorded_trials("one")
+    assert possible(every) == (every, [])
+    first, second = (store.load(path) for path in dict.fromkeys(task.path for task in every))
+    saved(first, (["config", "recipe", "device"], "cuda"))
+    found, skipped = possible(recorded_trials("one"), 2)
+    assert [task.path for task in found] == [store.path_of("one", second["arm"])] * 2
+    assert skipped == ["skipped 2 trials that cannot be trained here: it was trained on cuda, which is not here"]
+    saved(second, (["config", "parts"], {"model": "0" * 64}))
+    found, skipped = possible(recorded_trials("one"))
+    assert found == []
+    assert "is not the one that was planned (hash 0000000000), but another (built in)" in skipped[1]
+
+
 def test_all_trials_of_all_records(toy):
-    """Each is told to whoever watches, and its history written beside the record as it ends, which stays as it is; what
-    cannot be replayed stops nothing; a performance record is passed over."""
+    """Each is told to whoever watches, and its history written beside the record as it ends if asked for; the record
+    stays as it is; what cannot be replayed stops nothing; a performance record is passed over."""
     for study in ("one", "two"):
         run(tinylstm(toy, study=study, noise_floor=False))
     store.save(paths.results() / "performance" / "x.json", {"kind": "performance", "study": "performance"})
     before = store.load_study("two")
     assert [(task.study, task.label) for task in recorded_trials(label="43")] == [("one", "43"), ("two", "43")]
-    running = replay_all(recorded_trials("two"))
+    next(replay_all(recorded_trials("two")))
+    assert store.load_replays("two") == []
+    running = replay_all(recorded_trials("two"), keeps=True)
     next(running)
     running.close()
     assert len(store.load_replays("two")) == 1
     _, record = sorted(store.load_study("one"), key=lambda record: record["kind"])
     saved(record, OTHER_DATA)
     heard = []
-    found = list(replay_all(recorded_trials(), watch=lambda event: heard.append(event.kind)))
+    found = list(replay_all(recorded_trials(), watch=lambda event: heard.append(event.kind), keeps=True))
     assert [outcome.record is None for outcome in found] == [True, True, False, False]
     assert "not replayed: " in found[0].sentence
     assert "made on other data" in found[0].sentence
@@ -178,5 +196,6 @@ def test_all_trials_of_all_records(toy):
 def test_processes_replay_the_same_bits():
     """What this process recorded, two others train again."""
     run(Params.parse({"study": "one", "model": "tinylstm", "activations": "gelu", **tiny.STUDY}))
-    assert [outcome.record["equal"] for outcome in replay_all(recorded_trials("one"), workers=2)] == [True, True]
+    outcomes = replay_all(recorded_trials("one"), workers=2, keeps=True)
+    assert [outcome.record["equal"] for outcome in outcomes] == [True, True]
     assert len(store.load_replays("one")) == 2

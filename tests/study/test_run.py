@@ -15,7 +15,7 @@ from faulty import essence
 
 import actlab
 from actlab import paths
-from actlab.errors import DamagedRecord, DiskError, RecordError, UnknownName
+from actlab.errors import BadInput, DamagedRecord, DiskError, RecordError, UnknownName
 from actlab.files import write_text
 from actlab.records import store
 from actlab.study import mnist, status, trial_ablation
@@ -25,7 +25,7 @@ from actlab.study.arms import arms_of
 from actlab.study.mnist import MnistParams
 from actlab.study.params import Params
 from actlab.study.record import bits_of, failure_of, finish, recorded
-from actlab.study.run import load, run
+from actlab.study.run import _check_committed, load, run
 from actlab.study.trial import kind_of
 from actlab.trainers import process
 
@@ -135,6 +135,19 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     assert trials["seed"].tolist() == [42, 43, 44]
     assert len(pairs) in (0, 3)
     assert store.path_of(params.study, small["arm"]).exists(), "the smaller record is kept as it was"
+
+
+def test_a_committed_study_takes_no_other_arms(committed, toy, monkeypatch):
+    """What its params file plans may be added, anything else only if asked for; nothing is trained before."""
+    monkeypatch.setattr("actlab.study.run._train_missing", lambda *_: pytest.fail("trained"))
+    with pytest.raises(BadInput, match=r"does not plan charlm-relu-\w+ and 1 more: give the study a name of its own"):
+        run(toy.replace(study="repro-lite", noise_floor=False))
+    planned = SimpleNamespace(id="planned")
+    monkeypatch.setattr("actlab.study.run.load", lambda params: SimpleNamespace(arms=[planned]))
+    _check_committed("repro-lite", [planned])
+    _check_committed("not-committed", [SimpleNamespace(id="other")])
+    with pytest.raises(BadInput, match=r"does not plan other:"):
+        _check_committed("repro-lite", [planned, SimpleNamespace(id="other")])
 
 
 @two_kinds

@@ -18,7 +18,9 @@ from actlab.errors import BadInput, DataError, RecordError
 from actlab.records import store
 from actlab.study import trial, trial_repro
 from actlab.study.arms import arm, arms_of
-from actlab.study.trial import cached, load_model, run_trial, train_afresh, trained_model
+from actlab.study.trial import cached, run_trial, specification, train_afresh, trained_model
+from actlab.study.weights import load_model, weights_file
+from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
 
 AVERAGES = ["avg_relative_pd", "avg_total_variation", "avg_churn", "avg_val_loss", "avg_val_accuracy"]
@@ -179,6 +181,49 @@ def test_load_model_takes_kept_weights_or_trains_again_and_refuses_others(toy):
         load_model(record, 43)
     with pytest.raises(BadInput, match="a record of kind 'mnist' keeps no weights"):
         load_model(record | {"kind": "mnist"})
+
+
+def test_weights_of_another_processor(toy, caplog, monkeypatch):
+    """A record of another kind of processor is refused before any training, unless asked for anyway; weights that the
+    study keeps are taken at once. Both say that they are not the recorded ones; a file that holds others is refused."""
+    record = tiny.relu(toy)
+    task = specification(record, "42")
+    kept = checkpoint.read_tensors(cached(task))[0]
+    shutil.rmtree(paths.cache())
+    record["trials"][0]["weights_sha256"] = "0" * 64
+    record["provenance"]["machine"] = record["provenance"]["machine"] | {"processor": "Pentium", "generation": None}
+    with monkeypatch.context() as patch:
+        patch.setattr(trial_repro, "train", lambda *_, **__: pytest.fail("trained"))
+        with pytest.raises(RecordError, match=r"trial 42 was trained on Pentium .*about \d+ s to train .*--anyway"):
+            load_model(record)
+    first = load_model(record, anyway=True)
+    assert "trained again here it has other weights" in caplog.text
+    shutil.rmtree(paths.cache())
+    caplog.clear()
+    about = {"weights_sha256": weights_sha256(first), "note": "of another run"}
+    checkpoint.write_tensors(weights_file(record, "42"), kept, about)
+    assert weights_sha256(load_model(record)) == about["weights_sha256"]
+    assert "trial 42: of another run" in caplog.text
+    assert not paths.cache().exists()
+    checkpoint.write_tensors(weights_file(record, "42"), kept, about | {"weights_sha256": "1"})
+    with pytest.raises(RecordError, match="does not hold the weights that it names"):
+        load_model(record)
+
+
+@pytest.mark.data("tinyshakespeare/input.txt")
+def test_committed_weights_are_those_that_they_name(committed):
+    """Of one seed of each model of repro-lite, bit for bit those of the recorded noise floor on that processor: their
+    loss is the one recorded there."""
+    files = sorted((paths.results() / "repro-lite" / "weights").glob("*.safetensors"))
+    assert len(files) == 6
+    assert sum(file.stat().st_size for file in files) < 12e6
+    for file in files:
+        about = checkpoint.read_tensors(file)[1]
+        record, of = (store.load(store.path_of("repro-lite", about[name])) for name in ("arm", "of"))
+        assert weights_file(record, about["trial"]) == file
+        recorded = of["trials"][0]
+        assert (recorded["label"], recorded["weights_sha256"]) == (about["trial"], about["weights_sha256"])
+        assert weights_sha256(load_model(record)) == about["weights_sha256"]
 
 
 def test_one_thing_changes_between_a_perturbed_run_and_itself(toy):

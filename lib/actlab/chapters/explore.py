@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import numpy as np
 from scipy import stats
 
-from actlab.figures.style import look
+from actlab.figures.style import looks
 from actlab.files import read_yaml
 from actlab.records import settings as recorded
 from actlab.records import tables
@@ -23,7 +23,7 @@ from actlab.records.store import Record
 
 _FILE = read_yaml(Path(__file__).with_name("explore.yaml"))
 TITLES: dict[str, str] = _FILE["titles"]
-KINDS: dict[str, tuple[str, list[str]]] = _FILE["kinds"]
+KINDS: dict[str, list[str]] = _FILE["kinds"]
 THROUGH = ("total_variation", "churn")
 """The metrics of pairs that can be followed through training."""
 
@@ -58,7 +58,11 @@ def of_records(folders: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     shown = {name: study for name, study in found.items() if study["arms"]}
     levels = {level for study in shown.values() for level in study["factors"][study["series"]]["levels"]}
     most = max((len(arm["labels"]) for study in shown.values() for arm in study["arms"]), default=0)
-    styles = {level: dict(zip(("colour", "marker", "dashes"), look(level), strict=True)) for level in in_order(levels)}
+    own = {level: about for records in folders.values() for level, about in recorded.own_levels(records).items()}
+    styles = {
+        level: {"colour": colour, "marker": marker, "dashes": dashes} | ({"about": own[level]} if level in own else {})
+        for level, (colour, marker, dashes) in looks(in_order(levels)).items()
+    }
     t = stats.t.ppf(0.975, np.arange(most + 1))  # of 95% intervals, by degrees of freedom
     return dict(_plain({"studies": shown, "styles": styles, "presets": _FILE["presets"], "t": t}))
 
@@ -67,9 +71,8 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
     kind = next((kind for kind in KINDS if any(record["kind"] == kind for record in records)), "")
     if not kind:
         return {"arms": []}
-    unit, names = KINDS[kind]
     apart = recorded.differing(records)
-    names = names or list(METRICS)
+    names = KINDS[kind] or list(METRICS)
     arms = [_arm(record, names, apart, records) for record in records if record["kind"] == kind]
     levels = {factor: in_order({arm["at"][factor] for arm in arms}) for factor in arms[0]["at"]}
     return {
@@ -82,8 +85,8 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
             for factor, found in levels.items()
         },
         "metrics": {
-            m.name: {"label": m.label.replace("character", unit), "note": m.note, "pairs": m.name in PAIR_METRICS}
-            for m in (EVERY[name] for name in names)
+            m.name: {"label": m.label, "note": m.note, "pairs": m.name in PAIR_METRICS}
+            for m in (EVERY[name].of_kind(kind) for name in names)
         },
         "arms": sorted(arms, key=lambda arm: [levels[factor].index(level) for factor, level in arm["at"].items()]),
     }

@@ -175,12 +175,22 @@ def _settings(report: Report) -> Iterator[str]:
     differ = [f"{name} {' | '.join(sorted(v, key=settings.natural))}" for name, v in every if len(v) > 1]
     if differ:
         yield f"settings that differ between arms: {'; '.join(differ)}"
-    ended, spent = report.trials["status"].value_counts(), report.trials.get("seconds", pd.Series(dtype=float)).dropna()
+    trials = _each_once(report.trials)
+    for level, about in settings.own_levels(report.records).items():
+        yield f"own activation: {level} {about}"
+    ended, spent = trials["status"].value_counts(), trials.get("seconds", pd.Series(dtype=float)).dropna()
     yield f"trials: {', '.join(f'{count} {status}' for status, count in ended.items())}"
     if failed := sorted((paths.results() / report.study / "failed").glob("*.json")):
         yield f"failed, not reported (tracebacks in {failed[0].parent}): {', '.join(path.stem for path in failed)}"
     if len(spent):
         yield f"training and evaluation: {spent.sum():,.0f} s in all, {spent.mean():.3g} s a trial"
+
+
+def _each_once(trials: pd.DataFrame) -> pd.DataFrame:
+    """The trials without those that a noise floor, or a perturbed arm, shares with the arm of its settings."""
+    first = trials.sort_values("kind", key=lambda kind: ~kind.isin(settings.MAIN), kind="stable")
+    cells = {name for kind in trials["kind"].unique() for name in settings.CELLS[kind]}
+    return first.drop_duplicates([*cells, "setting", "trial"])
 
 
 def table(report: Report, metric: Metric) -> pd.DataFrame:
@@ -202,16 +212,17 @@ def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
     """File name without its ending and figure: each metric and its differences from the reference over all arms, loss
     against accuracy, training and noise floors where they are recorded."""
     every = {(arm.model, arm.level): arm for arm in report.grid.arms.values()}
+    own = settings.own_levels(report.records)
     for metric in report.metrics.values():
         name = FILES.get(metric.name, metric.name)
-        yield name, points({("", *cell): arm.shown(metric.name) for cell, arm in every.items()}, metric.label)
+        yield name, points({("", *cell): arm.shown(metric.name) for cell, arm in every.items()}, metric.label, own=own)
         if tests := report.tested(metric.name):
             label = f"{metric.label}: minus {report.reference} (filled: significant, Holm)"
-            yield f"differences_{name}", differences(tests, label)
+            yield f"differences_{name}", differences(tests, label, own=own)
     x, y = "val_accuracy", "total_variation"
     if {x, y} <= {*report.metrics}:
         both = {cell: crossed(arm.estimate(x), arm.estimate(y)) for cell, arm in every.items()}
-        figure = lines(both, METRICS[x].label, METRICS[y].label, kind="alone", share=False)
+        figure = lines(both, report.metrics[x].label, report.metrics[y].label, kind="alone", share=False, own=own)
         yield "accuracy_vs_reproducibility", figure
     curves = {
         cell: line({step: mean_interval(values) for step, values in arm.curve("val_loss").items()})
@@ -219,7 +230,10 @@ def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
         if arm.curve("val_loss").size
     }
     if curves:
-        yield "training_curves", lines(curves, "iteration", METRICS["val_loss"].label)
+        yield (
+            "training_curves",
+            lines(curves, "iteration", METRICS["val_loss"].of_kind(report.grid.kind).label, own=own),
+        )
     if any(arm.floor for arm in every.values()):
         yield "noise_floor", arms.figure_floors(report.grid)
 

@@ -83,7 +83,7 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
     documents, digest = documents_of(name), hashlib.sha256()
     for document in (*documents["train"], "", *documents["val"]):
         digest.update(hashlib.sha256(document.encode()).digest())
-    about = {"name": name, "requested": vocab_size, "text_sha256": digest.hexdigest()}
+    about = {"requested": vocab_size, "text_sha256": digest.hexdigest()}
     if (existing := _manifest(out, about)) is not None:
         return existing
     tokenizer = train_bpe(documents["train"], vocab_size)
@@ -91,6 +91,7 @@ def tokenize_dataset(name: str, vocab_size: int, out: Path) -> dict[str, Any]:
     write_text(out / "tokenizer.json", tokenizer.to_str())
     splits = {split: _write_split(out, split, encode(tokenizer, texts)) for split, texts in documents.items()}
     manifest = {
+        "name": name,
         **about,
         "vocab_size": tokenizer.get_vocab_size(),
         "tokenizer_sha256": sha256(out / "tokenizer.json"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,9 +21,9 @@ PANELS = ("seeds", "rounding")
 VARIATION = "mean total variation between seeds\n(lower: more reproducible)"
 
 
-def differences(cells: Cells, label: str, margin: float = 0.0) -> Figure:
-    """``side_by_side`` of one study."""
-    return side_by_side({(model, a, a): test for (model, a), test in cells.items()}, label, margin, 0.0)
+def differences(cells: Cells, label: str, margin: float = 0.0, **more: Any) -> Figure:
+    """``side_by_side`` of one study; ``more``: as for ``points``."""
+    return side_by_side({(model, a, a): test for (model, a), test in cells.items()}, label, margin, 0.0, **more)
 
 
 def against_loss(arms: Mapping[str, Mapping[str, Curves]], levels: Mapping[str, EqualLoss]) -> Figure:
@@ -36,12 +37,14 @@ def against_loss(arms: Mapping[str, Mapping[str, Curves]], levels: Mapping[str, 
     return figure
 
 
-def side_by_side(cells: Mapping[tuple[str, str, str], Test], label: str, margin: float, height: float = 1.6) -> Figure:
+def side_by_side(
+    cells: Mapping[tuple[str, str, str], Test], label: str, margin: float, height: float = 1.6, **more: Any
+) -> Figure:
     """A panel a model, a row an activation, a mark a study, filled where significant after the correction of the
     study's own family; the band is the margin of equivalence."""
     hollow = [key for key, (_, p) in cells.items() if not p < ALPHA]
     found = {key: e for key, (e, _) in cells.items()}
-    return points(found, label, hollow=hollow, zero=True, margin=margin, height=height)
+    return points(found, label, hollow=hollow, zero=True, margin=margin, height=height, **more)
 
 
 def remedies(found: Mapping[tuple[str, str], Mapping[str, Remedy]]) -> Figure:

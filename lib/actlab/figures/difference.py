@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from actlab.figures.style import SPARE, canvas, legend, styled
+from actlab.figures.style import canvas, legend, styled
 from actlab.records.wording import small
 
 Case = tuple[Sequence[float], Sequence[float]]
-RUNS = (("one run", SPARE[3], -0.2), ("another run", SPARE[1], 0.2))
+RUNS = (("one run", "#5E4FA2", -0.2), ("another run", "#01665E", 0.2))
 """Name, colour, and place beside the character."""
 
 

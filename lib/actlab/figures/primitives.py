@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import ceil, isnan
+from types import MappingProxyType
 from typing import Any
 
 import matplotlib as mpl
@@ -15,7 +16,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from actlab.figures.style import GREY, LOOK, canvas, keep, known, legend, look, outlined, styled, words_alone
+from actlab.figures.style import (
+    GREY,
+    LOOK,
+    Look,
+    canvas,
+    in_formula,
+    keep,
+    known,
+    legend,
+    looks,
+    outlined,
+    styled,
+    words_alone,
+)
 from actlab.statistics.estimate import Estimate
 
 Key = tuple[str, str, str]
@@ -96,6 +110,7 @@ def points(
     log: bool = False,
     columns: int = 3,
     height: float = 0.0,
+    own: Mapping[str, str] = MappingProxyType({}),
 ) -> Figure:
     """A panel a group of estimates, a row a place, a colour and marker a series.
 
@@ -107,10 +122,12 @@ def points(
         zero, margin: draw a line at 0; shade so much on both sides of it.
         log: a logarithmic axis.
         columns, height: panels beside each other at most; inches of each, by its rows if 0.
+        own: series that are a user's own -> what the legend says of them (``records.settings.own_levels``).
     """
     behind = {key: np.ravel(np.asarray(values, dtype=float)) for key, values in (singles or {}).items()}
     keys = dict.fromkeys([*found, *behind])
     series = _ordered(s for *_, s in keys)
+    style_of = looks(series)
     of_panel = {p: _ordered(place for panel, place, _ in keys if panel == p) for p, *_ in keys}
 
     def draw(axes: Axes, panel: str) -> None:
@@ -120,13 +137,14 @@ def points(
             for i, key in enumerate(here):  # beside each other; all in the same order
                 at = row + (i - (len(here) - 1) / 2) * 0.7 / max(len(here), 4)
                 values, label = behind.get(key, np.array([])), "_" if key[2] in key[:2] else key[2]
-                style: dict[str, Any] = {"color": _shade(key[2], series), "label": label}
+                label = in_formula(key[2], own[key[2]]) if key[2] in own else label
+                style: dict[str, Any] = {"color": _shade(key[2], series, style_of), "label": label}
                 beside = at + 0.04 * (np.arange(len(values)) - (len(values) - 1) / 2)
                 axes.plot(values, beside, ".", markersize=5, alpha=0.7, **style)
                 if key in found:
                     axes.lines[-1].set_label("_")
                     face = {"markerfacecolor": "white"} if key in hollow else {}
-                    _point(axes, at, found[key], fmt=look(key[2])[1], **style, **face)
+                    _point(axes, at, found[key], fmt=style_of[key[2]][1], **style, **face)
         axes.set_yticks(range(len(places)), places, fontsize=8)
         axes.set_ylim(len(places) - 0.4, -0.6)
         axes.grid(axis="y", visible=False)
@@ -147,10 +165,10 @@ def points(
     return keep(panels(of_panel, draw, label, "", columns, height, same), rows)
 
 
-def _shade(name: str, series: Sequence[str]) -> Any:
+def _shade(name: str, series: Sequence[str], style_of: Mapping[str, Look]) -> Any:
     """The name's own colour; of numbers, by their order."""
     if not all(s.replace(".", "").isdigit() for s in series):
-        return look(name)[0]
+        return style_of[name][0]
     return mpl.colormaps["cividis"](series.index(name) / max(len(series) - 1, 1) * 0.85)
 
 
@@ -175,6 +193,7 @@ def lines(
     columns: int = 3,
     height: float = 2.3,
     share: bool = True,
+    own: Mapping[str, str] = MappingProxyType({}),
 ) -> Figure:
     """A panel a first name, a line a second one, with its limits.
 
@@ -188,11 +207,14 @@ def lines(
         log: a logarithmic axis of ``x``.
         columns, height: panels beside each other at most; inches of each.
         share: panels have the same axes.
+        own: as for ``points``.
     """
+    style_of = looks(series for _, series in found)
 
     def draw(axes: Axes, panel: str) -> None:
         for name in _ordered(series for own, series in found if own == panel):
-            _line(axes, name, found[panel, name], "hollow" if (panel, name) in hollow else kind)
+            label = in_formula(name, own[name]) if name in own else name
+            _line(axes, label, found[panel, name], "hollow" if (panel, name) in hollow else kind, style_of[name])
         for name, level in (levels or {}).items():
             axes.axhline(level, color=GREY, linewidth=0.8, linestyle=":")
             outlined(
@@ -219,9 +241,9 @@ def lines(
     return keep(panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, height, share), rows)
 
 
-def _line(axes: Axes, name: str, one: Line, kind: str) -> None:
-    shade, mark, dashes = look(name)
-    style: dict[str, Any] = {"color": shade, "label": name}
+def _line(axes: Axes, label: str, one: Line, kind: str, look: Look) -> None:
+    shade, mark, dashes = look
+    style: dict[str, Any] = {"color": shade, "label": label}
     if kind == "hollow":
         axes.plot(one.x, one.y, mark, markerfacecolor="none", markersize=7, **style)
     elif kind == "band":

@@ -3,27 +3,46 @@ figure as a page shows it, with its caption and the numbers that it draws."""
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
+from zlib import crc32
 
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.mathtext import MathTextParser
 from matplotlib.patheffects import withStroke
 
 from actlab.files import read_yaml
 from actlab.records.wording import capital
 
-LOOK: dict[str, tuple[str, str, list[int]]] = read_yaml(Path(__file__).with_name("look.yaml"))
+Look = tuple[str, str, list[int]]
+LOOK: dict[str, Look] = read_yaml(Path(__file__).with_name("look.yaml"))
 """Name -> colour, marker, dashes."""
-SPARE = ("#8C510A", "#01665E", "#7B3294", "#5E4FA2", "#737373", "#B2182B", "#4D9221")
+OWN: list[Look] = [
+    ("#B2182B", "s", [7, 2]),
+    ("#332288", "^", [4, 1]),
+    ("#117733", "D", [5, 1, 1, 1]),
+    ("#AA4499", "v", [2, 1]),
+    ("#8C6D1F", "P", [8, 3]),
+    ("#117A8B", "X", [6, 1, 2, 1]),
+    ("#E7298A", "p", [3, 2]),
+    ("#4D9221", "<", [1, 3]),
+    ("#882255", ">", [9, 2, 3, 2]),
+    ("#7570B3", "d", [2, 3]),
+    ("#CC6677", "h", [4, 3]),
+    ("#7A7A00", "o", [1, 0]),
+]
+"""Looks of a user's own levels."""
 GREY = "#666666"
 NO_RECORD = "no record yet"
 KEPT: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
@@ -36,9 +55,34 @@ def known(name: str) -> str:
     return next((key for key in (whole, first) if key in LOOK), "")
 
 
-def look(name: str) -> tuple[str, str, list[int]]:
-    """Colour, marker and dashes of a name: fixed for the studies' own, else chosen by the name."""
-    return LOOK[key] if (key := known(name)) else (SPARE[sum(map(ord, name)) % len(SPARE)], "o", [1, 0])
+def looks(names: Iterable[str]) -> dict[str, Look]:
+    """Colour, marker and dashes of each name: fixed for the studies' own; others are all told apart, up to twelve, and
+    each has one look in most sets of names."""
+    found: dict[str, int] = {}
+    every = list(dict.fromkeys(names))
+    for name in sorted(name for name in every if not known(name)):
+        first = crc32(name.encode()) % len(OWN)
+        turns = [(first + i) % len(OWN) for i in range(len(OWN))]
+        found[name] = next((place for place in turns if place not in found.values()), first)
+    return {name: OWN[found[name]] if name in found else LOOK[known(name)] for name in every}
+
+
+def look(name: str) -> Look:
+    """Of one name."""
+    return looks([name])[name]
+
+
+def in_formula(name: str, about: str) -> str:
+    """A user's own level for a legend: its name, its formula as matplotlib sets it (as it is, where it cannot), its
+    hash; ``about``: as ``records.settings.own_levels`` has it."""
+    formula, _, own = about.rpartition("[")
+    if not (shown := formula.strip()):
+        return f"{name} [{own}"
+    simple = re.sub(r"\\[td]?frac(\w)(\w)", r"\\frac{\1}{\2}", shown).replace(r"\tfrac", r"\frac")
+    with suppress(ValueError):
+        MathTextParser("path").parse(f"${simple}$")
+        shown = f"${simple}$"
+    return f"{name}: {shown} [{own}"
 
 
 styled = partial(mpl.rc_context, fname=Path(__file__).with_name("house.mplstyle"))

@@ -3,10 +3,13 @@ better, decimals; and what levels, texts and defects are called in sentences (``
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actlab.files import read_yaml
+
+UNITS = {"mnist": "image", "ablation": "token"}
+"""Kind of record -> what its losses are of, where not of a character."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,10 @@ class Metric:
     def short(self) -> str:
         """Its name for people, without unit and range."""
         return self.label.partition(" (")[0]
+
+    def of_kind(self, kind: str) -> Metric:
+        """The same with the unit of a kind of record: nats per character, image or token."""
+        return replace(self, label=self.label.replace("nats per character", f"nats per {UNITS.get(kind, 'character')}"))
 
 
 PAIR_METRICS, TRIAL_METRICS, IMAGE_METRICS = (

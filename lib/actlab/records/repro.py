@@ -211,6 +211,11 @@ class Grid:
     """The grid whose family of comparisons this one quotes where it has the same trials (``records.families``)."""
 
     @property
+    def kind(self) -> str:
+        """Of its records."""
+        return next((str(arm.record["kind"]) for arm in self.arms.values()), "")
+
+    @property
     def metrics(self) -> dict[str, Metric]:
         """Every metric that some arm has measured, by name, in the order of tables: of pairs, a user's own ones after
         the built-in, then of trials."""
@@ -219,7 +224,8 @@ class Grid:
             n: Metric(n, said["label"], said["note"]) for a in arms for n, said in a.record.get("metrics", {}).items()
         }
         known = PAIR_METRICS | own | TRIAL_METRICS | IMAGE_METRICS
-        return {n: metric for n, metric in known.items() if not all(np.isnan(arm.estimate(n).value) for arm in arms)}
+        measured = {n: m for n, m in known.items() if not all(np.isnan(arm.estimate(n).value) for arm in arms)}
+        return {name: metric.of_kind(self.kind) for name, metric in measured.items()}
 
     def floors(self, variant: str = "nudge") -> dict[tuple[str, str], float]:
         """(model, activation) -> total variation of one seed's run and its changed repetition, where it was run."""

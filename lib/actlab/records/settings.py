@@ -53,8 +53,10 @@ def settings_of(record: Record) -> dict[str, Any]:
     trial."""
     flat = {**record["config"].get("recipe", {}), **record["config"]}
     inside = {name: value for name, value in flat.items() if name not in {*KNOWN["not named"], *cell_of(record)}}
+    if "parts" in inside:  # versions of an activation or a text have names of their own (``versions_apart``)
+        inside["parts"] = {kind: own for kind, own in inside["parts"].items() if kind == "model"}
     first = labels_of(record)[:1]
-    usual = DEFAULTS if "model" in cell_of(record) else {"protocol": []}
+    usual = DEFAULTS if "model" in cell_of(record) else {"protocol": [], "parts": {}}
     return usual | inside | ({"seed": first[0].partition("-")[0]} if first else {})
 
 
@@ -71,24 +73,49 @@ def current(records: Iterable[Record]) -> list[Any]:
 
 
 def versions_apart(records: Sequence[Record]) -> list[Any]:
-    """The records, where an own activation is recorded in several versions with its hash behind its name: each is an
-    activation of its own, beside the others' reference."""
+    """The records, where an own activation or text is recorded in several versions with its hash behind its name: each
+    is a level of its own, beside the others' reference. One text under several names has the first of them."""
+    found, texts, activations = [], dict[str, str](), set[tuple[str, str]]()
+    for record in records:
+        own = record.get("config", {}).get("parts", {})
+        if "dataset" in own:
+            texts.setdefault(own["dataset"], record["config"]["dataset"])
+        activations.add((record.get("activation", ""), own.get("activation", "")))
+    versions, names = Counter(name for name, _ in activations), Counter(texts.values())
+    for record in records:
+        own = record.get("config", {}).get("parts", {})
+        if "activation" in own and versions[record["activation"]] > 1:
+            record = {**record, "activation": f"{record['activation']} {own['activation'][:8]}"}
+        if "dataset" in own:
+            name = texts[own["dataset"]]
+            told = f"{name} {own['dataset'][:8]}" if names[name] > 1 else name
+            record = {**record, "config": {**record["config"], "dataset": told}}
+        found.append(record)
+    return found
 
-    def version(record: Record) -> str:
-        return str(record.get("config", {}).get("parts", {}).get("activation", ""))[:8]
 
-    recorded = Counter(name for name, _ in {(record.get("activation"), version(record)) for record in records})
-    return [
-        {**record, "activation": f"{record['activation']} {own}"}
-        if (own := version(record)) and recorded[record["activation"]] > 1
-        else record
-        for record in records
-    ]
+def own_levels(records: Iterable[Record]) -> dict[str, str]:
+    """A level that is a user's own activation -> its formula in LaTeX, where it has one, and the start of its hash."""
+    found = {}
+    for record in records:
+        if kind_of(record) and (own := record["config"].get("parts", {}).get("activation")):
+            files = record["provenance"].get("plugins", {}).values()
+            known = {name: formula for file in files for name, formula in file.get("formulas", {}).items()}
+            level = str(cell_of(record)[factors(record["kind"])[1]])
+            found[level] = f"{known.get(str(record['activation']).partition(' ')[0], '')} [{own[:8]}]".strip()
+    return found
+
+
+def by_content(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings in which a user's own text is known by its hash alone, whatever its file is called."""
+    own = ["dataset"] if "dataset" in config.get("parts", {}) else []
+    return {name: value for name, value in config.items() if name not in own}
 
 
 def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
     """An arm's settings without how many trials it has, and what is computed of them."""
-    return {name: value for name, value in config.items() if name not in ("trials", "seeds", "ensembles", "metrics")}
+    left_out = ("trials", "seeds", "ensembles", "metrics")
+    return {name: value for name, value in by_content(config).items() if name not in left_out}
 
 
 def _contains(large: Record, small: Record) -> bool:

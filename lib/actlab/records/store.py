@@ -13,7 +13,7 @@ from actlab import paths
 from actlab.errors import DamagedRecord, RecordError, brief
 from actlab.files import read_bytes, set_aside, write_text
 from actlab.records.schema import MARKUP, check_plain, check_record
-from actlab.records.settings import CELLS, current, versions_apart
+from actlab.records.settings import CELLS, by_content, current, versions_apart
 
 Record = dict[str, Any]
 READS = "ACTLAB_READS"
@@ -119,7 +119,8 @@ def _strange(path: Path, record: Record) -> str:
         folder, name = folder.parent, path.stem
     if arm != name:
         return f"it is the record of {brief(arm)}, not of {brief(name)}"
-    if kind in list(CELLS) and not str(arm).endswith(f"-{(own := digest(record.get('config'))[:10])}"):
+    own = digest(by_content(record.get("config", {})))[:10]
+    if kind in list(CELLS) and not str(arm).endswith(f"-{own}"):
         return f"the name of {brief(arm)} does not end in {own}, the hash of its settings"
     if folder.parent == paths.results() and folder.name != study:
         return f"it is a record of the study {brief(study)}, not of {brief(folder.name)}"

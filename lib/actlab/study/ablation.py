@@ -14,10 +14,11 @@ from actlab.models.gpt2 import GPT2_SCALES, GPT2Config
 from actlab.models.symmetry import MODES, POLICIES
 from actlab.optimizers import OPTIMIZERS
 from actlab.records import store
+from actlab.records.settings import by_content
 from actlab.study.arms import Specified, taken, without_vocabulary
 from actlab.study.fields import ActivationName, Batch, Positive, Several, StudyName, TextName, Trials, one_of
 from actlab.study.params import LanguageParams
-from actlab.study.part_hashes import Parts, parts_of
+from actlab.study.parts import Parts, parts_of
 from actlab.study.tuning import chosen, tuned
 from actlab.trainers.recipes import SCHEDULES, TokenRecipe
 
@@ -131,7 +132,8 @@ class AblationArm:
         """``ecd-bQbV-gelu-<hash>``, with ``-x3`` where the rate is three times the published one."""
         first = self.trials[0]
         factor = "" if first.rate_factor == 1 else f"-x{first.rate_factor:g}"
-        return f"{first.optimizer}-{first.symmetry}-{first.activation}{factor}-{store.digest(self.config)[:10]}"
+        found = store.digest(by_content(self.config))[:10]
+        return f"{first.optimizer}-{first.symmetry}-{first.activation}{factor}-{found}"
 
 
 def arms_of(params: AblationParams) -> list[AblationArm]:

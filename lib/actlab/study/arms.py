@@ -11,9 +11,10 @@ from typing import Any, Self, TypeVar
 from actlab.data.text import located, short_name
 from actlab.models import SCALES, ModelConfig
 from actlab.records import store
+from actlab.records.settings import by_content
 from actlab.study.defects import DOUBLED, OF_TRAINING, defects_of
 from actlab.study.params import Params, StudyParams
-from actlab.study.part_hashes import Parts, own_metrics, parts_of
+from actlab.study.parts import Parts, own_metrics, parts_of
 from actlab.study.tuning import Choice, chosen, tuned
 from actlab.trainers.recipes import Recipe
 
@@ -159,7 +160,7 @@ class Arm:
     def id(self) -> str:
         """``charlm-gelu-<hash>``, ``charlm-gelu-floor-<hash>`` or ``charlm-gelu-init-<hash>``."""
         extra = [word for word, usual in ((self.trials[0].varies, ALL), (self.kind, "trials")) if word != usual]
-        return f"{'-'.join([self.model, self.activation, *extra])}-{store.digest(self.config)[:10]}"
+        return f"{'-'.join([self.model, self.activation, *extra])}-{store.digest(by_content(self.config))[:10]}"
 
 
 def without_vocabulary(size: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ split, and the study's record of them."""
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -42,13 +43,14 @@ def ensure(study: str, dataset: str, train_fraction: float = 1.0, part: str = "a
         BadInput: it has that of another part of the text.
     """
     corpus = load_text(dataset).limited(train_fraction).part(part)
-    path = store.path_of(study, f"baseline-{_slug(dataset)}-{corpus.sha256[:10]}")
+    fresh = store.path_of(study, f"baseline-{_slug(dataset)}-{corpus.sha256[:10]}")
+    path = next(iter(_files(study, dataset)), fresh) if own_sha256(dataset) else fresh
     data: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
     data["validation_positions"] = len(corpus.validation) - 1
     data |= {"train_fraction": train_fraction} if train_fraction < 1 else {}
     data |= {"validation": part} if part != "all" else {}
     if path.exists():
-        if store.load(path)["provenance"]["data"] != data:
+        if store.load(path)["provenance"]["data"] | {"name": data["name"]} != data:
             raise BadInput(
                 f"results/{study} has the tables of another part of {dataset} (train_fraction or validation differ): "
                 "give this study a name of its own, --set study=..."
@@ -59,9 +61,14 @@ def ensure(study: str, dataset: str, train_fraction: float = 1.0, part: str = "a
 
 def recorded(study: str, dataset: str) -> store.Record | None:
     """The study's baseline record, if it has one."""
-    name = f"baseline-{_slug(dataset)}-{own_sha256(dataset)[:10] or '*'}.json"
-    found = sorted(store.folder_of(study).glob(name))
+    found = _files(study, dataset)
     return store.load(found[0]) if found else None
+
+
+def _files(study: str, dataset: str) -> list[Path]:
+    """Baselines of this text; a user's own is known by its hash, whatever it is called."""
+    own = own_sha256(dataset)[:10]
+    return sorted(store.folder_of(study).glob(f"baseline-*-{own}.json" if own else f"baseline-{_slug(dataset)}-*.json"))
 
 
 def _slug(dataset: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
@@ -14,7 +14,7 @@ from actlab.data.text import TEXTS, is_file, load_text, own_sha256
 from actlab.errors import LIMITS, BadInput, UnknownName, brief
 from actlab.files import parse_yaml
 from actlab.models import MODELS, SCALES
-from actlab.study.own_parts import load_plugins
+from actlab.study.plugins import load_plugins
 
 BEFORE = "before plug-ins"
 """Context of a first look at parameters: no plug-in has run, and a name that one may bring is let through."""
@@ -35,7 +35,7 @@ def one_of(kind: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> Aft
     return AfterValidator(check)
 
 
-def as_list(value: object) -> object:
+def as_list(value: Any) -> tuple[Any, ...]:
     """One value or a list of them; a list also in words, as papermill's ``-p plugins '["my_parts.py"]'`` gives it."""
     if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
         with suppress(BadInput):

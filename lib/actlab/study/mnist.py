@@ -25,7 +25,7 @@ from actlab.study.arms import Specified, taken
 from actlab.study.fields import Batch, Positive, Several, StudyName, Trials, one_of
 from actlab.study.measure import Results, mean
 from actlab.study.params import StudyParams
-from actlab.study.part_hashes import Parts, check_parts, parts_of
+from actlab.study.parts import Parts, check_parts, parts_of
 from actlab.study.pool import Report
 from actlab.trainers.stacked import Stack, evaluate, train
 from actlab.trainers.streams import generator, init_streams

@@ -23,13 +23,13 @@ HEADING = "# Parameters"
 P = TypeVar("P", bound="StudyParams")
 
 
-def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Mapping[str, type] | None = None) -> P:
+def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mapping[str, type] | None = None) -> P:
     """The study that a notebook's parameters describe; call it in the cell after them: ``params = checked(globals())``.
 
     Args:
         namespace: the notebook's globals.
-        cls: the parameters that the notebook declares (of language models unless given); one that it leaves out has its
-            default.
+        cls: the parameters that the notebook declares (of language models unless given); one that it leaves out, or
+            that is None, has its default.
         extra: further parameters of this notebook only, each with its type.
 
     Raises:
@@ -43,14 +43,15 @@ def checked(namespace: Mapping[str, Any], cls: type[P] | None = None, extra: Map
     found: type[Any] = cls or Params
     given(namespace, [*found.model_fields, "kind"], **extra or {})
     (own,) = [name for name, kind in KINDS.items() if found in kind.OWN]
-    if (kind := namespace.get("kind", own)) != own:  # of a params file given whole, ``papermill -f``
+    if (kind := namespace.get("kind") or own) != own:  # of a params file given whole, ``papermill -f``
         raise BadInput(f"{WHERE}: kind={kind!r}: this notebook is for {own}")
-    return found.parse({name: namespace[name] for name in found.model_fields if name in namespace}, WHERE)
+    values = {name: namespace.get(name) for name in found.model_fields}
+    return found.parse({name: value for name, value in values.items() if value is not None}, WHERE)
 
 
-def given(namespace: Mapping[str, Any], others: Collection[str] = (), /, **declared: type) -> None:
-    """The same check for a notebook that trains nothing: each of its parameters with its type. ``others``: names that
-    may be injected too.
+def given(namespace: dict[str, Any], others: Collection[str] = (), /, **declared: type) -> None:
+    """The same check for a notebook that trains nothing: each of its parameters with its type; a list in words, as
+    papermill's ``-p studies '["scale"]'`` gives it, becomes one. ``others``: names that may be injected too.
 
     Raises:
         BadInput: an injected name that is not declared, or a wrong value.
@@ -60,6 +61,10 @@ def given(namespace: Mapping[str, Any], others: Collection[str] = (), /, **decla
             raise UnknownName("parameter", name, {*declared, *others} - {"kind"}, WHERE)
     for name, wanted in declared.items():
         value = namespace.get(name)
+        if wanted is list and isinstance(value, str):
+            from actlab.study.fields import as_list
+
+            value = namespace[name] = [*as_list(value)]
         if type(value) not in ((float, int) if wanted is float else (wanted,)):
             raise BadInput(f"{WHERE}: {name}={value!r}: expected {wanted.__name__}")
 

@@ -18,6 +18,13 @@ def listed(values: Sequence[str] | None) -> list[str]:
     return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
 
 
+def plugins_in(sets: Sequence[str]) -> tuple[list[str], list[str]]:
+    """(plug-in files that ``--set plugins=[...]`` names, which come beside the params file's own; the other sets)."""
+    of_plugins = [text for text in sets if text.partition("=")[0].strip() == "plugins"]
+    files = [file for value in _given(of_plugins).values() for file in (value if isinstance(value, list) else [value])]
+    return [str(file) for file in files], [text for text in sets if text not in of_plugins]
+
+
 def overridden(
     params: StudyParams,
     where: str,

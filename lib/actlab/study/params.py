@@ -109,7 +109,7 @@ class StudyParams(Checked):
         values = read_mapping(path)
         values.pop("kind", None)
         if own:
-            values["plugins"] = list(dict.fromkeys([*as_list(values.get("plugins", [])), *own]))  # type: ignore[misc]
+            values["plugins"] = list(dict.fromkeys([*as_list(values.get("plugins", [])), *own]))
         return cls.parse(values, str(path))
 
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:

@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 import torch
 
 from actlab.errors import ActlabError, BadInput
-from actlab.study import own_parts, provenance, startup
-from actlab.study.part_hashes import PluginFile, plugin_files
+from actlab.study import plugins, provenance, startup
+from actlab.study.parts import PluginFile, plugin_files
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -184,7 +184,7 @@ def _ready(there: dict[str, Any], own: Sequence[PluginFile], who: str) -> None:
                 "from the same checkout"
             )
     for file in own:
-        own_parts.execute(file)
+        plugins.execute(file)
 
 
 def _on_dask(

@@ -4,7 +4,9 @@ tensorboard`). Decides nothing."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +43,10 @@ class Event:
     """With ``arm``: its record."""
     total: int = 0
     """With ``start``: how many trials are to be trained or taken from the cache."""
+    cached: int = 0
+    """With ``start``: how many of them are in the cache."""
+    result: Mapping[str, Any] | None = None
+    """With ``trial``: what it left."""
     note: str = ""
     """With ``note``: a line to print."""
 
@@ -49,37 +55,89 @@ Watch = Callable[[Event], None]
 
 
 class StudyDisplay:
-    """One line for the whole, one for each trial in training; its ``watch`` takes a study's events, within the context
-    ``progress``. Without a terminal it prints how many trials there are, and one line an arm."""
+    """A context in which ``watch`` shows a study's events: on a terminal one line for the whole and one for each trial
+    in training; elsewhere a line every minute (``every`` seconds). Everywhere one line an arm, and one for a trial
+    that did not end well."""
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
+    def __init__(self, console: Console, every: float = 60.0) -> None:
+        self.console, self.every = console, every
         columns = ("{task.description}", BarColumn(bar_width=24), MofNCompleteColumn(), "{task.fields[note]}")
         times = (TimeElapsedColumn(), TimeRemainingColumn())
         self.progress = Progress(*columns, *times, console=console, transient=True, disable=not console.is_terminal)
         self.whole = self.progress.add_task("trials", total=None, note="", visible=False)
         self.running: dict[tuple[str, str], TaskID] = {}
+        self.parts: dict[tuple[str, str], float] = {}
+        """Share of its steps that each running trial has done."""
+        self.total = self.cached = self.ended = 0
+        self.since, self._over = time.monotonic(), threading.Event()
+
+    def __enter__(self) -> StudyDisplay:
+        self.progress.start()
+        if not self.console.is_terminal:
+            threading.Thread(target=self._tell_often, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self.progress.stop()
+
+    def _tell_often(self) -> None:
+        while not self._over.wait(self.every):
+            if self.total:
+                self.console.print(self.how_far())
+
+    def how_far(self) -> str:
+        """``5 of 12 trials trained, 2 running, about 3 min left``: by what was trained since the start."""
+        trained, parts = max(0, self.ended - self.cached), list(self.parts.values())
+        done, planned = trained + sum(parts), self.total - self.cached
+        left = (time.monotonic() - self.since) * (planned - done) / done if done else math.nan
+        word = "" if math.isnan(left) else f", about {in_time(left)} left"
+        return f"{trained} of {planned} trials trained, {len(parts)} running{word}"
 
     def watch(self, event: Event) -> None:
         """Show one event."""
         key = event.arm.id, getattr(event.trial, "label", "")
+        name = f"{event.arm.id.rpartition('-')[0]} {key[1]}"  # without the hash
         if event.kind == "start":
-            self.progress.update(self.whole, total=event.total, visible=True)
-            if not self.console.is_terminal:
-                self.console.print(f"{event.total} trials to train")
+            self.since = self.since if self.total else time.monotonic()
+            self.total, self.cached = self.total + event.total, self.cached + event.cached
+            self.progress.update(self.whole, total=self.total, visible=True)
+            self.console.print(f"{event.total - event.cached} trials to train, {event.cached} cached")
         elif event.kind == "progress":
+            steps = event.trial.recipe.iterations
             if key not in self.running:
-                name = f"  {event.arm.id.rpartition('-')[0]} {key[1]}"  # without the hash
-                self.running[key] = self.progress.add_task(name, total=event.trial.recipe.iterations, note="")
+                self.running[key] = self.progress.add_task(f"  {name}", total=steps, note="")
+            self.parts[key] = event.iteration / steps
             self.progress.update(self.running[key], completed=event.iteration, note=f"loss {event.loss:.3f}")
         elif event.kind == "trial":
+            self.parts.pop(key, None)
             if (task := self.running.pop(key, None)) is not None:
                 self.progress.remove_task(task)
+            self.ended += 1
             self.progress.advance(self.whole)
+            for ended in _unfinished(event.result):
+                self.console.print(f"{name}: {ended}")
         elif event.kind == "note":
             self.console.print(event.note)
         elif event.record is not None:
             self.console.print(f"{event.arm.id}: {_summary(event.record)}")
+
+
+def in_time(seconds: float) -> str:
+    """``90 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 7200:
+        return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def _unfinished(result: Mapping[str, Any] | None) -> Iterator[str]:
+    """What to say of a trial that did not end well."""
+    if result and result["status"] == "diverged":
+        last = result["history"][-1]
+        loss = last["val_loss"] if not math.isfinite(last["val_loss"]) else last["train_loss"]
+        yield f"diverged at step {last['iteration']}, loss {loss}"
+    elif result and result["status"] == "failed":
+        yield f"failed: {result['traceback'].strip().splitlines()[-1]}"
 
 
 def _summary(record: store.Record) -> str:

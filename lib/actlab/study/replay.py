@@ -6,22 +6,22 @@ from __future__ import annotations
 import math
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from actlab import paths
-from actlab.errors import ActlabError, RecordError, UnknownName
+from actlab.errors import ActlabError, UnknownName
 from actlab.records import repro, settings, store
 from actlab.study import provenance
 from actlab.study.pool import Report, run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import bits_of, differing
-from actlab.study.trial import check_data, far_apart, kind_of, recorded_trial, specification, train_afresh
+from actlab.study.trial import far_apart, kind_of, recorded_trial, specification, train_afresh
+from actlab.study.weights import check_here
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,27 @@ def sample(tasks: Sequence[Task], size: int | None = None, seed: int = 0, minute
     return [task for turn in zip_longest(*queues) for task in turn if task][:size]
 
 
-def replay_all(tasks: Sequence[Task], workers: int = 1, watch: Watch | None = None) -> Iterator[Replay]:
-    """Replay trials through the pool, and yield each as it ends, its history written: an interruption loses only those
-    under way."""
+def possible(tasks: Sequence[Task], size: int | None = None) -> tuple[list[Task], list[str]]:
+    """(the first ``size`` trials that can be trained here, all of them unless given; a sentence for each reason for
+    which those before the last of them cannot)."""
+    found: list[Task] = []
+    reasons = Counter[str]()
+    for task in tasks:
+        if len(found) == size:
+            break
+        try:
+            check_here(store.load(task.path), task.trial)
+            found.append(task)
+        except ActlabError as error:
+            reasons[str(error).replace(task.id, "it")] += 1
+    return found, [f"skipped {count} trials that cannot be trained here: {why}" for why, count in reasons.items()]
+
+
+def replay_all(
+    tasks: Sequence[Task], workers: int = 1, watch: Watch | None = None, keeps: bool = False
+) -> Iterator[Replay]:
+    """Replay trials through the pool, and yield each as it ends; ``keeps``: its history written beside the record, so
+    that an interruption loses only those under way."""
     tell = watch or (lambda event: None)
     provenance.code()  # before anything can change the files that this process has loaded
     if tasks:
@@ -108,7 +126,7 @@ def replay_all(tasks: Sequence[Task], workers: int = 1, watch: Watch | None = No
         workers,
         lambda task, iteration, loss: tell(Event("progress", task, task.trial, iteration, loss)),
     ):
-        if outcome.record is not None:
+        if keeps and outcome.record is not None:
             keep(task, outcome.record)
         tell(Event("trial", task, task.trial))
         yield outcome
@@ -132,10 +150,7 @@ def replay(task: Task, report: Report | None = None) -> Replay:
         ActlabError: its data is not here or is other data, or it needs a device that is not here.
     """
     record = store.load(task.path)
-    device = str(record["config"].get("recipe", {}).get("device", "cpu"))
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise RecordError(f"{task.id} was trained on {device}, which is not here")
-    check_data(task.trial, record)
+    check_here(record, task.trial)
     since = time.perf_counter()
     after, tensors = train_afresh(task.trial, report)
     seconds = time.perf_counter() - since

@@ -13,17 +13,17 @@ from typing import Any
 
 import torch
 
+from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
 from actlab.study import arms, baselines, provenance
 from actlab.study.measure import Results
 from actlab.study.mnist import Program, key
 from actlab.study.params import Params, StudyParams, read_mapping
-from actlab.study.part_hashes import check_for_workers
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
-from actlab.study.trial import KINDS, kind_of, record_of, run_trial
+from actlab.study.trial import KINDS, cached, kind_of, record_of, run_trial
 from actlab.study.trial_repro import fresh_model
 from actlab.trainers import process
 
@@ -81,7 +81,13 @@ def load(params: StudyParams) -> StudyRecords:
     return StudyRecords(planned, [recorded(arm) for arm in planned], baseline)
 
 
-def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, scheduler: str = "") -> StudyRecords:
+def run(
+    params: StudyParams,
+    workers: int = 1,
+    watch: Watch | None = None,
+    scheduler: str = "",
+    into_recorded: bool = False,
+) -> StudyRecords:
     """Bring a study to its end: arms with a record are loaded, finished trials come from the cache, the rest is
     trained; each arm is recorded as soon as its last trial has ended.
 
@@ -94,6 +100,7 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
             them. The results are the same bits.
         watch: called with every ``Event``, in this process.
         scheduler: address of a Dask scheduler whose workers train, in place of processes here (``pool.run_tasks``).
+        into_recorded: also add arms to a committed study that its own params file does not plan.
 
     Raises:
         BadInput: it cannot be trained as asked; nothing was.
@@ -102,9 +109,8 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
     tell = watch or (lambda event: None)
     if missing := load(params).missing:
         _check_devices(missing, scheduler)
-        if workers > 1 or scheduler:
-            tasks = (task for arm in missing for task in kind_of(params).tasks_of(params, arm))
-            check_for_workers({found for task in tasks for _, found in task.parts})
+        if not into_recorded:
+            _check_committed(params.study, missing)
         if isinstance(params, Params):
             _check_bfloat16(missing, tell)
     if isinstance(params, Params):
@@ -127,7 +133,8 @@ def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: st
         if record is not None:
             tell(Event("arm", arm, record=record))
     if tasks:
-        tell(Event("start", missing[0], total=sum(map(_size, tasks))))
+        there = sum(_size(task) for task in tasks if cached(task).exists())
+        tell(Event("start", missing[0], total=sum(map(_size, tasks)), cached=there))
     ended: dict[Any, Results] = {}
     for task, result in run_tasks(
         run_trial,
@@ -140,7 +147,7 @@ def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: st
     ):
         ended[task] = result
         for _ in range(_size(task)):
-            tell(Event("trial", owner[task], task))
+            tell(Event("trial", owner[task], task, result=None if isinstance(task, Program) else result))
         for arm in [arm for arm in missing if task in needs[arm]]:
             for own in _shares(arm, task, result):
                 check_growth(arm, own, before[arm])
@@ -215,6 +222,20 @@ def _check_devices(missing: Sequence[Any], scheduler: str) -> None:
         raise BadInput(
             f"device={absent[0]}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a "
             "machine that has it"
+        )
+
+
+def _check_committed(study: str, missing: Sequence[Any]) -> None:
+    """``BadInput`` where arms would join committed records though the study's own params file does not plan them."""
+    if paths.results() != paths.ROOT / "results" or not paths.git("ls-files", f"results/{study}/*.json"):
+        return
+    own = paths.ROOT / "params" / f"{study}.yaml"
+    planned = {arm.id for arm in load(read_params(own)).arms} if own.exists() else set()
+    if others := [arm.id for arm in missing if arm.id not in planned]:
+        more = f" and {len(others) - 1} more" * (len(others) > 1)
+        raise BadInput(
+            f"results/{study} holds committed records, and params/{own.name} does not plan {others[0]}{more}: "
+            "give the study a name of its own (--set study=NAME), or add --into-recorded"
         )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,9 +15,13 @@ from actlab.data.text import Corpus, load_text
 from actlab.errors import BadInput
 from actlab.models import LanguageModel
 from actlab.records import store
+from actlab.records.find import find
 from actlab.study import provenance
-from actlab.study.trial import kind_of, load_model
+from actlab.study.pool import Report
+from actlab.study.progress import Event, Watch
+from actlab.study.trial import kind_of, specification
 from actlab.study.trial_repro import dataset_of
+from actlab.study.weights import kept_model
 from actlab.trainers.streams import generator
 
 
@@ -40,10 +47,25 @@ def reading(model: LanguageModel, corpus: Corpus, window: Tensor) -> str:
     return corpus.decode(model.eval()(window[None])[0].argmax(-1))
 
 
-def written(record: Path, seeds: Sequence[int | None], prompt: str, length: int = 200, draw: int = 0) -> store.Record:
-    """The ``length`` characters that the models of a record's trials draw after a prompt, as a record of their own;
-    ``draw`` seeds the draws, which all models share; seed ``None`` stands for the first trial."""
-    found = store.load(record)
+def written(
+    name: str | Path,
+    seeds: Sequence[int | None],
+    prompt: str,
+    length: int = 200,
+    draw: int = 0,
+    anyway: bool = False,
+    watch: Watch = lambda event: None,
+) -> store.Record:
+    """The ``length`` characters that the models of a record's trials draw after a prompt, as a record of their own.
+
+    Args:
+        name: of the record (``records.find``).
+        seeds: of its trials; ``None`` stands for the first.
+        prompt, length, draw: text to go on from; characters; the seed of the draws, which all models share.
+        anyway: also of models that had to be trained again with other weights than recorded; ``notes`` says so.
+        watch: hears of a training.
+    """
+    found = store.load(find(name))
     if kind_of(found).NAME != "repro":
         raise BadInput(f"{found['arm']}: only character models write; this is a record of kind {found['kind']!r}")
     corpus = load_text(dataset_of(found))
@@ -53,11 +75,32 @@ def written(record: Path, seeds: Sequence[int | None], prompt: str, length: int 
         corpus.encode(prompt)  # a character that the text does not have is refused before anything is trained
     except BadInput as error:
         raise BadInput(f"--prompt {prompt!r}: {error}") from None
-    labels = {found["trials"][0]["label"] if seed is None else str(seed): seed for seed in seeds}
-    texts = {label: sample(load_model(found, seed), corpus, prompt, length, draw) for label, seed in labels.items()}
-    kept = {name: found[name] for name in ("study", "arm", "model_name", "activation")}
+    texts, notes = dict[str, str](), dict[str, str]()
+    for label in dict.fromkeys(found["trials"][0]["label"] if seed is None else str(seed) for seed in seeds):
+        with _heard(watch, SimpleNamespace(id=found["arm"], trial=specification(found, label))) as report:
+            kept = kept_model(found, label, anyway, report)
+        texts[label] = sample(kept.model, corpus, prompt, length, draw)
+        notes |= {label: kept.note} if kept.note else {}
+    kept_of = {name: found[name] for name in ("study", "arm", "model_name", "activation")}
     made = provenance.of_record("explore.written", {})
-    return {"kind": "text", **kept, "prompt": prompt, "draw": draw, "texts": texts, "provenance": made}
+    said = {"notes": notes} if notes else {}
+    return {"kind": "text", **kept_of, "prompt": prompt, "draw": draw, "texts": texts, **said, "provenance": made}
+
+
+@contextmanager
+def _heard(watch: Watch, task: Any) -> Iterator[Report]:
+    """A report for one training, if there is one, told as events."""
+    heard: list[int] = []
+
+    def report(iteration: int, loss: float) -> None:
+        if not heard:
+            watch(Event("start", task, total=1))
+        heard.append(iteration)
+        watch(Event("progress", task, task.trial, iteration, loss))
+
+    yield report
+    if heard:
+        watch(Event("trial", task, task.trial))
 
 
 def keep(texts: store.Record) -> Path:

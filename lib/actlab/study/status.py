@@ -15,6 +15,7 @@ from actlab import paths
 from actlab.errors import RecordError
 from actlab.records import store, tables
 from actlab.study.params import StudyParams
+from actlab.study.progress import in_time
 from actlab.study.record import recorded
 from actlab.study.trial import cached, kind_of
 
@@ -79,15 +80,9 @@ def in_words(found: pd.DataFrame, workers: int) -> str:
     told, time = ", ".join(f"{sums[state]} {state}" for state in STATES), ""
     if sums["running"] + sums["missing"]:
         plural = "" if workers == 1 else "s"
-        time = f"; about {_time(found['seconds'].sum() / workers)} left on {workers} worker{plural}"
+        time = f"; about {in_time(found['seconds'].sum() / workers)} left on {workers} worker{plural}"
     if (unknown := int(found["seconds"].isna().sum())) == len(found):
         time = "; no time is recorded for such trials"
     elif unknown:
         time += f", and {unknown} arms of which no time is recorded"
     return f"{sums['trials']} trials of {len(found)} arms: {told}{time}"
-
-
-def _time(seconds: float) -> str:
-    if seconds < 7200:
-        return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

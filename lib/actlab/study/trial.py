@@ -22,10 +22,9 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study import mnist, provenance, trial_ablation, trial_repro
 from actlab.study.measure import Results
-from actlab.study.part_hashes import sources
+from actlab.study.parts import sources
 from actlab.study.pool import Report
 from actlab.trainers import checkpoint, process
-from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.evaluation import predict
 from actlab.trainers.windows import Windows
 
@@ -122,10 +121,11 @@ def recorded_trial(record: store.Record, label: str) -> Results:
 
 def trained_model(task: Any, iteration: int | None = None, origin: Mapping[str, Any] | None = None) -> LanguageModel:
     """The model of a finished trial, in evaluation mode; as for ``tensors_of``."""
-    return _with_weights(task, tensors_of(task, iteration, origin))
+    return with_weights(task, tensors_of(task, iteration, origin))
 
 
-def _with_weights(task: Any, tensors: Mapping[str, Tensor]) -> LanguageModel:
+def with_weights(task: Any, tensors: Mapping[str, Tensor]) -> LanguageModel:
+    """A trial's model in evaluation mode, with the weights among these tensors."""
     model: LanguageModel = kind_of(task).fresh_model(task)
     model.load_state_dict(
         {name.removeprefix("weights/"): t for name, t in tensors.items() if name.startswith("weights/")}
@@ -163,7 +163,7 @@ def far_apart(task: Any, record: store.Record, tensors: Mapping[str, Tensor]) ->
     kept, ended = checkpoint.read_tensors(path, nameless=True)
     if ended["weights_sha256"] != recorded_trial(record, task.label)["weights_sha256"]:
         return None
-    models = [_with_weights(task, found).to(task.recipe.device) for found in (kept, tensors)]
+    models = [with_weights(task, found).to(task.recipe.device) for found in (kept, tensors)]
     windows, rows = kind_of(task).compared_on(task).to(task.recipe.device), []
     for some in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
         rows.append(metrics.total_variation_rows(*(predict(net, Windows(*some), task.recipe) for net in models)))
@@ -178,42 +178,6 @@ def check_data(task: Any, record: store.Record) -> None:
             raise RecordError(
                 f"{record['arm']} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}"
             )
-
-
-def load_model(record: Path | str | store.Record, seed: int | None = None) -> LanguageModel:
-    """The model of a recorded trial, in evaluation mode, with the very weights of which the record keeps the hash: from
-    the cache, else trained again.
-
-    Args:
-        record: a record of language models or of an ablation, or its file.
-        seed: of the trial; the first one unless given. A label (``"42-nudge"``) names a changed repetition.
-
-    Raises:
-        BadInput: no such trial (the message lists the labels), one that is not done, or a kind of record that keeps no
-            weights.
-        RecordError: trained again here it has other weights than recorded: another machine, other versions or other
-            code.
-    """
-    found = store.load(Path(record)) if isinstance(record, Path | str) else record
-    if kind_of(found).NAME == "mnist":
-        raise BadInput(f"{found['arm']}: a record of kind {found['kind']!r} keeps no weights")
-    label = found["trials"][0]["label"] if seed is None else str(seed)
-    task = specification(found, label)
-    recorded = recorded_trial(found, label)
-    if recorded["status"] != "done":
-        raise BadInput(f"{found['arm']} trial {label} is {recorded['status']}: it left no model")
-    check_data(task, found)
-    origin = found["provenance"] if cached(task, found["provenance"]).exists() else None
-    if origin is None and (again := run_trial(task))["status"] == "failed":
-        raise RecordError(f"trained again it failed: {again['traceback'].strip().splitlines()[-1]}")
-    model = trained_model(task, origin=origin)
-    if (now := weights_sha256(model)) != recorded["weights_sha256"]:
-        raise RecordError(
-            f"{found['arm']} trial {label}: trained again here it has other weights ({now[:12]}) than the record says "
-            f"({recorded['weights_sha256'][:12]}); `actlab replay` tells what differs: machine, versions or the code "
-            "that trains"
-        )
-    return model
 
 
 def specification(record: store.Record, label: str) -> Any:

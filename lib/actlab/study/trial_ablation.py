@@ -19,10 +19,11 @@ from actlab.data.tokens import TokenStream, check_range, find_shards, load_token
 from actlab.models.gpt2 import GPT2, GPT2_SCALES, build_gpt2
 from actlab.optimizers import build_optimizer
 from actlab.records import store
+from actlab.records.settings import by_content
 from actlab.study import ablation
 from actlab.study.ablation import AblationArm, AblationParams, AblationTrial
 from actlab.study.measure import Results, batch_losses, mean
-from actlab.study.part_hashes import check_parts
+from actlab.study.parts import check_parts
 from actlab.study.pool import Report
 from actlab.study.trial_repro import dataset_of, results_of, weights
 from actlab.trainers.loop import train_tokens
@@ -76,15 +77,17 @@ def _own_shards(folder: str, vocab_size: int) -> Shards:
 
 @lru_cache(maxsize=2)
 def _text_shards(dataset: str, vocab_size: int, cache: Path, sha256: str = "") -> Shards:
-    name = f"{short_name(dataset)}-{vocab_size}" + (f"-{sha256[:10]}" if sha256 else "")
-    folder = cache / "tokens" / name
+    own = bool(sha256)  # known by its content, whatever its file is called
+    folder = cache / "tokens" / (f"own-{vocab_size}-{sha256[:10]}" if own else f"{dataset}-{vocab_size}")
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".lock"):
         manifest = tokenize_dataset(dataset, vocab_size, folder)
     train, validation = (
         tuple(folder / entry["file"] for entry in manifest["splits"][split]) for split in ("train", "val")
     )
-    return Shards(train, validation, manifest["vocab_size"], {"sha256": store.digest(manifest), **manifest})
+    found = store.digest({key: value for key, value in manifest.items() if not own or key != "name"})
+    about = {"sha256": found, **manifest, "name": short_name(dataset)}
+    return Shards(train, validation, manifest["vocab_size"], about)
 
 
 def validation_tokens(trial: AblationTrial) -> Tensor:
@@ -107,7 +110,7 @@ def data_of(trial: AblationTrial) -> dict[str, Any]:
 def known_by(trial: AblationTrial) -> tuple[str, dict[str, Any]]:
     """(the start of its name in the cache, what identifies it there beside code and machine)."""
     name = f"{trial.optimizer}-{trial.symmetry}-{trial.activation}-{trial.label}"
-    return name, {**trial.known_by, "data": shards_of(trial).about["sha256"]}
+    return name, {**by_content(trial.known_by), "data": shards_of(trial).about["sha256"]}
 
 
 def fresh_model(trial: AblationTrial) -> GPT2:

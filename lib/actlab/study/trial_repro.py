@@ -14,11 +14,12 @@ from actlab.data.text import Corpus, is_file, load_text, located, shown
 from actlab.models import SCALES, LanguageModel, build_model, count_parameters
 from actlab.models.published import pad_both
 from actlab.records import store
+from actlab.records.settings import by_content
 from actlab.study import arms, defects
 from actlab.study.arms import ALL, BFLOAT16, Arm, TrialSpec
 from actlab.study.measure import Results, Trained, mean
 from actlab.study.params import Params
-from actlab.study.part_hashes import check_parts, said_of
+from actlab.study.parts import check_parts, said_of
 from actlab.study.pool import Report
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import perturb
@@ -78,7 +79,7 @@ def known_by(spec: TrialSpec) -> tuple[str, dict[str, Any]]:
     """(the start of its name in the cache, what identifies it there beside code and machine). One stream at the seed of
     all others is no variation."""
     same = replace(spec, varies=ALL, fixed=0) if spec.seed == spec.fixed else spec
-    about = {**same.known_by, "data": load_text(spec.dataset, spec.text_sha256).sha256}
+    about = {**by_content(same.known_by), "data": load_text(spec.dataset, spec.text_sha256).sha256}
     return f"{spec.model}-{spec.activation}-{spec.label}", about
 
 

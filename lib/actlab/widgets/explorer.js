@@ -137,6 +137,7 @@ const SHAPES = {
   o: "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0Z", s: "M-3.6,-3.6H3.6V3.6H-3.6Z", D: "M0,-5L5,0L0,5L-5,0Z",
   d: "M0,-5L3,0L0,5L-3,0Z", "^": "M0,-4.6L4.4,3.4H-4.4Z", v: "M0,4.6L4.4,-3.4H-4.4Z", "<": "M-4.6,0L3.4,4.4V-4.4Z",
   ">": "M4.6,0L-3.4,4.4V-4.4Z", p: "M0,-4.8L4.6,-1.5L2.8,3.9H-2.8L-4.6,-1.5Z",
+  h: "M0,-4.6L4,-2.3V2.3L0,4.6L-4,2.3V-2.3Z",
   P: "M-1.6,-4.6H1.6V-1.6H4.6V1.6H1.6V4.6H-1.6V1.6H-4.6V-1.6H-1.6Z",
   X: "M-4.6,-3L-3,-4.6L0,-1.6L3,-4.6L4.6,-3L1.6,0L4.6,3L3,4.6L0,1.6L-3,4.6L-4.6,3L-1.6,0Z",
 };
@@ -586,7 +587,7 @@ function render({ model, el, address = false }) {
     made.addEventListener("change", () =>
       change({ [series]: [...menus.querySelectorAll(`[name="${series}"]:checked`)].map((one) => one.value) }));
     const sample = svg("svg", { width: 34, height: 12, "aria-hidden": "true" }, path(style, [[0, 6], [34, 6]]), shape(style, 17, 6));
-    return html("label", { class: "box" }, made, sample, level);
+    return html("label", { class: "box", title: style.about ?? null }, made, sample, level);
   }
   function slider() {
     const made = html("input", { type: "range", name: "level", min: 0, max: 90, value: choice.level, id: `${id}-level` });

@@ -1,5 +1,5 @@
-"""Own parts registered: `register_activation`, `_model`, `_text`, `_metric`, in a session or from a plug-in file, which
-every worker is sent the text of."""
+"""Plug-in files, which hold a user's own parts: `register_activation`, `_model`, `_text`, `_metric`; every worker is
+sent their text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable
-from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,8 +24,7 @@ from actlab.activations import Activation
 from actlab.errors import ActlabError, BadInput
 from actlab.files import read_text
 from actlab.models import LanguageModel, Model
-from actlab.study.fingerprint import fingerprint, from_package
-from actlab.study.part_hashes import PARTS, TABLES, Part, PluginFile, parts_in, plugin_files
+from actlab.study.parts import PARTS, TABLES, Part, PluginFile, parts_in, plugin_files
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 RESERVED = {
@@ -38,10 +37,17 @@ RUNNING: list[PluginFile] = []
 
 
 def _also_as_decorator(register: Callable[..., None]) -> Callable[..., Any]:
-    """Without a thing, ``register(name)`` gives a decorator that registers what it decorates and returns it."""
+    """Without a thing, ``register(name)`` gives a decorator that registers what it decorates and returns it; only a
+    plug-in file registers, since nothing else can say what a result belongs to."""
 
     @functools.wraps(register)
     def either(name: str, thing: Any = None, **about: Any) -> Any:
+        if not RUNNING:
+            raise BadInput(
+                f"actlab.{register.__name__}({name!r}) belongs in a plug-in file, by whose source results know a "
+                "part: write it there (in a notebook: a cell that begins with `%%writefile my_parts.py`), and name the "
+                "file in `plugins: [my_parts.py]`, with --plugin or in actlab.load_plugins"
+            )
         if thing is None:
             return functools.partial(either, name, **about)
         register(name, thing, **about)
@@ -54,17 +60,10 @@ def _add(kind: str, name: str, thing: Any, row: Any, **about: str) -> None:
     what = f"the {kind} {name!r}"
     if not NAME.fullmatch(name):
         raise BadInput(f"{what}: a name is a small letter and up to 39 small letters, digits and _")
-    file = RUNNING[-1] if RUNNING else None
-    if file and kind != "metric":  # a metric trains nothing: a change elsewhere in the file is not its own
-        hashed = sha256(file.text.encode()).hexdigest()
-    else:
-        hashed = fingerprint(thing, what) if kind != "dataset" else ""  # ``data.text`` hashes its characters
-    part = Part(kind, name, thing, file, hashed, about)
-    before = PARTS.get((kind, name))
-    if before and (file or before.origin != part.origin):  # a session may register one name again
-        raise BadInput(f"{what} is already registered by {before.origin}: choose another name")
+    if before := PARTS.get((kind, name)):
+        raise BadInput(f"{what} is already registered by {before.file.name}: choose another name")
     TABLES[kind][name] = row
-    PARTS[kind, name] = part
+    PARTS[kind, name] = Part(kind, name, thing, RUNNING[-1], about)
 
 
 @_also_as_decorator
@@ -83,7 +82,7 @@ def register_activation(
         source: who defined it.
 
     Raises:
-        BadInput: a name that is taken, a module of another shape, or a source that cannot be read.
+        BadInput: a name that is taken, a module of another shape, or a call outside of a plug-in file.
     """
     takes = callable(class_or_factory) and "features" in inspect.signature(class_or_factory).parameters
     row = Activation(name, class_or_factory, formula, source, gated, takes)
@@ -106,7 +105,7 @@ def register_activation(
         raise BadInput(f"{what} or its derivative is not finite everywhere between -2 and 2")
     if learned and not hasattr(module, "initialise"):
         raise BadInput(f"{what} learns {learned}: give it a method initialise(generator) that sets their start")
-    _add("activation", name, (class_or_factory, gated), row)
+    _add("activation", name, (class_or_factory, gated), row, formula=formula)
 
 
 @_also_as_decorator
@@ -232,3 +231,18 @@ def _checked(file: PluginFile) -> ast.Module:
                         f"line {node.lineno} imports {name}, a file that no hash follows: put all into one file"
                     )
     return tree
+
+
+def from_package(module: str) -> bool | None:
+    """Whether a module belongs to Python, to actlab or to an installed package, whose versions are in every record;
+    ``None`` where it is not found."""
+    root = module.split(".")[0]
+    if root in sys.stdlib_module_names | {"builtins", "actlab"}:
+        return True
+    try:
+        spec = find_spec(root)
+    except (ValueError, ImportError):
+        spec = None
+    places = [spec.origin or "", *(spec.submodule_search_locations or [])] if spec else []
+    inside = any({"site-packages", "dist-packages"} & set(Path(place).parts) for place in places)
+    return inside if spec else None

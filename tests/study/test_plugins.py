@@ -17,7 +17,7 @@ from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.records import repro, store
 from actlab.records import tables as tidy
-from actlab.study import part_hashes as parts
+from actlab.study import parts
 from actlab.study.ablation import AblationParams
 from actlab.study.contracts import check
 from actlab.study.mnist import MnistParams
@@ -103,9 +103,9 @@ def test_files_that_are_refused(mine):
             patch.syspath_prepend(mine.parent)
             with pytest.raises(BadInput, match=message):
                 actlab.load_plugins(["wrong.py"])
-    actlab.register_text("two", bytes)
+    (mine.parent / "wrong.py").write_text("import actlab\nactlab.register_text('two', bytes)\n")
     with pytest.raises(BadInput, match="'two' must be a str, not bytes"):
-        Params.parse({"dataset": "two"})
+        Params.parse({"plugins": "wrong.py", "dataset": "two"})
 
 
 def test_own_metric_is_read_without_the_plug_in(toy, mine):
@@ -140,6 +140,17 @@ def test_image_sweep_and_ablation_take_own_parts(mine):
     (record,) = run(ablation).present
     assert set(record["config"]["parts"]) == {"activation", "dataset"}
     assert record["config"]["dataset"] == "my_text.txt"
+
+
+def test_own_and_built_in_activations_stay_comparable_on_another_text(mine, cats):
+    """In one study of two texts each group has its own reference: the hash of an activation is no setting of its
+    group."""
+    one = {**tiny.ABLATION, "optimizers": "adamw", "symmetry": "symmetric", "activations": ["gelu", "mine"]}
+    for dataset in ("pydoc", text_file(mine, 2 * tiny.CATS)):
+        run(AblationParams.parse({**one, "plugins": "my_parts.py", "dataset": dataset}))
+    grid = repro.read(store.load_study("ablation-quick"))
+    assert set(grid.models) == {f"adamw, symmetric, x1, dataset={name}" for name in ("pydoc", "my_text.txt")}
+    assert [level for _, level in grid.couples("gelu")] == ["mine", "mine"]
 
 
 def test_check_plugin_tells_right_from_wrong(mine):
@@ -282,12 +293,9 @@ def test_an_own_text_is_what_its_characters_are(toy, mine):
 
 
 def test_what_cannot_be_trained_here_is_refused(toy, monkeypatch):
-    """One sentence before any training: a GPU that is not here; a part of the session that workers cannot see."""
+    """One sentence before any training: a GPU that is not here."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     events = []
-    actlab.register_activation("typed", torch.nn.Softplus)
-    with pytest.raises(BadInput, match=r"^the activation 'typed' is known to this session only, .*, or use workers=1$"):
-        run(toy.replace(activations=("relu", "typed")), 2, watch=events.append)
     with pytest.raises(BadInput, match=r"^device=cuda:1: PyTorch .* finds no GPU here; use device=cpu"):
         run(toy.replace(device="cuda:1"), watch=events.append)
     assert (events, store.load_study(toy.study)) == ([], [])

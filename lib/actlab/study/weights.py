@@ -1,0 +1,133 @@
+"""From a record back to its model: weights from the cache, from the study's folder `weights`, or trained again; what a
+recorded trial needs here."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from actlab.errors import BadInput, RecordError
+from actlab.models import LanguageModel
+from actlab.records import store
+from actlab.records.find import find
+from actlab.study import provenance
+from actlab.study.parts import check_parts
+from actlab.study.pool import Report
+from actlab.study.trial import cached, check_data, kind_of, recorded_trial, run_trial, specification, trained_model
+from actlab.study.trial import with_weights as built
+from actlab.trainers import checkpoint
+from actlab.trainers.determinism import weights_sha256
+
+PROCESSOR = ("processor", "capability", "generation")
+"""What of a machine decides how sums are rounded."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The model of a recorded trial, in evaluation mode."""
+
+    model: LanguageModel
+    note: str = ""
+    """Whose weights these are, where they are not the recorded ones, bit for bit."""
+
+
+def load_model(record: Path | str | store.Record, seed: int | str | None = None, anyway: bool = False) -> LanguageModel:
+    """The model of a recorded trial, in evaluation mode: with the weights of which the record keeps the hash, from the
+    cache or trained again; or with those that the study's folder ``weights`` keeps, with a warning where they were
+    trained on another kind of processor.
+
+    Args:
+        record: a record of language models or of an ablation: its name (``repro-lite/charlm-gelu``), its file, or what
+            is in it.
+        seed: of the trial; the first one unless given. A label (``"42-nudge"``) names a changed repetition.
+        anyway: train it again also where that gives other weights than recorded, with a warning.
+
+    Raises:
+        BadInput: no such trial (the message lists the labels), one that is not done, or a kind of record that keeps no
+            weights.
+        RecordError: trained again here it has, or would have, other weights than recorded.
+    """
+    content = record if isinstance(record, dict) else store.load(find(record))
+    kept = kept_model(content, seed, anyway)
+    if kept.note:
+        logging.getLogger("actlab").warning("%s", kept.note)
+    return kept.model
+
+
+def kept_model(
+    record: store.Record, seed: int | str | None = None, anyway: bool = False, report: Report | None = None
+) -> Kept:
+    """As ``load_model``, which gives the note as a warning; ``report`` hears of a training."""
+    if kind_of(record).NAME == "mnist":
+        raise BadInput(f"{record['arm']}: a record of kind {record['kind']!r} keeps no weights")
+    label = record["trials"][0]["label"] if seed is None else str(seed)
+    task, name = specification(record, label), f"{record['study']}/{record['arm']} trial {label}"
+    recorded = recorded_trial(record, label)
+    if recorded["status"] != "done":
+        raise BadInput(f"{record['arm']} trial {label} is {recorded['status']}: it left no model")
+    check_data(task, record)
+    wanted, path = recorded["weights_sha256"], weights_file(record, label)
+    if path.exists() and not cached(task, record["provenance"]).exists():
+        tensors, about = checkpoint.read_tensors(path)
+        if weights_sha256(model := built(task, tensors)) != about["weights_sha256"]:
+            raise RecordError(f"{path} does not hold the weights that it names")
+        return Kept(model, "" if about["weights_sha256"] == wanted else f"{name}: {about['note']}")
+    origin = record["provenance"] if cached(task, record["provenance"]).exists() else None
+    if origin is None:
+        check_here(record, task)
+        if not anyway and (why := other_processor(record)):
+            raise RecordError(f"{name} {why}; it takes about {_seconds(recorded)} s to train again: {WAY_OUT}")
+        if (again := run_trial(task, report))["status"] == "failed":
+            raise RecordError(f"trained again it failed: {again['traceback'].strip().splitlines()[-1]}")
+    model = trained_model(task, origin=origin)
+    if (now := weights_sha256(model)) == wanted:
+        return Kept(model)
+    said = f"{name}: trained again here it has other weights ({now[:12]}) than the record says ({wanted[:12]})"
+    if anyway:
+        return Kept(model, said)
+    raise RecordError(f"{said}; `actlab replay` tells what differs: machine, versions or the code that trains")
+
+
+WAY_OUT = "--anyway (load_model(..., anyway=True)) does so and marks the result"
+
+
+def check_here(record: store.Record, task: Any) -> None:
+    """``ActlabError`` where the recorded trial cannot be trained here at all: no GPU, one process in place of several,
+    own parts that are not loaded, other data or none."""
+    device = str(record["config"].get("recipe", {}).get("device", "cpu"))
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise RecordError(f"{record['arm']} was trained on {device}, which is not here")
+    if (processes := record["provenance"].get("processes", 1)) > 1:
+        raise RecordError(f"{record['arm']} was trained by {processes} processes together: one process has other bits")
+    named = {"activation": record["activation"], "model": record["model_name"]}
+    own = {kind: found for kind, found in record["config"].get("parts", {}).items() if kind in named}
+    check_parts(tuple(own.items()), **{kind: named[kind] for kind in own})
+    check_data(task, record)
+
+
+def weights_file(record: store.Record, label: str) -> Path:
+    """Where a study keeps the weights of a trial beside its records, if it does."""
+    return store.folder_of(record["study"]) / "weights" / f"{record['arm']}-{label}.safetensors"
+
+
+def other_processor(record: store.Record) -> str:
+    """What to say where this machine rounds otherwise than the one that made the record; nothing where it has the same
+    kind of processor (old records do not tell its generation)."""
+    was, here = record["provenance"]["machine"], provenance.machine()
+    if all(was.get(key) in (None, here[key]) for key in PROCESSOR):
+        return ""
+    return f"was trained on {_processor(was)}; here is {_processor(here)}, on which training gives other bits"
+
+
+def _processor(machine: Mapping[str, Any]) -> str:
+    return f"{machine['processor']} ({', '.join(str(machine[key]) for key in PROCESSOR[1:] if machine.get(key))})"
+
+
+def _seconds(trial: Mapping[str, Any]) -> str:
+    spent = trial.get("seconds", 0.0)
+    return f"{sum(spent.values()) if isinstance(spent, dict) else spent:.0f}"

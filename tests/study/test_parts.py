@@ -1,0 +1,165 @@
+"""A user's own parts: their results are known by what they are, not by what they are called; nothing replaces a
+built-in one."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import tiny
+from torch import nn
+
+import actlab
+from actlab.activations import ACTIVATIONS
+from actlab.errors import BadInput
+from actlab.records import repro, store
+from actlab.study import ablation, parts, trial_repro
+from actlab.study.ablation import AblationParams
+from actlab.study.arms import arms_of
+from actlab.study.params import Params
+from actlab.study.run import load, run, run_experiment
+
+pytestmark = pytest.mark.usefixtures("no_own_parts")
+HEAD = "import torch\nfrom torch import nn\nimport actlab\n\n\n"
+SWISHLIKE = """@actlab.register_activation("mine")
+class Mine(nn.Module):
+    def forward(self, x):
+        return x * torch.sigmoid(x)
+"""
+WAVE = SWISHLIKE.replace("x * torch.sigmoid(x)", "3 * torch.sin(x)")
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Writes ``parts.py`` in the current folder and loads it."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text, head=HEAD):
+        Path("parts.py").write_text(head + text)
+        actlab.load_plugins(["parts.py"])
+
+    return write
+
+
+def test_a_redefined_activation_is_another_arm(toy, write):
+    """x sigmoid(x), then 3 sin x under the same name: another id, another cached trial (also under another study's
+    name); the first comes back with its own numbers."""
+    found = []
+    for text, study in ((SWISHLIKE, "toy"), (WAVE, "toy-two"), (WAVE, "toy"), (SWISHLIKE, "toy")):
+        write(text)
+        found.append(run_experiment("charlm", "mine", toy.replace(study=study)))
+    first, elsewhere, second, again = found
+    assert first["arm"] != second["arm"] == elsewhere["arm"]
+    assert first["avg_val_loss"] != elsewhere["avg_val_loss"] == second["avg_val_loss"]
+    assert again["trials"] == first["trials"]
+    assert "3 * torch.sin(x)" in second["provenance"]["plugins"]["parts.py"]["source"]
+    assert len(store.load_study("toy")) == 3, "two arms and the text's baselines"
+
+
+def test_identity_is_the_syntax_tree(write):
+    """Comments, docstrings, layout and quotes are no part of what a file computes; every value is, also a default, a
+    constant beside the class, and code that runs only once."""
+
+    def identity(text, head=HEAD):
+        write(text, head)
+        return parts.hash_of("activation", "mine")
+
+    first = identity(SWISHLIKE)
+    for same in (
+        SWISHLIKE.replace("return", "# a comment\n        return"),
+        SWISHLIKE.replace("nn.Module):", 'nn.Module):\n    """What it is."""\n'),
+        SWISHLIKE.replace('"mine"', "'mine'").replace("x * torch", "(x  *  torch").replace("(x)\n", "(x))\n"),
+    ):
+        assert identity(same) == first
+    assert identity(SWISHLIKE, f'"""About."""\n# more\n{HEAD}') == first
+    others = {identity(SWISHLIKE + more) for more in ("BETA = 2.0\n", "BETA = 3.0\n", "'''no docstring'''\n")}
+    others |= {identity(SWISHLIKE.replace("self, x", f"self, x, scale={n}")) for n in (1, 2)} | {identity(WAVE)}
+    assert len(others | {first}) == 7
+    with_empty = ast.parse(HEAD + SWISHLIKE)
+    for node in ast.walk(with_empty):  # as Python 3.12 has it, and 3.11 has not
+        node.type_params = []
+        node._fields = (*node._fields, "type_params")
+    assert parts._plain(with_empty) == parts._plain(ast.parse(HEAD + SWISHLIKE))
+
+
+def test_a_part_of_the_session_is_refused():
+    """What is typed at a prompt has no file that results could name: the message says what to do instead."""
+    for register in (actlab.register_activation, actlab.register_model, actlab.register_text, actlab.register_metric):
+        with pytest.raises(BadInput, match=r"belongs in a plug-in file.*%%writefile my_parts.py.*plugins: \[my_p"):
+            register("mine", nn.Softplus)
+    with pytest.raises(BadInput, match="belongs in a plug-in file"):
+
+        @actlab.register_activation("mine")
+        class Mine(nn.Module):
+            pass
+
+    assert "mine" not in ACTIVATIONS
+
+
+LEARNS = """class Learns(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.slope = nn.Parameter(torch.empty(1))
+
+    def forward(self, x):
+        return self.slope * x
+"""
+WRONG = {
+    'activation("mine", nn.GLU)': r"gives \(2, 3, 2\) \(one that halves its input needs gated=True\)",
+    'activation("mine", lambda: 3)': "that makes an nn.Module without arguments, .*'int' object",
+    'activation("mine", Learns)': r"learns slope: give it a method initialise\(generator\)",
+    'activation("My Act", nn.Softplus)': "a name is a small letter and up to 39 small letters",
+    'activation("relu", nn.Softplus)': "'relu' is built in and cannot be replaced",
+    'activation("mine", lambda: nn.Threshold(0, torch.nan))': "not finite everywhere between",
+    'model("mine", nn.Linear)': "must be an actlab.models.LanguageModel, Linear is not",
+    'metric("mine", lambda p, q: (p - q).mean())': r"one finite value an input, not \(\) for two",
+    'metric("mine", lambda p, q: (p - q).sum(1).log())': "one finite value an input, not nan",
+    'metric("val_loss", lambda p, q: (p - q).sum(1))': "'val_loss' would hide a number",
+}
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_wrong_parts_are_refused_at_once(call, write):
+    """A shape that does not fit, a factory that makes no module, a learned number without a start, what is not
+    finite, a name that no file could bear, a name that records use."""
+    with pytest.raises(BadInput, match=WRONG[call]):
+        write(f"{LEARNS}\n\nactlab.register_{call}\n")
+    assert ACTIVATIONS.built_in == tuple(ACTIVATIONS)
+
+
+def test_a_trial_has_the_part_that_was_planned(write):
+    """With the start that its ``initialise`` sets, over which the models' common rule does not draw; another function
+    of the same name is not trained in its place."""
+    start = "\n    def initialise(self, generator=None):\n        nn.init.constant_(self.slope, 0.7)\n"
+    write(f'{LEARNS}{start}\n\nactlab.register_activation("mine", Learns)\n')
+    spec = arms_of(Params(activations=("mine",), noise_floor=False))[0].trials[0]
+    slopes = [value for name, value in trial_repro.fresh_model(spec).named_parameters() if name.endswith("act.slope")]
+    assert [slope.item() for slope in slopes] == [pytest.approx(0.7)] * 2
+    write(WAVE)
+    with pytest.raises(BadInput, match=r"'mine' is not the one that was planned \(hash .*\), but another \(hash "):
+        trial_repro.fresh_model(spec)
+
+
+def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
+    """Its records and its cached trials are found under any name, also in an ablation; a study that grows holds its
+    trials to the recorded bits."""
+    write("actlab.register_activation('mine', nn.Softplus)\n")
+    Path("one.txt").write_text(2 * tiny.CATS)
+    one = {"optimizers": "adamw", "symmetry": "symmetric", "activations": "gelu", "dataset": "one.txt"}
+    studies = toy.replace(dataset="one.txt", activations="relu"), AblationParams.parse({**tiny.ABLATION, **one})
+    before = [run(study).present for study in studies]
+    Path("one.txt").rename("two.txt")
+    with monkeypatch.context() as patch:
+        for loop in ("trial_repro.train", "trial_ablation.train_tokens"):
+            patch.setattr(f"actlab.study.{loop}", lambda *_, **__: pytest.fail("trained"))
+        for study, records in zip(studies, before, strict=True):
+            renamed = study.replace(dataset="two.txt")
+            assert load(renamed).present == records
+            again = run(renamed.replace(study="again")).present[-1]
+            assert again["trials"] == records[-1]["trials"]
+    assert ablation.arms_of(studies[1].replace(dataset="two.txt"))[0].id == before[1][0]["arm"]
+    assert len(list(store.folder_of("toy").glob("*.json"))) == 2
+    run(studies[0].replace(dataset="two.txt", activations="gelu"))
+    assert repro.read(store.load_study("toy")).models == ("charlm",)
+    Path("two.txt").write_text(3 * tiny.CATS)
+    run(studies[0].replace(dataset="two.txt", activations="gelu"))
+    assert len(repro.read(store.load_study("toy")).models) == 2
