@@ -84,7 +84,7 @@ def test_only_what_is_stale_is_executed(root):
     """From nothing to all pages; then none; then those that read the changed record; what no entry names goes."""
     assert {path.stem for path in execute_stale(2, root=root)} == {"tiny-red", "tiny-blue", "alone"}
     page = json.loads((root / "book/studies/tiny-red.ipynb").read_text())
-    assert [cell["metadata"].get("tags") for cell in page["cells"][1:3]] == [["parameters"], ["injected-parameters"]]
+    assert [cell["metadata"].get("tags") for cell in page["cells"][1:3]] == [["parameters"], ["injected-parameters", "hide-input"]]
     assert str(root) not in json.dumps(page["metadata"])
     assert execute_stale(2, root=root) == []
     (root / "results/colours/red.json").write_text("0.75")
@@ -172,7 +172,8 @@ def test_the_repository_has_its_book_in_order():
         assert link.is_symlink()
         assert link.resolve() == paths.ROOT / name
     toc = yaml.safe_load((paths.ROOT / "_toc.yml").read_text())
-    files = {toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])}
+    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
+    files = {toc["root"], *(page["file"] for chapter in chapters for page in [chapter, *chapter.get("sections", [])])}
     made = {page.name for page in load_pages()}
     assert made < files
     assert all((paths.ROOT / "book" / f"{file}.md").exists() for file in files - made)

@@ -88,6 +88,9 @@ def make(page: Page) -> None:
         notebook = _execute(page, work)
         for name in ("papermill", "widgets"):  # paths, times and the state of widgets, of which the page has the HTML
             notebook.metadata.pop(name, None)
+        for cell in notebook.cells:  # what this page sets, folded; the declared parameters above it are open
+            if "injected-parameters" in cell.metadata.get("tags", []):
+                cell.metadata["tags"] += ["hide-input"]
         notebook.metadata["actlab"] = inputs
         files.write_text(page.path, nbformat.writes(notebook) + "\n")
     except Exception as error:
