@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from actlab import __version__, paths
 from actlab.book import build, extension, footer, pages
-from actlab.book.execute import BookError, declared, execute_stale
+from actlab.book.execute import BookError, execute_stale
 from actlab.book.mathml import to_mathml
 from actlab.book.pages import load_pages
 from actlab.errors import BadInput
@@ -33,7 +33,7 @@ NAMES = ("studies/tiny-red", "studies/tiny-blue", "studies/alone")
 def write(root, code):
     """The notebook with this code."""
     cells = [
-        new_markdown_cell("# The model {{model}}"),
+        new_markdown_cell("# The model"),
         new_code_cell('model = "none"  # which\nscale = 2', metadata={"tags": ["parameters"]}),
         new_code_cell(code),
     ]
@@ -84,8 +84,7 @@ def test_only_what_is_stale_is_executed(root):
     """From nothing to all pages; then none; then those that read the changed record; what no entry names goes."""
     assert {path.stem for path in execute_stale(2, root=root)} == {"tiny-red", "tiny-blue", "alone"}
     page = json.loads((root / "book/studies/tiny-red.ipynb").read_text())
-    assert "".join(page["cells"][0]["source"]) == "# The model red"
-    assert [cell["metadata"].get("tags") for cell in page["cells"]].count(["injected-parameters", "remove-cell"]) == 1
+    assert [cell["metadata"].get("tags") for cell in page["cells"][1:3]] == [["parameters"], ["injected-parameters", "hide-input"]]
     assert str(root) not in json.dumps(page["metadata"])
     assert execute_stale(2, root=root) == []
     (root / "results/colours/red.json").write_text("0.75")
@@ -139,11 +138,6 @@ def test_a_failing_notebook_is_named_with_its_cell_and_error(root, code):
     assert [path.name for path in (root / "book/studies").iterdir()] == ["tiny-red.ipynb"]
 
 
-def test_the_parameters_that_a_notebook_declares(root):
-    """Their names and values; one that a page gives beside them the notebook itself refuses (``study.notebook``)."""
-    assert declared(root / "notebooks/tiny.ipynb") == {"model": "none", "scale": 2}
-
-
 WRONG = yaml.safe_load(r"""
 "page: studies/x": valid list
 "- {page: studies/x, notebok: tiny}": (?s)0.notebook\s+Field required.*0.notebok\s+Extra inputs
@@ -178,7 +172,8 @@ def test_the_repository_has_its_book_in_order():
         assert link.is_symlink()
         assert link.resolve() == paths.ROOT / name
     toc = yaml.safe_load((paths.ROOT / "_toc.yml").read_text())
-    files = {toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])}
+    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
+    files = {toc["root"], *(page["file"] for chapter in chapters for page in [chapter, *chapter.get("sections", [])])}
     made = {page.name for page in load_pages()}
     assert made < files
     assert all((paths.ROOT / "book" / f"{file}.md").exists() for file in files - made)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import logging
 import multiprocessing
 import os
-import re
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -88,7 +86,11 @@ def make(page: Page) -> None:
         os.environ[store.READS] = " ".join(page.studies)
     try:
         notebook = _execute(page, work)
-        _clean(notebook, {**declared(page.source), **page.values})
+        for name in ("papermill", "widgets"):  # paths, times and the state of widgets, of which the page has the HTML
+            notebook.metadata.pop(name, None)
+        for cell in notebook.cells:  # what this page sets, folded; the declared parameters above it are open
+            if "injected-parameters" in cell.metadata.get("tags", []):
+                cell.metadata["tags"] += ["hide-input"]
         notebook.metadata["actlab"] = inputs
         files.write_text(page.path, nbformat.writes(notebook) + "\n")
     except Exception as error:
@@ -119,23 +121,3 @@ def _execute(page: Page, work: Path) -> Any:
             execution_timeout=TIMEOUT,
             config=Config({"KernelManager": private if os.name == "posix" else {}}),
         )
-
-
-def declared(notebook: Path) -> dict[str, Any]:
-    """The parameters that a notebook declares in its cell tagged ``parameters``, with their values."""
-    from papermill.inspection import inspect_notebook
-
-    return {name: ast.literal_eval(found["default"]) for name, found in inspect_notebook(notebook).items()}
-
-
-def _clean(notebook: Any, words: dict[str, Any]) -> None:
-    """Keep what the page shows; drop paths, times and the state of widgets, of which the page has the HTML; replace
-    ``{{words}}`` in the text by the parameters of that name."""
-    for name in ("papermill", "widgets"):
-        notebook.metadata.pop(name, None)
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            cell.source = re.sub(r"\{\{(\w+)\}\}", lambda found: str(words[found[1]]), cell.source)
-        tags = set(cell.metadata.get("tags", []))
-        if tags & {"parameters", "injected-parameters"}:
-            cell.metadata["tags"] = sorted({*tags, "remove-cell"})

@@ -39,6 +39,8 @@ def forest(
     keys = [(str(r.get(panel, "")), str(r[row]), str(r[series or row])) for _, r in found.iterrows()]
     limits = found.reindex(columns=[value, "low", "high"]).itertuples(index=False)
     estimates = {key: Estimate(one, low, high, 0, "") for key, (one, low, high) in zip(keys, limits, strict=True)}
+    if "status" in found:
+        estimates |= {key: None for key, status in zip(keys, found["status"], strict=True) if status == "missing"}
     hollow = {key for key, full in zip(keys, found[filled], strict=True) if not full} if filled else set()
     return primitives.points(estimates, label, hollow=hollow, **look_of)
 
@@ -60,7 +62,7 @@ def curves(
         look_of: ``kind``, ``levels``, ``zero``, ``log``, ``columns``, ``height``, ``share`` of ``primitives.lines``.
     """
     found = {}
-    for (where, name), rows in table.sort_values(x).groupby([panel, series], sort=False):
+    for (where, name), rows in table.sort_values(x, kind="stable").groupby([panel, series], sort=False):
         limits = [rows[side].to_numpy() if side in rows else None for side in ("low", "high")]
         found[str(where), str(name)] = Line(rows[x].to_numpy(), rows[y].to_numpy(), *limits)
     return primitives.lines(found, *labels, **look_of)
