@@ -7,7 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from actlab.records.tables import load
+    from actlab.book.prose import holds
+    from actlab.records.tables import load, load_baselines, load_curves, load_losses, load_pairs
+    from actlab.statistics.at_equal_loss import at_equal_loss, equal_loss
+    from actlab.statistics.contrasts import bound, contrasts, jackknife, means
     from actlab.study.own_parts import (
         load_plugins,
         register_activation,
@@ -19,9 +22,20 @@ if TYPE_CHECKING:
     from actlab.study.trial import load_model
 
 __all__ = [
+    "at_equal_loss",
+    "bound",
+    "contrasts",
+    "equal_loss",
+    "holds",
+    "jackknife",
     "load",
+    "load_baselines",
+    "load_curves",
+    "load_losses",
     "load_model",
+    "load_pairs",
     "load_plugins",
+    "means",
     "register_activation",
     "register_metric",
     "register_model",
@@ -29,12 +43,25 @@ __all__ = [
     "run_experiment",
 ]
 __version__ = "0.1.0"
-HOMES = {"load": "records.tables", "load_model": "study.trial", "run_experiment": "study.run"}
-"""Public name -> where it is, if not in ``study.own_parts``; imported on first use: reading records needs no torch."""
+HOMES = {
+    "book.prose": ("holds",),
+    "records.tables": ("load", "load_baselines", "load_curves", "load_losses", "load_pairs"),
+    "statistics.at_equal_loss": ("at_equal_loss", "equal_loss"),
+    "statistics.contrasts": ("bound", "contrasts", "jackknife", "means"),
+    "study.run": ("run_experiment",),
+    "study.trial": ("load_model",),
+}
+"""Where the public names are, if not in ``study.own_parts``; imported on first use: reading records needs no torch."""
 
 
 def __getattr__(name: str) -> Any:
     """The public names."""
     if name in __all__:
-        return getattr(import_module(f"actlab.{HOMES.get(name, 'study.own_parts')}"), name)
+        home = next((home for home, names in HOMES.items() if name in names), "study.own_parts")
+        return getattr(import_module(f"actlab.{home}"), name)
     raise AttributeError(f"module 'actlab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """For completion."""
+    return sorted({*globals(), *__all__})

@@ -81,6 +81,10 @@ class Table(ChainMap[str, Row]):
         return self[name]
 
 
+class NotHeld(ActlabError, AssertionError):  # noqa: N818
+    """Typed prose that the records do not hold."""
+
+
 class DataError(ActlabError):
     """A data file that is missing, damaged, or not what its checksum says."""
 

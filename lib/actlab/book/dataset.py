@@ -15,9 +15,9 @@ from actlab.records import schema, tables
 
 TYPES = {"name": "sc:Text", "text": "sc:Text", "hash": "sc:Text", "true or false": "sc:Boolean"}
 """Unit of a column -> type in Croissant; of any other a number."""
-NAMES = list(tables.COLUMNS)
-SEED, FIRST = NAMES.index("seed"), NAMES.index("first")
-COLUMNS_OF = {"trials": NAMES[:FIRST], "pairs": NAMES[:SEED] + NAMES[FIRST:]}
+NAMES = [name for name in tables.COLUMNS if name not in tables.ELSEWHERE]
+TRIAL, FIRST = NAMES.index("trial"), NAMES.index("first")
+COLUMNS_OF = {"trials": NAMES[:FIRST], "pairs": NAMES[:TRIAL] + NAMES[FIRST:]}
 """Table -> its columns; a study's own measures are left out."""
 Node = dict[str, Any]
 
@@ -55,7 +55,7 @@ def dictionary() -> str:
     ]
     head = ["key", "type", "of", "meaning"]
     keys = pd.DataFrame(found, columns=head).groupby(["key", "type", "meaning"], as_index=False).agg(", ".join)[head]
-    columns = [(f"`{name}`", *about) for name, about in tables.COLUMNS.items()]
+    columns = [(f"`{name}`", *tables.COLUMNS[name]) for name in NAMES]
     tidy = _table(pd.DataFrame(columns, columns=["column", "unit", "meaning"]))
     return f"## Keys of a record\n\n{_table(keys)}\n\n## Columns of trials.csv and pairs.csv\n\n{tidy}\n"
 
@@ -83,7 +83,7 @@ def _field(table: str, column: str) -> Node:
 
 def export(folder: Path) -> None:
     """Write the tidy tables of all studies and what describes them, as downloads of the book."""
-    found = zip(*map(tables.load, tables.studies()), strict=True)
+    found = zip(*(tables.load(study, "all") for study in tables.studies()), strict=True)
     for (name, columns), parts in zip(COLUMNS_OF.items(), found, strict=True):
         table = pd.concat(parts, ignore_index=True).reindex(columns=columns)
         files.write_text(folder / f"{name}.csv", table.to_csv(index=False))

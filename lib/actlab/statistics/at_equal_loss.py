@@ -1,0 +1,189 @@
+"""Pair metrics (total variation, ...) compared at equal validation loss: the registered procedure of the confirmatory
+study, over tidy tables.
+
+A pair metric moves with the loss, and the loss at a fixed step with the speed of learning.
+Here every arm of a group is read where its mean loss is the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from actlab.statistics.contrasts import FOUND, Columns, decided, jackknife, known_name, names_of
+from actlab.statistics.estimate import Array
+
+Cell = tuple[Any, ...]
+
+
+class _Course:
+    """One arm's training, at the E evaluations that both tables have: (E, M) losses of its runs, (E, P) metric of its
+    pairs."""
+
+    def __init__(self, losses: pd.DataFrame, pairs: pd.DataFrame) -> None:
+        self.losses = losses.loc[:, losses.notna().all()]
+        self.complete = self.losses.shape == losses.shape  # every run has a loss at every evaluation
+        self.runs = [*self.losses]
+        self._metrics, self._members = pairs.to_numpy(), [{*pair} for pair in pairs]
+
+    def means(self, runs: Sequence[Hashable]) -> tuple[Array, Array]:
+        """(E,) mean loss of these runs, (E,) mean metric over their pairs."""
+        inside = [pair.issubset(runs) for pair in self._members]
+        return self.losses[[*runs]].to_numpy().mean(axis=1), self._metrics[:, inside].mean(axis=1)
+
+
+def equal_loss(
+    curves: pd.DataFrame,
+    pairs: pd.DataFrame,
+    metric: str = "total_variation",
+    by: Columns = ("model",),
+    factor: str = "activation",
+    reference: Hashable = "relu",
+    share: float = 0.0,
+    exclude_above: float | None = None,
+    planned: int = 0,
+    family: Columns = (),
+    margin: float | None = None,
+) -> pd.DataFrame:
+    """Each level of a factor minus the reference, each read at the loss that all of its group reach.
+
+    >>> curves, along = actlab.load_curves("answer"), actlab.load_pairs("answer", of="along")
+    >>> bigram = actlab.load_baselines("answer").loc["bigram", "val_loss"]
+    >>> equal_loss(curves, along, exclude_above=bigram, margin=0.005)
+
+    The loss, the reading and the runs: as of ``at_equal_loss``.  The jackknife leaves one run out of all arms of the
+    group and repeats everything, the choice of the loss too (simulated: ``equal_loss.equal_loss``).
+
+    Args:
+        curves, pairs, metric, by, factor, share, exclude_above: as of ``at_equal_loss``.
+        reference, planned, family, margin: as of ``contrasts``.
+
+    Returns:
+        A row a comparison, with the columns of ``contrasts`` and ``loss``, at which the group is read (nats);
+        ``status`` may also be *excluded* (this arm or the reference is), or *not read* (the arm, or one of its
+        jackknife's, begins below the loss).
+    """
+    by = names_of(by)
+    arms, excluded = _courses(curves, pairs, metric, by, factor, exclude_above)
+    every = dict.fromkeys(curves[[*by, factor]].itertuples(index=False, name=None))
+    known_name(f"level of {factor}", reference, {cell[-1] for cell in every})
+    levels = [level for level in dict.fromkeys(cell[-1] for cell in every) if level != reference]
+    read = dict(iter(_left_out(arms, share, False).groupby("cell", sort=False)))
+
+    def difference(mine: Cell, theirs: Cell) -> list[Any]:
+        if absent := {mine, theirs} - {*read}:
+            word = "excluded" if absent <= excluded else "missing"
+            return [0, *[math.nan] * len(FOUND), word]
+        one, other = (read[cell]["value"].to_numpy() for cell in (mine, theirs))
+        n, *rest = jackknife(one - other)
+        whole = arms[mine].complete and arms[theirs].complete
+        short = "not read" if n > 2 else "too few" if whole else "diverged"
+        status = short if math.isnan(rest[-1]) else "ok"
+        return [int(n), other[0], one[0], *rest, read[mine]["loss"].iloc[0], status]
+
+    groups = dict.fromkeys(cell[:-1] for cell in every)
+    rows = [[*group, level, *difference((*group, level), (*group, reference))] for group in groups for level in levels]
+    found = pd.DataFrame(rows, columns=[*by, factor, *FOUND, "loss", "status"])
+    return decided(found, planned, names_of(family), margin, "holm")
+
+
+def at_equal_loss(
+    curves: pd.DataFrame,
+    pairs: pd.DataFrame,
+    metric: str = "total_variation",
+    by: Columns = ("model",),
+    factor: str = "activation",
+    share: float = 0.0,
+    exclude_above: float | None = None,
+    across: bool = False,
+) -> pd.DataFrame:
+    """The mean over pairs of each arm at the loss that all arms of its group reach; and again without each run, for
+    the ``jackknife`` of anything that is computed of these values.
+
+    The loss: the highest of the arms' mean final losses.  An arm is read by linear interpolation of its mean over
+    pairs, on its mean loss over runs, between the first evaluation at or below that loss and the one before.
+
+    Args:
+        curves: a row a run and evaluation: ``trial``, ``iteration``, ``val_loss`` (``load_curves``).
+        pairs: a row a pair and evaluation: ``first``, ``second``, ``iteration`` and the metric (``load_pairs`` of
+            *along*); only evaluations in both tables count.
+        metric: column of ``pairs``.
+        by: columns whose values make a group.
+        factor: column whose levels are compared within a group.
+        share: of the way from that loss (0) up to the lowest of the arms' mean first losses (1): another moment.
+        exclude_above: arms whose mean final loss is not below it are left out (an arm that does not learn would set
+            the loss): the loss of a table of bigrams, say.
+        across: use the same runs in all groups, those that every arm has; else those that the group's arms have.
+
+    Returns:
+        A row an arm and omission: the group, the level, ``left_out`` (the run; empty where none is), ``value``
+        (unit of the metric; NaN for an arm that begins below the loss, or fewer than two runs) and ``loss`` (nats).
+    """
+    by = names_of(by)
+    arms, _ = _courses(curves, pairs, metric, by, factor, exclude_above)
+    found = _left_out(arms, share, across)
+    cells = pd.DataFrame(found["cell"].tolist(), columns=[*by, factor])
+    return pd.concat([cells, found.drop(columns="cell")], axis=1)
+
+
+def _left_out(arms: Mapping[Cell, _Course], share: float, across: bool) -> pd.DataFrame:
+    """What ``at_equal_loss`` gives, with (*group, level) in the column ``cell``."""
+    groups: dict[Cell, dict[Cell, _Course]] = {}
+    for cell, course in arms.items():
+        groups.setdefault(cell[:-1], {})[cell] = course
+    rows = []
+    for courses in groups.values():
+        runs = _shared(arms.values() if across else courses.values())
+        for left_out in ("", *runs):
+            values, loss = _read([run for run in runs if run != left_out], courses, share)
+            rows += [[cell, left_out, value, loss] for cell, value in values.items()]
+    return pd.DataFrame(rows, columns=["cell", "left_out", "value", "loss"])
+
+
+def _courses(
+    curves: pd.DataFrame, pairs: pd.DataFrame, metric: str, by: Sequence[str], factor: str, most: float | None
+) -> tuple[dict[Cell, _Course], set[Cell]]:
+    """((*group, level) -> its training; those that are left out)."""
+    for table, names in ((curves, ("trial", "iteration", "val_loss")), (pairs, ("first", "iteration", metric))):
+        for name in (*by, factor, *names):
+            known_name("column", name, table.columns)
+    along: dict[Any, pd.DataFrame] = dict(iter(pairs.groupby([*by, factor], sort=False, dropna=False)))
+    found: dict[Cell, _Course] = {}
+    excluded: set[Cell] = set()
+    for cell, rows in curves.groupby([*by, factor], sort=False, dropna=False):
+        losses = rows.pivot(index="iteration", columns="trial", values="val_loss")
+        if most is not None and not losses.iloc[-1].mean() < most:
+            excluded.add(cell)
+        elif cell in along:
+            metrics = along[cell].pivot(index="iteration", columns=["first", "second"], values=metric)
+            found[cell] = _Course(*losses.align(metrics, join="inner", axis=0))
+    return found, excluded
+
+
+def _shared(courses: Iterable[_Course]) -> list[Hashable]:
+    """The runs that all of them have, in the order of the first."""
+    first, *others = courses
+    return [run for run in first.runs if all(run in course.runs for course in others)]
+
+
+def _read(runs: Sequence[Hashable], courses: Mapping[Cell, _Course], share: float) -> tuple[dict[Cell, float], float]:
+    """(arm -> its metric at the loss that all reach, the loss), of these runs alone."""
+    if len(runs) < 2:
+        return dict.fromkeys(courses, math.nan), math.nan
+    means = {cell: course.means(runs) for cell, course in courses.items()}
+    last = max(losses[-1] for losses, _ in means.values())
+    at = last + share * (min(losses[0] for losses, _ in means.values()) - last) if share else last
+    return {cell: _interpolated(*mean, at) for cell, mean in means.items()}, float(at)
+
+
+def _interpolated(losses: Array, metrics: Array, at: float) -> float:
+    """The metric where the losses first come down to ``at``; NaN: they begin below, or never do."""
+    below = losses <= at
+    if not below.any() or losses[0] < at:
+        return math.nan
+    after = int(below.argmax())
+    share = (at - losses[after]) / (losses[after - 1] - losses[after]) if after else 0.0
+    return float(metrics[after] + share * (metrics[after - 1] - metrics[after]))

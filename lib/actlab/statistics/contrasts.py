@@ -1,0 +1,235 @@
+"""The one comparison: differences from a reference within groups of a tidy table, over runs or over pairs of runs, with
+intervals, p-values and Holm's correction. Tables in, tables out; no files.
+
+Every statistic is a mean over rows.  Its interval leaves one run at a time out of everything that it reads (jackknife,
+Tukey 1958; t with n - 1 degrees of freedom).  Where a row is a run this is the paired t test; where it is a pair of
+runs the U-statistic's jackknife over runs (Arvesen 1969), with the coverage that ``means.pair_mean`` reports.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import special
+
+from actlab.errors import BadInput, UnknownName
+from actlab.statistics.estimate import LEVEL, Array
+from actlab.statistics.significance import ALPHA, holm
+
+Columns = str | Sequence[str]
+NO_SETTING = ("record", "setting", "seed", "trial", "status", "weights_sha256", "first", "second")
+"""Columns that tell no two arms apart, or only sum up those that do."""
+NOT_MADE = ("missing", "excluded")
+"""Status of a comparison that is not in its family, unless it was planned."""
+
+
+def contrasts(
+    table: pd.DataFrame,
+    metric: str,
+    by: Columns = ("model",),
+    factor: str = "activation",
+    reference: Hashable = "relu",
+    planned: int | Sequence[tuple[Any, ...]] | None = None,
+    family: Columns = (),
+    margin: float | None = None,
+    correction: str | None = "holm",
+) -> pd.DataFrame:
+    """Each level of a factor minus the reference level, within each group, over the runs that both have.
+
+    >>> trials, pairs = actlab.load("repro-lite")
+    >>> contrasts(trials, "val_loss")
+    >>> contrasts(pairs, "total_variation", reference="gelu")
+    >>> contrasts(trials, "val_loss", by=["optimizer", "activation"], factor="symmetry", reference="symmetric")
+
+    Args:
+        table: a row a run (column ``seed``), or a row a pair of runs or ensembles (``first``, ``second``).
+        metric: a numeric column, in any unit; NaN: no such value; the run or pair is left out.
+        by: columns whose values make a group.
+        factor: column whose levels are compared.
+        reference: its level that the others are compared with.
+        planned: how many comparisons a family was planned to have; those that are missing count as p = 1. Or the
+            planned ones themselves, each (*group, level): exactly these are made, and one without runs is a row.
+        family: columns whose every value has a family of its own; one family unless given.
+        margin: the largest absolute difference that does not matter: adds ``p_equivalent`` and
+            ``p_equivalent_holm`` (two one-sided tests, Schuirmann 1987), and ``outcome``: lower or higher (than the
+            reference, significantly), else equivalent (significantly within the margin), else undecided.
+        correction: ``holm`` (Holm 1979), or None for no column ``p_holm``.
+
+    Returns:
+        A row a comparison, in the order of the table: the group and the level; ``n`` runs that both have; the mean of
+        the ``reference`` and of the level (``estimate``) over these runs; ``difference`` (estimate - reference), its
+        95% interval ``low``, ``high``, standard error ``se``, ``df``, two-sided ``p`` and ``p_holm``; ``status``: ok,
+        too few (runs for an interval: 2, of pairs 3), diverged (too few because of runs without a value), missing (no
+        such rows).
+
+    Raises:
+        UnknownName: no such column, or no such level as the reference.
+        BadInput: a metric that is no number or infinite; several rows of one run or pair in a group.
+    """
+    by = names_of(by)
+    arms = _arms(table, metric, by, factor)
+    known_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
+    if planned is None or isinstance(planned, int):
+        groups = dict.fromkeys(cell[:-1] for cell in arms)
+        levels = [level for level in dict.fromkeys(cell[-1] for cell in arms) if level != reference]
+        cells = [(*group, level) for group in groups for level in levels]
+    else:
+        cells = [tuple(cell) for cell in planned]
+    rows = [_difference(arms.get((*cell[:-1], reference)), arms.get(cell)) for cell in cells]
+    index = pd.DataFrame(cells, columns=[*by, factor])
+    found = pd.concat([index, pd.DataFrame(rows, columns=[*FOUND, "status"])], axis=1)
+    return decided(found, planned if isinstance(planned, int) else 0, names_of(family), margin, correction)
+
+
+def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
+    """The mean of each group over its runs, or over its pairs of runs, with a 95% interval over *runs*.
+
+    Args:
+        table, metric, by: as of ``contrasts``.
+
+    Returns:
+        A row a group: ``n`` runs, ``estimate``, ``low``, ``high``, ``se``, ``df``.
+    """
+    by = names_of(by)
+    arms = _arms(table, metric, by[:-1], by[-1])
+    rows = [jackknife(arm.without_one(arm.runs)).drop("p") for arm in arms.values()]
+    return pd.concat([pd.DataFrame(arms.keys(), columns=by), pd.DataFrame(rows).astype({"n": int})], axis=1)
+
+
+def bound(found: pd.DataFrame) -> float:
+    """The smallest X of which these contrasts show, at 95%, that every absolute difference lies below it: the largest
+    |difference| + t(0.95, df) se (an intersection-union test, so not corrected); NaN where one has no interval."""
+    reach = special.stdtrit(found["df"], LEVEL) * found["se"]
+    return float((found["difference"].abs() + reach).max(skipna=False))
+
+
+def jackknife(values: ArrayLike) -> pd.Series:
+    """An estimate with its 95% interval, from any statistic computed of all n runs and again without each of them.
+
+    Args:
+        values: (1 + n,) first of all runs, then without one run each; NaN where that leaves too few.
+
+    Returns:
+        ``n``, ``estimate``, ``low``, ``high``, ``se`` = sqrt((n - 1) / n sum_i (U_(-i) - mean)^2), ``df`` = n - 1, and
+        the two-sided ``p`` of 0 (t); no interval below two runs.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    value, left_out, n = array[0], array[1:], len(array) - 1
+    error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 1 else math.nan
+    reach = special.stdtrit(n - 1, (1 + LEVEL) / 2) * error
+    p = 2 * _tail(abs(value), error, n - 1)
+    return pd.Series([n, value, value - reach, value + reach, error, n - 1, min(p, 1.0)], SUMMARY)
+
+
+SUMMARY = ["n", "estimate", "low", "high", "se", "df", "p"]
+FOUND = ["n", "reference", "estimate", "difference", "low", "high", "se", "df", "p"]
+
+
+def _tail(distance: float, error: float, df: float) -> float:
+    """One-sided p-value of a point so far outside the estimate; NaN without an error."""
+    if error == 0:
+        return float(distance <= 0)
+    return float(special.stdtr(df, -distance / error))
+
+
+class _Arm:
+    """The rows of one level in one group: their values, and the runs that each rests on."""
+
+    def __init__(self, rows: pd.DataFrame, metric: str, name: str) -> None:
+        values = rows[metric].to_numpy(dtype=np.float64)
+        members, keys = members_of(rows)
+        if len(keys) < len(members):
+            settings = [c for c in rows if c not in NO_SETTING and not pd.api.types.is_float_dtype(rows[c])]
+            several = [c for c in settings if rows[c].nunique() > 1]
+            raise BadInput(
+                f"expected one row a run or pair in each group, got several of {name}: add a column to by, or choose "
+                f"rows; columns that differ: {', '.join(several) or 'none'}"
+            )
+        if np.isinf(values).any():
+            raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {metric} of {name}")
+        there = ~np.isnan(values)
+        self.values = values[there]
+        self.members = [found for found, kept in zip(members, there, strict=True) if kept]
+        self.complete = bool(there.all())
+        self.runs = sorted(set().union(*self.members), key=str)
+
+    def without_one(self, runs: Iterable[Hashable]) -> Array:
+        """(1 + n,) the mean over rows all of whose runs are among these n, then without each of them."""
+        runs = [*runs]
+        inside = np.array([found <= set(runs) for found in self.members], dtype=bool)
+        kept = [inside] + [inside & [run not in found for found in self.members] for run in runs]
+        return np.array([self.values[rows].mean() if rows.any() else math.nan for rows in kept])
+
+
+def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[Hashable]], set[Hashable]]:
+    """(the independent runs that each row rests on: its seed, or the runs in both of its networks; what names the
+    rows)."""
+    if "seed" in rows and rows["seed"].notna().all():
+        return [frozenset([seed]) for seed in rows["seed"]], {*rows["seed"]}
+    known_name("column", "first", rows.columns)
+    runs = {name: frozenset(np.ravel(name).tolist()) for name in {*rows["first"], *rows["second"]}}
+    pairs = [*zip(rows["first"], rows["second"], strict=True)]
+    return [runs[first] | runs[second] for first, second in pairs], {*map(frozenset, pairs)}
+
+
+def _arms(table: pd.DataFrame, metric: str, by: Sequence[str], factor: str) -> dict[tuple[Any, ...], _Arm]:
+    """(*group, level) -> its rows."""
+    for column in (*by, factor, metric):
+        known_name("column", column, table.columns)
+    if not pd.api.types.is_numeric_dtype(table[metric]):
+        raise BadInput(f"expected a column of numbers, got {metric} of type {table[metric].dtype}")
+    cells = table.groupby([*by, factor], sort=False, dropna=False)
+    return {cell: _Arm(rows, metric, ", ".join(map(str, cell))) for cell, rows in cells}
+
+
+def _difference(reference: _Arm | None, arm: _Arm | None) -> list[Any]:
+    if reference is None or arm is None:
+        return [0, *[math.nan] * (len(FOUND) - 1), "missing"]
+    shared = [run for run in arm.runs if run in set(reference.runs)]
+    theirs, mine = reference.without_one(shared), arm.without_one(shared)
+    n, *rest = jackknife(mine - theirs)
+    short = "too few" if reference.complete and arm.complete else "diverged"
+    return [int(n), theirs[0], mine[0], *rest, short if math.isnan(rest[-1]) else "ok"]
+
+
+def decided(
+    found: pd.DataFrame, planned: int, family: Sequence[str], margin: float | None, correction: str | None
+) -> pd.DataFrame:
+    """The comparisons with Holm's p-values over their families, and with equivalence and outcome where there is a
+    margin (``contrasts``)."""
+    if correction not in ("holm", None):
+        raise BadInput(f"expected 'holm' or None as the correction, got {correction!r}")
+    if margin is not None:
+        if not margin > 0:
+            raise BadInput(f"expected a margin above 0, got {margin}")
+        distance = margin - found["difference"].abs()
+        tails = [_tail(*row) for row in zip(distance, found["se"], found["df"], strict=True)]
+        found = found.assign(p_equivalent=tails)
+    for name in [name for name in ("p", "p_equivalent") if name in found and correction]:
+        parts = [*found.groupby([*family], sort=False)] if family else [((), found)]
+        adjusted = pd.concat(
+            pd.Series(holm(part[name], max(planned, (~part["status"].isin(NOT_MADE)).sum())), part.index)
+            for _, part in parts
+        )
+        found.insert(found.columns.get_loc(name) + 1, f"{name}_holm", adjusted)
+    if margin is not None:
+        different, same = (found[f"{name}{'_holm' * bool(correction)}"] < ALPHA for name in ("p", "p_equivalent"))
+        side = np.where(found["difference"] < 0, "lower", "higher")
+        found["outcome"] = np.select([different, same], [side, "equivalent"], "undecided")
+    return found[[*(name for name in found if name != "status"), "status"]]
+
+
+def names_of(columns: Columns) -> list[str]:
+    """One or several."""
+    return [columns] if isinstance(columns, str) else [*columns]
+
+
+def known_name(kind: str, name: Hashable, known: Iterable[Hashable]) -> None:
+    """``UnknownName`` where it is none of these."""
+    if name not in (listed := [*known]):
+        raise UnknownName(kind, name, map(str, listed))
