@@ -2,11 +2,12 @@
 finished."""
 
 import os
+import signal
 import time
 from unittest.mock import Mock
 
 import pytest
-from distributed import KilledWorker, get_worker
+from distributed import KilledWorker
 from faulty import cluster
 
 from actlab.errors import BadInput
@@ -49,21 +50,34 @@ def test_settings_reach_workers_as_they_are_now(monkeypatch):
 
 
 def leave(place, report):
-    """Ends its worker in good order the first time, after which Dask starts no other."""
+    """Ends its process the first time."""
     if not place.exists():
         place.touch()
-        worker = get_worker()
-        worker.io_loop.add_callback(worker.close)
-        time.sleep(1)
+        os.kill(os.getpid(), signal.SIGKILL)
     return place.name
 
 
+def leave_always(task, report):
+    if task == "bad":
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.5)
+    return os.getpid()
+
+
 @pytest.mark.slow
-def test_lost_workers_are_replaced(tmp_path, monkeypatch):
-    """Nothing waits for workers that nobody starts."""
-    monkeypatch.setattr(pool, "SILENCE", 1)
+def test_a_killed_process_is_replaced(tmp_path):
+    """And its task given to the new one."""
     places = [tmp_path / "a", tmp_path / "b"]
     assert dict(run_tasks(leave, places, 2)) == {place: place.name for place in places}
+
+
+@pytest.mark.slow
+def test_a_task_that_kills_its_process_takes_no_other_with_it():
+    """One process does all other tasks, in the same life; the bad one is given up with a sentence."""
+    found = []
+    with pytest.raises(EngineError, match=r"task 1 of 9 ended its worker again and again .*fewer workers"):
+        found.extend(process for _, process in run_tasks(leave_always, ["bad", *range(8)], 2))
+    assert len(set(found)) == 1
 
 
 @pytest.mark.slow

@@ -119,10 +119,9 @@ def test_an_ablation_is_replayed(cats):
 
 
 def test_what_cannot_be_replayed_is_refused(records, monkeypatch):
-    """Several processes together, a GPU that is not here, other data, a record without trials."""
+    """A GPU that is not here, other data, a record without trials."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     for *change, message in (
-        (["provenance", "processes"], 2, "trained by 2 processes"),
         (["config", "recipe", "device"], "cuda", "was trained on cuda, which is not here"),
         (*OTHER_DATA, "made on other data"),
     ):

@@ -52,9 +52,9 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     assert (heard["arm"], heard["trial"]) == (4, 2 * 3 + 2 * 2), "a noise floor shares the arm's first trial"
     trained, real = [], study.run_trial
 
-    def watched(task, report, group):
+    def watched(task, report):
         trained.append(task.activation)
-        return real(task, report, group)
+        return real(task, report)
 
     monkeypatch.setattr(study, "run_trial", watched)
     assert list(map(essence, run(settings).present)) == list(map(essence, outcome.present))

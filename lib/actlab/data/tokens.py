@@ -97,7 +97,6 @@ class TokenStream:
         block_size: T.
         batch_size: B.
         order: epoch -> the generator that shuffles its windows; ``None`` keeps the order of the files (as published).
-        part: (i, n): ``batch`` gives the i-th of n equal parts of each, for a process that trains with n - 1 others.
     """
 
     def __init__(
@@ -106,12 +105,9 @@ class TokenStream:
         block_size: int,
         batch_size: int,
         order: Callable[[int], torch.Generator] | None = None,
-        part: tuple[int, int] = (0, 1),
     ) -> None:
         self.shards = [read_shard(path) for path in files]
         self.block_size, self.batch_size, self.order = block_size, batch_size, order
-        self.rows = range(part[0] * batch_size // part[1], (part[0] + 1) * batch_size // part[1])
-        """Of each batch, those that this stream gives."""
         self.ends = np.cumsum([max(len(shard) - 1, 0) // block_size for shard in self.shards])
         self.windows = int(self.ends[-1]) if len(self.ends) else 0
         """Windows of an epoch."""
@@ -121,8 +117,8 @@ class TokenStream:
         self._permutation = lru_cache(maxsize=2)(self._shuffled)
 
     def batch(self, number: int) -> tuple[Tensor, Tensor]:
-        """(inputs, targets) of batch ``number`` (from 0), both (B / n, T) int64, targets one token ahead."""
-        rows = [self._window(number * self.batch_size + row) for row in self.rows]
+        """(inputs, targets) of batch ``number`` (from 0), both (B, T) int64, targets one token ahead."""
+        rows = [self._window(number * self.batch_size + row) for row in range(self.batch_size)]
         tokens = torch.from_numpy(np.stack(rows).astype(np.int64))
         return tokens[:, :-1], tokens[:, 1:]
 

@@ -24,7 +24,6 @@ from actlab.study.measure import Results, mean
 from actlab.study.params import Count, Positive, Several, StudyName, StudyParams, Trials, one_of
 from actlab.study.part_hashes import Parts, check_parts, parts_of
 from actlab.study.pool import Report
-from actlab.trainers.distributed import Group
 from actlab.trainers.stacked import Stack, evaluate, train
 from actlab.trainers.streams import generator, init_streams
 
@@ -210,7 +209,7 @@ def network_of(program: Program, activation: str, width: int, seed: int) -> FFN:
 
 
 def train_trial(
-    program: Program, saved_at: Path | None = None, report: Report | None = None, group: Group | None = None
+    program: Program, saved_at: Path | None = None, report: Report | None = None
 ) -> tuple[Results, dict[str, Tensor]]:
     """``trials``, by ``network/hidden/learning rate/seed``; it lasts seconds, so it leaves no checkpoint, and no
     weights. Losses in nats, accuracies in %, seconds per training (the program's, shared evenly).

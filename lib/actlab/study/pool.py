@@ -1,17 +1,22 @@
-"""Where tasks run: in this process, in single-threaded processes of this machine, or on any Dask cluster. Decides
-nothing about what they compute."""
+"""Where tasks run: in this process, in single-threaded processes of this machine (``concurrent.futures``), or on any
+Dask cluster. Decides nothing about what they compute."""
 
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 import queue
 import signal
 import time
 import uuid
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from multiprocessing.connection import wait as wait_for
+from threading import Thread
 from typing import Any, TypeVar
 
 import torch
@@ -27,15 +32,21 @@ Report = Callable[[int, float], None]
 
 REPORTS_EVERY = 0.2
 """Seconds between the reports of one task that travel to the client."""
-SILENCE = 20
-"""Seconds without a word after which workers of this machine that Dask has given up are replaced."""
+LISTENS_EVERY = 0.1
+"""Seconds between looks at what processes of this machine report."""
+MOST_DEATHS = 3
+"""Of the process that works on one task, before the task is given up."""
 CONNECT = 10
 """Seconds in which a scheduler must answer."""
-QUIET = {"admin.tick.interval": "1s", "admin.system-monitor.interval": "5s", "worker.profile.enabled": False}
-"""Of Dask's processes: by default they watch themselves 50 to 100 times a second, which takes 4% of a core in each."""
 GPU = "GPU"
 """Name of the Dask resource that a task on a GPU takes: start such workers with ``dask worker --resources GPU=1``."""
 WORDS = {"trial_code_sha256": "code", "machine": "machine"}
+
+
+GIVEN_UP = (
+    "task {} of {} ended its worker again and again (out of memory?): what had ended is kept; start again, with fewer "
+    "workers or smaller batches"
+)
 
 
 class EngineError(ActlabError):
@@ -57,7 +68,8 @@ def run_tasks(
     Args:
         function: importable by name; called with a task and a ``Report``.
         tasks: what can be pickled; earlier ones are started first.
-        workers: processes of this machine, one thread each; 1 runs in this process, without Dask.
+        workers: processes of this machine, one thread (and, where there are GPUs, one of these in turn) each; 1 runs in
+            this process.
         tell: called in this process with (task, iteration, loss).
         scheduler: address of a Dask scheduler (``tcp://host:8786``), in place of processes here; ``workers`` is then
         ignored. gpu: each task takes one ``GPU`` resource of the scheduler's workers.
@@ -71,10 +83,108 @@ def run_tasks(
         for task in tasks:
             yield task, function(task, partial(tell, task))
         return
-    with remote(scheduler) if scheduler else local(min(workers, len(tasks))) as client:
-        if scheduler and client.dashboard_link:
+    if not scheduler:
+        yield from _on_processes(function, tasks, min(workers, len(tasks)), tell)
+        return
+    with remote(scheduler) as client:
+        if client.dashboard_link:
             say(f"dashboard: {client.dashboard_link}")
-        yield from _on_dask(client, function, tasks, tell, {GPU: 1} if gpu and scheduler else None)
+        yield from _on_dask(client, function, tasks, tell, {GPU: 1} if gpu else None)
+
+
+def _on_processes(function: Any, tasks: Sequence[Any], workers: int, tell: Any) -> Iterator[tuple[Any, Any]]:
+    """Each worker is a pool of its own, with a pipe for its reports: one that is killed takes nothing but its own task
+    with it, which another process goes on with."""
+    startup.start_fork_server()
+    context = multiprocessing.get_context(startup.METHOD)
+    settings = {name: value for name, value in os.environ.items() if name.startswith("ACTLAB_")}
+    given = settings, provenance.here(), plugin_files()
+
+    def begun(number: int) -> tuple[ProcessPoolExecutor, Any]:
+        inbox, outbox = context.Pipe(duplex=False)
+        return ProcessPoolExecutor(1, context, _begin, (number, outbox, *given)), inbox
+
+    pools = [begun(number) for number in range(workers)]
+    waiting, deaths = deque(range(len(tasks))), Counter[int]()
+    running: dict[Future[Any], tuple[int, int]] = {}
+    try:
+        while waiting or running:
+            busy = {number for number, _ in running.values()}
+            for number in [n for n in range(workers) if n not in busy and waiting]:
+                place = waiting.popleft()
+                running[pools[number][0].submit(_work, function, tasks[place], place)] = number, place
+            done, _ = wait(running, LISTENS_EVERY, FIRST_COMPLETED)
+            for _, inbox in pools:
+                while inbox.poll():
+                    place, *told = inbox.recv()
+                    tell(tasks[place], *told)
+            for future in done:
+                number, place = running.pop(future)
+                try:
+                    yield tasks[place], future.result()
+                except BrokenProcessPool:
+                    deaths[place] += 1
+                    if deaths[place] == MOST_DEATHS:
+                        raise EngineError(GIVEN_UP.format(place + 1, len(tasks))) from None
+                    pools[number] = begun(number)
+                    waiting.appendleft(place)
+    finally:  # at once: what they leave is in files that are whole
+        for pool, _ in pools:
+            for process in [*(pool._processes or {}).values()]:
+                process.kill()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+_given: tuple[Any, dict[str, Any], Sequence[PluginFile]] = None, {}, ()
+"""Of a process of this machine: where its reports go, and what ``_ready`` asks for."""
+
+
+def _begin(number: int, outbox: Any, settings: dict[str, str], *given: Any) -> None:
+    """Once in each process: Ctrl-C is for the one that started it, with which it ends."""
+    global _given
+    _given = outbox, *given
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    Thread(target=lambda: (wait_for([parent.sentinel]), os._exit(1)), daemon=True).start()
+    for name in [name for name in os.environ if name.startswith("ACTLAB_")]:
+        del os.environ[name]
+    os.environ.update({**settings, **startup.ONE_THREAD})
+    if torch.cuda.is_available():
+        torch.cuda.set_device(number % torch.cuda.device_count())
+
+
+def _work(function: Any, task: Any, place: int) -> Any:
+    outbox, there, own = _given
+    _ready(there, own, f"process {os.getpid()}")
+    return function(task, _seldom(lambda iteration, loss: outbox.send((place, iteration, loss))))
+
+
+def _seldom(tell: Report) -> Report:
+    """Passes on a report every ``REPORTS_EVERY`` seconds."""
+    last = 0.0
+
+    def report(iteration: int, loss: float) -> None:
+        nonlocal last
+        if time.monotonic() - last >= REPORTS_EVERY:
+            last = time.monotonic()
+            tell(iteration, loss)
+
+    return report
+
+
+def _ready(there: dict[str, Any], own: Sequence[PluginFile], who: str) -> None:
+    """A user's own parts are loaded; ``BadInput`` where this worker has another code or machine than the client."""
+    for what, mine in provenance.here().items():
+        if mine != there[what]:
+            raise BadInput(
+                f"the worker {who} has another {WORDS[what]} than the process that started the study "
+                f"({mine} against {there[what]}): "
+                "results would not be comparable bit for bit; start the study on a machine of the workers' kind, "
+                "from the same checkout"
+            )
+    for file in own:
+        own_parts.execute(file)
 
 
 def _on_dask(
@@ -94,12 +204,7 @@ def _on_dask(
         places[future] = place
         future.add_done_callback(lambda done: inbox.put(("done", done)))
     while places:
-        try:
-            kind, item = inbox.get(timeout=SILENCE)
-        except queue.Empty:  # Dask starts no other worker for one that closed by itself (a lost connection, say)
-            if client.cluster is not None:
-                client.cluster.scale(len(client.cluster.worker_spec))
-            continue
+        kind, item = inbox.get()
         if kind == "report":
             place, *told = item
             tell(tasks[place], *told)
@@ -113,10 +218,7 @@ def _on_dask(
         try:
             yield tasks[place], item.result()
         except KilledWorker as error:
-            raise EngineError(
-                f"task {place + 1} of {len(tasks)} ended its worker again and again (out of memory?): "
-                "what had ended is kept; start again, with fewer workers or smaller batches"
-            ) from error
+            raise EngineError(GIVEN_UP.format(place + 1, len(tasks))) from error
 
 
 def _call(function: Any, task: Any, place: int, topic: str, there: dict[str, Any], own: Sequence[PluginFile]) -> Any:
@@ -124,27 +226,8 @@ def _call(function: Any, task: Any, place: int, topic: str, there: dict[str, Any
     from distributed import get_worker  # the client's process may never need it
 
     worker = get_worker()
-    for what, mine in provenance.here().items():
-        if mine != there[what]:
-            raise BadInput(
-                f"the worker {worker.address} has another {WORDS[what]} than the process that started the study "
-                f"({mine} against {there[what]}): "
-                "results would not be comparable bit for bit; start the study on a machine of the workers' kind, "
-                "from the same checkout"
-            )
-    for file in own:
-        own_parts.execute(file)
-    if torch.cuda.is_available() and isinstance(worker.name, int):  # of a local cluster: its own GPU, in turn
-        torch.cuda.set_device(worker.name % torch.cuda.device_count())
-    last = 0.0
-
-    def report(iteration: int, loss: float) -> None:
-        nonlocal last
-        if time.monotonic() - last >= REPORTS_EVERY:
-            last = time.monotonic()
-            worker.log_event(topic, (place, iteration, loss))
-
-    return function(task, report)
+    _ready(there, own, worker.address)
+    return function(task, _seldom(lambda iteration, loss: worker.log_event(topic, (place, iteration, loss))))
 
 
 def remote(scheduler: str) -> Any:
@@ -161,46 +244,3 @@ def remote(scheduler: str) -> Any:
     for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return client
-
-
-@contextmanager
-def local(workers: int) -> Iterator[Any]:
-    """A client of this machine's processes, which end at once: what they leave is in files that are whole."""
-    import dask
-    import distributed.utils
-    from distributed import Client, LocalCluster
-
-    if (method := dask.config.get("distributed.worker.multiprocessing-method", "spawn")) == "spawn":
-        method = startup.METHOD
-        startup.start_fork_server()
-        distributed.utils._forkserver_preload_set = True  # it would import pandas here, to have it there
-    host = "127.0.0.1"
-    settings = {"worker.multiprocessing-method": method, "nanny.pre-spawn-environ": startup.ONE_THREAD, **QUIET}
-    with dask.config.set({f"distributed.{name}": value for name, value in settings.items()}):
-        cluster = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host=host,
-            dashboard_address=f"{host}:0",
-            scheduler_kwargs={"dashboard": False},  # its libraries take a second to load; `dask scheduler` has one
-            silence_logs=logging.CRITICAL,
-            memory_limit=0,  # one trial a process: nothing to spill, and pausing would only stall it
-            env={**os.environ, **startup.ONE_THREAD},
-        )
-        client = Client(cluster, set_as_default=False)
-        try:
-            yield client
-        finally:
-            _kill(cluster)
-            with suppress(Exception):
-                client.close(timeout=2)
-            with suppress(Exception):
-                cluster.close(timeout=2)
-
-
-def _kill(cluster: Any) -> None:
-    for nanny in cluster.workers.values():
-        nanny.auto_restart = False
-        if nanny.pid:
-            with suppress(ProcessLookupError):
-                os.kill(nanny.pid, signal.SIGKILL)

@@ -7,7 +7,6 @@ from actlab.study.startup import loading
 
 _interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
 with loading():
-    import distributed.nanny  # noqa: F401
     import typer  # noqa: F401  # of the command line, which is every worker's main module
 
     from actlab.study import provenance, run  # noqa: F401

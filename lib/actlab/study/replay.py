@@ -129,15 +129,12 @@ def replay(task: Task, report: Report | None = None) -> Replay:
     recorded trial's predictions are still in the cache, beside the arm's noise floor where that is recorded.
 
     Raises:
-        ActlabError: its data is not here or is other data, it needs a device that is not here, or several processes
-            trained it together.
+        ActlabError: its data is not here or is other data, or it needs a device that is not here.
     """
     record = store.load(task.path)
     device = str(record["config"].get("recipe", {}).get("device", "cpu"))
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise RecordError(f"{task.id} was trained on {device}, which is not here")
-    if (processes := record["provenance"].get("processes", 1)) > 1:
-        raise RecordError(f"{task.id} was trained by {processes} processes together: one process has other bits")
     check_data(task.trial, record)
     since = time.perf_counter()
     after, tensors = train_afresh(task.trial, report)

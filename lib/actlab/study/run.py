@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from timeit import repeat
@@ -27,8 +26,6 @@ from actlab.study.record import check_growth, earlier, finish, recorded
 from actlab.study.trial import KINDS, kind_of, record_of, run_trial
 from actlab.study.trial_repro import fresh_model
 from actlab.trainers import process
-from actlab.trainers.distributed import ALONE, Group
-from actlab.trainers.distributed import group as joined_group
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
     trained; each arm is recorded as soon as its last trial has ended.
 
     The arms of a study that chooses learning rates depend on the records of its earlier ones: it runs until none is
-    missing. Under ``torchrun`` the processes that it started train one trial of an ablation after another together.
+    missing.
 
     Args:
         params: of any kind of study.
@@ -101,24 +98,22 @@ def run(params: StudyParams, workers: int = 1, watch: Watch | None = None, sched
     provenance.code()  # before anything can change the files that this process has loaded
     tell = watch or (lambda event: None)
     if missing := load(params).missing:
-        _check(params, missing, scheduler)
+        _check_devices(missing, scheduler)
         if workers > 1 or scheduler:
             tasks = (task for arm in missing for task in kind_of(params).tasks_of(params, arm))
             check_for_workers({found for task in tasks for _, found in task.parts})
         if isinstance(params, Params):
             _check_bfloat16(missing, tell)
-    group = joined_group() if kind_of(params).NAME == "ablation" else ALONE
     if isinstance(params, Params):
         baselines.ensure(params.study, params.dataset, params.train_fraction, params.validation)
     while True:
-        outcome = _train_missing(params, workers, tell if group.leads else lambda event: None, scheduler, group)
-        planned = group.agree(lambda: load(params))
+        outcome, planned = _train_missing(params, workers, tell, scheduler), load(params)
         if outcome.failed or not planned.missing:
             return outcome if outcome.failed else planned
 
 
-def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: str, group: Group) -> StudyRecords:
-    kind, outcome = kind_of(params), group.agree(lambda: load(params))
+def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: str) -> StudyRecords:
+    kind, outcome = kind_of(params), load(params)
     missing = outcome.missing
     before = {arm: earlier(arm) for arm in missing}
     needs = {arm: kind.tasks_of(params, arm) for arm in missing}
@@ -132,9 +127,9 @@ def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: st
         tell(Event("start", missing[0], total=sum(map(_size, tasks))))
     ended: dict[Any, Results] = {}
     for task, result in run_tasks(
-        partial(run_trial, group=group),
+        run_trial,
         tasks,
-        workers if group.world == 1 else 1,
+        workers,
         lambda task, iteration, loss: tell(Event("progress", owner[task], task, iteration, loss)),
         scheduler=scheduler,
         gpu=bool(_gpus(missing)),
@@ -148,13 +143,9 @@ def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: st
                 check_growth(arm, own, before[arm])
             if ended.keys() >= set(needs[arm]):
                 results = [own for each in dict.fromkeys(needs[arm]) for own in _shares(arm, each, ended[each])]
-                records[arm] = group.agree(partial(_finished, arm, results, group.world))
+                records[arm] = finish(arm, record_of(arm, results))
                 tell(Event("arm", arm, record=records[arm]))
     return StudyRecords(outcome.arms, list(records.values()), outcome.baseline)
-
-
-def _finished(arm: Any, results: list[Results], processes: int) -> store.Record:
-    return finish(arm, record_of(arm, results, processes))
 
 
 def _size(task: Any) -> int:
@@ -213,15 +204,8 @@ def _gpus(missing: Sequence[Any]) -> set[str]:
     return {arm.trials[0].recipe.device for arm in missing if hasattr(arm, "trials")} - {"cpu"}
 
 
-def _check(params: StudyParams, missing: Sequence[Any], scheduler: str) -> None:
-    """``BadInput`` with one sentence where a study cannot be trained as asked: a device that is not here, torchrun on
-    other studies than an ablation, or beside a scheduler."""
-    processes = int(os.environ.get("WORLD_SIZE", "1"))
-    if processes > 1 and (scheduler or kind_of(params).NAME != "ablation"):
-        raise BadInput(
-            f"torchrun started {processes} processes, which share trials of an ablation only, without --scheduler: "
-            f"train this study without torchrun, with --workers {processes}"
-        )
+def _check_devices(missing: Sequence[Any], scheduler: str) -> None:
+    """``BadInput`` where arms train on a device that is not here."""
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     absent = [device for device in _gpus(missing) if int(device.partition(":")[2] or 0) >= count]
     if absent and not scheduler:

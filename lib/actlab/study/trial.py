@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,7 +26,6 @@ from actlab.study.part_hashes import sources
 from actlab.study.pool import Report
 from actlab.trainers import checkpoint, process
 from actlab.trainers.determinism import weights_sha256
-from actlab.trainers.distributed import ALONE, Group
 from actlab.trainers.evaluation import predict
 from actlab.trainers.windows import Windows
 
@@ -42,7 +40,7 @@ KINDS: dict[str, ModuleType] = {kind.NAME: kind for kind in (trial_repro, mnist,
 
 ``NAME``, ``FOLDER`` (of its trials in the cache), ``OWN`` (its classes of parameters, the first, of arms and of tasks,
 and what its records call their own ``kind``); ``arms_of(params)``; ``tasks_of(params, arm)``; ``known_by(task)``, its
-name and key in the cache; ``data_of(task)``; ``train_trial(task, saved_at, report, group)``; ``measured_of(arm,
+name and key in the cache; ``data_of(task)``; ``train_trial(task, saved_at, report)``; ``measured_of(arm,
 results, tensors, model)``, its part of a record; ``trial_of(record, label)``; and where weights are kept,
 ``fresh_model(task)`` and ``compared_on(task)``, the windows of predictions.
 """
@@ -70,9 +68,9 @@ def cached(task: Any, origin: Mapping[str, Any] | None = None) -> Path:
     return paths.cache() / kind_of(task).FOLDER / f"{name}-{store.digest(about)[:16]}.safetensors"
 
 
-def run_trial(task: Any, report: Report | None = None, group: Group = ALONE) -> Results:
+def run_trial(task: Any, report: Report | None = None) -> Results:
     """Train one task, or take it from the cache; a started one goes on from its checkpoint. A failure of training is a
-    status with its traceback, never raised (but by one of several processes that train a trial together).
+    status with its traceback, never raised.
 
     The process works on one thread (two where the trial's variant says so): the bits of a result then depend on no core
     count.
@@ -82,32 +80,29 @@ def run_trial(task: Any, report: Report | None = None, group: Group = ALONE) -> 
     path.parent.mkdir(parents=True, exist_ok=True)
 
     def from_cache_or_trained() -> Results:
-        if (ended := group.agree(lambda: checkpoint.read_tensors(path)[1] if path.exists() else None)) is not None:
-            return ended
-        mine, tensors = train_afresh(task, report, saved_at, group)
-        results = group.agree(lambda: mine)  # the leader's
-        if results["status"] != "failed" and group.leads:
+        if path.exists():
+            return checkpoint.read_tensors(path)[1]
+        results, tensors = train_afresh(task, report, saved_at)
+        if results["status"] != "failed":
             checkpoint.write_tensors(path, tensors, results)
             saved_at.unlink(missing_ok=True)
         return results
 
-    with FileLock(path.with_suffix(".lock")) if group.leads else nullcontext():
-        return mending(from_cache_or_trained) if group.world == 1 else from_cache_or_trained()
+    with FileLock(path.with_suffix(".lock")):
+        return mending(from_cache_or_trained)
 
 
 def train_afresh(
-    task: Any, report: Report | None = None, saved_at: Path | None = None, group: Group = ALONE
+    task: Any, report: Report | None = None, saved_at: Path | None = None
 ) -> tuple[Results, dict[str, Tensor]]:
     """Train one task without looking at the cache or leaving anything there: its results; its predictions and weights.
     ``saved_at``: its checkpoint, gone on from if it exists."""
     process.prepare()
     try:
-        return kind_of(task).train_trial(task, saved_at, report, group)
+        return kind_of(task).train_trial(task, saved_at, report)
     except ActlabError:
         raise
     except Exception:  # recorded, so that the other trials of a study go on
-        if group.world > 1:
-            raise  # the other processes wait for this one: all have to end
         said = traceback.format_exc()
         return {"label": task.label, "seed": getattr(task, "seed", None), "status": "failed", "traceback": said}, {}
 
@@ -137,8 +132,8 @@ def _with_weights(task: Any, tensors: Mapping[str, Tensor]) -> LanguageModel:
     return model.eval()
 
 
-def record_of(arm: Any, results: list[Results], processes: int = 1) -> store.Record:
-    """The record of an arm whose trials have all ended; ``processes``: how many trained each of them together."""
+def record_of(arm: Any, results: list[Results]) -> store.Record:
+    """The record of an arm whose trials have all ended."""
     kind = kind_of(arm)
     trials = getattr(arm, "trials", (arm,))  # an arm of the image sweep is its own only specification
     recipe = getattr(trials[0], "recipe", None)
@@ -153,9 +148,7 @@ def record_of(arm: Any, results: list[Results], processes: int = 1) -> store.Rec
         "study": arm.study,
         "arm": arm.id,
         "kind": getattr(arm, "kind", kind.NAME),
-        "provenance": origin
-        | sources((*trials[0].parts, *getattr(arm, "metrics", ())))
-        | ({"processes": processes} if processes > 1 else {}),
+        "provenance": origin | sources((*trials[0].parts, *getattr(arm, "metrics", ()))),
     }
 
 

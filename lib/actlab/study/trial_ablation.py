@@ -25,7 +25,6 @@ from actlab.study.measure import Results, batch_losses, mean
 from actlab.study.part_hashes import check_parts
 from actlab.study.pool import Report
 from actlab.study.trial_repro import dataset_of, results_of, weights
-from actlab.trainers.distributed import ALONE, Group
 from actlab.trainers.loop import train_tokens
 from actlab.trainers.recipes import TokenRecipe
 from actlab.trainers.streams import generator, init_streams
@@ -119,10 +118,9 @@ def fresh_model(trial: AblationTrial) -> GPT2:
 
 
 def train_trial(
-    trial: AblationTrial, saved_at: Path | None, report: Report | None, group: Group = ALONE
+    trial: AblationTrial, saved_at: Path | None, report: Report | None
 ) -> tuple[Results, dict[str, Tensor]]:
     """Results; weights."""
-    group.check(trial.batch_size)
     model = fresh_model(trial).to(trial.recipe.device)
     parameters, random = model.parameters(), generator(trial.seed, "optimizer")
     optimizer = build_optimizer(trial.optimizer, parameters, random, **trial.optimizer_settings)
@@ -131,7 +129,6 @@ def train_trial(
         model.config.block_size,
         trial.batch_size,
         lambda epoch: generator(trial.seed, f"order/{epoch}"),
-        (group.rank, group.world),
     )
     done = train_tokens(
         model,
@@ -142,7 +139,6 @@ def train_trial(
         trial.seed,
         saved_at=saved_at,
         on_progress=report,
-        group=group,
     )
     return {
         **results_of(trial, model, done),

@@ -22,7 +22,6 @@ from actlab.study.part_hashes import check_parts, said_of
 from actlab.study.pool import Report
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import perturb
-from actlab.trainers.distributed import Group
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.loop import Trial, train
 from actlab.trainers.recipes import Recipe
@@ -97,9 +96,7 @@ def fresh_model(spec: TrialSpec) -> LanguageModel:
     return model
 
 
-def train_trial(
-    spec: TrialSpec, saved_at: Path | None, report: Report | None, group: Group
-) -> tuple[Results, dict[str, Tensor]]:
+def train_trial(spec: TrialSpec, saved_at: Path | None, report: Report | None) -> tuple[Results, dict[str, Tensor]]:
     """Results; predictions and weights. Snapshots go beside the checkpoint ``saved_at``."""
     corpus, validation, frozen = windows_of(spec)
     model = fresh_model(spec)

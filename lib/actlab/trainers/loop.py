@@ -26,7 +26,6 @@ from actlab.optimizers import check_complete
 from actlab.optimizers.steps import step
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import reproducible, weights_sha256
-from actlab.trainers.distributed import ALONE, Group, without_exchange
 from actlab.trainers.evaluation import evaluate, measure, predict
 from actlab.trainers.recipes import BaseRecipe, Recipe, TokenRecipe
 from actlab.trainers.streams import derive, generator
@@ -147,7 +146,6 @@ def train_tokens(
     validation: Windows,
     recipe: TokenRecipe,
     seed: int,
-    group: Group = ALONE,
     **options: Unpack[Options],
 ) -> Trial:
     """Train ``model`` on the batches of ``stream`` and measure it on fixed windows.
@@ -159,8 +157,6 @@ def train_tokens(
         validation: all of the validation shard (``cover``), or a large fixed part of it (``spread``).
         recipe: iterations, accumulation, schedule, device.
         seed: of the stream ``dropout``; model, optimizer and stream bring their own randomness.
-        group: the processes that train this trial together, each with its part of the stream's batches: up to rounding
-            the losses of one process. Dropout must be off, for a checkpoint keeps one process's random stream.
         options: as of ``train``.
 
     Raises:
@@ -176,7 +172,7 @@ def train_tokens(
         tokens = iteration * each * stream.batch_size * stream.block_size
         return {"tokens": tokens, **measure(forward, validation, recipe, model.config.vocab_size)}
 
-    return _train(model, optimizer, batches, measured, recipe, seed, group=group, **options)
+    return _train(model, optimizer, batches, measured, recipe, seed, **options)
 
 
 def _train(
@@ -193,12 +189,10 @@ def _train(
     saved_at: Path | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     on_evaluation: Callable[[int, nn.Module], None] | None = None,
-    group: Group = ALONE,
 ) -> Trial:
     """The loop itself. ``batches(iteration)``: (inputs, targets) of a step's micro-batches; ``measured(forward,
     iteration)``: an evaluation."""
     forward: Any = torch.compile(model) if recipe.compiled else model
-    learner = group.wrapped(forward)
     rates = [settings["lr"] for settings in optimizer.param_groups]
     held = nn.ModuleList([model, *averages]) if averages else model
     status, probabilities = "done", torch.empty(0)
@@ -225,13 +219,13 @@ def _train(
                     break
                 if on_evaluation is not None:
                     on_evaluation(iteration, model)
-                if saved_at is not None and group.leads and iteration < recipe.iterations:
+                if saved_at is not None and iteration < recipe.iterations:
                     checkpoint.save(saved_at, held, optimizer, asdict(progress))
             if iteration == recipe.iterations:
                 break
             for settings, rate in zip(optimizer.param_groups, rates, strict=True):
                 settings["lr"] = rate * recipe.rate(iteration)
-            loss = step(optimizer, _closure(learner, optimizer, batches(iteration), recipe, group))
+            loss = step(optimizer, _closure(forward, optimizer, batches(iteration), recipe))
             for average in averages:
                 average.update_parameters(model)
             running += loss
@@ -250,23 +244,20 @@ def _closure(
     optimizer: Optimizer,
     batches: Batches,
     recipe: BaseRecipe,
-    group: Group,
 ) -> Callable[[], Tensor]:
-    """Clears the gradients, accumulates those of the step's micro-batches, returns their mean loss over all
-    processes."""
+    """Clears the gradients, accumulates those of the step's micro-batches, returns their mean loss."""
 
     def closure() -> Tensor:
         optimizer.zero_grad(set_to_none=True)
         total = torch.zeros((), device=recipe.device)
-        for number, (inputs, targets) in enumerate(batches, start=1):
-            with nullcontext() if number == len(batches) else without_exchange(learner):
-                with _autocast(recipe):
-                    logits = learner(inputs.to(recipe.device, non_blocking=True))
-                correct = targets.to(recipe.device, non_blocking=True).flatten()
-                loss = F.cross_entropy(logits.flatten(0, 1).float(), correct) / len(batches)
-                loss.backward()  # type: ignore[no-untyped-call]
+        for inputs, targets in batches:
+            with _autocast(recipe):
+                logits = learner(inputs.to(recipe.device, non_blocking=True))
+            correct = targets.to(recipe.device, non_blocking=True).flatten()
+            loss = F.cross_entropy(logits.flatten(0, 1).float(), correct) / len(batches)
+            loss.backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
-        return group.mean(total)
+        return total
 
     return closure
 
