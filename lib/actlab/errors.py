@@ -1,9 +1,10 @@
-"""The errors that a user's input can cause, each with what was given, what is allowed and where; the closed tables of
-names that raise them."""
+"""The errors that a user's input can cause, each with what was given, what is allowed and where; the limits of what is
+read; the closed tables of names that raise them."""
 
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections import ChainMap
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,8 +13,42 @@ from typing import TypeVar
 Row = TypeVar("Row")
 
 
+LIMITS = {
+    **{"params file": 100_000, "plug-in": 1_000_000, "record": 100_000_000, "text": 100_000_000},
+    "message": 800,
+    **{"iterations": 10_000_000, "batch": 100_000, "windows": 100_000, "drawn": 200_000_000},
+    **{"hidden": 10_000, "epochs": 10_000, "arms": 10_000, "depth": 30},
+}
+"""The most that is read, said or planned: bytes of files, characters of a message, numbers of a params file (``drawn``:
+windows of a trial; ``depth``: of lists in lists). Each is far above what a study needs and far below what a machine
+lacks."""
+
+
+BRIEF = reprlib.Repr()
+BRIEF.maxstring = BRIEF.maxother = 100
+
+
+def brief(value: object) -> str:
+    """A value in a message, in part: a few letters can name gigabytes."""
+    try:
+        return BRIEF.repr(value)
+    except ValueError:  # Python writes no integer of thousands of digits
+        return "a number of thousands of digits"
+
+
 class ActlabError(Exception):
     """Base of every error that is the input's fault; the command line and notebooks print it without a traceback."""
+
+    longest = LIMITS["message"]
+    """Characters; of a longer message the middle is left out."""
+
+    def __str__(self) -> str:
+        text, end = self.said(), self.longest // 3
+        return text if len(text) <= self.longest else f"{text[: 2 * end]} [...] {text[-end:]}"
+
+    def said(self) -> str:
+        """The whole message."""
+        return super().__str__()
 
     def _render_traceback_(self) -> list[str]:
         """IPython asks for it."""
@@ -36,11 +71,11 @@ class UnknownName(BadInput):
     def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
         super().__init__(kind, name, sorted(known), where)  # with these it comes home from another process
 
-    def __str__(self) -> str:
+    def said(self) -> str:  # noqa: D102
         kind, name, known, where = self.args
-        close = difflib.get_close_matches(str(name), known, n=1)
+        close = difflib.get_close_matches(str(name)[:100], known, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        return f"unknown {kind} {name!r}{f' in {where}' if where else ''}: {hint}known are {', '.join(known)}"
+        return f"unknown {kind} {brief(name)}{f' in {where}' if where else ''}: {hint}known are {', '.join(known)}"
 
 
 class Table(ChainMap[str, Row]):
@@ -107,7 +142,7 @@ class DamagedFile(DataError):  # noqa: N818
         """Which file, and what is wrong with it."""
         return f"{self.path} is damaged ({self.args[1]})"
 
-    def __str__(self) -> str:
+    def said(self) -> str:  # noqa: D102
         return f"{self.found}; {self.way_out}"
 
 
@@ -120,7 +155,7 @@ class DamagedRecord(DamagedFile, RecordError):  # noqa: N818
 class DiskError(ActlabError):
     """A file that cannot be written: its path, its bytes, and why."""
 
-    def __str__(self) -> str:
+    def said(self) -> str:  # noqa: D102
         path, size, why = self.args
         way_out = "what was finished is kept: make room or choose another folder, and run again"
         return f"cannot write {path} ({size:,} bytes): {why}; {way_out}"

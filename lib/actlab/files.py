@@ -1,7 +1,8 @@
-"""Atomic writes of files, damaged files set aside, and our own data files read."""
+"""Atomic writes of files, damaged files set aside, and files read up to a limit."""
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import platform
@@ -12,9 +13,10 @@ from typing import Any, TypeVar
 
 import yaml
 
-from actlab.errors import DamagedFile, DiskError
+from actlab.errors import LIMITS, BadInput, DamagedFile, DiskError
 
 Made = TypeVar("Made")
+NOT_YAML = (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError)  # what PyYAML raises
 
 ASIDE = "set-aside"
 """Folder, beside what is read, of files that can no longer be trusted; nothing reads it, nothing deletes it."""
@@ -72,6 +74,52 @@ def write_text(path: Path, text: str) -> Path:
 def read_yaml(path: Path) -> Any:
     """The values of a YAML file of ours."""
     return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+
+
+def read_bytes(path: Path, kind: str) -> bytes:
+    """A file of a user's, one of the kinds that ``errors.LIMITS`` has; ``BadInput`` where it is larger than they are,
+    without reading it (or more of it, where it has no end)."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(LIMITS[kind] + 1) if size <= LIMITS[kind] else b""
+    if max(size, len(content)) > LIMITS[kind]:
+        raise BadInput(f"{path} is no {kind}: it has more than {LIMITS[kind]:,} bytes")
+    return content
+
+
+def read_text(path: Path, kind: str, encoding: str = "utf-8") -> str:
+    """The text of such a file, every line ending in \\n."""
+    return io.TextIOWrapper(io.BytesIO(read_bytes(path, kind)), encoding).read()
+
+
+def parse_yaml(text: str, where: str) -> tuple[Any, list[str]]:
+    """(the values of a user's YAML, the keys of its outermost mapping with those that come twice). Aliases are refused:
+    a few bytes of them name gigabytes, or themselves.
+
+    Raises:
+        BadInput: no YAML, an alias, or lists in lists without end.
+    """
+    loader = None
+    try:
+        depth = 0
+        event: Any
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent) or depth > LIMITS["depth"]:
+                why = "lists are nested too deeply" if depth > LIMITS["depth"] else f"*{event.anchor:.40} is an alias"
+                raise yaml.MarkedYAMLError(problem=f"{why}: write the values out", problem_mark=event.start_mark)
+        loader = yaml.CSafeLoader(text)
+        node = loader.get_single_node()
+        keys = [str(key.value) for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+        return loader.construct_document(node) if node else None, keys
+    except NOT_YAML as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        said = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        raise BadInput(f"{where} is not YAML: {place}{said}") from None
+    finally:
+        if loader is not None:
+            loader.dispose()
 
 
 def set_aside(path: Path) -> Path:

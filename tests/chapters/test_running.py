@@ -69,6 +69,7 @@ def test_whole_commands_are_told_by_processor():
 
 def add(trial, equal=True, changed=()):
     record = {
+        **{"kind": "replay", "study": "one", "record_checksum": "", "compared": [], "differs": []},
         "arm": "an-arm",
         "trial": trial,
         "equal": equal,
@@ -88,7 +89,7 @@ def test_replays_are_counted_by_what_had_changed():
     add("4", changed=(running.CODE,))
     add("5", equal=False, changed=("torch 1 -> 2",))
     add("6", equal=False)
-    store.save(paths.results() / "performance" / "x.json", {"kind": "performance"})
+    store.save(paths.results() / "performance" / "x.json", {"kind": "performance", "study": "performance"})
     replays = running.replays()
     found = running.by_cause(replays)
     assert found["replays"].tolist() == [1, 1, 4, 1]

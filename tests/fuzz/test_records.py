@@ -2,6 +2,7 @@
 field."""
 
 import json
+import shutil
 import warnings
 
 import ablations
@@ -12,18 +13,20 @@ from damage import DAMAGE, DROP, changed
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actlab.chapters import explore
 from actlab.chapters import mnist as chapter
-from actlab.records import ablation, mnist, repro, store
+from actlab.records import ablation, mnist, repro, store, tables
 from actlab.records.labels import METRICS
 from actlab.records.tables import levels
 
 DOOR = "records"
-RECORDS = {
-    "trials": grids.record(),
-    "floor": grids.floor(),
-    "mnist": sweeps.record("relu", 8, 1e-3, 64),
-    "ablation": ablations.record("ecd", "bQbV", "gelu"),
-}
+MADE = (
+    grids.record(),
+    grids.floor(),
+    sweeps.record("relu", 8, 1e-3, 64),
+    ablations.record("ecd", "bQbV", "gelu"),
+)
+RECORDS = {record["kind"]: grids.identified(record, "fuzz") for record in MADE}
 leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.just(10**30) | st.floats() | st.text(max_size=3)
 junk = leaves | st.lists(leaves, max_size=2) | st.dictionaries(st.text(max_size=3), leaves, max_size=2)
 
@@ -38,6 +41,8 @@ def read_all():
     records = store.load_study("fuzz")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of means over nothing, of infinities less infinities
+        tables.of_records(records)
+        explore.of_records({"fuzz": records})
         use(repro.read(records))
         swept = mnist.read(records)
         for network in swept.networks:
@@ -71,8 +76,12 @@ def places(value, at=()):
 def test_one_entry_of_another_shape(kind, where, put, path, door):
     record = RECORDS[kind]
     known = [place for place in places(record) if place != ("kind",)]
-    path.unlink(missing_ok=True)
-    store.save(path, changed(record, known[where % len(known)], put))
+    place = known[where % len(known)]
+    made = changed(record, place, put)
+    if place[0] == "config":  # under the name of its settings, so that these are looked at
+        made = grids.identified(made | {"arm": kind, "config": made.get("config")}, "fuzz")
+    shutil.rmtree(path.parent, ignore_errors=True)
+    store.save(path.with_stem(made["arm"] if place[0] == "config" else record["arm"]), made)
     door.accepts(read_all)
 
 
@@ -84,14 +93,16 @@ def test_one_entry_of_another_shape(kind, where, put, path, door):
     )
 )
 def test_anything_with_a_right_checksum(record, path, door):
-    path.unlink(missing_ok=True)
-    store.save(path, {**record, "kind": record.get("kind", "trials")})
+    shutil.rmtree(path.parent, ignore_errors=True)
+    made = grids.identified({"kind": "trials", "arm": "any", **record}, "fuzz")
+    store.save(path.with_stem("any" if "config" not in record else str(made["arm"]).replace("/", "-")), made)
     door.accepts(read_all)
 
 
 @given(kind=st.sampled_from(sorted(RECORDS)), damage=DAMAGE)
 def test_every_damage_is_noticed(kind, damage, path, door):
     """The record is refused with its name, or reads as what was written (white space, an upper-case exponent)."""
+    path = path.with_stem(RECORDS[kind]["arm"])
     path.unlink(missing_ok=True)
     store.save(path, RECORDS[kind])
     path.write_bytes(damage(path.read_bytes()))

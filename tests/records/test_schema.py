@@ -7,7 +7,7 @@ import yaml
 from damage import DROP, changed
 
 from actlab.errors import RecordError
-from actlab.records.schema import check_record
+from actlab.records.schema import check_plain, check_record
 
 FINAL = ("trials", 0, "final", "val_loss")
 
@@ -20,7 +20,7 @@ def test_what_fits():
         ((*FINAL[:3], "more"), []),
         (FINAL, float("nan")),
         (FINAL, 2),
-        (("reproducibility_metrics",), []),
+        (("reproducibility_metrics", 0, "total_variation"), 1.0 + 1e-7),
     ):
         check_record(changed(grids.record(), place, put))
 
@@ -33,7 +33,25 @@ WRONG = yaml.safe_load(r"""
 - [[trials, 1, status], lost, "trials.1: .*'lost' .* expected tags: 'done', 'diverged', 'failed'"]
 - [[trials, 1, label], "42", one is named twice]
 - [[reproducibility_metrics, 0, between], ["42"], 'reproducibility_metrics.0.between: List should have']
-- [[reproducibility_metrics, 0, between], ["42", "7"], expected two of its trials]
+- [[reproducibility_metrics, 0, between], ["42", "7"], 'once, but that of 42 and 43 is missing \(and 1 more\)']
+- [[reproducibility_metrics, 0, between], ["42", "42"], 'once, but that of 42 and 43 is missing']
+- [[reproducibility_metrics, 0, between], ["42", "44"], 'once, but that of 42 and 43 is missing']
+- [[reproducibility_metrics], [], 'that of 42 and 43 is missing \(and 2 more\)']
+- [[reproducibility_metrics, 0, total_variation], 1.01, 'total_variation: Input should be less than or equal to 1']
+- [[reproducibility_metrics, 0, relative_pd], -0.01, 'relative_pd: Input should be greater than or equal to 0']
+- [[reproducibility_metrics, 0, churn], .nan, 'churn: Input should be']
+- [[trials, 0, final, val_accuracy], 100.5, 'val_accuracy: Input should be less than or equal to 100']
+- [[config, activation], gelu, "activation: it says 'relu', but its settings have 'gelu'"]
+- [[config, model], convlm, "model_name: it says 'charlm', but its settings have 'convlm'"]
+- [[config, parts], [1], 'config.parts: Input should be a valid dictionary, found \[1\]']
+- [[trials, 0, label], abc, "trials.0.done.label: String should match .*, found 'abc'"]
+- [[trials, 0, seed], null, 'trials.0.done.seed: Input should be a valid integer, found None']
+- [[provenance, date], yesterday, 'provenance.date: .*Invalid isoformat string']
+- [[activation], "x<img src=x onerror=alert(1)>", "activation: String should match"]
+- [[study], "../x", "study: String should match"]
+- [[arm], "a b", "arm: String should match"]
+- [[average], [{total_variation: 3}], 'average.*.0.total_variation: Input should be less']
+- [[ensembles], {"2": [{total_variation: -1}]}, 'ensembles.2.0.total_variation: Input should be greater']
 - [[kind], lists, "'lists' .* expected tags: 'trials', 'floor'"]
 - [[kind], 3, "record 'charlm-relu', : Input tag '3'"]
 """)
@@ -44,3 +62,17 @@ WRONG = yaml.safe_load(r"""
 def test_what_does_not(place, put, message):
     with pytest.raises(RecordError, match=message):
         check_record(changed(grids.record(), place, DROP if put == "DROP" else put))
+
+
+def test_what_could_be_markup():
+    """In any text that a page takes for a name or a machine; words about own metrics and sources of own parts are free,
+    and escaped where they are shown."""
+    script = "<img src=x onerror=alert(1)>"
+    check_plain(grids.record() | {"metrics": {"mine": {"label": script}}, "provenance": {"plugins": {"a.py": script}}})
+    for place, put in (
+        (("provenance", "machine", "processor"), script),
+        (("provenance", "machine"), {script: 1}),
+        (("config", "protocol"), [script]),
+    ):
+        with pytest.raises(RecordError, match=r"record 'charlm-relu', .*: '<img .*' could be markup, not a name"):
+            check_plain(changed(grids.record(), place, put))

@@ -4,12 +4,15 @@ import math
 
 import grids
 import pytest
+from damage import changed
 
 from actlab import paths
-from actlab.errors import RecordError
+from actlab.errors import DamagedRecord, RecordError
 from actlab.records import store
 
 RECORD = {
+    "kind": "performance",
+    "study": "toy",
     "model_name": "charlm",
     "loss": 1.5,
     "nan": math.nan,
@@ -54,10 +57,44 @@ def test_load_study():
     alone."""
     assert store.load_study("toy") == []
     for name in ("b", "a", "c"):
-        store.save(store.path_of("toy", name), grids.record() | {"arm": name})
+        grids.save(grids.record() | {"arm": name}, study="toy")
     (paths.results() / "toy" / "summary.txt").write_text("no record")
     store.save(store.path_of("other", "d"), {"arm": "d"})
-    assert [record["arm"] for record in store.load_study("toy")] == ["a", "b", "c"]
+    assert [record["arm"][0] for record in store.load_study("toy")] == ["a", "b", "c"]
+
+
+ARM = grids.identified(grids.record(), "toy")
+REPLAY = {
+    **{"kind": "replay", "study": "toy", "arm": ARM["arm"], "trial": "42", "record_checksum": "", "equal": True},
+    **{"compared": [], "differs": [], "changed": []},
+}
+
+
+def test_a_record_is_the_one_that_its_file_says():
+    """Under another arm's name, with settings of another hash, in another study's folder, a replay beside another's
+    record: refused with both names, and set aside by ``set_damaged_aside``."""
+    path, gelu = store.path_of("toy", ARM["arm"]), store.path_of("toy", "charlm-gelu-0123456789")
+    wrong = {
+        gelu: (ARM, f"it is the record of '{ARM['arm']}', not of 'charlm-gelu-0123456789'"),
+        path: (
+            changed(ARM, ["config", "more"], 1),
+            f"the name of '{ARM['arm']}' does not end in [0-9a-f]{{10}}, the ha",
+        ),
+        store.path_of("other", ARM["arm"]): (ARM, "it is a record of the study 'toy', not of 'other'"),
+        store.replays_of(gelu) / "42.json": (REPLAY, f"it is the record of '{ARM['arm']}', not of 'charlm-gelu-01"),
+    }
+    for place, (record, said) in wrong.items():
+        store.save(place, record)
+        with pytest.raises(DamagedRecord, match=said):
+            store.load(place)
+    assert {aside.name for aside in store.set_damaged_aside("toy")} == {path.name, gelu.name}
+    store.save(path, ARM)
+    store.save(store.replays_of(path) / "42.json", REPLAY)
+    assert store.load_study("toy")
+    with pytest.raises(DamagedRecord):
+        store.load_replays("toy")
+    (store.replays_of(gelu) / "42.json").unlink()
+    assert len(store.load_replays("toy")) == 1
 
 
 def test_a_page_reads_the_studies_that_it_names(monkeypatch):

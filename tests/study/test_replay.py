@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import grids
 import pytest
 import tiny
 from damage import changed
@@ -34,10 +35,11 @@ def records(toy):
 def saved(record, *changes):
     """The file of a record with these values in these places."""
     path = store.path_of(record["study"], record["arm"])
-    path.unlink()
+    path.unlink(missing_ok=True)
     for place, value in changes:
         record = changed(record, place, value)
-    return store.save(path, record)
+    record |= {"arm": record["arm"].rpartition("-")[0]}
+    return grids.saved(record, record["study"])
 
 
 @pytest.mark.parametrize("label", ["42", "42-nudge", "42-repeat"])
@@ -128,7 +130,7 @@ def test_what_cannot_be_replayed_is_refused(records, monkeypatch):
         with pytest.raises(RecordError, match=message):
             replay(task_of(saved(records["trials"], change)))
     with pytest.raises(RecordError, match="'baseline' holds no trials"):
-        task_of(store.save(paths.results() / "tiny" / "baseline.json", {"kind": "baseline", "study": "tiny"}))
+        task_of(store.save(store.path_of("made-up", "baseline"), grids.baseline()))
 
 
 def tasks(**sizes):
@@ -152,7 +154,7 @@ def test_all_trials_of_all_records(toy):
     cannot be replayed stops nothing; a performance record is passed over."""
     for study in ("one", "two"):
         run(tinylstm(toy, study=study, noise_floor=False))
-    store.save(paths.results() / "performance" / "x.json", {"kind": "performance"})
+    store.save(paths.results() / "performance" / "x.json", {"kind": "performance", "study": "performance"})
     before = store.load_study("two")
     assert [(task.study, task.label) for task in recorded_trials(label="43")] == [("one", "43"), ("two", "43")]
     running = replay_all(recorded_trials("two"))

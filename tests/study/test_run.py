@@ -7,8 +7,10 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
+import grids
 import pytest
 import tiny
+from damage import changed
 from faulty import essence
 
 import actlab
@@ -151,11 +153,10 @@ def test_trials_that_come_out_differently_are_refused(params):
 def test_the_first_of_two_runs_is_kept_and_another_result_refused():
     """The second, which trained nothing of its own, returns the record of the first; other bits are never dropped
     silently."""
-    one = SimpleNamespace(study="toy", id="arm", config={})
-    first, later, other = (
-        {"kind": "trials", "trials": [{"label": "42", "status": status}], "provenance": {"date": date}}
-        for status, date in (("done", "today"), ("done", "later"), ("diverged", "today"))
-    )
+    first = grids.identified(grids.record(losses=(2.0,)), "toy")
+    later = changed(first, ["provenance", "date"], "2026-01-02")
+    other = changed(first, ["trials", 0, "history"], [])
+    one = SimpleNamespace(study="toy", id=first["arm"], config={})
     finish(one, first)
     assert {**first, "checksum": store.checksum(first)} == finish(one, later) == recorded(one)
     with pytest.raises(RecordError, match="holds a different result; move it away"):

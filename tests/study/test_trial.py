@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -51,6 +52,29 @@ def test_a_finished_trial_lies_in_the_cache_and_is_not_trained_again(spec, train
     model = trained_model(spec)
     assert not model.training
     assert weights_sha256(model) == first["weights_sha256"]
+
+
+@pytest.mark.parametrize("ending", [".safetensors", ".checkpoint"])
+def test_another_trials_file_is_not_taken(ending, toy, monkeypatch, caplog):
+    """A finished trial or a checkpoint under the name of another arm's or another seed's: set aside with a warning that
+    names both, trained again, the same bits."""
+    (own, *_), (other, seed, _) = (one.trials for one in arms_of(toy)[:2])
+    right = essence(train_afresh(own)[0])
+    real, at = trial.checkpoint.save, lambda spec: cached(spec).with_suffix(ending)
+
+    def stop(*state):
+        real(*state)
+        if state[-1]["iteration"] > 0:
+            raise KeyboardInterrupt
+
+    for wrong in (other, seed):
+        with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+            patch.setattr(trial.checkpoint, "save", stop if ending == ".checkpoint" else real)
+            run_trial(wrong)
+        shutil.copy(at(wrong), at(own))
+        assert json.dumps(essence(run_trial(own))) == json.dumps(right)
+        assert f"{at(own)} is damaged (it was written as {at(wrong).name}: another trial's)" in caplog.text
+        cached(own).unlink()
 
 
 def test_the_cache_knows_what_a_result_depends_on(spec, monkeypatch):

@@ -43,10 +43,22 @@ def record(model="charlm", activation="relu", losses=(2.0, 2.1, 2.2), pd=0.1, st
     return made | {"trials": trials, "reproducibility_metrics": pairs}
 
 
+def identified(record, study="made-up"):
+    """The record as one of a study, an arm's with the name that its settings ask for."""
+    ended = f"-{store.digest(record['config'])[:10]}" if "config" in record else ""
+    return record | {"study": study} | ({"arm": f"{record['arm']}{ended}"} if ended else {})
+
+
 def save(*records, study="made-up"):
     """Write them as the records of a study."""
     for one in records:
-        store.save(store.path_of(study, f"{one.get('arm', '')}-{one['kind']}"), one | {"study": study})
+        saved(one, study)
+
+
+def saved(record, study):
+    """The file of a record of a study."""
+    made = identified(record, study)
+    return store.save(store.path_of(study, made.get("arm", made["kind"])), made)
 
 
 def committed(study):
@@ -62,7 +74,11 @@ def pairs_of(seed, nudge):
 
 def floor(nudge=1e-6):
     """A noise-floor record."""
-    return record() | {"kind": "floor", "reproducibility_metrics": pairs_of("42", nudge)}
+    made = record(kind="floor") | {"kind": "floor", "reproducibility_metrics": pairs_of("42", nudge)}
+    made["config"]["trials"] = ["42", "42-repeat", "42-nudge"]
+    for trial, label in zip(made["trials"], made["config"]["trials"], strict=True):
+        trial |= {"label": label, "seed": 42, "variant": label[3:]}
+    return made
 
 
 def noisy():

@@ -12,6 +12,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from actlab import files
 from actlab.data import novels
 from actlab.data.fetch import SHAKESPEARE, fetch
 from actlab.errors import BadInput, Table
@@ -141,7 +142,7 @@ def _own_file(name: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=2)
 def _read_file(path: Path, changed: int, size: int) -> tuple[str, str]:
-    text = path.read_text(encoding="utf-8-sig")  # a byte-order mark is no character of the text
+    text = files.read_text(path, "text", "utf-8-sig")  # a byte-order mark is no character of the text
     return text, hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.errors import DamagedRecord, RecordError
-from actlab.files import set_aside, write_text
-from actlab.records.schema import check_record
-from actlab.records.settings import current, versions_apart
+from actlab.errors import DamagedRecord, RecordError, brief
+from actlab.files import read_bytes, set_aside, write_text
+from actlab.records.schema import MARKUP, check_plain, check_record
+from actlab.records.settings import CELLS, current, versions_apart
 
 Record = dict[str, Any]
 READS = "ACTLAB_READS"
@@ -33,7 +33,11 @@ def digest(content: object) -> str:
 
 def checksum(record: Record) -> str:
     """Of everything in a record but the checksum itself."""
-    return digest({key: value for key, value in record.items() if key != "checksum"})
+    return digest(_content(record))
+
+
+def _content(record: Record) -> Record:
+    return {key: value for key, value in record.items() if key != "checksum"}
 
 
 def folder_of(study: str) -> Path:
@@ -75,12 +79,12 @@ def load(path: Path) -> Record:
     """Read a record.
 
     Raises:
-        RecordError: it cannot be read.
-        DamagedRecord: it is not JSON, or its content does not fit its checksum.
+        RecordError: it cannot be read, or has not the shape of its kind: whoever reads it from here on need not ask.
+        DamagedRecord: it is not JSON, its content does not fit its checksum, or it lies under another's name.
     """
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        found = checksum(record) if isinstance(record, dict) else ""
+        record = json.loads(read_bytes(path, "record").decode())
+        text = canonical(_content(record)) if isinstance(record, dict) else ""
     except OSError as error:
         raise RecordError(f"{path} cannot be read as a record: {error}") from error
     except (
@@ -90,11 +94,36 @@ def load(path: Path) -> Record:
         raise DamagedRecord(path, f"it cannot be read as a record: {error}") from error
     if not isinstance(record, dict) or "checksum" not in record:
         raise DamagedRecord(path, "it is not a record: it has no checksum")
-    if record["checksum"] != found:
+    if record["checksum"] != (found := hashlib.sha256(text.encode()).hexdigest()):
         raise DamagedRecord(
-            path, f"it was changed after it was written: expected checksum {record['checksum']}, found {found}"
+            path, f"it was changed after it was written: expected checksum {brief(record['checksum'])}, found {found}"
         )
+    if strange := _strange(path, record):
+        raise DamagedRecord(path, strange)
+    check_record(record)
+    if MARKUP.search(text):
+        check_plain(record)
     return record
+
+
+def _strange(path: Path, record: Record) -> str:
+    """What a file's name and folder say that the record in it does not; empty where they agree. An arm's name ends in
+    the hash of its settings."""
+    kind, arm, study = (record.get(key) for key in ("kind", "arm", "study"))
+    folder, name = path.absolute().parent, arm
+    if kind in list(CELLS):
+        name = path.stem
+    elif kind == "replay":
+        folder, name = folder.parent.parent, folder.name
+    elif kind == "text":
+        folder, name = folder.parent, path.stem
+    if arm != name:
+        return f"it is the record of {brief(arm)}, not of {brief(name)}"
+    if kind in list(CELLS) and not str(arm).endswith(f"-{(own := digest(record.get('config'))[:10])}"):
+        return f"the name of {brief(arm)} does not end in {own}, the hash of its settings"
+    if folder.parent == paths.results() and folder.name != study:
+        return f"it is a record of the study {brief(study)}, not of {brief(folder.name)}"
+    return ""
 
 
 def replays_of(path: Path) -> Path:
@@ -119,13 +148,8 @@ def load_study(study: str) -> list[Record]:
     Where an arm has grown, the record with more trials stands for it, and the smaller one, which it contains, is left
     out. An own activation that was changed and run again is two, each named by its version.
 
-    Raises:
-        RecordError: a record has not the shape of its kind; whoever reads it from here on need not ask.
     """
-    found = [load(path) for path in sorted(folder_of(study).glob("*.json"))]
-    for record in found:
-        check_record(record)
-    return versions_apart(current(found))
+    return versions_apart(current([load(path) for path in sorted(folder_of(study).glob("*.json"))]))
 
 
 def set_damaged_aside(study: str) -> list[Path]:

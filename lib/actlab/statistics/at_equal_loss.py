@@ -13,10 +13,20 @@ from typing import Any
 
 import pandas as pd
 
-from actlab.statistics.contrasts import FOUND, Columns, decided, jackknife, known_name, names_of
+from actlab.statistics.contrasts import (
+    FOUND,
+    Cell,
+    Columns,
+    Planned,
+    cells_of,
+    decided,
+    jackknife,
+    known_name,
+    names_of,
+    refuse_several,
+    told,
+)
 from actlab.statistics.estimate import Array
-
-Cell = tuple[Any, ...]
 
 
 class _Course:
@@ -44,7 +54,7 @@ def equal_loss(
     reference: Hashable = "relu",
     share: float = 0.0,
     exclude_above: float | None = None,
-    planned: int = 0,
+    planned: Planned = None,
     family: Columns = (),
     margin: float | None = None,
 ) -> pd.DataFrame:
@@ -70,7 +80,6 @@ def equal_loss(
     arms, excluded = _courses(curves, pairs, metric, by, factor, exclude_above)
     every = dict.fromkeys(curves[[*by, factor]].itertuples(index=False, name=None))
     known_name(f"level of {factor}", reference, {cell[-1] for cell in every})
-    levels = [level for level in dict.fromkeys(cell[-1] for cell in every) if level != reference]
     read = dict(iter(_left_out(arms, share, False).groupby("cell", sort=False)))
 
     def difference(mine: Cell, theirs: Cell) -> list[Any]:
@@ -84,8 +93,8 @@ def equal_loss(
         status = short if math.isnan(rest[-1]) else "ok"
         return [int(n), other[0], one[0], *rest, read[mine]["loss"].iloc[0], status]
 
-    groups = dict.fromkeys(cell[:-1] for cell in every)
-    rows = [[*group, level, *difference((*group, level), (*group, reference))] for group in groups for level in levels]
+    cells = cells_of(every, reference, planned)
+    rows = [[*cell, *difference(cell, (*cell[:-1], reference))] for cell in cells]
     found = pd.DataFrame(rows, columns=[*by, factor, *FOUND, "loss", "status"])
     return decided(found, planned, names_of(family), margin, "holm")
 
@@ -154,6 +163,7 @@ def _courses(
     found: dict[Cell, _Course] = {}
     excluded: set[Cell] = set()
     for cell, rows in curves.groupby([*by, factor], sort=False, dropna=False):
+        refuse_several(rows, len(rows[["iteration", "trial"]].drop_duplicates()), told(cell))
         losses = rows.pivot(index="iteration", columns="trial", values="val_loss")
         if most is not None and not losses.iloc[-1].mean() < most:
             excluded.add(cell)

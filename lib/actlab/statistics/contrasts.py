@@ -22,7 +22,9 @@ from actlab.statistics.estimate import LEVEL, Array
 from actlab.statistics.significance import ALPHA, holm
 
 Columns = str | Sequence[str]
-NO_SETTING = ("record", "setting", "seed", "trial", "status", "weights_sha256", "first", "second")
+Cell = tuple[Any, ...]
+Planned = int | Sequence[Cell] | None
+NO_SETTING = ("record", "setting", "seed", "trial", "iteration", "status", "weights_sha256", "first", "second")
 """Columns that tell no two arms apart, or only sum up those that do."""
 NOT_MADE = ("missing", "excluded")
 """Status of a comparison that is not in its family, unless it was planned."""
@@ -34,7 +36,7 @@ def contrasts(
     by: Columns = ("model",),
     factor: str = "activation",
     reference: Hashable = "relu",
-    planned: int | Sequence[tuple[Any, ...]] | None = None,
+    planned: Planned = None,
     family: Columns = (),
     margin: float | None = None,
     correction: str | None = "holm",
@@ -74,16 +76,11 @@ def contrasts(
     by = names_of(by)
     arms = _arms(table, metric, by, factor)
     known_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
-    if planned is None or isinstance(planned, int):
-        groups = dict.fromkeys(cell[:-1] for cell in arms)
-        levels = [level for level in dict.fromkeys(cell[-1] for cell in arms) if level != reference]
-        cells = [(*group, level) for group in groups for level in levels]
-    else:
-        cells = [tuple(cell) for cell in planned]
+    cells = cells_of(arms, reference, planned)
     rows = [_difference(arms.get((*cell[:-1], reference)), arms.get(cell)) for cell in cells]
     index = pd.DataFrame(cells, columns=[*by, factor])
     found = pd.concat([index, pd.DataFrame(rows, columns=[*FOUND, "status"])], axis=1)
-    return decided(found, planned if isinstance(planned, int) else 0, names_of(family), margin, correction)
+    return decided(found, planned, names_of(family), margin, correction)
 
 
 def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
@@ -143,13 +140,7 @@ class _Arm:
     def __init__(self, rows: pd.DataFrame, metric: str, name: str) -> None:
         values = rows[metric].to_numpy(dtype=np.float64)
         members, keys = members_of(rows)
-        if len(keys) < len(members):
-            settings = [c for c in rows if c not in NO_SETTING and not pd.api.types.is_float_dtype(rows[c])]
-            several = [c for c in settings if rows[c].nunique() > 1]
-            raise BadInput(
-                f"expected one row a run or pair in each group, got several of {name}: add a column to by, or choose "
-                f"rows; columns that differ: {', '.join(several) or 'none'}"
-            )
+        refuse_several(rows, len(keys), name)
         if np.isinf(values).any():
             raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {metric} of {name}")
         there = ~np.isnan(values)
@@ -158,12 +149,24 @@ class _Arm:
         self.complete = bool(there.all())
         self.runs = sorted(set().union(*self.members), key=str)
 
-    def without_one(self, runs: Iterable[Hashable]) -> Array:
-        """(1 + n,) the mean over rows all of whose runs are among these n, then without each of them."""
-        runs = [*runs]
+    def without_one(self, runs: Sequence[Hashable], origin: float = 0.0) -> Array:
+        """(1 + n,) the mean above an origin over rows all of whose runs are among these n, then without each of
+        them."""
         inside = np.array([found <= set(runs) for found in self.members], dtype=bool)
         kept = [inside] + [inside & [run not in found for found in self.members] for run in runs]
-        return np.array([self.values[rows].mean() if rows.any() else math.nan for rows in kept])
+        values = self.values - origin
+        return np.array([values[rows].mean() if rows.any() else math.nan for rows in kept])
+
+
+def refuse_several(rows: pd.DataFrame, expected: int, name: str) -> None:
+    """``BadInput`` where there are more rows than different runs or pairs: several arms are in one group."""
+    if expected < len(rows):
+        settings = [c for c in rows if c not in NO_SETTING and not pd.api.types.is_float_dtype(rows[c])]
+        several = [c for c in settings if rows[c].nunique() > 1]
+        raise BadInput(
+            f"expected one row a run or pair in each group, got several of {name}: add a column to by, or choose "
+            f"rows; columns that differ: {', '.join(several) or 'none'}"
+        )
 
 
 def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[Hashable]], set[Hashable]]:
@@ -177,28 +180,37 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[Hashable]], set[Hasha
     return [runs[first] | runs[second] for first, second in pairs], {*map(frozenset, pairs)}
 
 
-def _arms(table: pd.DataFrame, metric: str, by: Sequence[str], factor: str) -> dict[tuple[Any, ...], _Arm]:
+def _arms(table: pd.DataFrame, metric: str, by: Sequence[str], factor: str) -> dict[Cell, _Arm]:
     """(*group, level) -> its rows."""
     for column in (*by, factor, metric):
         known_name("column", column, table.columns)
     if not pd.api.types.is_numeric_dtype(table[metric]):
         raise BadInput(f"expected a column of numbers, got {metric} of type {table[metric].dtype}")
     cells = table.groupby([*by, factor], sort=False, dropna=False)
-    return {cell: _Arm(rows, metric, ", ".join(map(str, cell))) for cell, rows in cells}
+    return {cell: _Arm(rows, metric, told(cell)) for cell, rows in cells}
 
 
 def _difference(reference: _Arm | None, arm: _Arm | None) -> list[Any]:
     if reference is None or arm is None:
         return [0, *[math.nan] * (len(FOUND) - 1), "missing"]
     shared = [run for run in arm.runs if run in set(reference.runs)]
-    theirs, mine = reference.without_one(shared), arm.without_one(shared)
+    origin = float(np.mean(reference.values)) if shared else 0.0  # near both, for the digits of their difference
+    theirs, mine = reference.without_one(shared, origin), arm.without_one(shared, origin)
     n, *rest = jackknife(mine - theirs)
     short = "too few" if reference.complete and arm.complete else "diverged"
-    return [int(n), theirs[0], mine[0], *rest, short if math.isnan(rest[-1]) else "ok"]
+    return [int(n), theirs[0] + origin, mine[0] + origin, *rest, short if math.isnan(rest[-1]) else "ok"]
+
+
+def cells_of(every: Iterable[Cell], reference: Hashable, planned: Planned) -> list[Cell]:
+    """The comparisons to make: those planned, or every level but the reference in every group."""
+    if planned is not None and not isinstance(planned, int):
+        return [tuple(cell) for cell in planned]
+    groups, levels = (dict.fromkeys(found) for found in zip(*((cell[:-1], cell[-1]) for cell in every), strict=True))
+    return [(*group, level) for group in groups for level in levels if level != reference]
 
 
 def decided(
-    found: pd.DataFrame, planned: int, family: Sequence[str], margin: float | None, correction: str | None
+    found: pd.DataFrame, planned: Planned, family: Sequence[str], margin: float | None, correction: str | None
 ) -> pd.DataFrame:
     """The comparisons with Holm's p-values over their families, and with equivalence and outcome where there is a
     margin (``contrasts``)."""
@@ -211,17 +223,25 @@ def decided(
         tails = [_tail(*row) for row in zip(distance, found["se"], found["df"], strict=True)]
         found = found.assign(p_equivalent=tails)
     for name in [name for name in ("p", "p_equivalent") if name in found and correction]:
-        parts = [*found.groupby([*family], sort=False)] if family else [((), found)]
-        adjusted = pd.concat(
-            pd.Series(holm(part[name], max(planned, (~part["status"].isin(NOT_MADE)).sum())), part.index)
-            for _, part in parts
-        )
+        parts = [part for _, part in found.groupby([*family], sort=False)] if family else [found]
+        adjusted = pd.concat(pd.Series(holm(part[name], _size(part, planned)), part.index) for part in parts)
         found.insert(found.columns.get_loc(name) + 1, f"{name}_holm", adjusted)
     if margin is not None:
         different, same = (found[f"{name}{'_holm' * bool(correction)}"] < ALPHA for name in ("p", "p_equivalent"))
         side = np.where(found["difference"] < 0, "lower", "higher")
         found["outcome"] = np.select([different, same], [side, "equivalent"], "undecided")
     return found[[*(name for name in found if name != "status"), "status"]]
+
+
+def _size(family: pd.DataFrame, planned: Planned) -> int:
+    """How many comparisons a family counts."""
+    made = (~family["status"].isin(NOT_MADE)).sum()
+    return max(planned or 0, made) if planned is None or isinstance(planned, int) else len(family)
+
+
+def told(cell: Cell) -> str:
+    """A group and level for people."""
+    return ", ".join(map(str, cell))
 
 
 def names_of(columns: Columns) -> list[str]:

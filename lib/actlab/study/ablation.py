@@ -9,23 +9,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from actlab.data.text import located
+from actlab.errors import LIMITS
 from actlab.models.gpt2 import GPT2_SCALES, GPT2Config
 from actlab.models.symmetry import MODES, POLICIES
 from actlab.optimizers import OPTIMIZERS
 from actlab.records import store
 from actlab.study.arms import Specified, taken, without_vocabulary
-from actlab.study.params import (
-    ActivationName,
-    Count,
-    CountOrZero,
-    LanguageParams,
-    Positive,
-    Several,
-    StudyName,
-    TextName,
-    Trials,
-    one_of,
-)
+from actlab.study.fields import ActivationName, Batch, Positive, Several, StudyName, TextName, Trials, one_of
+from actlab.study.params import LanguageParams
 from actlab.study.part_hashes import Parts, parts_of
 from actlab.study.tuning import chosen, tuned
 from actlab.trainers.recipes import SCHEDULES, TokenRecipe
@@ -38,6 +29,7 @@ class AblationParams(LanguageParams):
     """One ablation: every optimizer x symmetry mode x activation x rate factor, ``trials`` seeds each. Lists make the
     factors."""
 
+    factors = ("optimizers", "symmetry", "activations", "rate_factors")
     study: StudyName = "ablation-quick"
     trials: Trials = 1
     optimizers: Several[Annotated[str, one_of("optimizer", OPTIMIZERS)]] = ("ecd", "adamw", "sgdm", "soap")
@@ -60,13 +52,13 @@ class AblationParams(LanguageParams):
     """Whether the qkv projection has a learned bias, which can cancel the mean of bQ."""
     evaluation: Annotated[str, one_of("evaluation policy", POLICIES)] = "mean"
     """The random vectors in evaluation: the last draw, or their mean."""
-    batch_size: Count = 8
+    batch_size: Batch = 8
     """Sequences in a batch."""
-    micro_batches: Count = 1
+    micro_batches: Batch = 1
     """Batches whose gradients make one step."""
     schedule: Annotated[str, one_of("schedule", SCHEDULES)] = "constant"
-    warmup: CountOrZero = 0
-    soap_max_dim: CountOrZero = 10_000
+    warmup: Annotated[int, Field(ge=0, le=LIMITS["iterations"])] = 0
+    soap_max_dim: Annotated[int, Field(ge=0, le=100_000)] = 10_000
     """Longest side that SOAP gives a basis."""
 
 

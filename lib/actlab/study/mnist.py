@@ -13,15 +13,18 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
+from pydantic import Field
 from torch import Tensor
 
 from actlab.activations import ACTIVATIONS, find_activation
 from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, load_images
+from actlab.errors import LIMITS
 from actlab.models.ffn import FFN, count, equal_parameters, equal_width
 from actlab.records import store
 from actlab.study.arms import Specified, taken
+from actlab.study.fields import Batch, Positive, Several, StudyName, Trials, one_of
 from actlab.study.measure import Results, mean
-from actlab.study.params import Count, Positive, Several, StudyName, StudyParams, Trials, one_of
+from actlab.study.params import StudyParams
 from actlab.study.part_hashes import Parts, check_parts, parts_of
 from actlab.study.pool import Report
 from actlab.trainers.stacked import Stack, evaluate, train
@@ -52,17 +55,18 @@ class MnistParams(StudyParams):
     """One sweep: every arm x hidden x learning rate x batch size x epochs, ``trials`` seeds each. Lists make the
     factors."""
 
+    factors = ("arms", "hidden", "learning_rates", "batch_sizes", "epochs")
     study: StudyName = "mnist-quick"
     trials: Trials = 10
     arms: Several[Annotated[str, one_of("arm", networks)]] = ("relu", "geglu_equal_width", "geglu_equal_parameters")
     """Networks."""
-    hidden: Several[Count] = (2, 4, 8, 16)
+    hidden: Several[Annotated[int, Field(ge=1, le=LIMITS["hidden"])]] = (2, 4, 8, 16)
     """Hidden units of the plain network."""
     learning_rates: Several[Positive] = (1e-1, 1e-2, 1e-3, 1e-4)
     """Adam's."""
-    batch_sizes: Several[Count] = (8, 64)
+    batch_sizes: Several[Batch] = (8, 64)
     """Images in a batch."""
-    epochs: Several[Count] = (1,)
+    epochs: Several[Annotated[int, Field(ge=1, le=LIMITS["epochs"])]] = (1,)
     """Passes over the training images; several make arms of their own."""
     dataset: Annotated[str, one_of("dataset", IMAGES)] = "digits"
     protocol: Annotated[str, one_of("protocol", PROTOCOLS)] = "corrected"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from actlab.errors import BadInput, UnknownName
-from actlab.study.params import NOT_YAML, StudyParams
+from actlab.files import parse_yaml
+from actlab.study.params import StudyParams
 
 FIELDS = {"activation": ("activations", "arms"), "model": ("model",)}
 """Option -> the field that it filters, by the first of these names that the kind of study has."""
@@ -68,9 +67,6 @@ def _given(sets: Sequence[str]) -> dict[str, Any]:
     for text in sets:
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
-            raise BadInput(f"--set {text}: expected name=value, as in --set iterations=100")
-        try:
-            found[name.strip()] = yaml.safe_load(value)
-        except NOT_YAML as error:
-            raise BadInput(f"--set {text}: the value is not YAML: {error}") from None
+            raise BadInput(f"--set {text:.100}: expected name=value, as in --set iterations=100")
+        found[name.strip()], _ = parse_yaml(value, f"--set {text:.100}: the value")
     return found

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from actlab.activations import Activation
 from actlab.errors import ActlabError, BadInput
+from actlab.files import read_text
 from actlab.models import LanguageModel, Model
 from actlab.study.fingerprint import fingerprint, from_package
 from actlab.study.part_hashes import PARTS, TABLES, Part, PluginFile, parts_in, plugin_files
@@ -181,7 +182,7 @@ def load_plugins(files: Iterable[str]) -> None:
     for name in files:
         try:
             place = Path(name).expanduser().resolve()
-            execute(PluginFile(name, place, place.read_text(encoding="utf-8")))
+            execute(PluginFile(name, place, read_text(place, "plug-in")))
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(f"cannot read the plug-in {name} (seen from the current folder): {error}") from None
 

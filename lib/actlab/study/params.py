@@ -1,73 +1,54 @@
-"""Params: a study's YAML file, checked on entry; the types of its fields, what every kind of study shares, and the
-fields of a study of language models."""
+"""Params: a study's YAML file, checked on entry; what every kind of study shares, and the fields of a study of language
+models."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import re
-import reprlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-import yaml
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 
 from actlab.activations import ACTIVATIONS
-from actlab.data.text import load_text, own_sha256
-from actlab.errors import BadInput, UnknownName
+from actlab.data.text import TEXTS, is_file, load_text, own_sha256
+from actlab.errors import LIMITS, BadInput, UnknownName, brief
+from actlab.files import parse_yaml, read_bytes
 from actlab.models import MODELS, SCALES
 from actlab.models.layers import GATED_WIDTHS
 from actlab.study import defects
-from actlab.study.own_parts import load_plugins
+from actlab.study.fields import (
+    BEFORE,
+    ActivationName,
+    Batch,
+    Listed,
+    ModelName,
+    Plugins,
+    Positive,
+    ScaleName,
+    Seed,
+    Several,
+    Steps,
+    StudyName,
+    TextName,
+    Trials,
+    Windows,
+    WindowsOrAll,
+    as_list,
+    one_of,
+)
 from actlab.study.registered_plan import Checked, Plan
 from actlab.study.tuning import Tuning
 from actlab.trainers.recipes import DTYPES
 
-LARGEST_FILE = 100_000  # bytes of a params file
-NOT_YAML = (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError)  # what PyYAML raises
-T = TypeVar("T")
-
-
-def one_of(kind: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> AfterValidator:
-    """Holds a name to those of a table; ``UnknownName`` lists them."""
-
-    def check(name: str) -> str:
-        if name not in (names := known() if callable(known) else known):
-            raise UnknownName(kind, name, names)
-        return name
-
-    return AfterValidator(check)
-
-
-def _listed(value: object) -> object:
-    """One value or a list of them; a list also in words, as papermill's ``-p plugins '["my_parts.py"]'`` gives it."""
-    if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
-        with suppress(yaml.YAMLError):
-            value = yaml.safe_load(value)
-    return tuple(value) if isinstance(value, list | tuple) else (value,)
+SHOWN = 3
+"""Wrong fields that one message names."""
 
 
 def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
-
-
-def _each_once(values: tuple[T, ...]) -> tuple[T, ...]:
-    if len(set(values)) < len(values):
-        raise BadInput(f"names one thing twice: {', '.join(map(str, values))}")
-    return values
-
-
-def _loaded(files: tuple[str, ...]) -> tuple[str, ...]:
-    load_plugins(files)  # before any name is looked up: the first field of every study
-    return files
-
-
-def _folder(name: str) -> str:
-    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,60}", name):
-        raise BadInput("a study's name is that of a folder: a small letter or digit, then up to 60 of these and -")
-    return name
 
 
 def _numbers(value: Any) -> Any:
@@ -79,33 +60,11 @@ def _numbers(value: Any) -> Any:
     return float(value) if isinstance(value, str) and re.fullmatch(r"-?\d+e[+-]?\d{1,3}", value) else value
 
 
-def _readable(name: str) -> str:
-    if own_sha256(name):
-        load_text(name)
-    return name
-
-
-Listed = Annotated[tuple[T, ...], BeforeValidator(_listed), AfterValidator(_each_once)]
-Several = Annotated[Listed[T], Field(min_length=1)]
-"""One value or a list of at least one: several make several arms."""
-Count = Annotated[int, Field(ge=1)]
-CountOrZero = Annotated[int, Field(ge=0)]
-Trials = Annotated[int, Field(ge=1, le=1000)]
-Seed = Annotated[int, Field(ge=0, lt=2**31)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-StudyName = Annotated[str, AfterValidator(_folder)]
-ActivationName = Annotated[str, one_of("activation", ACTIVATIONS)]
-ModelName = Annotated[str, one_of("model", MODELS)]
-ScaleName = Annotated[str, one_of("scale", SCALES)]
-TextName = Annotated[str, AfterValidator(_readable)]
-"""A known text, or a user's own that can be read (``data.text``)."""
-
-
 class StudyParams(Checked):
     """What every kind of study's parameters share: unknown keys and wrong types are refused, nothing changes after
     entry."""
 
-    plugins: Annotated[Listed[str], AfterValidator(_loaded)] = ()
+    plugins: Plugins = ()
     """Python files with parts of your own, seen from the current folder."""
     study: StudyName
     """Folder of the records below results/."""
@@ -113,6 +72,8 @@ class StudyParams(Checked):
     """Independently seeded training runs of each arm."""
     seed: Seed = 42
     """Of the first trial; the others follow it."""
+    factors: ClassVar[tuple[str, ...]]
+    """Fields whose levels make the arms."""
 
     @classmethod
     def parse(cls, values: Mapping[str, Any], where: str = "the parameters") -> Self:
@@ -124,12 +85,23 @@ class StudyParams(Checked):
         for key in values:
             if key not in cls.model_fields:
                 raise UnknownName("parameter", key, cls.model_fields, where)
+        found = _numbers({**values})
         try:
-            return cls.model_validate(_numbers({**values}))
+            if found.get("plugins"):  # none of them runs for a file that is wrong otherwise
+                cls.model_validate(found, context=BEFORE)
+            return cls.model_validate(found)
         except ValidationError as error:
             wrong = error.errors()
             first = [item for item in wrong if item["loc"][:1] == ("plugins",)]  # others may follow from it
-            raise BadInput(f"{where}: {'; '.join(map(_explain, first or wrong))}") from None
+            told = [_explain(item) for item in (first or wrong)[:SHOWN]]
+            more = f"; and {len(wrong) - SHOWN} more" if len(first or wrong) > SHOWN else ""
+            raise BadInput(f"{where}: {'; '.join(told)}{more}") from None
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Self:
+        if (arms := math.prod(max(1, len(getattr(self, name))) for name in self.factors)) > LIMITS["arms"]:
+            raise BadInput(f"{' x '.join(self.factors)} make {arms:,} arms: {LIMITS['arms']:,} at most")
+        return self
 
     @classmethod
     def load(cls, path: Path, own: Sequence[str] = ()) -> Self:
@@ -137,7 +109,7 @@ class StudyParams(Checked):
         values = read_mapping(path)
         values.pop("kind", None)
         if own:
-            values["plugins"] = list(dict.fromkeys([*_listed(values.get("plugins", [])), *own]))  # type: ignore[misc]
+            values["plugins"] = list(dict.fromkeys([*as_list(values.get("plugins", [])), *own]))  # type: ignore[misc]
         return cls.parse(values, str(path))
 
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
@@ -160,13 +132,13 @@ Decay = Annotated[float, Field(ge=0, lt=1)]
 class LanguageParams(StudyParams):
     """What the two kinds of study that train one language model at a time share."""
 
-    iterations: Count = 60
+    iterations: Steps = 60
     """Optimizer steps of a trial."""
-    evaluate_every: Count = 30
+    evaluate_every: Steps = 30
     """Steps between evaluations."""
     validation: Literal["all", "first", "second"] = "all"
     """The part of the validation text that is measured on."""
-    validation_windows: CountOrZero = 0
+    validation_windows: WindowsOrAll = 0
     """Evenly spread windows of it for the loss; 0: all of it."""
     rates: Rates | None = None
     """Take the learning rates (or factors) that another study has chosen."""
@@ -194,11 +166,12 @@ PER_ARM = (
 SettingName = Annotated[str, one_of("setting of a single arm", PER_ARM)]
 
 
-def _model_or_arm(name: str) -> str:
+def _model_or_arm(name: str, info: ValidationInfo) -> str:
     model, slash, activation = name.partition("/")
-    MODELS.find(model)
-    if slash:
-        ACTIVATIONS.find(activation)
+    if info.context != BEFORE:
+        MODELS.find(model)
+        if slash:
+            ACTIVATIONS.find(activation)
     return name
 
 
@@ -206,6 +179,7 @@ class Params(LanguageParams):
     """One study of language models (the reproducibility grid). Every field is a literal; a list where several values
     make several arms."""
 
+    factors = ("model", "activations", "varies", "scales")
     study: StudyName = "repro-quick"
     trials: Trials = 3
     model: Several[ModelName] = ("charlm",)
@@ -217,14 +191,14 @@ class Params(LanguageParams):
     """Size of the model."""
     scales: Listed[ScaleName] = ()
     """Sizes, one arm for each; ``scale`` alone where empty."""
-    batch_size: Count = 16
+    batch_size: Batch = 16
     """Windows in a batch."""
     learning_rate: Positive = 1e-3
     weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.01
     schedule: Literal["constant", "linear", "cooldown", "cosine"] = "constant"
     """Of the learning rate; linear: to 0 at the end; cooldown: constant, then linear to 0 over the last half;
     cosine: 2% of warm-up, then to a tenth."""
-    prediction_windows: Count = 256
+    prediction_windows: Windows = 256
     """Frozen validation windows on which predictions are compared."""
     noise_floor: bool = True
     """Also run the first seed twice more: unchanged, and with one weight moved by one unit in the last place."""
@@ -246,7 +220,7 @@ class Params(LanguageParams):
     """Also compare ensembles of so many trials."""
     equal_compute: Listed[int] = ()
     """Also compare ensembles of so many trials, each of an equal share of the steps."""
-    training_windows: CountOrZero = 0
+    training_windows: WindowsOrAll = 0
     """Windows of the training text that are evaluated at the end, without dropout."""
     average: Annotated[Decay | tuple[Decay, ...], BeforeValidator(_as_tuple)] = 0.0
     """Decay of a moving average of the weights, compared at the end as well, or several of them; 0: none."""
@@ -262,8 +236,11 @@ class Params(LanguageParams):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
+        if (drawn := self.iterations * self.batch_size) > LIMITS["drawn"]:
+            raise BadInput(f"iterations x batch_size draw {drawn:,} windows: {LIMITS['drawn']:,} at most")
         longest = max(SCALES[scale].block_size for scale in self.sizes)
-        if own_sha256(self.dataset) and len((corpus := load_text(self.dataset)).validation) <= longest:
+        own = (self.dataset in TEXTS or is_file(self.dataset)) and own_sha256(self.dataset)
+        if own and len((corpus := load_text(self.dataset)).validation) <= longest:
             raise BadInput(
                 f"the text {corpus.name} is too short with its {len(corpus.validation)} validation characters: "
                 f"a context of {longest} needs {longest + 1} or more"
@@ -287,29 +264,21 @@ class Params(LanguageParams):
 def _explain(item: Any) -> str:
     place = ".".join(map(str, item["loc"]))
     message = item["msg"].removeprefix("Value error, ")
-    given = reprlib.repr(item["input"])  # in part: a few letters of YAML can name gigabytes
-    return f"{place}={given}: {message}" if place else message
+    return f"{place}={brief(item['input'])}: {message}" if place else message
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file; ``BadInput`` names a file that holds none."""
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+        content = read_bytes(path, "params file")
         text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"cannot read {path}: {error}") from None
-    if len(content) > LARGEST_FILE:
-        raise BadInput(f"{path} is no params file: it has more than {LARGEST_FILE:,} bytes")
-    try:
-        values, node = yaml.safe_load(text), yaml.compose(text)
-    except NOT_YAML as error:
-        raise BadInput(f"{path} is not YAML: {error}") from None
+    values, names = parse_yaml(text, str(path))
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")
-    names = [key.value for key, _ in node.value] if node else []
     if len(names) > len(values):
-        raise BadInput(f"{path} gives {max(names, key=names.count)} more than once")
+        raise BadInput(f"{path} gives {max(names, key=names.count):.100} more than once")
     if isinstance(values.get("plan"), dict):
         values["plan"]["sha256"] = hashlib.sha256(content).hexdigest()
     return values

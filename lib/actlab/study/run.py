@@ -65,9 +65,12 @@ def read_params(path: Path, own: Sequence[str] = ()) -> StudyParams:
     kind = values.get("kind", "repro")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UnknownName("kind", kind, KINDS, str(path))
-    params: StudyParams = KINDS[kind].OWN[0].load(path, own)
-    if "study" not in values:
+    nameless = "study" not in values
+    if nameless and not (own or values.get("plugins")):  # what else is wrong is said first, but no plug-in runs for it
+        KINDS[kind].OWN[0].load(path)
+    if nameless:
         raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
+    params: StudyParams = KINDS[kind].OWN[0].load(path, own)
     return params
 
 

@@ -111,7 +111,8 @@ def tensors_of(task: Any, iteration: int | None = None, origin: Mapping[str, Any
     """Predictions and weights of a finished trial; ``iteration``: as they were at one of its ``snapshots``; ``origin``:
     as for ``cached``."""
     path = cached(task, origin)
-    return checkpoint.read_tensors(path if iteration is None else path.with_suffix(f".{iteration}.safetensors"))[0]
+    place = path if iteration is None else path.with_suffix(f".{iteration}.safetensors")
+    return checkpoint.read_tensors(place, nameless=origin is not None)[0]
 
 
 def recorded_trial(record: store.Record, label: str) -> Results:
@@ -159,7 +160,7 @@ def far_apart(task: Any, record: store.Record, tensors: Mapping[str, Tensor]) ->
     path = cached(task, record["provenance"])
     if not tensors or not path.exists():
         return None
-    kept, ended = checkpoint.read_tensors(path)
+    kept, ended = checkpoint.read_tensors(path, nameless=True)
     if ended["weights_sha256"] != recorded_trial(record, task.label)["weights_sha256"]:
         return None
     models = [_with_weights(task, found).to(task.recipe.device) for found in (kept, tensors)]

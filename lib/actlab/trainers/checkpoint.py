@@ -1,4 +1,5 @@
-"""Checkpoints: weights, optimizer, random streams, progress in one safetensors file; atomic, with a checksum."""
+"""Checkpoints: weights, optimizer, random streams, progress in one safetensors file; atomic, with a checksum and its
+own name inside."""
 
 from __future__ import annotations
 
@@ -21,12 +22,13 @@ stream)."""
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
-    """A safetensors file with JSON metadata and a checksum, written atomically."""
+    """A safetensors file with JSON metadata, a checksum and its name, written atomically. The name of a cached trial
+    ends in the digest of its specification: a file that lies under another's name shows."""
     held = {name: t.detach().cpu().contiguous() for name, t in tensors.items()}
     words = json.dumps(about)
     with replacing(path, sum(t.nbytes for t in held.values()) + len(words)) as work:
         try:
-            save_file(held, work, metadata={"about": words, "crc32": _crc32(held, words)})
+            save_file(held, work, metadata={"name": path.name, "about": words, "crc32": _crc32(held, words)})
         except SafetensorError as error:  # of its Rust part, where the system refuses to write
             raise OSError(str(error)) from error
 
@@ -41,17 +43,18 @@ def _crc32(tensors: dict[str, Tensor], words: str) -> str:
     return f"{found:08x}"
 
 
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """What ``write_tensors`` wrote.
+def read_tensors(path: Path, nameless: bool = False) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """What ``write_tensors`` wrote. ``nameless``: also a file of the time before names were kept inside; whoever asks
+    holds its weights to a recorded hash.
 
     Raises:
         DataError: there is no such file.
-        DamagedFile: its content is not what was written.
+        DamagedFile: its content is not what was written under this name.
     """
     try:
         with safe_open(path, framework="pt") as file:
             tensors, said = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
-            about, expected = json.loads(said["about"]), said["crc32"]
+            about, expected, own = json.loads(said["about"]), said["crc32"], said.get("name", nameless and path.name)
     except FileNotFoundError as error:
         raise DataError(
             f"{path} is not there: its trial was trained elsewhere, by other code, or not at all; run its study"
@@ -60,6 +63,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise DamagedFile(path, error) from error
     if (found := _crc32(tensors, said["about"])) != expected:
         raise DamagedFile(path, f"expected crc32 {expected}, found {found}")
+    if own != path.name:
+        raise DamagedFile(path, f"it was written as {own or 'no file with a name'}: another trial's")
     return tensors, about
 
 

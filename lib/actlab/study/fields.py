@@ -1,0 +1,88 @@
+"""The types of the fields of a params file: what is allowed in each, up to which limit. Knows no kind of study."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+
+from actlab.activations import ACTIVATIONS
+from actlab.data.text import TEXTS, is_file, load_text, own_sha256
+from actlab.errors import LIMITS, BadInput, UnknownName, brief
+from actlab.files import parse_yaml
+from actlab.models import MODELS, SCALES
+from actlab.study.own_parts import load_plugins
+
+BEFORE = "before plug-ins"
+"""Context of a first look at parameters: no plug-in has run, and a name that one may bring is let through."""
+OPEN = ("activation", "model", "dataset", "arm")
+"""Kinds of names that plug-ins bring."""
+T = TypeVar("T")
+
+
+def one_of(kind: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> AfterValidator:
+    """Holds a name to those of a table; ``UnknownName`` lists them."""
+
+    def check(name: str, info: ValidationInfo) -> str:
+        names = known() if callable(known) else known
+        if name not in names and not (info.context == BEFORE and kind in OPEN):
+            raise UnknownName(kind, name, names)
+        return name
+
+    return AfterValidator(check)
+
+
+def as_list(value: object) -> object:
+    """One value or a list of them; a list also in words, as papermill's ``-p plugins '["my_parts.py"]'`` gives it."""
+    if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+        with suppress(BadInput):
+            value, _ = parse_yaml(value, "a list in words")
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _each_once(values: tuple[T, ...]) -> tuple[T, ...]:
+    if len(set(values)) < len(values):
+        raise BadInput(f"names one thing twice: {brief(', '.join(map(str, values[:20])))[1:-1]}")
+    return values
+
+
+def _loaded(files: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    if info.context != BEFORE:
+        load_plugins(files)  # before any name is looked up: the first field of every study
+    return files
+
+
+def _folder(name: str) -> str:
+    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,60}", name):
+        raise BadInput("a study's name is that of a folder: a small letter or digit, then up to 60 of these and -")
+    return name
+
+
+def _readable(name: str, info: ValidationInfo) -> str:
+    if re.search(r"[<>\x00-\x1f]", name):
+        raise BadInput("a text's name has no <, no > and no control character")
+    if (name in TEXTS or is_file(name) or info.context != BEFORE) and own_sha256(name):
+        load_text(name)
+    return name
+
+
+Listed = Annotated[tuple[T, ...], BeforeValidator(as_list), AfterValidator(_each_once)]
+Several = Annotated[Listed[T], Field(min_length=1)]
+"""One value or a list of at least one: several make several arms."""
+Plugins = Annotated[Listed[str], AfterValidator(_loaded)]
+Steps = Annotated[int, Field(ge=1, le=LIMITS["iterations"])]
+Batch = Annotated[int, Field(ge=1, le=LIMITS["batch"])]
+Windows = Annotated[int, Field(ge=1, le=LIMITS["windows"])]
+WindowsOrAll = Annotated[int, Field(ge=0, le=LIMITS["windows"])]
+Trials = Annotated[int, Field(ge=1, le=1000)]
+Seed = Annotated[int, Field(ge=0, lt=2**31)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+StudyName = Annotated[str, AfterValidator(_folder)]
+ActivationName = Annotated[str, one_of("activation", ACTIVATIONS)]
+ModelName = Annotated[str, one_of("model", MODELS)]
+ScaleName = Annotated[str, one_of("scale", SCALES)]
+TextName = Annotated[str, AfterValidator(_readable)]
+"""A known text, or a user's own that can be read (``data.text``)."""

@@ -1,0 +1,227 @@
+"""The one comparison: known answers from SciPy and by hand, what it does with missing and diverged runs, and what must
+not change it."""
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import actlab
+from actlab import paths
+from actlab.errors import BadInput, UnknownName
+
+VALUES = ["n", "reference", "estimate", "difference", "low", "high", "se", "df", "p", "p_holm"]
+
+
+def runs(levels, model="charlm"):
+    """A table of runs from level -> values; seeds 42, ..."""
+    rows = [(model, level, 42 + i, value) for level, values in levels.items() for i, value in enumerate(values)]
+    return pd.DataFrame(rows, columns=["model", "activation", "seed", "loss"])
+
+
+def pairs(levels, model="charlm"):
+    """A table of pairs from level -> symmetric matrix."""
+    rows = [
+        (model, level, str(i), str(j), matrix[i, j])
+        for level, matrix in levels.items()
+        for i, j in itertools.combinations(range(len(matrix)), 2)
+    ]
+    return pd.DataFrame(rows, columns=["model", "activation", "first", "second", "pd"])
+
+
+def symmetric(generator, size=5):
+    half = np.triu(generator.uniform(0.1, 0.3, (size, size)), 1)
+    return half + half.T
+
+
+def test_over_runs_it_is_the_paired_t_test_of_scipy():
+    """Difference, interval and p; Holm of three p-values by hand."""
+    generator = np.random.default_rng(0)
+    values = {name: generator.normal(50, 1, 6) for name in ("relu", "gelu", "swish", "elu")}
+    found = actlab.contrasts(runs(values), "loss")
+    p = []
+    for row in found.itertuples():
+        test = stats.ttest_rel(values[row.activation], values["relu"])
+        interval = test.confidence_interval(0.95)
+        assert (row.low, row.high, row.p) == pytest.approx((interval.low, interval.high, test.pvalue), rel=1e-9)
+        assert (row.reference, row.estimate) == pytest.approx((values["relu"].mean(), values[row.activation].mean()))
+        assert (row.n, row.df, row.status) == (6, 5, "ok")
+        p.append(test.pvalue)
+    first, second, third = sorted(p)
+    by_hand = [min(1, 3 * first), min(1, max(3 * first, 2 * second)), min(1, max(3 * first, 2 * second, third))]
+    assert sorted(found["p_holm"]) == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize(("model", "level"), [("charlm", "gelu"), ("tinylstm", "smelu_1")])
+def test_over_pairs_it_is_the_jackknife_over_runs_of_the_raw_records(committed, model, level):
+    """From the JSON with NumPy alone: the seed is left out of both arms."""
+
+    def matrix(activation):
+        every = (json.loads(p.read_text()) for p in (paths.ROOT / "results/repro-lite").glob(f"{model}-{activation}-*"))
+        record = next(r for r in every if r["kind"] == "trials" and r["activation"] == activation)
+        labels, out = record["config"]["trials"], np.full((5, 5), np.nan)
+        for pair in record["reproducibility_metrics"]:
+            i, j = map(labels.index, pair["between"])
+            out[i, j] = out[j, i] = pair["churn"]
+        return out
+
+    difference = matrix(level) - matrix("relu")
+    left_out = np.array([np.nanmean(np.delete(np.delete(difference, i, 0), i, 1)) for i in range(5)])
+    error = np.sqrt(4 / 5 * ((left_out - left_out.mean()) ** 2).sum())
+    value, reach = np.nanmean(difference), stats.t.ppf(0.975, 4) * error
+    _, table = actlab.load("repro-lite")
+    row = actlab.contrasts(table, "churn").set_index(["model", "activation"]).loc[(model, level)]
+    expected = [5, value, value - reach, value + reach, 2 * stats.t.sf(abs(value) / error, 4)]
+    assert row[["n", "difference", "low", "high", "p"]].tolist() == pytest.approx(expected, rel=1e-9)
+
+
+matrices = st.integers(0, 2**32 - 1).map(np.random.default_rng).map(lambda g: (symmetric(g), symmetric(g)))
+
+
+@given(matrices, st.randoms(use_true_random=False), st.floats(-10, 10))
+def test_what_changes_a_contrast_and_what_does_not(both, random, constant):
+    """A swap of the reference flips the sign; the order of rows and a constant change nothing; nor does the order in
+    which a pair names its runs."""
+    table = pairs(dict(zip(("relu", "gelu"), both, strict=True)))
+    table = pd.concat([table, table.assign(model="convlm", pd=table["pd"] ** 2)])
+    found = actlab.contrasts(table, "pd").set_index("model")[VALUES]
+    swapped = actlab.contrasts(table, "pd", reference="gelu").set_index("model")
+    flipped = swapped.assign(
+        difference=-swapped["difference"], low=-swapped["high"], high=-swapped["low"],
+        reference=swapped["estimate"], estimate=swapped["reference"],
+    )  # fmt: skip
+    pd.testing.assert_frame_equal(flipped[VALUES], found)
+    order = random.sample(range(len(table)), len(table))
+    turned = table.iloc[order].rename(columns={"first": "second", "second": "first"})
+    again = actlab.contrasts(turned, "pd").set_index("model").loc[found.index]
+    pd.testing.assert_frame_equal(again[VALUES], found)
+    moved = actlab.contrasts(table.assign(pd=table["pd"] + constant), "pd").set_index("model")
+    same = ["n", "difference", "low", "high", "se", "p"]
+    pd.testing.assert_frame_equal(moved[same], found[same], rtol=1e-6, atol=1e-9)
+
+
+def test_a_user_compares_what_they_computed():
+    """A logarithm of a column; another factor and reference; no group."""
+    table = runs({"relu": [1.0, 2.0, 4.0], "gelu": [2.0, 4.0, 8.0]}).assign(log=lambda t: np.log(t["loss"]))
+    found = actlab.contrasts(table, "log", by=[])
+    assert found["difference"].tolist() == pytest.approx([np.log(2)])
+    by_seed = actlab.contrasts(table.assign(seed=table["activation"], run=table["seed"]), "loss", ["model"], "run", 42)
+    assert by_seed["run"].tolist() == [43, 44]
+
+
+def test_missing_too_few_and_diverged_are_told():
+    """None of them has a p-value; what is recorded counts in the family, what is planned counts too."""
+    nan = np.nan
+    table = pd.concat(
+        [
+            runs({"relu": [1.0, 2.0, 3.0], "gelu": [1.1, 2.3, 3.1], "swish": [9.0, nan, nan], "elu": [nan] * 3}),
+            runs({"relu": [1.0], "gelu": [1.5]}, model="convlm"),
+        ]
+    )
+    found = actlab.contrasts(table, "loss").set_index(["model", "activation"])
+    words = {cell: row["status"] for cell, row in found.iterrows()}
+    assert words == {
+        ("charlm", "gelu"): "ok",
+        ("charlm", "swish"): "diverged",
+        ("charlm", "elu"): "diverged",
+        ("convlm", "gelu"): "too few",
+        ("convlm", "swish"): "missing",
+        ("convlm", "elu"): "missing",
+    }
+    assert found["p"].notna().tolist() == found["p_holm"].notna().tolist() == [True] + [False] * 5
+    one = found.loc[("charlm", "gelu")]
+    assert one["p_holm"] == pytest.approx(min(1, 4 * one["p"]))
+    assert found.loc[("charlm", "swish"), ["n", "difference"]].tolist() == [1, 8.0]
+    ten = actlab.contrasts(table, "loss", planned=10)
+    assert ten["p_holm"][0] == pytest.approx(min(1, 10 * one["p"]))
+    cells = [("charlm", "gelu"), ("tinylstm", "gelu"), ("tinylstm", "swish")]
+    listed = actlab.contrasts(table, "loss", planned=cells)
+    assert listed["status"].tolist() == ["ok", "missing", "missing"]
+    assert listed["p_holm"][0] == pytest.approx(min(1, 3 * one["p"]))
+
+
+def test_families_are_apart():
+    """Each value of the family's column is adjusted on its own."""
+    values = {"relu": [1.0, 2.0, 3.0, 4.5], "gelu": [1.1, 2.3, 3.1, 4.7], "swish": [1.0, 2.2, 3.4, 4.4]}
+    table = pd.concat([runs(values, model) for model in ("charlm", "convlm")])
+    apart = actlab.contrasts(table, "loss", family="model")
+    alone = actlab.contrasts(runs(values), "loss")
+    assert apart["p_holm"].tolist() == [*alone["p_holm"]] * 2
+    assert "p_holm" not in actlab.contrasts(table, "loss", correction=None)
+
+
+def test_equivalence_is_two_one_sided_tests_of_scipy():
+    """Within a wide margin, not within a narrow one; the larger of the two one-sided p-values; outcomes in words."""
+    generator = np.random.default_rng(1)
+    relu = generator.normal(0, 1, 8)
+    levels = {"relu": relu, "near": relu + generator.normal(0, 0.01, 8), "far": relu + generator.normal(1, 0.1, 8)}
+    found = actlab.contrasts(runs(levels), "loss", margin=0.05).set_index("activation")
+    d = levels["near"] - relu
+    sides = (
+        stats.ttest_1samp(d, -0.05, alternative="greater").pvalue,
+        stats.ttest_1samp(d, 0.05, alternative="less").pvalue,
+    )
+    assert found.loc["near", "p_equivalent"] == pytest.approx(max(sides), rel=1e-6)
+    assert found["outcome"].tolist() == ["equivalent", "higher"]
+    assert set(actlab.contrasts(runs(levels), "loss", margin=1e-9)["outcome"]) == {"undecided", "higher"}
+    assert actlab.contrasts(runs(levels), "loss", reference="far", margin=0.05)["outcome"].tolist() == ["lower"] * 2
+
+
+def test_a_bound_holds_for_all():
+    """max |d| + t(0.95) se by hand; none where one comparison has no interval."""
+    table = runs({"relu": [0.0, 0.0, 0.0], "gelu": [1.0, 2.0, 3.0], "swish": [-1.0, -1.1, -1.2]})
+    reach = stats.t.ppf(0.95, 2) * 1 / np.sqrt(3)
+    assert actlab.bound(actlab.contrasts(table, "loss")) == pytest.approx(2 + reach)
+    assert np.isnan(actlab.bound(actlab.contrasts(pd.concat([table, runs({"elu": [1.0]})]), "loss")))
+
+
+def test_means_have_an_interval_over_runs():
+    """Of runs: SciPy's t interval; of pairs: the jackknife; two runs have a pair and no interval."""
+    values = [1.0, 2.5, 3.0, 4.2]
+    found = actlab.means(runs({"relu": values}), "loss").iloc[0]
+    interval = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert (found["n"], found["low"], found["high"]) == pytest.approx((4, interval.low, interval.high))
+    matrix = symmetric(np.random.default_rng(0), 4)
+    left_out = [np.delete(np.delete(matrix, i, 0), i, 1)[np.triu_indices(3, 1)].mean() for i in range(4)]
+    of_pairs = actlab.means(pairs({"relu": matrix}), "pd", "activation").iloc[0]
+    assert of_pairs["se"] == pytest.approx(np.sqrt(3 / 4 * np.square(left_out - np.mean(left_out)).sum()))
+    two = actlab.means(pairs({"relu": matrix[:2, :2]}), "pd").iloc[0]
+    assert two["estimate"] == matrix[0, 1]
+    assert np.isnan(two["low"])
+
+
+def test_ensembles_leave_a_member_out_of_both_arms():
+    """Pairs of ensembles beside pairs of single runs: the jackknife by hand."""
+    single = pairs({"relu": symmetric(np.random.default_rng(0), 4)}).assign(size=1)
+    double = pd.DataFrame(
+        {"model": "charlm", "activation": "relu", "first": [("0", "1"), ("0", "2")], "second": [("2", "3"), ("1", "3")]}
+    ).assign(pd=[0.1, 0.14], size=2)
+    found = actlab.contrasts(pd.concat([single, double]), "pd", ["model"], "size", 1).iloc[0]
+    assert (found["n"], found["status"]) == (4, "too few")  # without any run no pair of two ensembles of two is left
+    assert found["difference"] == pytest.approx(0.12 - single["pd"].mean())
+
+
+def test_what_cannot_be_compared_is_refused():
+    """Unknown names with a hint, several rows of a run, numbers that are none."""
+    table = runs({"relu": [1.0, 2.0, 3.0], "gelu": [1.1, 2.3, 3.1]})
+    with pytest.raises(UnknownName, match="unknown column 'los': did you mean 'loss'"):
+        actlab.contrasts(table, "los")
+    with pytest.raises(UnknownName, match="unknown level of activation 'rleu': did you mean 'relu'"):
+        actlab.contrasts(table, "loss", reference="rleu")
+    twice = pd.concat([table.assign(varies="all"), table.assign(varies="init")])
+    with pytest.raises(BadInput, match=r"several of charlm, relu: add a column to by.*columns that differ: varies$"):
+        actlab.contrasts(twice, "loss")
+    assert len(actlab.contrasts(twice, "loss", by=["model", "varies"])) == 2
+    with pytest.raises(BadInput, match="expected a column of numbers, got activation"):
+        actlab.contrasts(table, "activation")
+    with pytest.raises(BadInput, match="got inf in log of charlm, relu"):
+        actlab.contrasts(table.assign(log=-np.inf), "log")
+    with pytest.raises(BadInput, match="expected a margin above 0, got 0"):
+        actlab.contrasts(table, "loss", margin=0)
+    with pytest.raises(BadInput, match="expected 'holm' or None"):
+        actlab.contrasts(table, "loss", correction="bonferroni")
