@@ -26,6 +26,8 @@ TIMEOUT = 1200
 class BookError(ActlabError):
     """Notebooks that failed: each is named with its cell and its error."""
 
+    longest = 20_000
+
 
 def execute_stale(
     workers: int = os.cpu_count() or 1, say: Callable[[str], object] = lambda line: None, root: Path = paths.ROOT
