@@ -76,9 +76,9 @@ run PARAMS --set iterations: expected name=value
 run PARAMS --track wandb: known are tensorboard
 run PARAMS --device tpu: device='tpu'
 status PARAMS --model convlm: unknown model 'convlm' in
-compare nothing nothing: results/nothing has no records
+compare nothing nothing: unknown study with trials 'nothing'
 sample nowhere.json: cannot be read as a record
-report nothing: results/nothing has no records
+report nothing: unknown study with trials 'nothing'
 replay nowhere.json: cannot be read as a record
 replay: give a record, or --all
 replay nowhere.json --all: give a record, or --all

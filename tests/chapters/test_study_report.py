@@ -67,7 +67,7 @@ def test_filters_and_no_plots(study, tmp_path):
 
 def test_wrong_names_list_what_there_is(study):
     """Unknown study, format, model, activation: the message says what is known."""
-    with pytest.raises(BadInput, match="studies that have are made-up"):
+    with pytest.raises(BadInput, match="unknown study with trials 'nothing' in results/: known are made-up"):
         summary_chapters.load("nothing")
     with pytest.raises(UnknownName, match="known are pdf, png, svg"):
         list(summary_chapters.write(summary_chapters.load(study), paths.results(), ("gif",)))
