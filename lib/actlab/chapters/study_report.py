@@ -71,8 +71,8 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
     """A recorded study, whole or only some models and activations of it.
 
     Raises:
-        BadInput: the study has no records with trials (the message lists the studies that have).
-        UnknownName: a model, an activation of the chosen models, or a reference, without a record.
+        UnknownName: a study without trials; a model, an activation of the chosen models, or a reference, without a
+            record.
     """
     records = tidy.load_records(study)
     for kind, wanted, key in (("model", models, "model_name"), ("activation", activations, "activation")):
