@@ -18,7 +18,7 @@ from tests.support.explored import catalogue
 from tests.support.tiny import ran
 
 from actlab import paths
-from actlab.widgets.explorer import Explorer
+from actlab.explorer.widget import Explorer
 
 PROGRAMS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
 BUILT = paths.ROOT / "book" / "_build" / "html"

@@ -14,7 +14,7 @@ from tests.browser.conftest import Visit
 from tests.support.explored import COMMITTED, folders
 
 from actlab import paths
-from actlab.chapters.explore import link
+from actlab.explorer import link
 from actlab.records import repro, store
 from actlab.statistics.equal_loss import EqualLoss
 

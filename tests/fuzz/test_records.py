@@ -13,8 +13,8 @@ from damage import DAMAGE, DROP, changed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actlab.chapters import explore
 from actlab.chapters import mnist as chapter
+from actlab.explorer import catalogue as explore
 from actlab.records import ablation, mnist, repro, store, tables
 from actlab.records.labels import METRICS
 from actlab.records.tables import levels

@@ -3,8 +3,9 @@ differs."""
 
 import grids
 
-from actlab.chapters import arms, explore
+from actlab.chapters import arms
 from actlab.chapters import study_report as summary_chapters
+from actlab.explorer import catalogue as explore
 from actlab.records import repro, store
 from actlab.records.settings import current, differing, named, usual
 

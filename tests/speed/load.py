@@ -12,10 +12,10 @@ from pathlib import Path
 
 import yaml
 
-from actlab.chapters import explore
+from actlab.explorer import catalogue as explore
+from actlab.explorer.widget import Explorer
 from actlab.records import store
 from actlab.study.mnist import MnistParams, arms_of
-from actlab.widgets.explorer import Explorer
 
 CELLS = 3 * 4 * 4 * 2
 """Records of one number of epochs: networks, widths, learning rates, batch sizes."""

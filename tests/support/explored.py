@@ -4,7 +4,7 @@ from functools import cache
 
 import grids
 
-from actlab.chapters import explore
+from actlab.explorer import catalogue as explore
 
 COMMITTED = ("sources", "extreme")
 

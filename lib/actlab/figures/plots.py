@@ -38,7 +38,9 @@ def forest(
     """
     keys = [(str(r.get(panel, "")), str(r[row]), str(r[series or row])) for _, r in found.iterrows()]
     limits = found.reindex(columns=[value, "low", "high"]).itertuples(index=False)
-    estimates = {key: Estimate(one, low, high, 0, "") for key, (one, low, high) in zip(keys, limits, strict=True)}
+    estimates: dict[primitives.Key, Estimate | None] = {
+        key: Estimate(one, low, high, 0, "") for key, (one, low, high) in zip(keys, limits, strict=True)
+    }
     if "status" in found:
         estimates |= {key: None for key, status in zip(keys, found["status"], strict=True) if status == "missing"}
     hollow = {key for key, full in zip(keys, found[filled], strict=True) if not full} if filled else set()

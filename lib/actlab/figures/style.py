@@ -139,7 +139,7 @@ def svg(figure: Figure) -> bytes:
 
 def as_html(figure: Figure, caption: str, link: str = "") -> str:
     """The figure with its caption, which is also its alternative text: what it shows, in words; ``link``: to the
-    explorer in the same state (``chapters.explore.link``)."""
+    explorer in the same state (``explorer.link``)."""
     caption = capital(caption)
     source, rows = (b64encode(part).decode() for part in (svg(figure), KEPT.get(figure, "").encode()))
     image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(caption, quote=True)}" data-csv="{rows}">'

@@ -3,8 +3,8 @@ differences are marked."""
 
 import pytest
 
+from actlab.explorer.panels import Laboratory, SideBySide, TrainOne, side_by_side
 from actlab.study.params import Params
-from actlab.widgets.panels import Laboratory, SideBySide, TrainOne, side_by_side
 
 PARAMS = Params(iterations=6, evaluate_every=3, batch_size=2, prediction_windows=4)
 

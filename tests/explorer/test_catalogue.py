@@ -6,8 +6,8 @@ import grids
 import pytest
 from explored import catalogue, made_up
 
-from actlab.chapters import explore
 from actlab.errors import BadInput
+from actlab.explorer import catalogue as explore
 from actlab.records.settings import in_order
 
 
@@ -50,7 +50,7 @@ def test_studies_are_read_from_the_results_folder():
     assert explore.studies()["studies"] == {}
     grids.save(grids.record(), study="repro-lite")
     assert list(explore.studies()["studies"]) == list(explore.studies(["repro-lite"])["studies"]) == ["repro-lite"]
-    with pytest.raises(BadInput, match="'repro-light' in results/: did you mean 'repro-lite'"):
+    with pytest.raises(BadInput, match="unknown study with trials .repro-light. in results.*known are repro-lite"):
         explore.studies(["repro-light"])
 
 

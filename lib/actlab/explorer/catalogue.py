@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy as np
 from scipy import stats
@@ -21,24 +20,11 @@ from actlab.records.repro import ArmResults, changed
 from actlab.records.settings import factors, in_order
 from actlab.records.store import Record
 
-_FILE = read_yaml(Path(__file__).with_name("explore.yaml"))
+_FILE = read_yaml(Path(__file__).with_name("studies.yaml"))
 TITLES: dict[str, str] = _FILE["titles"]
 KINDS: dict[str, list[str]] = _FILE["kinds"]
 THROUGH = ("total_variation", "churn")
 """The metrics of pairs that can be followed through training."""
-
-
-def link(study: str, **state: object) -> str:
-    """The address of the explorer in a state, from any page below studies/: ``explore.html#study=...&view=...``.
-
-    Args:
-        study: folder below results/.
-        state: what is not the default: ``view`` (values, through, loss, ulp, two), ``metric``, ``minus`` (a
-        reference, or none), ``x`` (iteration, or a metric), ``along`` (a factor), ``level`` (of loss: 0, the lowest
-        that all reach, to 90), ``a`` and ``b`` (a configuration's levels, joined by /), any factor (its level; of
-        activations, several with commas between).
-    """
-    return "explore.html#" + urlencode({"study": study, **state}, safe=",/")
 
 
 def studies(names: Sequence[str] | None = None) -> dict[str, Any]:

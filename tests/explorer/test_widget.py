@@ -4,7 +4,7 @@ import re
 
 from explored import catalogue
 
-from actlab.widgets.explorer import Explorer
+from actlab.explorer.widget import Explorer
 
 
 def test_page_is_whole():

@@ -269,7 +269,7 @@ function slopes({ study, styles, width }, arms, metric, found) {
   return chart.node;
 }
 
-// ---- The choice: what is shown. The page's address holds it after #, as key=value&key=value (chapters/explore.py).
+// ---- The choice: what is shown. The page's address holds it after #, as key=value&key=value (explorer/catalogue.py).
 
 const VIEWS = {
   values: "values or differences", through: "one metric against another", loss: "at equal loss",

@@ -1,5 +1,5 @@
 """The explorer as a widget: live in a notebook, plain HTML and JavaScript on the published page. What it shows:
-``chapters/explore.py``."""
+``catalogue.py``."""
 
 from __future__ import annotations
 
