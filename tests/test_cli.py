@@ -31,14 +31,16 @@ def test_run_report_replay(params, tmp_path, capsys):
     assert "nanotransformer" in (tmp_path / "out" / "summary.txt").read_text()
     (record,) = (paths.results() / "tiny-quick").glob("nano*.json")
     capsys.readouterr()
-    assert run("replay", record, "--trial", 43) == 0
+    assert run("replay", "tiny-quick/nanotransformer-gelu", "--trial", 43) == 0
     assert "equal bit for bit" in capsys.readouterr().out
-    assert run("replay", "--all", "--study", "tiny-quick", "--sample", 2, "--workers", 1) == 0
+    assert store.load_replays("tiny-quick") == []
+    assert run("replay", "--all", "--study", "tiny-quick", "--sample", 2, "--workers", 1, "--keep") == 0
     said = capsys.readouterr().out
     assert said.count("equal bit for bit") == 2
     assert "2 of 2 trials trained again; 0 contradict what replay promises" in said
-    assert len(store.load_replays("tiny-quick")) == 3
-    assert run("sample", record, "--seed", 43, "--seed", 42, "--length", 20, "--prompt", "the ", "--keep") == 0
+    assert len(store.load_replays("tiny-quick")) == 2
+    seeds = ("--seed", 43, "--seed", 42)
+    assert run("sample", "tiny-quick/nanotransformer-gelu", *seeds, "--length", 20, "--prompt", "the ", "--keep") == 0
     (texts,) = store.load_texts("tiny-quick")
     assert f"seed 43:\nthe {texts['texts']['43']}" in capsys.readouterr().out
     assert [len(text) for text in texts["texts"].values()] == [20, 20]
@@ -76,9 +78,9 @@ run PARAMS --set iterations: expected name=value
 run PARAMS --track wandb: known are tensorboard
 run PARAMS --device tpu: device='tpu'
 status PARAMS --model convlm: unknown model 'convlm' in
-compare nothing nothing: unknown study with trials 'nothing'
+compare nothing nothing: unknown study with trials
 sample nowhere.json: cannot be read as a record
-report nothing: unknown study with trials 'nothing'
+report nothing: unknown study with trials
 replay nowhere.json: cannot be read as a record
 replay: give a record, or --all
 replay nowhere.json --all: give a record, or --all

@@ -67,7 +67,7 @@ def test_filters_and_no_plots(study, tmp_path):
 
 def test_wrong_names_list_what_there_is(study):
     """Unknown study, format, model, activation: the message says what is known."""
-    with pytest.raises(BadInput, match="unknown study with trials 'nothing' in results/: known are made-up"):
+    with pytest.raises(BadInput, match="known are made-up"):
         summary_chapters.load("nothing")
     with pytest.raises(UnknownName, match="known are pdf, png, svg"):
         list(summary_chapters.write(summary_chapters.load(study), paths.results(), ("gif",)))
@@ -87,6 +87,31 @@ def test_protocol_and_an_ignored_activation_are_said():
     assert "protocol activation: ignored" in text
     assert "gated_width matched" in text
     assert "varies all" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"), [("mnist", "image"), ("ablation-novels", "token"), ("repro-lite", "character")]
+)
+def test_losses_have_the_unit_of_their_kind(committed, name, unit):
+    """Nats per image, per token, per character."""
+    labels = {metric.label for metric in summary_chapters.load(name).metrics.values() if "nats" in metric.label}
+    assert labels
+    assert all(f"nats per {unit})" in label for label in labels)
+
+
+def test_a_run_that_a_noise_floor_shares_is_counted_once(committed):
+    """The seconds of repro-lite, added up from its records: 6 models x 6 activations x (5 seeds + 2 repetitions of the
+    first)."""
+    spent = [
+        trial["seconds"]["training"] + trial["seconds"]["evaluation"]
+        for record in grids.committed("repro-lite")
+        for trial in record.get("trials", ())
+        if record["kind"] == "trials" or "-" in trial["label"]
+    ]
+    assert len(spent) == 6 * 6 * (5 + 2)
+    text = summary_of("repro-lite")
+    assert f"trials: {len(spent)} done" in text
+    assert f"training and evaluation: {sum(spent):,.0f} s in all" in text
 
 
 @pytest.mark.slow

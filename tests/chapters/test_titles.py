@@ -4,10 +4,9 @@ import pytest
 
 from actlab import paths
 from actlab.book.pages import load_pages
-from actlab.chapters import ablation, answer, companions, intro, processors, report, running
+from actlab.chapters import ablation, answer, companions, intro, processors, running
 from actlab.chapters.autopsy import trained
 from actlab.claims import ledger
-from actlab.claims.evidence import gather
 from actlab.records import ablation as ablation_records
 from actlab.records import autopsy as autopsy_records
 from actlab.records import families, repro, sources, store
@@ -27,18 +26,6 @@ def minus_relu(study, metric):
     """(model, activation) -> difference from relu and its adjusted p-value."""
     grid = families.quoting(repro.read(store.load_study(study)))
     return {(arm.model, arm.activation): (e.value, p) for arm, e, p, _ in families.tested(grid, metric)}
-
-
-def test_repro():
-    """Counts of significant differences."""
-    counts = [
-        f"{sum(p < ALPHA for _, p in found.values())} of {len(found)}"
-        for found in (minus_relu("repro-lite", metric) for metric in ("val_loss", "total_variation"))
-    ]
-    told = (
-        "After equal steps at one untuned rate, {} losses differ significantly from relu's, and {} differences between"
-    )
-    assert title("repro").startswith(told.format(*counts))
 
 
 def test_answer():
@@ -118,18 +105,6 @@ def test_extreme():
         assert abs(loss["charlm", "sine"][0] - loss["charlm", "identity"][0]) < 0.002
         assert all(sign * value * loss[cell][0] < 0 for cell, (value, _) in agreement.items())
         assert [a for (_, a), (_, p) in agreement.items() if p >= ALPHA] == [undecided]
-
-
-def test_report():
-    """Every loss moves further from relu's with size; of the full scale there is no record."""
-    assert title("report").startswith(
-        "From 34 thousand to 1 million parameters losses differ more and more from relu's; whether"
-    )
-    sizes = report.read(store.load_study("scale"))
-    assert [f"{size:,}" for size in report.sizes(sizes).values()][::3] == ["33,728", "1,017,200"]
-    assert all(e.value > 0 and p < ALPHA for e, p in adjusted(report.growth(sizes)).values())
-    assert report.verdict(sizes) == "undecided"
-    assert "none at full scale" in report.waiting(gather())
 
 
 def test_claims():

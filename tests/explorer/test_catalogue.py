@@ -50,7 +50,7 @@ def test_studies_are_read_from_the_results_folder():
     assert explore.studies()["studies"] == {}
     grids.save(grids.record(), study="repro-lite")
     assert list(explore.studies()["studies"]) == list(explore.studies(["repro-lite"])["studies"]) == ["repro-lite"]
-    with pytest.raises(BadInput, match="unknown study with trials .repro-light. in results.*known are repro-lite"):
+    with pytest.raises(BadInput, match=r"unknown study with trials .repro-light. in results.*known are repro-lite"):
         explore.studies(["repro-light"])
 
 

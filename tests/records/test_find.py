@@ -11,7 +11,7 @@ from actlab.records.find import find
 def saved(study="one", name="charlm-gelu", **more):
     """The file of an arm with these settings."""
     record = grids.record(activation="gelu", **more)
-    arm = f"{name}-{store.digest(record)[:10]}"
+    arm = f"{name}-{store.digest(record['config'])[:10]}"
     return store.save(store.path_of(study, arm), record | {"arm": arm, "study": study})
 
 

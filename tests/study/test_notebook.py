@@ -87,18 +87,18 @@ def test_every_notebook_checks_its_parameters_and_says_their_types():
         cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
         (declared,) = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
         lines = [line for cell in cells for line in cell.source.splitlines()]
-        check = [line for line in lines if re.search(r"\b(given|checked)\(globals\(\)", line)]
+        check = [line for line in lines if re.search(r"^own = {|\b(given|checked)\(globals\(\)", line)]
         needed = [line for line in lines if line.startswith("from actlab.study")]
-        own = {}
-        exec("\n".join([declared, *needed]), own)
-        own["In"] = ["", declared, "# Parameters\ntitel = 'x'"]
+        space = {}
+        exec("\n".join([declared, *needed]), space)
+        space["In"] = ["", declared, "# Parameters\ntitel = 'x'"]
         for name in ast.parse(declared).body:
             if not isinstance(name, ast.AnnAssign):
                 wrong.append(f"{path.name}: {ast.unparse(name)} has no type")
         with pytest.raises(UnknownName, match="unknown parameter 'titel'"):
-            exec("\n".join(check), own)
-        own["In"] = []
-        exec("\n".join(check), own)  # as it stands it is right
+            exec("\n".join(check), space)
+        space["In"] = []
+        exec("\n".join(check), space)  # as it stands it is right
     assert wrong == []
 
 

@@ -108,8 +108,8 @@ def own_levels(records: Iterable[Record]) -> dict[str, str]:
 
 def by_content(config: Mapping[str, Any]) -> dict[str, Any]:
     """Settings in which a user's own text is known by its hash alone, whatever its file is called."""
-    own = ["dataset"] if "dataset" in config.get("parts", {}) else []
-    return {name: value for name, value in config.items() if name not in own}
+    own = isinstance(parts := config.get("parts"), Mapping) and "dataset" in parts
+    return {name: value for name, value in config.items() if not own or name != "dataset"}
 
 
 def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -119,7 +119,8 @@ def _strange(path: Path, record: Record) -> str:
         folder, name = folder.parent, path.stem
     if arm != name:
         return f"it is the record of {brief(arm)}, not of {brief(name)}"
-    own = digest(by_content(record.get("config", {})))[:10]
+    config = record.get("config")
+    own = digest(by_content(config) if isinstance(config, dict) else config)[:10]
     if kind in list(CELLS) and not str(arm).endswith(f"-{own}"):
         return f"the name of {brief(arm)} does not end in {own}, the hash of its settings"
     if folder.parent == paths.results() and folder.name != study:
