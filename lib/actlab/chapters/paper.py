@@ -3,23 +3,26 @@ holds no result of its own."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters import ablation, arms, autopsy, companions, intro, processors, report, sources
+from actlab.chapters import arms, autopsy, companions, intro, processors, report, sources
 from actlab.chapters.answer import at_equal_seeds, detectable, means, needed, primary, tests
 from actlab.chapters.autopsy import pictures
 from actlab.claims import ledger
 from actlab.figures import answer as drawn
 from actlab.records import autopsy as defects
-from actlab.records import families, mnist, repro, store
-from actlab.records.ablation import interaction, symmetry
+from actlab.records import families, repro, store
 from actlab.records.companions import FURTHER
 from actlab.records.preregistration import params_of
 from actlab.records.settings import MAIN, kind_of
 from actlab.records.sources import METRIC, ensemble_gain, ensembles
+from actlab.records.tables import load
+from actlab.statistics.contrasts import contrasts
+from actlab.statistics.means import mean_interval
 from actlab.statistics.significance import Cells
 
 STUDIES = ("repro-lite", "answer", "sources", "sources-small", "extreme", "scale", "mnist", "ablation-tuned")
@@ -35,8 +38,8 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         sources.read(["sources", "sources-small"]),
         report.read(store.load_study("scale"), families.primary("scale")),
     )
-    images, evidence = mnist.read(store.load_study("mnist")), defects.gather()
-    answer, losses, judged = front.answer, ablation.tuned(), ledger.judge()
+    evidence = defects.gather()
+    answer, judged = front.answer, ledger.judge()
     also = companions.read(answer)
     same = also[companions.SAME].own
     values = {
@@ -87,13 +90,8 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
             "growth": report.growth(sizes),
             "verdict": report.verdict(sizes),
         },
-        "images": {network: list(cells.values()) for network, cells in mnist.tested(images).items()},
-        "gpt": {
-            "symmetry": symmetry(losses),
-            "interaction": interaction(losses),
-            "parameters": int(losses.trials["parameters"].max()),
-            "ranking": [*ablation.ranking(losses)],
-        },
+        "images": _images(load("mnist")[0]),
+        "gpt": _gpt(load("ablation-tuned")[0]),
         "params": {study: params_of(study) for study in STUDIES},
         "text": next(iter(lite.arms.values())).record["provenance"]["data"],
     }
@@ -119,6 +117,34 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
 def _cells(found: Cells) -> list[Values]:
     """Comparisons as rows."""
     return [{"model": m, "activation": a, **vars(e), "p": p} for (m, a), (e, p) in found.items()]
+
+
+def _images(trials: pd.DataFrame) -> dict[str, list[tuple[Values, float]]]:
+    """Network -> for each setting its validation accuracy minus relu's (percentage points), and Holm's p-value over all
+    settings of the network."""
+    settings = ["hidden", "learning_rate", "batch_size"]
+    found = contrasts(trials, "val_accuracy", settings, "network", family="network").rename(
+        columns={"difference": "value"}
+    )
+    shown = found[["value", "low", "high", "n"]].to_dict("records")
+    return {
+        network: [(shown[row], float(found["p_holm"][row])) for row in rows]
+        for network, rows in found.groupby("network", sort=False).groups.items()
+    }
+
+
+def _gpt(trials: pd.DataFrame) -> Values:
+    """The effect of bQ+bV on the loss (nats; below 0 it helps), what random PReLU adds to it, and every two optimizers,
+    the one with the lower loss first."""
+    wide = trials.pivot(index="seed", columns=["symmetry", "activation", "optimizer"], values="val_loss")
+    effect = wide["bQbV"] - wide["symmetric"]
+    order = trials.groupby("optimizer")["val_loss"].mean().sort_values().index
+    return {
+        "symmetry": mean_interval(effect.mean(axis=1, skipna=False)),
+        "interaction": mean_interval((effect["random_prelu"] - effect["gelu"]).mean(axis=1, skipna=False)),
+        "parameters": int(trials["parameters"].max()),
+        "ranking": [*combinations(order, 2)],
+    }
 
 
 def _extent(study: str) -> dict[str, int]:
