@@ -4,15 +4,13 @@ import pytest
 
 from actlab import paths
 from actlab.book.pages import load_pages
-from actlab.chapters import ablation, answer, companions, intro, processors, running
+from actlab.chapters import answer, companions, intro, processors, running
 from actlab.chapters.autopsy import trained
 from actlab.claims import ledger
-from actlab.records import ablation as ablation_records
 from actlab.records import autopsy as autopsy_records
 from actlab.records import families, repro, sources, store
-from actlab.records import mnist as mnist_records
 from actlab.records.companions import FURTHER
-from actlab.statistics.significance import ALPHA, adjusted, signs
+from actlab.statistics.significance import ALPHA
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -115,23 +113,6 @@ def test_claims():
     assert defect == "15 artefacts come from one bug (the activation ignored)"
 
 
-def test_ablation():
-    """On average bQ+bV raises the loss, at neither rate does it lower one significantly; the rate matters more for
-    AdamW and SOAP."""
-    assert title("ablation").startswith("In a GPT of 170 thousand parameters, breaking attention's symmetry does not")
-    published, tuned = ablation_records.read(store.load_study("ablation-novels")), ablation.tuned()
-    assert round(published.trials["parameters"].max(), -4) == 170_000
-    assert ablation_records.symmetry(tuned).low > 0
-    for f in (published, tuned):
-        assert all(e.value > 0 or p > ALPHA for e, p in adjusted(ablation_records.effects(f)).values())
-    mean = {cell: tuned.values(*cell).mean() for cell in ablation_records.CELLS}
-    orders = {tuple(o for o, *c in sorted(mean, key=mean.__getitem__) if c == [*cell[1:]]) for cell in mean}
-    assert orders == {("soap", *middle, "ecd") for middle in (("adamw", "sgdm"), ("sgdm", "adamw"))}
-    for name, rates in ablation.tuning().items():
-        drop = rates[1.0].value - min(e.value for e in rates.values())
-        assert drop > 10 * ablation_records.symmetry(tuned).value if name in ("adamw", "soap") else drop == 0
-
-
 def test_running():
     """No fault lost a result; where the same bits are promised they came; most peers take more time than we do in
     float32, and training in bfloat16 takes less on the processor of the figure, which has AMX, and more on another."""
@@ -148,21 +129,6 @@ def test_running():
     assert 2 * sum(slower) > len(slower)
     assert running.newest(running.SPEED, "peers")["provenance"]["machine"]["capability"].endswith("AMX")
     assert [ratio > 1 for kind, ratio in running.halves().items() if "Intel" in kind] == [False, True]
-
-
-def test_mnist():
-    """Counted over significant cells; at the two smaller rates GeGLU wins every one at equal width and loses most at
-    equal parameters."""
-    told = "After one epoch with {} to {} hidden units, GeGLU beats ReLU at equal width (rates up to 0.001)"
-    sweep = mnist_records.read(store.load_study("mnist"))
-    assert title("mnist").startswith(told.format(min(sweep.trials["hidden"]), max(sweep.trials["hidden"])))
-    assert "loses in half of the settings" in title("mnist")
-    wide, fair = mnist_records.tested(sweep).values()
-    assert {e.n for e, _ in [*wide.values(), *fair.values()]} == {10}
-    small = ({cell: test for cell, test in found.items() if cell[1] <= 1e-3} for found in (wide, fair))
-    assert [signs(found) for found in small] == [(16, 0), (2, 9)]
-    assert [signs(found) for found in (wide, fair)] == [(16, 4), (2, 16)]
-    assert len(fair) == 32
 
 
 def test_autopsy():

@@ -13,7 +13,6 @@ from damage import DAMAGE, DROP, changed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actlab.chapters import mnist as chapter
 from actlab.explorer import catalogue as explore
 from actlab.records import ablation, mnist, repro, store, tables
 from actlab.records.labels import METRICS
@@ -48,7 +47,6 @@ def read_all():
         for network in swept.networks:
             for hidden in levels(swept.trials, "hidden"):
                 mnist.by_epochs(swept, network, hidden)
-        chapter.sentences(swept)
         made = ablation.read(records)
         for optimizer in levels(made.trials, "optimizer"):
             made.values(optimizer, "bQbV", "gelu")
