@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help book paper test check lint types tests install constraints axe clean
+.PHONY: help book lab paper test check lint types tests install constraints axe clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -21,6 +21,10 @@ book: $(INSTALLED)  ## install, run the quick study, build the book (warnings ar
 	$(BIN)/actlab run params/repro-quick.yaml --workers $(WORKERS)
 	$(BIN)/actlab book --workers $(WORKERS)
 	@echo "The book is built. Open it: file://$(CURDIR)/book/_build/html/index.html"
+
+lab: $(INSTALLED)  ## install JupyterLab beside it, and open it on the live explorer, notebooks/explore.ipynb
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[lab]' || $(PIP) -c constraints.txt -e '.[lab]'
+	$(BIN)/jupyter lab notebooks/explore.ipynb
 
 paper: $(INSTALLED)  ## set the paper from the records: paper/_build/paper.pdf and supplement.pdf
 	$(BIN)/actlab paper

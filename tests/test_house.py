@@ -25,13 +25,14 @@ def bare(requirement):
 
 
 def test_environment_yml_and_constraints_name_the_packages_of_pyproject():
-    """conda's list and pip's list cannot drift apart: dependencies and the extra ``test``, no more and no less; and
-    constraints.txt pins each of them."""
+    """conda's list and pip's list cannot drift apart: dependencies and the extras ``test`` and ``lab``, no more and no
+    less; and constraints.txt pins each of them."""
     entries = yaml.safe_load((paths.ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     conda = [entry for entry in entries if isinstance(entry, str)]
     pip = [entry for group in entries if isinstance(group, dict) for entry in group["pip"] if not entry.startswith("-")]
     project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {bare(name) for name in project["dependencies"] + project["optional-dependencies"]["test"]}
+    extras = project["optional-dependencies"]
+    declared = {bare(name) for name in project["dependencies"] + extras["test"] + extras["lab"]}
     assert {bare(name) for name in conda + pip} - {"python", "pip"} == declared
     assert any(re.fullmatch(r"python=3\.1[1-3]", entry) for entry in conda), (
         "repo2docker (Binder) takes a Python of its own for a range"

@@ -3,6 +3,7 @@ differences are marked."""
 
 import pytest
 
+from actlab.explorer import panels
 from actlab.explorer.panels import Laboratory, SideBySide, TrainOne, side_by_side
 from actlab.study.params import Params
 
@@ -29,6 +30,17 @@ def test_train_one_now_trains(toy):
     assert "validation loss" in panel.words.value
     assert panel.bar.value == 6
     assert not panel.start.disabled
+
+
+def test_the_loss_is_drawn_while_it_trains(toy, monkeypatch):
+    """A picture is there before the run's last word."""
+    monkeypatch.setattr(panels, "EVERY", 0.0)
+    panel, seen = TrainOne(PARAMS), []
+    panel.words.observe(lambda change: seen.append((change["new"], panel.picture.value)), "value")
+    panel.train()
+    panel.thread.join(60)
+    assert "iteration 6" in seen[-2][0]
+    assert "training loss against the iteration" in seen[-2][1].lower()
 
 
 def test_stop_stops(toy):

@@ -4,6 +4,7 @@ need a kernel."""
 from __future__ import annotations
 
 import threading
+import time
 from html import escape
 from typing import Any
 
@@ -24,6 +25,8 @@ from actlab.study.trial import run_trial, trained_model
 from actlab.study.trial_repro import windows_of
 
 SEEN = {" ": "␣", "\n": "⏎\n"}
+EVERY = 2.0
+"""Seconds between two pictures of a run that is being trained."""
 MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
 
 
@@ -34,7 +37,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.params = params
         self.model = widgets.Dropdown(options=list(MODELS), value="charlm", description="model")
         self.activation = widgets.Dropdown(options=list(ACTIVATIONS), value=activation, description="activation")
-        super().__init__([widgets.HBox([self.model, self.activation, *controls]), *below])
+        row = widgets.HBox([self.model, self.activation, *controls], layout=widgets.Layout(flex_flow="row wrap"))
+        super().__init__([row, *below])
 
     def spec(self, seed: int) -> TrialSpec:
         """The chosen trial."""
@@ -120,11 +124,17 @@ class TrainOne(Panel):
     def _run(self, spec: TrialSpec) -> None:
         label = f"{spec.model}, {spec.activation}, seed {spec.seed}"
         points: list[tuple[int, float]] = []
+        drawn = time.monotonic()
 
         def watch(iteration: int, loss: float) -> None:
+            nonlocal drawn
             points.append((iteration, loss))
+            self.runs["", label] = points
             self.bar.value = iteration
             self.words.value = f"{label}: iteration {iteration} of {spec.recipe.iterations}, loss {loss:.3f} nats"
+            if time.monotonic() - drawn > EVERY:
+                self._draw()
+                drawn = time.monotonic()
             if self._asked.is_set():
                 raise Stopped(
                     f"{label} was stopped at iteration {iteration}; train it again to go on from its last evaluation"
@@ -140,12 +150,15 @@ class TrainOne(Panel):
         except ActlabError as error:
             self.words.value = escape(str(error))
         finally:
-            if points:
-                self.runs["", label] = points
-                drawn = {name: Line(*zip(*run, strict=True)) for name, run in self.runs.items()}
-                figure = lines(drawn, "iteration", "loss of a batch (nats)")
-                self.picture.value = as_html(figure, "training loss against the iteration")
+            self._draw()
             self.start.disabled, self.stop.disabled = False, True
+
+    def _draw(self) -> None:
+        """The loss of every run so far."""
+        drawn = {name: Line(*zip(*run, strict=True)) for name, run in self.runs.items()}
+        if drawn:
+            figure = lines(drawn, "iteration", "loss of a batch (nats)")
+            self.picture.value = as_html(figure, "training loss against the iteration")
 
 
 class SideBySide(Panel):
@@ -155,7 +168,9 @@ class SideBySide(Panel):
     def __init__(self, params: Params) -> None:
         self.prompt = widgets.Text(value="The ", description="prompt")
         self.start = widgets.Button(
-            description="Train both and compare", button_style="primary", layout=widgets.Layout(width="auto")
+            description="Train both and compare",
+            button_style="primary",
+            layout=widgets.Layout(width="auto", flex="0 0 auto"),  # else a narrow row cuts its label
         )
         self.out = widgets.HTML()
         super().__init__(params, "relu", [self.prompt, self.start], [self.out])
