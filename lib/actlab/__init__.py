@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from actlab.book.prose import holds
     from actlab.records.tables import load, load_baselines, load_curves, load_losses, load_pairs
-    from actlab.statistics.at_equal_loss import at_equal_loss, equal_loss
-    from actlab.statistics.contrasts import bound, contrasts, jackknife, means
+    from actlab.statistics.at_equal_loss import at_equal_loss, at_loss, equal_loss
+    from actlab.statistics.beside_training import beside_training
+    from actlab.statistics.contrasts import bound, contrasts, jackknife, means, without_each
     from actlab.study.plugins import (
         load_plugins,
         register_activation,
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "at_equal_loss",
+    "at_loss",
+    "beside_training",
     "bound",
     "contrasts",
     "equal_loss",
@@ -41,13 +44,15 @@ __all__ = [
     "register_model",
     "register_text",
     "run_experiment",
+    "without_each",
 ]
 __version__ = "0.1.0"
 HOMES = {
     "book.prose": ("holds",),
     "records.tables": ("load", "load_baselines", "load_curves", "load_losses", "load_pairs"),
-    "statistics.at_equal_loss": ("at_equal_loss", "equal_loss"),
-    "statistics.contrasts": ("bound", "contrasts", "jackknife", "means"),
+    "statistics.at_equal_loss": ("at_equal_loss", "at_loss", "equal_loss"),
+    "statistics.beside_training": ("beside_training",),
+    "statistics.contrasts": ("bound", "contrasts", "jackknife", "means", "without_each"),
     "study.run": ("run_experiment",),
     "study.weights": ("load_model",),
 }

@@ -35,7 +35,7 @@ TEXT = ("name", "text", "hash", "true or false", "names")
 SCORES = ["train_loss", "val_loss", "val_accuracy"]
 RUN = ["setting", "seed", "trial"]
 PAIR = ["first", "second", "total_variation", "relative_pd", "churn", "jensen_shannon", "label_pd"]
-ELSEWHERE = ("iteration", "decay", "size", "members")
+ELSEWHERE = ("iteration", "decay", "size", "members", "single_loss")
 """Columns of the other tables alone."""
 
 
@@ -97,20 +97,26 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
 def load_losses(study: str, of: str = "average") -> pd.DataFrame:
     """A row a network that is no single run: ``val_loss`` (nats) of every run's averaged weights (columns ``seed``,
     ``decay``, also ``val_accuracy``), or of every ensemble at equal training compute (``size``, ``members``,
-    ``iteration``; loss of the mean probabilities on the windows where predictions are compared)."""
+    ``iteration``; loss of the mean probabilities on the windows where predictions are compared); ``single_loss``: of
+    the same runs as single networks of all steps, on the same text."""
     _known("losses", of, ("average", "equal_compute"))
     arms, rows = _arms(*_chosen(study, "trials")), []
     for record, arm in arms if of == "average" else ():
         for trial in record["trials"]:
             found = trial.get("average") or {}
             found = {record["config"]["recipe"]["average"]: found} if "val_loss" in found else found
-            rows += [arm | _label(trial) | {"decay": float(decay)} | scores for decay, scores in found.items()]
+            about = arm | _label(trial) | {"single_loss": trial["final"]["val_loss"] if found else None}
+            rows += [about | {"decay": float(decay)} | scores for decay, scores in found.items()]
     for record, arm in arms if of != "average" else ():
-        for entry in record.get("equal_compute", ()):
+        ran = record.get("equal_compute", ())
+        single = {one["of"][0]: one["loss"] for entry in ran if entry["size"] == 1 for one in entry["losses"]}
+        for entry in ran:
             about = arm | {"size": entry["size"], "iteration": entry["iteration"]}
-            rows += [about | {"members": (*one["of"],), "val_loss": one["loss"]} for one in entry["losses"]]
-    own = [*RUN, "decay", *SCORES[1:]] if of == "average" else ["setting", "size", "iteration", "members", "val_loss"]
-    return _table(rows, own)
+            for one in entry["losses"]:
+                alone = sum(single.get(name, math.nan) for name in one["of"]) / len(one["of"])
+                rows.append(about | {"members": (*one["of"],), "val_loss": one["loss"], "single_loss": alone})
+    ensemble = ["setting", "size", "iteration", "members", "val_loss", "single_loss"]
+    return _table(rows, [*RUN, "decay", *SCORES[1:], "single_loss"] if of == "average" else ensemble)
 
 
 def load_baselines(study: str) -> pd.DataFrame:

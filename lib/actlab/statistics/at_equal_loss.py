@@ -11,7 +11,9 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from actlab.statistics.contrasts import (
     FOUND,
@@ -187,6 +189,20 @@ def _read(runs: Sequence[Hashable], courses: Mapping[Cell, _Course], share: floa
     last = max(losses[-1] for losses, _ in means.values())
     at = last + share * (min(losses[0] for losses, _ in means.values()) - last) if share else last
     return {cell: _interpolated(*mean, at) for cell, mean in means.items()}, float(at)
+
+
+def at_loss(losses: ArrayLike, values: ArrayLike, loss: float) -> tuple[float, bool]:
+    """What a training had where its loss first came down to ``loss``: (by linear interpolation, False); where none of
+    its evaluations is so low (by a line through the last three, True: an extrapolation).
+
+    Args:
+        losses, values: (E,) each, at the evaluations in their order.
+        loss: nats, below the first.
+    """
+    course, read = np.asarray(losses, dtype=float), np.asarray(values, dtype=float)
+    if math.isnan(value := _interpolated(course, read, loss)) and not (course <= loss).any():
+        return float(np.polyval(np.polyfit(course[-3:], read[-3:], 1), loss)), True
+    return value, False
 
 
 def _interpolated(losses: Array, metrics: Array, at: float) -> float:

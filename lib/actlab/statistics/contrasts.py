@@ -49,7 +49,7 @@ def contrasts(
     >>> contrasts(trials, "val_loss", by=["optimizer", "activation"], factor="symmetry", reference="symmetric")
 
     Args:
-        table: a row a run (column ``seed``), or a row a pair of runs or ensembles (``first``, ``second``).
+        table: a row a run (column ``seed``), an ensemble (``members``), or a pair of either (``first``, ``second``).
         metric: a numeric column, in any unit; NaN: no such value; the run or pair is left out.
         by: columns whose values make a group.
         factor: column whose levels are compared.
@@ -96,6 +96,26 @@ def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation"
     arms = _arms(table, metric, by[:-1], by[-1])
     rows = [jackknife(arm.without_one(arm.runs)).drop("p") for arm in arms.values()]
     return pd.concat([pd.DataFrame(arms.keys(), columns=by), pd.DataFrame(rows).astype({"n": int})], axis=1)
+
+
+def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
+    """The mean of each group over its runs or pairs, and again without each run: what ``jackknife`` takes, for anything
+    that is computed of these means, such as their average over groups whose runs share their seeds.
+
+    Args:
+        table, metric, by: as of ``means``.
+
+    Returns:
+        A row a group and omission: the group, ``left_out`` (the run; empty where none is), ``value`` (unit of the
+        metric; NaN where nothing is left).
+    """
+    by = names_of(by)
+    rows = [
+        [*cell, str(left_out), value]
+        for cell, arm in _arms(table, metric, by[:-1], by[-1]).items()
+        for left_out, value in zip(("", *arm.runs), arm.without_one(arm.runs), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=[*by, "left_out", "value"])
 
 
 def bound(found: pd.DataFrame) -> float:
@@ -174,6 +194,8 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[Hashable]], set[Hasha
     rows)."""
     if "seed" in rows and rows["seed"].notna().all():
         return [frozenset([seed]) for seed in rows["seed"]], {*rows["seed"]}
+    if "members" in rows:
+        return [frozenset(names) for names in rows["members"]], {*rows["members"]}
     known_name("column", "first", rows.columns)
     runs = {name: frozenset(np.ravel(name).tolist()) for name in {*rows["first"], *rows["second"]}}
     pairs = [*zip(rows["first"], rows["second"], strict=True)]

@@ -1,0 +1,57 @@
+"""Registered rules as data (``rules.yaml``): which arms a hypothesis of a plan compares, and what of the contrast
+supports or contradicts it. The contrast itself is a call of ``equal_loss`` or ``contrasts`` on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from actlab.errors import UnknownName
+from actlab.files import read_yaml
+from actlab.records.tables import load_curves, load_pairs
+
+RULES: Mapping[str, Mapping[str, Any]] = read_yaml(Path(__file__).with_name("rules.yaml"))
+"""Study -> hypothesis of the plan in its params file -> its rule."""
+
+
+def judge(study: str, hypothesis: str, found: pd.DataFrame) -> Literal["supported", "contradicted", "undecided"]:
+    """What a plan's rule says of its contrast: ``supported`` holds in all rows that it means, or ``contradicted`` in
+    one; neither: undecided.
+
+    Args:
+        study: whose params file holds the plan.
+        hypothesis: its ``name`` there.
+        found: of ``contrasts`` or ``equal_loss``, with the columns that the rule names.
+
+    Raises:
+        UnknownName: no rule for this; the message lists the known ones.
+    """
+    rule = rule_of(study, hypothesis)
+    if found.query(rule["contradicted"]).size:
+        return "contradicted"
+    complete = len(found) == len(found.query(rule["supported"])) >= rule["rows"]
+    return "supported" if complete else "undecided"
+
+
+def rule_of(study: str, hypothesis: str) -> Any:
+    """One rule."""
+    for kind, name, known in (("plan", study, RULES), ("hypothesis", hypothesis, RULES.get(study, {}))):
+        if name not in known:
+            raise UnknownName(kind, name, known)
+    return RULES[study][hypothesis]
+
+
+def arms(study: str, hypothesis: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(curves, pairs along training), as ``equal_loss`` takes them, of the arms of several studies that a rule puts
+    together; a column ``study`` says where each is from."""
+    tables: list[tuple[pd.DataFrame, ...]] = []
+    for chosen in rule_of(study, hypothesis)["arms"]:
+        two: tuple[pd.DataFrame, ...] = load_curves(chosen["study"]), load_pairs(chosen["study"], of="along")
+        for name in {"model", "activation"} & {*chosen}:
+            two = tuple(table[table[name].isin(chosen[name])] for table in two)
+        tables.append(two)
+    curves, along = (pd.concat(found, ignore_index=True) for found in zip(*tables, strict=True))
+    return curves, along
