@@ -7,6 +7,7 @@ import tiny
 import yaml
 from tiny import typed as run
 
+import actlab
 from actlab import paths
 from actlab.chapters import answer
 from actlab.records import store
@@ -100,6 +101,20 @@ def test_a_mistake_ends_in_one_line_and_code_2(words, params, capsys):
     said = capsys.readouterr().err
     assert MISTAKES[words] in " ".join(said.split())
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("file", ["remedies", "mnist", "ablation-quick", "ablation-novels"])
+def test_status_needs_no_data(file, committed, data_folder, monkeypatch, capsys):
+    """Without data and network: every arm that no record holds is missing, and nothing is asked for."""
+    asked = Mock()
+    monkeypatch.setattr("pooch.retrieve", asked)
+    assert run("status", paths.ROOT / "params" / f"{file}.yaml") == 0
+    assert "trials of" in capsys.readouterr().out
+    assert not asked.called
+
+
+def test_completion_offers_the_public_names():
+    assert {*dir(actlab)} == {*actlab.__all__, "__version__"}
 
 
 def test_a_failed_trial_is_told_and_exits_1(params, monkeypatch, capsys):

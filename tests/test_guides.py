@@ -4,6 +4,7 @@ run."""
 import json
 import os
 import re
+import shlex
 import sys
 from collections import Counter
 from itertools import product
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tiny import ran
+from tiny import ran, typed
 
 from actlab import paths
 from actlab.records import store
@@ -23,6 +24,20 @@ FILE = {"my_parts.py": "python", "my-study.yaml": "yaml"}
 
 def words(text):
     return " ".join(text.split())
+
+
+@pytest.mark.data("tinyshakespeare/input.txt")
+def test_commands_of_the_readme_that_train_nothing(committed, tmp_path, monkeypatch, subtests):
+    """As typed, in a folder with params, on the recorded studies."""
+    (tmp_path / "params").symlink_to(paths.ROOT / "params")
+    monkeypatch.chdir(tmp_path)
+    readme = (paths.ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.findall("^actlab (?:status|report|sample|data).*", readme, re.MULTILINE)
+    assert len(lines) == 4
+    for line in lines:
+        with subtests.test(line=line):
+            assert typed(*shlex.split(line, comments=True)[1:]) == 0
+    assert (tmp_path / "out" / "repro-lite" / "summary.txt").stat().st_size
 
 
 @pytest.mark.slow

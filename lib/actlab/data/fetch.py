@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -46,6 +49,20 @@ SHAKESPEARE = Source(
 )
 
 
+DOWNLOADS = ContextVar("DOWNLOADS", default=True)
+"""Whether what is missing is downloaded."""
+
+
+@contextmanager
+def no_download() -> Iterator[None]:
+    """Within it, a missing file is a ``DataError`` at once."""
+    before = DOWNLOADS.set(False)
+    try:
+        yield
+    finally:
+        DOWNLOADS.reset(before)
+
+
 def _open(path: Path) -> BinaryIO:
     """The file's content as a stream, uncompressed where it is a gzip file."""
     return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
@@ -75,6 +92,8 @@ def fetch(source: Source) -> Path:
     if not path.exists():
         known = None if source.compressed else f"sha256:{source.sha256}"  # pooch can only check the wrapper
         try:
+            if not DOWNLOADS.get():
+                raise DataError("none was tried")
             pooch.retrieve(source.url, known, fname=path.name, path=path.parent, progressbar=False)
         except Exception as error:  # requests' and pooch's errors share no base class
             raise DataError(missing(source, folder, error)) from error

@@ -1,18 +1,18 @@
 """How far a study is: trials done, running and missing of every arm, and the time that is left by recorded seconds.
-Trains nothing."""
+Trains and downloads nothing."""
 
 from __future__ import annotations
 
 import math
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from filelock import FileLock, Timeout
 
 from actlab import paths
-from actlab.errors import RecordError
+from actlab.data.fetch import no_download
+from actlab.errors import DataError, RecordError
 from actlab.records import store, tables
 from actlab.study.params import StudyParams
 from actlab.study.progress import in_time
@@ -25,11 +25,12 @@ STATES = ("recorded", "ended", "running", "missing")
 def of(params: StudyParams) -> pd.DataFrame:
     """One row an arm: ``arm``, ``trials`` planned, ``recorded``, ``ended`` (in the cache: their arm has no record yet),
     ``running``, ``missing``, and ``seconds``: left for running and missing trials on one worker; NaN where nothing of
-    its kind is recorded.
+    its kind is recorded. Without its data a trial counts as missing where no record holds it.
     """
     kind, spent, rows = kind_of(params), _seconds(params.study), []
     for arm in kind.arms_of(params):
-        states = ["recorded" if recorded(arm) else _state(cached(task)) for task in kind.tasks_of(params, arm)]
+        with no_download():
+            states = ["recorded" if recorded(arm) else _state(task) for task in kind.tasks_of(params, arm)]
         counts = {state: states.count(state) for state in STATES}
         left = counts["running"] + counts["missing"]
         seconds = left * _each(arm, spent) if left else 0.0
@@ -37,8 +38,12 @@ def of(params: StudyParams) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _state(place: Path) -> str:
-    """Of the trial that ends in this file."""
+def _state(task: Any) -> str:
+    """Of a trial without a record."""
+    try:
+        place = cached(task)
+    except DataError:  # what is cached is known by its data, too
+        return "missing"
     lock = place.with_suffix(".lock")
     if place.exists() or not lock.exists():
         return "ended" if place.exists() else "missing"
