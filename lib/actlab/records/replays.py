@@ -1,0 +1,68 @@
+"""The same run on two kinds of processor, from records and replays: what rounding alone makes of a result.
+
+Two kinds add the same numbers in another order, so that every sum may differ in its last digits; seed, data and
+versions are the same. One table; sentences and figures are the page's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from math import nan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from actlab.errors import BadInput
+from actlab.records import store
+from actlab.records.families import finished, training
+from actlab.records.store import Record
+
+PROCESSOR = ("processor", "generation", "capability")
+"""What of a machine may differ between twins."""
+TRIAL = ["run", "label", "model", "activation", "scale"]
+
+
+def load_twins(studies: Sequence[str]) -> pd.DataFrame:
+    """The twins among the trials of some studies and their replays (``twins``).
+
+    Raises:
+        BadInput: there is none.
+    """
+    records = [r for study in studies for r in store.load_study(study) if r["kind"] == "trials"]
+    found = twins(records, [replay for study in studies for replay in store.load_replays(study)])
+    if found.empty:
+        said = f"no run of {', '.join(studies)} has a record or replay on a second kind of processor yet"
+        raise BadInput(f"{said}: `actlab replay` on another kind makes them")
+    return found
+
+
+def twins(records: list[Record], replays: Iterable[Record]) -> pd.DataFrame:
+    """A row a trial that was trained on two kinds of processor with the same versions, once in a record and once in
+    another record or in a replay, in the order of models and activations: ``processors``, how far the two final
+    validation losses lie ``apart``, and ``between_seeds`` the mean distance of two seeds of its arm (nats)."""
+    arms = {(record["study"], record["arm"]): record for record in records}
+    runs = [_run(r, r["provenance"], t["label"], t["final"]["val_loss"]) for r, t in finished(records)]
+    runs += [
+        _run(arm, replay["provenance"], replay["trial"], replay["val_loss"]["now"])
+        for replay in replays
+        if (arm := arms.get((replay["study"], replay["arm"]))) and "val_loss" in replay
+    ]
+    found = pd.DataFrame(runs, columns=[*TRIAL, "processor", "versions", "loss", "between_seeds"])
+    found = found.drop_duplicates([*TRIAL, "processor", "versions"])  # the first run on each
+    found["between_seeds"] = found.groupby(TRIAL)["between_seeds"].transform("first")
+    both = found.merge(found, on=[*TRIAL, "versions", "between_seeds"], suffixes=("", "_other"))
+    both = both[both["processor"] < both["processor_other"]]
+    both["processors"] = list(zip(both["processor"], both["processor_other"], strict=True))
+    both["apart"], both["other"] = (both["loss"] - both["loss_other"]).abs(), both["activation"] != "relu"
+    return both.sort_values(["model", "other", "activation", "scale", "label"], ignore_index=True)
+
+
+def _run(record: Record, origin: Record, label: str, loss: float) -> tuple[Any, ...]:
+    """A row of ``runs``: the trial, where it was trained, its final loss, and its arm's distance of seeds."""
+    versions = store.canonical({key: value for key, value in origin["machine"].items() if key not in PROCESSOR})
+    losses = [trial["final"]["val_loss"] for _, trial in finished([record])]
+    seeds = float(np.mean([abs(a - b) for a, b in combinations(losses, 2)])) if len(losses) > 1 else nan
+    who = (training(record, label), label, record["model_name"], record["activation"], record["config"]["scale"])
+    return *who, str(origin["machine"]["processor"]), versions, loss, seeds
