@@ -14,7 +14,7 @@ def test_every_paper_that_is_named_is_in_the_bibliography():
     """Whether code, a notebook or a page gives its arXiv number; and an entry that has a number is a link."""
     book = paths.ROOT / "book"
     files = [
-        *(paths.ROOT / "lib" / "actlab").rglob("*.py"),
+        *(paths.ROOT / "lib").rglob("*.py"),
         *(paths.ROOT / "notebooks").glob("*.ipynb"),
         *book.glob("*.md"),
     ]

@@ -5,12 +5,11 @@ import pytest
 from actlab import paths
 from actlab.book.pages import load_pages
 from actlab.chapters import answer, companions, intro, processors, running
-from actlab.chapters.autopsy import trained
-from actlab.claims import ledger
-from actlab.records import autopsy as autopsy_records
 from actlab.records import families, repro, sources, store
 from actlab.records.companions import FURTHER
 from actlab.statistics.significance import ALPHA
+from actlab_audit import ledger, readings
+from actlab_audit.autopsy import trained
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -138,7 +137,7 @@ def test_autopsy():
         title("autopsy")
         == "Re-introducing the published bugs in small networks reproduces the published kinds of anomalies"
     )
-    evidence = autopsy_records.gather()
+    evidence = readings.gather()
     assert "165 of 165 evaluations" in trained.identical(evidence)[0]
     leaky, causal = (float(side.split()[0]) for side in trained.leak(evidence))
     assert leaky < 0.1 < 2 < causal

@@ -83,6 +83,6 @@ def test_downloads_are_https_with_a_checksum():
     listed = [source for row in DATASETS.values() for source in row.files()]
     assert len(listed) > 100
     assert all(source.url.startswith("https://") and re.fullmatch("[0-9a-f]{64}", source.sha256) for source in listed)
-    text = "".join(file.read_text(encoding="utf-8") for file in (paths.ROOT / "lib" / "actlab").rglob("*.py"))
+    text = "".join(file.read_text(encoding="utf-8") for file in (paths.ROOT / "lib").rglob("*.py"))
     names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}
     assert set(re.findall(r"\bhttp://[^\s\"'`)]+", text)) <= names

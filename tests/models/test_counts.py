@@ -8,9 +8,9 @@ import tiny
 import torch
 
 from actlab.activations import ACTIVATIONS
-from actlab.claims.audited_numbers import numbers
 from actlab.errors import BadInput
 from actlab.models import MODELS, SCALES, build_model, count_parameters
+from actlab_audit.audited_numbers import numbers
 
 GATED = [name for name, entry in ACTIVATIONS.items() if entry.gated]
 PLAIN = [name for name, entry in ACTIVATIONS.items() if not entry.gated and not entry.per_feature]

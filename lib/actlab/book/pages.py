@@ -23,7 +23,7 @@ from actlab.records import store
 
 FOLDER = "studies"
 """Of the executed notebooks, below ``book/``: ignored by git, and whatever no entry names is removed from it."""
-PACKAGE = Path(actlab.__file__).resolve().parent
+LIBRARY = Path(actlab.__file__).resolve().parents[1]
 
 
 class Page(BaseModel):
@@ -108,11 +108,11 @@ def contents(files: Iterable[tuple[str, Path]]) -> str:
 
 @cache
 def software() -> str:
-    """Hash of the package's files, of Python and of every installed package."""
-    sources = sorted(path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    """Hash of the packages' files, of Python and of every installed package."""
+    sources = sorted(path for path in LIBRARY.rglob("*") if path.is_file() and path.suffix != ".pyc")
     installed = sorted(f"{package.name}=={package.version}" for package in metadata.distributions())
     return store.digest(
-        [contents((str(path.relative_to(PACKAGE)), path) for path in sources), platform.python_version(), installed]
+        [contents((str(path.relative_to(LIBRARY)), path) for path in sources), platform.python_version(), installed]
     )
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from actlab.chapters import answer as chapter
 from actlab.chapters import companions, processors
-from actlab.claims import ledger
 from actlab.records import repro, sources, store
 from actlab.records.answer import METRIC, Answer
 from actlab.records.remedies import AVERAGED, ENSEMBLE
 from actlab.records.repro import Grid
 from actlab.records.wording import extremes, small, span
 from actlab.statistics.equal_loss import Curves
+from actlab_audit import ledger
 
 TWINS = ("answer", "answer-fresh")
 """Studies at tuned rates with runs on two kinds of processor."""

@@ -9,12 +9,9 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters import arms, autopsy, companions, intro, processors, report, sources
+from actlab.chapters import arms, companions, intro, processors, report, sources
 from actlab.chapters.answer import at_equal_seeds, detectable, means, needed, primary, tests
-from actlab.chapters.autopsy import pictures
-from actlab.claims import ledger
 from actlab.figures import answer as drawn
-from actlab.records import autopsy as defects
 from actlab.records import families, repro, store
 from actlab.records.companions import FURTHER
 from actlab.records.preregistration import params_of
@@ -24,6 +21,8 @@ from actlab.records.tables import load
 from actlab.statistics.contrasts import contrasts
 from actlab.statistics.means import mean_interval
 from actlab.statistics.significance import Cells
+from actlab_audit import autopsy, ledger, readings
+from actlab_audit.autopsy import pictures
 
 STUDIES = ("repro-lite", "answer", "sources", "sources-small", "extreme", "scale", "mnist", "ablation-tuned")
 """That the paper counts, in the order of its first table."""
@@ -38,7 +37,7 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         sources.read(["sources", "sources-small"]),
         report.read(store.load_study("scale"), families.primary("scale")),
     )
-    evidence = defects.gather()
+    evidence = readings.gather()
     answer, judged = front.answer, ledger.judge()
     also = companions.read(answer)
     same = also[companions.SAME].own

@@ -13,8 +13,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from actlab.chapters.template import frame
-from actlab.claims.audited_numbers import numbers
-from actlab.claims.evidence import Evidence
 from actlab.figures.primitives import Line, line, lines
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro
@@ -27,6 +25,8 @@ from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import paired_difference, spearman
 from actlab.statistics.significance import ALPHA, REFERENCE, adjusted
 from actlab.statistics.variance import block_share
+from actlab_audit.audited_numbers import numbers
+from actlab_audit.evidence import Evidence
 
 LOSS, SHARE = "loss minus relu's (nats)", "share of the loss's variance between activations"
 CAPTION = (

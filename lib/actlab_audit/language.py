@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from actlab.claims.evidence import Arms, Evidence, since
-from actlab.claims.rules import label, mean, number, of_records
-from actlab.claims.verdicts import Finding, Judged, decided, explained, signs, unexplained
-from actlab.records.autopsy import Reading
 from actlab.records.defects import BOTH, UNPAIRED
 from actlab.records.wording import measured
 from actlab.statistics.means import pair_mean_difference, spearman
+from actlab_audit.evidence import Arms, Evidence, since
+from actlab_audit.readings import Reading
+from actlab_audit.rules import label, mean, number, of_records
+from actlab_audit.verdicts import Finding, Judged, decided, explained, signs, unexplained
 
 MIXED = "two metrics in one table"
 GAIN = 0.1

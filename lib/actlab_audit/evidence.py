@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from actlab.records import autopsy, store
-from actlab.records.autopsy import Reading
+from actlab.records import store
 from actlab.records.defects import BOTH, DOUBLED, IGNORED
 from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import date_of, usual
 from actlab.records.store import Record
+from actlab_audit.readings import Reading, readings
 
 NOTHING = read([])
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
@@ -71,7 +71,7 @@ def gather() -> Evidence:
     """All that is recorded; arms that somebody added under other settings decide no claim."""
     grids = {scale: read(found) for scale, study in STUDIES.items() if (found := usual(store.load_study(study)))}
     flawed = [record for study in FLAWED for record in store.load_study(study)]
-    return Evidence(grids, by_defect(flawed), autopsy.readings(flawed))
+    return Evidence(grids, by_defect(flawed), readings(flawed))
 
 
 def by_defect(records: Iterable[Record]) -> dict[tuple[str, int], Grid]:

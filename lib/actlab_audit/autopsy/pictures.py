@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from actlab.chapters.autopsy.trained import LEAKY, ignoring
-from actlab.chapters.autopsy.trained import points as snapshots
 from actlab.figures.primitives import Line, line, lines, points
-from actlab.records.autopsy import Autopsy
 from actlab.records.repro import ArmResults
 from actlab.statistics.estimate import Estimate
+from actlab_audit.autopsy.trained import LEAKY, ignoring
+from actlab_audit.autopsy.trained import points as snapshots
+from actlab_audit.readings import Autopsy
 
 LOSS = "validation loss (nats)"
 CAPTIONS = {

@@ -4,9 +4,9 @@ import pytest
 import yaml
 from scipy import stats
 
-from actlab.claims import ledger
-from actlab.claims import text_rules as texts
-from actlab.claims.audited_numbers import numbers
+from actlab_audit import ledger
+from actlab_audit import text_rules as texts
+from actlab_audit.audited_numbers import numbers
 
 
 def test_arithmetic():

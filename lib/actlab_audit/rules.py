@@ -15,9 +15,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from actlab.claims.audited_numbers import numbers
-from actlab.claims.evidence import STUDIES, Arms, Evidence, since
-from actlab.claims.verdicts import (
+from actlab.records.ablation import Factorial
+from actlab.records.labels import METRICS, words
+from actlab.records.mnist import Sweep
+from actlab.records.repro import ArmResults, combined
+from actlab.records.tables import levels
+from actlab.records.wording import above_zero, measured
+from actlab.statistics.estimate import Array
+from actlab.statistics.means import coefficient_of_variation
+from actlab_audit.audited_numbers import numbers
+from actlab_audit.evidence import STUDIES, Arms, Evidence, since
+from actlab_audit.verdicts import (
     Between,
     Finding,
     Judged,
@@ -32,14 +40,6 @@ from actlab.claims.verdicts import (
     unexplained,
     within,
 )
-from actlab.records.ablation import Factorial
-from actlab.records.labels import METRICS, words
-from actlab.records.mnist import Sweep
-from actlab.records.repro import ArmResults, combined
-from actlab.records.tables import levels
-from actlab.records.wording import above_zero, measured
-from actlab.statistics.estimate import Array
-from actlab.statistics.means import coefficient_of_variation
 
 ANY = tuple(STUDIES)
 RELU = ("relu",)

@@ -12,13 +12,13 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.book.pages import load_pages
-from actlab.claims import ablation, language, ledger, mnist
-from actlab.claims import rules as tests
-from actlab.claims import text_rules as texts
-from actlab.claims.evidence import Evidence
-from actlab.claims.verdicts import VERDICTS, Finding
 from actlab.errors import BadInput
 from actlab.records.repro import read
+from actlab_audit import ablation, language, ledger, mnist
+from actlab_audit import rules as tests
+from actlab_audit import text_rules as texts
+from actlab_audit.evidence import Evidence
+from actlab_audit.verdicts import VERDICTS, Finding
 
 SNAPSHOT = Path(__file__).with_name("verdicts.yaml")
 MODELS = [claim for claim in ledger.claims() if claim.reads == "models"]
@@ -150,7 +150,8 @@ def test_a_changed_rule_has_its_date():
     dates = ledger._file()["changed"]
     ids = [id for each in dates.values() for id in each]
     assert sorted(ids) == sorted({claim.id for claim in ledger.claims()} | {"shared"})
-    rules = ["lib/actlab/claims", ":!lib/actlab/claims/ledger.py"]
+    others = [f":!lib/actlab_audit/{name}" for name in ("ledger.py", "page.*", "autopsy")]
+    rules = ["lib/actlab_audit", *others, "lib/actlab/claims", ":!lib/actlab/claims/ledger.py"]
     last = paths.git("log", "-1", "--format=%cs", "--invert-grep", "--grep=^Rules: unchanged$", "--", *rules)
     assert (last or "").strip() <= max(dates)[:10]
     told, day = ledger.told, "2026-01-02T00:30:00+02:00"

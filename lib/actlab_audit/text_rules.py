@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from actlab.claims.audited_numbers import numbers
-from actlab.claims.verdicts import FILES, TEXT, Between, Finding, decided, explained
 from actlab.records.defects import FINAL
 from actlab.statistics.estimate import LEVEL
 from actlab.statistics.means import spearman
 from actlab.statistics.significance import power_two_sample
+from actlab_audit.audited_numbers import numbers
+from actlab_audit.verdicts import FILES, TEXT, Between, Finding, decided, explained
 
 Statement = Between | frozenset[str]
 """Of a text: a number as precisely as it was given, or words."""

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from actlab.claims.verdicts import Between, Finding, absent, decided, ran
 from actlab.records.ablation import CELLS, PUBLISHED, Factorial, batches, interaction
 from actlab.records.ablation import effects as effects_of
 from actlab.records.labels import words
 from actlab.records.store import Record
 from actlab.records.wording import measured, signed
 from actlab.statistics.means import mean_interval
+from actlab_audit.verdicts import Between, Finding, absent, decided, ran
 
 PUBLISHED_SCALE, PUBLISHED_TOKENS = "124m", 500_000_000
 

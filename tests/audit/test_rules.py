@@ -5,9 +5,9 @@ import pytest
 import yaml
 from tests.support import grids
 
-from actlab.claims import rules
-from actlab.claims.evidence import Evidence, by_defect
 from actlab.records.repro import read
+from actlab_audit import rules
+from actlab_audit.evidence import Evidence, by_defect
 
 LOSSES = (2.0, 2.1, 2.2)
 IGNORED, PADDED = "activation: ignored", "padding: both"

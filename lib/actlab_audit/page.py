@@ -3,22 +3,26 @@ and without scripts all are there."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from IPython.display import HTML
+from jinja2 import Environment, FileSystemLoader
 
 from actlab import paths
-from actlab.book.templates import rendered
-from actlab.claims import ledger
-from actlab.claims.verdicts import VERDICTS
 from actlab.files import read_yaml
 from actlab.records.labels import words
+from actlab_audit import ledger
+from actlab_audit.verdicts import VERDICTS
+
+TEMPLATE = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True).get_template("page.html")
 
 
 def bar(judged: pd.DataFrame) -> Any:
     """The verdicts on claims about outcomes as one stacked bar, with its legend."""
     counts = ledger.outcomes(judged)
-    return rendered("claims", counts=counts, said=ledger.replicated(judged))
+    return HTML(TEMPLATE.render(counts=counts, said=ledger.replicated(judged)))
 
 
 def rows(judged: pd.DataFrame) -> Any:
@@ -27,4 +31,4 @@ def rows(judged: pd.DataFrame) -> Any:
     outcomes, others = (ordered.query(f"kind {sign} 'outcome'").to_dict("index") for sign in ("==", "!="))
     contents = [page for part in read_yaml(paths.ROOT / "_toc.yml")["parts"] for page in part["chapters"]]
     titles = {page["file"]: page["title"] for page in contents}
-    return rendered("claims", outcomes=outcomes, others=others, titles=titles, words=words)
+    return HTML(TEMPLATE.render(outcomes=outcomes, others=others, titles=titles, words=words))

@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from actlab.claims.audited_numbers import numbers
-from actlab.records.autopsy import Autopsy
 from actlab.records.defects import IGNORED
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.wording import listing, measured, signed
+from actlab_audit.audited_numbers import numbers
+from actlab_audit.readings import Autopsy
 
 LEAKY, UNIGRAM = "convlm", "tinylstm"
 CHARLM = ("charlm", "relu")

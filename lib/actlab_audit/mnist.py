@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from actlab.claims.verdicts import Finding, absent, decided
 from actlab.records.defects import DOUBLED
 from actlab.records.mnist import (
     CELL,
@@ -14,6 +13,7 @@ from actlab.records.mnist import (
 )
 from actlab.records.wording import signed
 from actlab.statistics.estimate import Estimate
+from actlab_audit.verdicts import Finding, absent, decided
 
 EQUAL_WIDTH, EQUAL_PARAMETERS = "geglu_equal_width", "geglu_equal_parameters"
 WIDTHS = (2, 4, 8, 16)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from actlab.chapters.autopsy import trained
-from actlab.claims.audited_numbers import numbers
 from actlab.files import read_yaml
-from actlab.records.autopsy import Autopsy
 from actlab.records.wording import measured
+from actlab_audit.audited_numbers import numbers
+from actlab_audit.autopsy import trained
+from actlab_audit.readings import Autopsy
 
 
 def anomalies(evidence: Autopsy) -> dict[str, dict[str, str]]:

@@ -5,7 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from actlab.claims.verdicts import (
+from actlab.records.labels import WORDS
+from actlab.statistics.means import mean_interval
+from actlab.study.defects import DEFECTS
+from actlab_audit.verdicts import (
     MEANINGS,
     VERDICTS,
     Between,
@@ -15,9 +18,6 @@ from actlab.claims.verdicts import (
     signs,
     within,
 )
-from actlab.records.labels import WORDS
-from actlab.statistics.means import mean_interval
-from actlab.study.defects import DEFECTS
 
 
 def test_every_verdict_has_a_meaning_and_every_flaw_words():

@@ -15,9 +15,6 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from actlab.claims import ablation, mnist
-from actlab.claims.evidence import gather, since
-from actlab.claims.verdicts import FLAW, MEANINGS, VERDICTS, Finding, absent
 from actlab.errors import BadInput
 from actlab.files import read_yaml
 from actlab.records import ablation as ablation_records
@@ -25,6 +22,9 @@ from actlab.records import mnist as mnist_records
 from actlab.records import store
 from actlab.records.labels import words
 from actlab.records.settings import usual
+from actlab_audit import ablation, mnist
+from actlab_audit.evidence import gather, since
+from actlab_audit.verdicts import FLAW, MEANINGS, VERDICTS, Finding, absent
 
 FILE = Path(__file__).with_name("claims.yaml")
 KINDS = {"outcome": "outcomes of training", "setting": "settings", "count": "counts and arithmetic"}
@@ -140,7 +140,7 @@ def finding(claim: Claim, evidence: Any, first: str = "") -> Finding:
     if from_records and (missing := READERS[claim.reads][2](evidence)):
         return absent(missing)
     try:
-        found: Finding = resolve_name(f"actlab.claims.{claim.rule}")(evidence, **claim.arguments)
+        found: Finding = resolve_name(f"actlab_audit.{claim.rule}")(evidence, **claim.arguments)
     except Exception as error:
         error.add_note(f"row {claim.id} of {FILE}, rule {claim.rule}")
         raise

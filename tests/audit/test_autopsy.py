@@ -7,14 +7,14 @@ import grids
 import numpy as np
 import pytest
 
-from actlab.chapters.autopsy import anomalies, answer, pictures, table, trained
-from actlab.records import autopsy
 from actlab.records.repro import read
+from actlab_audit import readings
+from actlab_audit.autopsy import anomalies, answer, pictures, table, trained
 
 
 @pytest.fixture
 def evidence(committed):
-    return autopsy.gather()
+    return readings.gather()
 
 
 def mean(entries, name):

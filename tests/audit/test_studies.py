@@ -11,16 +11,16 @@ from tests.support.ablations import made_up, record, records
 from tests.support.sweeps import LIFT, longer
 from tests.support.sweeps import made_up as swept
 
-from actlab.claims import language, ledger
-from actlab.claims.audited_numbers import numbers
-from actlab.claims.evidence import Evidence
-from actlab.claims.verdicts import decided
 from actlab.records import ablation as ablation_records
 from actlab.records import mnist as mnist_records
 from actlab.records.ablation import PUBLISHED
-from actlab.records.autopsy import Reading
 from actlab.records.mnist import Sweep
 from actlab.records.repro import ArmResults, read
+from actlab_audit import language, ledger
+from actlab_audit.audited_numbers import numbers
+from actlab_audit.evidence import Evidence
+from actlab_audit.readings import Reading
+from actlab_audit.verdicts import decided
 
 WAITS = "not yet tested"
 
