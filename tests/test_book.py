@@ -72,8 +72,9 @@ def test_inputs_change_when_and_only_when_what_a_page_depends_on_does(root, monk
     assert changed() == {(name, "notebook") for name in NAMES}
     (root / "book/pages.yaml").write_text(PAGES.replace("green", "grey"))
     assert changed() == {("studies/alone", "parameters")}
-    (root / "module.py").write_text("")
-    monkeypatch.setattr(pages, "PACKAGE", root)
+    (root / "actlab_own").mkdir()
+    (root / "actlab_own" / "module.py").write_text("")
+    monkeypatch.setattr(pages, "LIBRARY", root)
     pages.software.cache_clear()
     assert changed() == {(name, "software") for name in NAMES}
     pages.software.cache_clear()

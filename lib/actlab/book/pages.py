@@ -109,7 +109,7 @@ def contents(files: Iterable[tuple[str, Path]]) -> str:
 @cache
 def software() -> str:
     """Hash of the packages' files, of Python and of every installed package."""
-    sources = sorted(path for path in LIBRARY.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    sources = sorted(path for path in LIBRARY.glob("actlab*/**/*") if path.is_file() and path.suffix != ".pyc")
     installed = sorted(f"{package.name}=={package.version}" for package in metadata.distributions())
     return store.digest(
         [contents((str(path.relative_to(LIBRARY)), path) for path in sources), platform.python_version(), installed]
