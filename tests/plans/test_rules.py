@@ -17,9 +17,10 @@ def test_every_hypothesis_has_a_rule_and_every_rule_a_hypothesis(study):
     assert {entry["name"] for entry in plan_of(study)["hypotheses"]} == {*RULES[study]}
 
 
-def test_every_plan_of_the_answer_and_of_remedies_is_here():
+def test_every_plan_that_a_page_judges_is_here():
     """A plan that is written without a rule would never be judged."""
-    files = [path.stem for name in ("answer*", "remedies") for path in (paths.ROOT / "params").glob(f"{name}.yaml")]
+    names = ("answer*", "remedies", "corner")
+    files = [path.stem for name in names for path in (paths.ROOT / "params").glob(f"{name}.yaml")]
     assert {study for study in files if plan_of(study)} == {*RULES}
 
 
@@ -55,6 +56,10 @@ CASES = [
         for same in [{"rank_correlation": 0.6, "significant": 3, "significant_main": 3}]
         for side, word in ((0.01, "supported"), (-0.01, "contradicted"))
     ],
+    ("corner", "a rounded corner keeps a rounding error small", rows(-3.1, -4.0, -5.0), "supported"),
+    ("corner", "a rounded corner keeps a rounding error small", rows(-3.1, -4.0, -2.9), "contradicted"),
+    ("corner", "a rounded corner keeps a rounding error small", rows(-3.1, -4.0), "undecided"),
+    ("corner", "it costs no loss", rows(-0.1, -0.1, 0.005), "undecided"),
     ("remedies", "averaging does no harm to the loss", rows(*[-0.03] * 12), "supported"),
     ("remedies", "averaging does no harm to the loss", rows(*[-0.03] * 11, 0.03), "contradicted"),
     (
