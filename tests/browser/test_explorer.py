@@ -110,7 +110,9 @@ def flat(found):
 def test_copied_python_gives_the_shown_numbers(visit, tmp_path, state, columns):
     """Executed on the same records, it prints every number of the table."""
     for record in folders()["repro-lite"]:
-        store.save(store.path_of("repro-lite", f"{record.get('arm', '')}-{record['kind']}"), record)
+        store.save(
+            store.path_of("repro-lite", f"{record.get('arm', '')}-{record['kind']}"), {**record, "study": "repro-lite"}
+        )
     for name in COMMITTED:
         (tmp_path / "results" / name).symlink_to(paths.ROOT / "results" / name)
     page, printed = opened(visit, **dict(parse_qsl(state))), []

@@ -4,11 +4,13 @@ import json
 
 import grids
 import pytest
-from explored import catalogue, made_up
+from explored import catalogue, folders, made_up
 
 from actlab.errors import BadInput
 from actlab.explorer import catalogue as explore
 from actlab.records.settings import in_order
+from actlab.records.tables import of_records
+from actlab.statistics.contrasts import contrasts
 
 
 def test_studies_go_by_names_in_words_in_the_menus_order():
@@ -38,6 +40,18 @@ def test_training_is_followed_at_every_snapshot_and_at_the_end():
     assert [len(row) for row in found["val_loss"]] == [5] * 5
     assert [len(row) for row in found["total_variation"]] == [10] * 5
     assert found["total_variation"][-1] == pytest.approx(arm["singles"]["total_variation"], abs=5.1e-7)
+
+
+def test_significance_is_that_of_the_public_comparisons():
+    """Holm over the study, at the end of training and at equal loss."""
+    study, (trials, pairs) = catalogue()["studies"]["extreme"], of_records(folders()["extreme"])
+    for metric, table in (("val_loss", trials), ("total_variation", pairs)):
+        expected = contrasts(table.query("kind == 'trials'"), metric).set_index("activation")["p_holm"]
+        shown = {arm["at"]["activation"]: arm["p"][metric] for arm in study["arms"] if arm["p"]}
+        assert shown == pytest.approx(expected.to_dict(), rel=1e-6)
+    arms = [arm for arm in catalogue()["studies"]["sources"]["arms"] if arm["p"]]
+    assert len(arms) == 24
+    assert all(0 <= arm["p"]["loss total_variation"] <= 1 for arm in arms)
 
 
 def test_catalogue_is_strict_json():

@@ -19,9 +19,13 @@ from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
 from actlab.records.repro import ArmResults, changed
 from actlab.records.settings import factors, in_order
 from actlab.records.store import Record
+from actlab.statistics.equal_loss import equal_loss
+from actlab.statistics.estimate import Estimate
+from actlab.statistics.significance import adjusted
 
 _FILE = read_yaml(Path(__file__).with_name("studies.yaml"))
-TITLES: dict[str, str] = _FILE["titles"]
+GROUPS = {name: group for group, titles in _FILE["groups"].items() for name in titles}
+TITLES = {name: title for titles in _FILE["groups"].values() for name, title in titles.items()}
 KINDS: dict[str, list[str]] = _FILE["kinds"]
 THROUGH = ("total_variation", "churn")
 """The metrics of pairs that can be followed through training."""
@@ -61,10 +65,19 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
     names = KINDS[kind] or list(METRICS)
     arms = [_arm(record, names, apart, records) for record in records if record["kind"] == kind]
     levels = {factor: in_order({arm["at"][factor] for arm in arms}) for factor in arms[0]["at"]}
+    series = factors(kind)[1]
+    reference = "relu" if "relu" in levels[series] else levels[series][0]
+    main = [ArmResults(record) for record in records if record["kind"] == kind]
+    for arm, found in zip(
+        arms, _significance(main, [arm["at"] for arm in arms], series, reference, names), strict=True
+    ):
+        arm["p"] = found
     return {
         "title": TITLES.get(name, name),
+        "group": GROUPS.get(name, "Your own studies"),
+        "reference": reference,
         "kind": kind,
-        "series": factors(kind)[1],
+        "series": series,
         "cells": recorded.CELLS[kind],
         "factors": {
             factor: {"label": _FILE["labels"].get(factor, factor.replace("_", " ")), "levels": found}
@@ -76,6 +89,30 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
         },
         "arms": sorted(arms, key=lambda arm: [levels[factor].index(level) for factor, level in arm["at"].items()]),
     }
+
+
+def _significance(
+    arms: Sequence[ArmResults], places: Sequence[dict[str, str]], series: str, reference: str, names: Iterable[str]
+) -> list[dict[str, float]]:
+    """Of each arm: metric -> p-value of its difference from the reference, adjusted by Holm over the study's
+    comparisons in that metric; ``loss METRIC``: at equal loss."""
+    groups: dict[tuple[str, ...], dict[str, int]] = {}
+    for i, at in enumerate(places):
+        groups.setdefault(tuple(value for name, value in at.items() if name != series), {})[at[series]] = i
+    families: dict[str, dict[int, Estimate]] = {}
+    for group in groups.values():
+        if reference not in group or len(group) < 2:
+            continue
+        others = {level: i for level, i in group.items() if level != reference}
+        for name in names:
+            found = {i: arms[i].minus(arms[group[reference]], name) for i in others.values()}
+            families.setdefault(name, {}).update(found)
+        followed = all(arms[i].record.get("trajectory") for i in group.values())
+        for name in THROUGH if followed and len({tuple(arms[i].labels) for i in group.values()}) == 1 else ():
+            read = equal_loss({level: arms[i].curves(name) for level, i in group.items()}, reference).differences
+            families.setdefault(f"loss {name}", {}).update({others[level]: e for level, e in read.items()})
+    tested = {name: adjusted(family) for name, family in families.items()}
+    return [{name: found[i][1] for name, found in tested.items() if i in found} for i in range(len(arms))]
 
 
 def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:

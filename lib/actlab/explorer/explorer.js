@@ -222,11 +222,11 @@ function columns({ study, choice, styles, width }, entries, y) {
   const ends = [-0.5, Math.max(names.length, 1) - 0.5], says = `${y.label}; the numbers are in the table`;
   const x = { domain: ends, label: study.factors[factor].label, ticks: names.map((name, i) => [i, name]) };
   const chart = frame({ width, x, y: { ...y, domain }, says });
-  for (const { arm, found, words, floor, singles } of entries) {
+  for (const { arm, found, words, floor, singles, p } of entries) {
     const aside = alone ? 0 : (used.indexOf(arm.at[series]) - (used.length - 1) / 2) * step;
     const place = chart.px(names.indexOf(arm.at[factor]) + aside), style = styles[arm.at[series]];
     if (floor) mark(chart, style, place, floor, words, { hollow: true });
-    mark(chart, style, place, found, words, { singles });
+    mark(chart, style, place, found, words, { singles, hollow: p >= 0.05 });
   }
   return chart.node;
 }
@@ -272,7 +272,7 @@ function slopes({ study, styles, width }, arms, metric, found) {
 // ---- The choice: what is shown. The page's address holds it after #, as key=value&key=value (explorer/catalogue.py).
 
 const VIEWS = {
-  values: "values or differences", through: "one metric against another", loss: "at equal loss",
+  values: "at the end of training", through: "one metric against another", loss: "at equal loss",
   ulp: "smallest perturbation", two: "two configurations",
 };
 const others = (study) => Object.keys(study.factors).filter((name) => name !== study.series);
@@ -296,11 +296,13 @@ function metrics(study, view) {
 /** A whole choice from parts of one; what does not fit gets its default, for links outlive records. */
 function choose({ studies }, wanted) {
   const one = (value, levels, usual = levels[0]) => (levels.includes(value) ? value : usual);
-  const name = one(wanted.study, Object.keys(studies)), study = studies[name], view = one(wanted.view, views(study));
+  const name = one(wanted.study, Object.keys(studies)), study = studies[name], view = one(wanted.view, views(study), followed(study).length ? "loss" : "values");
   const all = study.factors[study.series].levels, asked = [wanted[study.series] ?? all].flat();
   const series = all.filter((level) => asked.includes(level)), reference = all.length > 1 ? one("relu", all) : "none";
   const fits = (arm) => others(study).every((factor) => !(factor in wanted) || wanted[factor] === arm.at[factor]);
   const near = study.arms.find(fits) ?? study.arms[0], arms = study.arms.map(key);
+  const first = twin(study, near, study.reference) ?? near;
+  const second = study.arms.find((arm) => arm !== first && twin(study, arm, first.at[study.series]) === first);
   return {
     study: name, view,
     metric: one(wanted.metric, metrics(study, view)),
@@ -308,7 +310,7 @@ function choose({ studies }, wanted) {
     x: one(wanted.x, ["iteration", ...Object.keys(study.metrics)], "val_loss"),
     along: one(wanted.along, others(study)),
     level: Math.min(90, Math.max(0, Number(wanted.level) || 0)),
-    a: one(wanted.a, arms), b: one(wanted.b, arms, arms.at(-1)),
+    a: one(wanted.a, arms, key(first)), b: one(wanted.b, arms, second ? key(second) : arms.at(-1)),
     ...Object.fromEntries(others(study).map((f) => [f, one(wanted[f], study.factors[f].levels, near.at[f])])),
     [study.series]: series.length || asked.every((level) => !level) ? series : all,
   };
@@ -322,7 +324,7 @@ function fromHash(hash) {
 
 /** The study, and all that differs from its defaults. */
 function toHash(catalogue, choice) {
-  const usual = { ...choose(catalogue, { study: choice.study, view: choice.view }), study: "", view: "values" };
+  const usual = { ...choose(catalogue, { study: choice.study, view: choice.view }), study: "", view: choose(catalogue, { study: choice.study }).view };
   const kept = Object.entries(choice).filter(([name, value]) => String(value) !== String(usual[name]));
   return `#${new URLSearchParams(kept)}`.replaceAll("%2C", ",").replaceAll("%2F", "/");
 }
@@ -336,6 +338,7 @@ function select(study, choice) {
 
 // ---- What each picture shows: {node, said, caption, header, rows, code}.
 
+const HOLLOW = "; hollow: not significant after Holm's correction over the study";
 const EXACT = ["value", "low", "high", "n"];
 
 /** An arm among those of a picture: its series, and its level along the axis. */
@@ -351,8 +354,11 @@ function summary(entries, label, minus = "") {
   const found = entries.filter((one) => known(one.found[0])).sort((a, b) => a.found[0] - b.found[0]);
   if (!found.length) return "Nothing is chosen, or it has no record.";
   if (!minus) return `${capital(short(label))}: lowest ${found[0].words}. Highest ${found.at(-1).words}.`;
-  const [first] = found.sort((a, b) => Math.abs(b.found[0]) - Math.abs(a.found[0]));
-  return `${capital(short(label))} minus ${minus}'s: the largest difference is ${first.words}; intervals are not adjusted.`;
+  const sorted = found.sort((a, b) => Math.abs(b.found[0]) - Math.abs(a.found[0])), lead = `${capital(short(label))} minus ${minus}'s`;
+  const tested = sorted.filter(({ p }) => known(p)), [first, ...more] = tested.filter(({ p }) => p < 0.05);
+  if (!tested.length) return `${lead}: the largest difference is ${sorted[0].words}; significance is not computed for this choice.`;
+  if (!first) return `${lead}: none of ${tested.length} differences is significant (Holm over the study), n = ${tested[0].found[3]}.`;
+  return `${lead}: ${more.length + 1} of ${tested.length} differences significant (Holm over the study); the largest of them is ${first.words}.`;
 }
 
 const PICTURES = {
@@ -362,9 +368,10 @@ const PICTURES = {
     const shown = select(study, choice).filter((arm) => !minus || (other(arm) && other(arm) !== arm));
     const entries = shown.map((arm) => {
       const found = estimate(study, arm, metric, other(arm));
-      return { arm, found, words: `${among(c, arm)} ${told(found, minus)}${ended(arm)}`, singles: minus ? [] : arm.singles[metric] };
+      const p = minus === study.reference ? arm.p[metric] : null;
+      return { arm, found, p, words: `${among(c, arm)} ${told(found, minus)}${ended(arm)}`, singles: minus ? [] : arm.singles[metric] };
     });
-    const dots = minus ? `, paired by seed; below 0: lower than ${minus}` : `; small dots: one a ${pairs ? "pair of seeds" : "seed"}`;
+    const dots = minus ? `, paired by seed; below 0: lower than ${minus}${minus === study.reference ? HOLLOW : ""}` : `; small dots: one a ${pairs ? "pair of seeds" : "seed"}`;
     return {
       node: columns(c, entries, { label: minus ? `${label} minus ${minus}'s` : label, zero: minus }),
       said: summary(entries, label, minus),
@@ -412,11 +419,14 @@ const PICTURES = {
     const { node, px, inside } = lines(part, paths, { label: x, backwards: true }, { label });
     if (known(level)) node.append(straight(px(level), inside.top, px(level), inside.bottom, { class: "level" }));
     const minus = reference ? choice.minus : "", words = (arm, i) => `${arm.at[study.series]} ${told(estimates[i], minus)}`;
-    const entries = arms.map((arm, i) => ({ arm, found: estimates[i], words: words(arm, i) })).filter(({ arm }) => arm !== reference);
+    const all = study.arms.filter((arm) => others(study).every((name) => arm.at[name] === choice[name])).length;
+    const tested = !choice.level && minus === study.reference && arms.length === all; // fewer arms, or another level: another comparison
+    const entry = (arm, i) => ({ arm, found: estimates[i], words: words(arm, i), p: tested ? arm.p[`loss ${metric}`] : null });
+    const entries = arms.map(entry).filter(({ arm }) => arm !== reference);
     return {
       node: html("div", { class: "row" }, node, columns(part, entries, { label: minus ? `${label} minus ${minus}'s` : label, zero: minus })),
       said: `The level of loss is ${digits(level)} nats. ${summary(entries, label, minus)}`,
-      caption: "Means over seeds in training, and what each line has at the dotted level, with 95% intervals (jackknife over seeds, not adjusted). An activation that begins below the level has no value.",
+      caption: `Means over seeds in training, and what each line has at the dotted level, with 95% intervals (jackknife over seeds, not adjusted)${tested ? HOLLOW : ""}. An activation that begins below the level has no value.`,
       header: [...Object.keys(study.factors), "loss", "metric", "minus", ...EXACT],
       rows: entries.map(({ arm, found }) => [...Object.values(arm.at), level, metric, minus || "none", ...found]),
       code: equalLoss(choice, arms),
@@ -578,7 +588,11 @@ function render({ model, el, address = false }) {
     const made = html("select", { name, id: `${id}-${name}` });
     made.append(...options.map(([level, text = level]) => new Option(text, level, false, level === choice[name])));
     made.addEventListener("change", () => change({ [name]: made.value }));
-    if (name === "study") for (const one of [made, ...made.options]) one.title = `results/${one.value}`;
+    if (name === "study") {
+      for (const one of [made, ...made.options]) one.title = `results/${one.value}`;
+      const groups = Map.groupBy([...made.options], ({ value }) => catalogue.studies[value].group);
+      made.replaceChildren(...[...groups].map(([label, inside]) => html("optgroup", { label }, ...inside)));
+    }
     return html("div", { class: "menu" }, html("label", { for: made.id }, label), made);
   }
   function box(series, level) {
