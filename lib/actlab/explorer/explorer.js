@@ -469,7 +469,7 @@ const PICTURES = {
 // ---- The same numbers in Python.
 
 const list = (names) => JSON.stringify(names).replaceAll(",", ", ");
-const load = (name) => `import actlab\ntrials, pairs = actlab.load("${name}")\n`;
+const load = (name, kind = "") => `import actlab\ntrials, pairs = actlab.load("${name}"${kind})\n`;
 const columnsOf = (study) => [...study.cells, ...(study.arms.some((arm) => arm.setting) ? ["setting"] : [])];
 
 /** The condition of a query that holds for these arms alone. */
@@ -488,7 +488,7 @@ function averages(study, choice, arms, names, moved = false) {
     const columns = names.filter((name) => study.metrics[name].pairs === (rows === "pairs"));
     return columns.length ? each.map((some) => print(rows, `== '${study.kind}'`, some, columns)) : [];
   });
-  return load(choice.study) + [...ulp, ...plain].join("\n");
+  return load(choice.study, moved ? ', "all"' : "") + [...ulp, ...plain].join("\n");
 }
 
 function differences(study, { study: folder, metric, minus }, arms) {
