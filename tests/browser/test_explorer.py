@@ -6,6 +6,7 @@ from html import unescape
 from io import StringIO
 from urllib.parse import parse_qsl
 
+import grids
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +16,7 @@ from tests.support.explored import COMMITTED, folders
 
 from actlab import paths
 from actlab.explorer import link
-from actlab.records import repro, store
+from actlab.records import repro
 from actlab.statistics.equal_loss import EqualLoss
 
 pytestmark = pytest.mark.browser
@@ -109,10 +110,7 @@ def flat(found):
 )
 def test_copied_python_gives_the_shown_numbers(visit, tmp_path, state, columns):
     """Executed on the same records, it prints every number of the table."""
-    for record in folders()["repro-lite"]:
-        store.save(
-            store.path_of("repro-lite", f"{record.get('arm', '')}-{record['kind']}"), {**record, "study": "repro-lite"}
-        )
+    grids.save(*folders()["repro-lite"], study="repro-lite")
     for name in COMMITTED:
         (tmp_path / "results" / name).symlink_to(paths.ROOT / "results" / name)
     page, printed = opened(visit, **dict(parse_qsl(state))), []
@@ -175,7 +173,7 @@ def test_each_preset_opens_a_picture_that_back_leaves(visit):
         ("The largest difference", "two"),
     ):
         page.get_by_role("button", name=name).click()
-        assert f"view={view}" in address(page)
+        assert page.get_by_role("combobox", name="picture").input_value() == view
         assert page.locator(".main .arm").count() > 1
         if view == "two":
             assert numbers(page)["B minus A: value"].abs()[0] == values.max()

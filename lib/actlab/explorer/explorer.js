@@ -592,6 +592,7 @@ function render({ model, el, address = false }) {
       for (const one of [made, ...made.options]) one.title = `results/${one.value}`;
       const groups = Map.groupBy([...made.options], ({ value }) => catalogue.studies[value].group);
       made.replaceChildren(...[...groups].map(([label, inside]) => html("optgroup", { label }, ...inside)));
+      made.value = choice[name]; // moving an option takes its choice away
     }
     return html("div", { class: "menu" }, html("label", { for: made.id }, label), made);
   }
