@@ -116,6 +116,24 @@ def test_inputs_that_do_not_fit_are_refused():
             measure(p, p, torch.zeros(3, dtype=torch.int64))
 
 
+def test_compare_takes_arrays_of_any_framework():
+    """NumPy arrays and lists give what tensors give; the metrics of the true label only where it is known."""
+    p, q, truth = softmax(0, 50, 4), softmax(1, 50, 4), torch.arange(50) % 4
+    found = metrics.compare(p, q, truth)
+    assert metrics.compare(p.numpy(), q.tolist(), truth.numpy()) == found
+    assert {name: found[name] for name in metrics.ROWS.built_in} == metrics.compare(p, q)
+    assert found["churn_win"] + found["churn_loss"] + found["churn_neutral"] == pytest.approx(found["churn"])
+    assert math.isnan(metrics.compare(p, torch.full_like(q, math.nan))["total_variation"])
+
+
+def test_compare_refuses_what_is_no_distribution():
+    """Logits, percent and logarithms are told with the row, its sum and its minimum."""
+    p = softmax(0, 4, 3)
+    for wrong, said in ((100 * p, "the sum 100 "), (p.log(), "the minimum -"), (p - 0.01, "the sum 0.97 ")):
+        with pytest.raises(BadInput, match=f"but row 0 of the second model has .*{said}"):
+            metrics.compare(p, wrong.numpy())
+
+
 def test_jensen_shannon_of_nearly_equal_predictions_is_no_rounding_noise():
     """In float32 as in float64 to a tenth, where p and q differ by a millionth and the divergence is about 1e-13."""
     generator = torch.Generator().manual_seed(0)

@@ -180,11 +180,40 @@ def label_pd(p: Tensor, q: Tensor, targets: Tensor) -> float:
     return relative_pd(p.gather(1, index), q.gather(1, index))
 
 
-def compare(p: Tensor, q: Tensor, targets: Tensor, own: Iterable[str] = ()) -> dict[str, float]:
-    """Every metric of a pair of models, those of a user's ``own`` too. ``targets``: (N,) true labels."""
-    split = churn_split(p, q, targets)._asdict()
+def compare(p: object, q: object, targets: object = None, own: Iterable[str] = ()) -> dict[str, float]:
+    """Every metric of a pair of models of any framework, averaged over the inputs; those of a user's ``own`` too.
+
+    >>> compare(first.predict_proba(x), second.predict_proba(x), y)["total_variation"]
+
+    Args:
+        p, q: (N, V) probabilities of the *same* N inputs in one order: arrays, lists or tensors. NaN stays NaN.
+        targets: (N,) true labels 0 to V - 1; without them the metrics that need them are left out.
+        own: names of metrics that a user has registered.
+
+    Raises:
+        BadInput: other shapes, or a row that is no distribution: a negative value, or a sum 1% from 1 or more.
+    """
+    first, second = _distributions("first", p), _distributions("second", q)
+    found = row_means(first, second, own)
+    if targets is None:
+        return found
+    truth = torch.as_tensor(targets)
+    split = churn_split(first, second, truth)._asdict()
     return {
-        **row_means(p, q, own),
-        "label_pd": label_pd(p, q, targets),
+        **found,
+        "label_pd": label_pd(first, second, truth),
         **{f"churn_{name}": value for name, value in split.items()},
     }
+
+
+def _distributions(which: str, values: object) -> Tensor:
+    """As a tensor: a tensor as it is, anything else in double precision."""
+    found = values if isinstance(values, Tensor) else torch.tensor(values, dtype=torch.float64)
+    if found.dim() == 2:
+        total, least = found.double().sum(dim=1), found.amin(dim=1)
+        for row in ((total - 1).abs().gt(0.01) | least.lt(0)).nonzero().flatten().tolist()[:1]:
+            raise BadInput(
+                f"expected probabilities, rows of numbers from 0 that sum to 1, but row {row} of the {which} model has "
+                f"the sum {total[row]:.4g} and the minimum {least[row]:.4g} (softmax of logits is missing, or percent?)"
+            )
+    return found
