@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from actlab import __version__, files, paths
-from actlab.book.readme import replaced
+from actlab.errors import BadInput
 from actlab.records import schema, tables
 
 TYPES = {"name": "sc:Text", "text": "sc:Text", "hash": "sc:Text", "true or false": "sc:Boolean"}
@@ -99,6 +99,16 @@ def written(folder: Path = paths.ROOT / "results") -> dict[str, str]:
         "croissant.json": json.dumps(croissant(json.loads(metadata)), indent=1) + "\n",
         "README.md": replaced(readme, dictionary(), "dictionary"),
     }
+
+
+def replaced(text: str, block: str, name: str) -> str:
+    """A page with another block between the markers of that name."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+    before, found, rest = text.partition(begin)
+    _, also, after = rest.partition(end)
+    if not (found and also):
+        raise BadInput(f"the page must hold {begin.strip()} and {end}")
+    return before + begin + block + end + after
 
 
 if __name__ == "__main__":

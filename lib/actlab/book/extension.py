@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.book import dataset, footer, mathml, paper
+from actlab.book import dataset, footer, front, mathml, paper
 from actlab.book.execute import execute_stale
-from actlab.chapters import intro
 from actlab.errors import ActlabError
-from actlab.figures import answer as figures
 from actlab.files import write_text
 
 
@@ -35,8 +33,8 @@ def write_downloads(app: Any, error: Exception | None) -> None:
         return
     dataset.export(Path(app.outdir) / "data")
     paper.build_paper(Path(app.outdir) / "paper")
-    front = intro.read()
-    figures.lead(*front.lead, front.floors).savefig(Path(app.outdir) / app.config.ogp_image, dpi=143)
+    front.check()
+    front.figures()["remedies"].savefig(Path(app.outdir) / app.config.ogp_image, dpi=143)
 
 
 FIGURE = re.compile(
