@@ -95,7 +95,7 @@ def architecture(request):
 @pytest.fixture
 def fresh_texts():
     """The texts are loaded anew in this test and after it: for tests that replace one."""
-    from actlab.study.trial_repro import evaluation_windows
+    from actlab.study.kinds.characters import evaluation_windows
 
     def forget():
         text._load.cache_clear()
@@ -119,12 +119,12 @@ def toy(monkeypatch, fresh_texts):
 @pytest.fixture
 def cats(monkeypatch):
     """The text of an ablation is short, and tokenized anew for each test."""
-    from actlab.study import trial_ablation
+    from actlab.study.kinds import shards
 
     monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.CATS)
-    trial_ablation._text_shards.cache_clear()
+    shards._text_shards.cache_clear()
     yield
-    trial_ablation._text_shards.cache_clear()
+    shards._text_shards.cache_clear()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from actlab.data import tokenize
 from actlab.data.text import TEXTS
 from actlab.data.tokenize import END_OF_TEXT, documents_of, tokenize_dataset, train_bpe
 from actlab.data.tokens import TokenStream, find_shards, load_tokens, read_shard, write_shard
-from actlab.trainers.streams import generator
+from actlab.trainers.seeds import generator
 
 
 @pytest.fixture

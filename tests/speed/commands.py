@@ -12,7 +12,7 @@ import yaml
 
 from actlab import paths
 from actlab.models import MODELS
-from actlab.trainers import process
+from actlab.trainers import setup
 
 TRIALS = {
     "activations": ["gelu"],
@@ -53,7 +53,7 @@ def published(model, threads):
 
 def measure_all():
     """Model -> way -> seconds, a list of one; ours in bfloat16 too where this processor has its arithmetic."""
-    cores, fast, load = os.cpu_count() or 1, process.bfloat16_arithmetic(), os.getloadavg()[0]
+    cores, fast, load = os.cpu_count() or 1, setup.bfloat16_arithmetic(), os.getloadavg()[0]
     found = {}
     for model in MODELS:
         found[model] = {"reference": [published(model, cores)]}

@@ -15,7 +15,7 @@ import yaml
 from actlab.explorer import catalogue as explore
 from actlab.explorer.widget import Explorer
 from actlab.records import store
-from actlab.study.mnist import MnistParams, arms_of
+from actlab.study.kinds.images import MnistParams, arms_of
 
 CELLS = 3 * 4 * 4 * 2
 """Records of one number of epochs: networks, widths, learning rates, batch sizes."""

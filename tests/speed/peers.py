@@ -20,11 +20,11 @@ from torch.utils.data import DataLoader, RandomSampler, TensorDataset
 
 from actlab.data.text import load_text
 from actlab.models import MODELS, SCALES, build_model
-from actlab.trainers import process
+from actlab.trainers import setup
 from actlab.trainers.evaluation import evaluate
 from actlab.trainers.loop import train
 from actlab.trainers.recipes import Recipe
-from actlab.trainers.streams import init_streams
+from actlab.trainers.seeds import init_streams
 from actlab.trainers.windows import cover, spread
 
 RECIPE = Recipe(iterations=500, evaluate_every=50, batch_size=32)
@@ -53,7 +53,7 @@ class Setting:
 
 def ours(setting, dtype="float32"):
     """``trainers.loop.train`` and its evaluation of every validation position, in a process set up as a study's."""
-    process.prepare()
+    setup.prepare()
     model, corpus = setting.start()
     width = model.config.block_size
     validation, one = cover(corpus.validation, width), spread(corpus.validation, width, 1)
@@ -162,7 +162,7 @@ def measure(setting, names, rounds):
 def measure_all(rounds=3, models=tuple(MODELS), others=True, **setting):
     """Ours and the reference for every model, in both dtypes where this processor has bfloat16 arithmetic; the other
     ways for the first model."""
-    fast, found = process.bfloat16_arithmetic(), {}
+    fast, found = setup.bfloat16_arithmetic(), {}
     usual = [way for way in list(WAYS)[:3] if fast or "bfloat16" not in way]
     for name in models:
         one = Setting(model=name, **setting)

@@ -18,7 +18,7 @@ from actlab.models import SCALES, build_model
 from actlab.models.charlm import SeparateAttention
 from actlab.models.layers import CausalSelfAttention, Dropout, LSTMStack
 from actlab.trainers.recipes import Recipe
-from actlab.trainers.streams import init_streams
+from actlab.trainers.seeds import init_streams
 
 EVALUATION_BATCHES = 50
 

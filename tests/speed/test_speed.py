@@ -11,7 +11,7 @@ from torch.optim import adam
 
 from actlab.chapters import running
 from actlab.models import MODELS
-from actlab.trainers import process
+from actlab.trainers import setup
 
 TINY = peers.Setting(dataset="pydoc", scale="quick", steps=2)
 
@@ -41,7 +41,7 @@ def test_every_way_trains_and_evaluates(subtests, toy, monkeypatch):
         with subtests.test(name=name):
             if "Lightning" in name:
                 pytest.importorskip("lightning")
-            if "bfloat16" in name and not process.bfloat16_arithmetic():
+            if "bfloat16" in name and not setup.bfloat16_arithmetic():
                 pytest.skip("this processor has no bfloat16 arithmetic")
             works, groups = make(TINY), 2 if name.startswith("nanoGPT") else 1  # matrices decay, vectors do not
             steps.clear()

@@ -6,9 +6,9 @@ import tiny
 
 from actlab.data.tokens import write_shard
 from actlab.errors import DataError
-from actlab.study.ablation import AblationParams, arms_of
+from actlab.study.kinds.ablation import AblationParams, arms_of
+from actlab.study.kinds.shards import shards_of
 from actlab.study.run import run
-from actlab.study.trial_ablation import shards_of
 
 
 def test_own_shards(data_folder):

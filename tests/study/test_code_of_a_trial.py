@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from actlab.models.gpt2 import GPT2_SCALES
-from actlab.study import arms, mnist, provenance, trial
-from actlab.study.ablation import AblationParams
-from actlab.study.ablation import arms_of as ablation_arms
+from actlab.study import arms, provenance, trial
+from actlab.study.kinds import images
+from actlab.study.kinds.ablation import AblationParams
+from actlab.study.kinds.ablation import arms_of as ablation_arms
 
 PACKAGE = Path(provenance.__file__).parents[1]
 BESIDE = {
@@ -19,7 +20,7 @@ BESIDE = {
     "paths.py": "where data and cache lie",
     "records/store.py": "the digest of what a record says of its data",
     "study/arms.py": "the specification: its values are part of the trial's key",
-    "study/ablation.py": "the same",
+    "study/kinds/ablation.py": "the same",
     "study/parts.py": "refuses a user's part that has changed",
     "study/measure.py": "measures the trained model",
     "study/trial.py": "cache, lock, failures",
@@ -53,7 +54,7 @@ def test_every_file_that_takes_part_is_covered_or_named(kind, toy, monkeypatch):
         )
         task = ablation_arms(params)[0].trials[0]
     elif kind == "images":
-        task = mnist.programs_of(mnist.MnistParams(trials=1, batch_sizes=(64,)))[0]
+        task = images.programs_of(images.MnistParams(trials=1, batch_sizes=(64,)))[0]
     else:
         published = {"protocol": "as_published", "model": ("convlm",), "activations": ("swiglu",)}
         one = toy.replace(**published) if "published" in kind else toy
@@ -62,7 +63,7 @@ def test_every_file_that_takes_part_is_covered_or_named(kind, toy, monkeypatch):
     ran = executed(lambda: status.append(trial.train_afresh(task)[0]["status"]))
     assert status == ["done"]
     covered = {file for file in ran if any(Path(file).is_relative_to(part) for part in provenance.CODE_OF_A_TRIAL)}
-    assert {"trainers/process.py", "trainers/streams.py", "activations.py"} <= covered
+    assert {"trainers/setup.py", "trainers/seeds.py", "activations.py"} <= covered
     assert ran - covered <= set(BESIDE)
 
 

@@ -17,9 +17,9 @@ from actlab.records import store
 from actlab.study import sampling
 from actlab.study.arms import arm
 from actlab.study.curves import ADJUSTABLE, curve, curves, flow, measures
+from actlab.study.kinds.characters import fresh_model, windows_of
 from actlab.study.params import Params
 from actlab.study.sampling import written
-from actlab.study.trial_repro import fresh_model, windows_of
 
 
 def spec(activation="gelu", model="charlm"):

@@ -10,9 +10,9 @@ from actlab.activations import ACTIVATIONS
 from actlab.models import MODELS
 from actlab.study import defects
 from actlab.study.arms import arm
+from actlab.study.kinds.characters import fresh_model
 from actlab.study.params import Params
-from actlab.study.trial_repro import fresh_model
-from actlab.trainers.streams import generator
+from actlab.trainers.seeds import generator
 
 MEASURED = {"pairing": "unpaired", "accuracy": "last_1000", "selection": "final", "evaluation": "200 random batches"}
 

@@ -13,9 +13,10 @@ import yaml
 
 from actlab.models import MODELS
 from actlab.models.gpt2 import GPT2_SCALES
-from actlab.study import arms, mnist, provenance, trial
-from actlab.study.ablation import AblationParams
-from actlab.study.ablation import arms_of as ablation_arms
+from actlab.study import arms, provenance, trial
+from actlab.study.kinds import images
+from actlab.study.kinds.ablation import AblationParams
+from actlab.study.kinds.ablation import arms_of as ablation_arms
 
 FILE = Path(__file__).with_name("golden.yaml")
 ACTIVATIONS = ("relu", "gelu", "swiglu", "smelu_1", "swish", "smelu_05")
@@ -29,8 +30,8 @@ def tasks(toy, monkeypatch):
     for model, activation in zip(MODELS.built_in, ACTIVATIONS, strict=True):
         one = toy.replace(model=model, activations=activation, trials=1, noise_floor=False, average=[0.5, 0.9])
         found[f"{model} {activation}"] = arms.arms_of(one)[0].trials[0]
-    sweep = mnist.MnistParams(trials=1, batch_sizes=(64,))
-    found["images"] = mnist.programs_of(sweep)[0]
+    sweep = images.MnistParams(trials=1, batch_sizes=(64,))
+    found["images"] = images.programs_of(sweep)[0]
     small = AblationParams(optimizers=("soap",), iterations=2, evaluate_every=1, batch_size=2, validation_windows=4)
     found["ablation"] = ablation_arms(small)[0].trials[0]
     return found

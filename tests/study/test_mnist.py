@@ -2,7 +2,7 @@
 
 import pytest
 
-from actlab.study.mnist import MnistParams, programs_of, train_trial
+from actlab.study.kinds.images import MnistParams, programs_of, train_trial
 from actlab.study.run import run
 
 TINY = {"study": "tiny", "hidden": [2, 4], "learning_rates": [1e-1, 1e-3], "batch_sizes": [64], "trials": 2}

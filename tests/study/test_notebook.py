@@ -14,8 +14,8 @@ from tiny import ran
 
 from actlab import paths
 from actlab.errors import BadInput, UnknownName
-from actlab.study.ablation import AblationParams
-from actlab.study.mnist import MnistParams
+from actlab.study.kinds.ablation import AblationParams
+from actlab.study.kinds.images import MnistParams
 from actlab.study.notebook import checked, given, injected, known, settings_in_words
 from actlab.study.params import Params
 

@@ -12,9 +12,10 @@ import actlab
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.records import repro, store
-from actlab.study import ablation, parts, trial_repro
-from actlab.study.ablation import AblationParams
+from actlab.study import parts
 from actlab.study.arms import arms_of
+from actlab.study.kinds import ablation, characters
+from actlab.study.kinds.ablation import AblationParams
 from actlab.study.params import Params
 from actlab.study.run import load, run, run_experiment
 
@@ -132,11 +133,11 @@ def test_a_trial_has_the_part_that_was_planned(write):
     start = "\n    def initialise(self, generator=None):\n        nn.init.constant_(self.slope, 0.7)\n"
     write(f'{LEARNS}{start}\n\nactlab.register_activation("mine", Learns)\n')
     spec = arms_of(Params(activations=("mine",), noise_floor=False))[0].trials[0]
-    slopes = [value for name, value in trial_repro.fresh_model(spec).named_parameters() if name.endswith("act.slope")]
+    slopes = [value for name, value in characters.fresh_model(spec).named_parameters() if name.endswith("act.slope")]
     assert [slope.item() for slope in slopes] == [pytest.approx(0.7)] * 2
     write(WAVE)
     with pytest.raises(BadInput, match=r"'mine' is not the one that was planned \(hash .*\), but another \(hash "):
-        trial_repro.fresh_model(spec)
+        characters.fresh_model(spec)
 
 
 def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
@@ -149,7 +150,7 @@ def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
     before = [run(study).present for study in studies]
     Path("one.txt").rename("two.txt")
     with monkeypatch.context() as patch:
-        for loop in ("trial_repro.train", "trial_ablation.train_tokens"):
+        for loop in ("kinds.characters.train", "kinds.shards.train_tokens"):
             patch.setattr(f"actlab.study.{loop}", lambda *_, **__: pytest.fail("trained"))
         for study, records in zip(studies, before, strict=True):
             renamed = study.replace(dataset="two.txt")

@@ -18,9 +18,9 @@ from actlab.errors import BadInput
 from actlab.records import repro, store
 from actlab.records import tables as tidy
 from actlab.study import parts
-from actlab.study.ablation import AblationParams
 from actlab.study.contracts import check
-from actlab.study.mnist import MnistParams
+from actlab.study.kinds.ablation import AblationParams
+from actlab.study.kinds.images import MnistParams
 from actlab.study.params import Params
 from actlab.study.run import load, run
 

@@ -11,8 +11,9 @@ import pytest
 from rich.console import Console
 
 from actlab.errors import BadInput
-from actlab.study import ablation, progress
-from actlab.study.ablation import AblationParams
+from actlab.study import progress
+from actlab.study.kinds import ablation
+from actlab.study.kinds.ablation import AblationParams
 from actlab.study.progress import Event, StudyDisplay, tracked
 
 RECORD = {"avg_val_loss": 1.25, "avg_val_accuracy": 50.0}

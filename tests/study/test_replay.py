@@ -10,9 +10,9 @@ from damage import changed
 from actlab import paths
 from actlab.errors import BadInput, RecordError
 from actlab.records import store
-from actlab.study import trial_repro
-from actlab.study.ablation import AblationParams
-from actlab.study.mnist import MnistParams
+from actlab.study.kinds import characters
+from actlab.study.kinds.ablation import AblationParams
+from actlab.study.kinds.images import MnistParams
 from actlab.study.params import Params
 from actlab.study.replay import Task, possible, recorded_trials, replay, replay_all, sample, task_of
 from actlab.study.run import bring, run
@@ -68,7 +68,7 @@ def test_what_differs_is_told(records, monkeypatch):
         assert (found.record["equal"], found.wrong) == (equal, wrong)
         assert words in found.sentence
     path = saved(records["trials"])
-    monkeypatch.setattr(trial_repro, "train", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr(characters, "train", lambda *a, **k: 1 / 0)
     found = replay(task_of(path))
     assert found.wrong
     assert "FAILED: ZeroDivisionError" in found.sentence
@@ -79,14 +79,14 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
     the recorded perturbation, exactly."""
     outcome = run(tinylstm(toy, model="charlm", iterations=20))
     path = store.path_of("tiny-quick", outcome.present[1]["arm"])
-    fresh_model = trial_repro.fresh_model
+    fresh_model = characters.fresh_model
 
     def perturbed(spec):
         model = fresh_model(spec)
         perturb(model)
         return model
 
-    monkeypatch.setattr(trial_repro, "fresh_model", perturbed)
+    monkeypatch.setattr(characters, "fresh_model", perturbed)
     again = replay(task_of(path))
     assert (found := again.record) is not None
     assert "weights_sha256" in found["differs"]

@@ -18,16 +18,18 @@ from actlab import paths
 from actlab.errors import BadInput, DamagedRecord, DiskError, RecordError, UnknownName
 from actlab.files import write_text
 from actlab.records import store
-from actlab.study import mnist, status, trial_ablation
 from actlab.study import run as study
-from actlab.study.ablation import AblationParams
+from actlab.study import status
 from actlab.study.arms import arms_of
-from actlab.study.mnist import MnistParams
+from actlab.study.kinds import images as sweep
+from actlab.study.kinds import shards
+from actlab.study.kinds.ablation import AblationParams
+from actlab.study.kinds.images import MnistParams
 from actlab.study.params import Params
 from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import _check_committed, load, run
 from actlab.study.trial import kind_of
-from actlab.trainers import process
+from actlab.trainers import setup
 
 STUDIES = (
     Params.parse({"study": "grown", "model": "nanotransformer", "activations": "relu", **tiny.STUDY}),
@@ -64,7 +66,7 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     assert trained == ["swish"] * 3
 
 
-@pytest.mark.skipif(not process.bfloat16_arithmetic(), reason="no bfloat16 arithmetic, which has a message of its own")
+@pytest.mark.skipif(not setup.bfloat16_arithmetic(), reason="no bfloat16 arithmetic, which has a message of its own")
 @pytest.mark.parametrize(("times", "said"), [([2.0, 1.0], "2.0 times as long"), ([1.0, 2.0], None)])
 def test_bfloat16_is_announced_where_it_is_slower(toy, monkeypatch, times, said):
     """Before training, by the time of a product: a processor may have the instructions and be slower with them."""
@@ -86,7 +88,7 @@ def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
         return 1 / 0 if fails else real(task, *args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(mnist, "SEEDS", 1)
+        patch.setattr(sweep, "SEEDS", 1)
         patch.setattr(kind_of(params), "train_trial", train)
         outcome = run(params)
     failed = [arm for arm, _ in outcome.failed]
@@ -115,7 +117,7 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     """From two trials to three, with the cache and without it: the first two are what they were, and only the larger
     record is read. Status counts what is done and left, by the seconds of recorded trials; the damage of another study
     does not stop it."""
-    monkeypatch.setattr(mnist, "SEEDS", 2)
+    monkeypatch.setattr(sweep, "SEEDS", 2)
     write_text(store.path_of("another", "damaged"), "{")
     before = status.of(params)
     assert (before["missing"].tolist(), before["recorded"].tolist()) == ([2], [0])
@@ -127,7 +129,7 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     assert "2 missing; about" in status.in_words(found, 1)
     large = grown(params, 3)
     shutil.rmtree(paths.cache())
-    trial_ablation._text_shards.cache_clear()
+    shards._text_shards.cache_clear()
     store.path_of(params.study, large["arm"]).unlink()
     for record in (large, grown(params, 3)):
         assert list(map(bits_of, record["trials"][:2])) == list(map(bits_of, small["trials"]))

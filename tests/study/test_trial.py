@@ -16,8 +16,9 @@ from faulty import essence
 from actlab import metrics, paths
 from actlab.errors import BadInput, DataError, RecordError
 from actlab.records import store
-from actlab.study import trial, trial_repro
+from actlab.study import trial
 from actlab.study.arms import arm, arms_of
+from actlab.study.kinds import characters
 from actlab.study.trial import cached, run_trial, specification, train_afresh, trained_model
 from actlab.study.weights import load_model, weights_file
 from actlab.trainers import checkpoint
@@ -37,8 +38,8 @@ def spec(toy):
 @pytest.fixture
 def training(monkeypatch):
     """Calls of the loop."""
-    monkeypatch.setattr(trial_repro, "train", Mock(wraps=trial_repro.train))
-    return trial_repro.train
+    monkeypatch.setattr(characters, "train", Mock(wraps=characters.train))
+    return characters.train
 
 
 def test_a_finished_trial_lies_in_the_cache_and_is_not_trained_again(spec, training):
@@ -87,13 +88,13 @@ def test_the_cache_knows_what_a_result_depends_on(spec, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(trial.provenance, name, lambda: {"trial_code_sha256": "other", "processor": "other"})
             keys.append(cached(spec))
-    monkeypatch.setattr(trial_repro, "load_text", lambda name, sha256: type("Corpus", (), {"sha256": "other"}))
+    monkeypatch.setattr(characters, "load_text", lambda name, sha256: type("Corpus", (), {"sha256": "other"}))
     assert len({*keys, cached(spec)}) == len(keys) + 1
 
 
 def test_what_the_user_can_mend_stops_the_study(spec, monkeypatch):
     """Another exception is a trial's status (``test_run``)."""
-    monkeypatch.setattr(trial_repro, "windows_of", Mock(side_effect=DataError("no data")))
+    monkeypatch.setattr(characters, "windows_of", Mock(side_effect=DataError("no data")))
     with pytest.raises(DataError, match="no data"):
         train_afresh(spec)
 
@@ -114,7 +115,7 @@ def test_a_record(toy):
     assert trials[0]["final"] == trials[0]["history"][-1]
     assert set(trials[0]["seconds"]) == {"training", "evaluation"}
     p, q = (trial.tensors_of(one.trials[i])["probabilities"] for i in (0, 2))
-    corpus, _, frozen = trial_repro.windows_of(one.trials[0])
+    corpus, _, frozen = characters.windows_of(one.trials[0])
     rows = {
         name: getattr(metrics, name)(p, q) for name in ("total_variation", "relative_pd", "churn", "jensen_shannon")
     }
@@ -193,7 +194,7 @@ def test_weights_of_another_processor(toy, caplog, monkeypatch):
     record["trials"][0]["weights_sha256"] = "0" * 64
     record["provenance"]["machine"] = record["provenance"]["machine"] | {"processor": "Pentium", "generation": None}
     with monkeypatch.context() as patch:
-        patch.setattr(trial_repro, "train", lambda *_, **__: pytest.fail("trained"))
+        patch.setattr(characters, "train", lambda *_, **__: pytest.fail("trained"))
         with pytest.raises(RecordError, match=r"trial 42 was trained on Pentium .*about \d+ s to train .*--anyway"):
             load_model(record)
     first = load_model(record, anyway=True)

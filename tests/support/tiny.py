@@ -16,7 +16,7 @@ from actlab.optimizers.steps import step
 from actlab.study.run import run_experiment
 from actlab.trainers.loop import train
 from actlab.trainers.recipes import Recipe
-from actlab.trainers.streams import init_streams
+from actlab.trainers.seeds import init_streams
 from actlab.trainers.windows import cover, spread
 
 CONFIG = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.2)

@@ -24,7 +24,8 @@ import tiny
 from actlab import files
 from actlab.data.text import TEXTS
 from actlab.models import SCALES
-from actlab.study import provenance, run, trial_repro  # noqa: F401  # run: loaded before the fork
+from actlab.study import provenance, run  # noqa: F401  # run: loaded before the fork
+from actlab.study.kinds import characters
 from actlab.trainers import checkpoint
 
 
@@ -44,7 +45,7 @@ def shrink():
 
 def listen():
     """Training and checkpoints leave lines in the diary."""
-    train, save, load = trial_repro.train, checkpoint.save, checkpoint.load
+    train, save, load = characters.train, checkpoint.save, checkpoint.load
 
     def noted_train(*args, **kwargs):
         note("train", kwargs["saved_at"], 0)
@@ -60,7 +61,7 @@ def listen():
         note("resumed", path, progress["iteration"])
         return progress
 
-    trial_repro.train, checkpoint.save, checkpoint.load = noted_train, noted_save, noted_load
+    characters.train, checkpoint.save, checkpoint.load = noted_train, noted_save, noted_load
 
 
 def trouble():
@@ -137,7 +138,7 @@ def serve():
 
 shrink()
 if (
-    trial_repro.train.__module__ == "actlab.trainers.loop"
+    characters.train.__module__ == "actlab.trainers.loop"
 ):  # a worker that Dask spawns loads this file as its main module and as a preload
     listen()
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from actlab.errors import BadInput
-from actlab.trainers import loop, process
+from actlab.trainers import loop, setup
 from actlab.trainers.determinism import perturb, reproducible, weights_sha256
 from actlab.trainers.evaluation import evaluate
-from actlab.trainers.streams import generator
+from actlab.trainers.seeds import generator
 from actlab.trainers.windows import batch_starts, cover
 
 
@@ -107,7 +107,7 @@ def test_bfloat16_autocast(architecture):
     model = tiny.model(architecture)
     if tiny.lacks_bfloat16(architecture):
         with pytest.raises(BadInput, match="has an LSTM"):
-            process.check_bfloat16([model])
+            setup.check_bfloat16([model])
         return
     trial = tiny.run(model, replace(tiny.RECIPE, dtype="bfloat16"))
     assert trial.status == "done"

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from actlab.trainers.seeds import generator
 from actlab.trainers.stacked import Stack, batches, evaluate, train
-from actlab.trainers.streams import generator
 
 K, C = 48, 10
 RATES = (1e-1, 1e-2, 1e-3, 1e38)

@@ -17,7 +17,7 @@ from actlab.trainers import loop
 from actlab.trainers.evaluation import evaluate, measure
 from actlab.trainers.loop import train_tokens
 from actlab.trainers.recipes import TokenRecipe
-from actlab.trainers.streams import generator
+from actlab.trainers.seeds import generator
 from actlab.trainers.windows import cover
 
 RECIPE = TokenRecipe(iterations=12, evaluate_every=4)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.errors import BadInput
-from actlab.trainers.streams import derive, generator
+from actlab.trainers.seeds import derive, generator
 from actlab.trainers.windows import SKIP, Windows, batch_starts, cover, spread
 
 

@@ -20,9 +20,9 @@ from actlab.figures.style import as_html
 from actlab.models import MODELS
 from actlab.study import curves, sampling
 from actlab.study.arms import TrialSpec, arm
+from actlab.study.kinds.characters import windows_of
 from actlab.study.params import Params
 from actlab.study.trial import run_trial, trained_model
-from actlab.study.trial_repro import windows_of
 
 SEEN = {" ": "␣", "\n": "⏎\n"}
 EVERY = 2.0

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from actlab import metrics
 from actlab.activations import ACTIVATIONS, SmeLU, Swish, get_activation, slope
 from actlab.study.arms import TrialSpec
-from actlab.study.trial_repro import fresh_model, windows_of
+from actlab.study.kinds.characters import fresh_model, windows_of
 
 Array = NDArray[np.float64]
 Curve = tuple[Array, Array, Array]

@@ -26,7 +26,7 @@ from actlab.records.defects import FINAL, LAST, UNPAIRED
 from actlab.records.defects import IGNORED as IGNORED
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.recipes import Recipe
-from actlab.trainers.streams import generator
+from actlab.trainers.seeds import generator
 from actlab.trainers.windows import Windows
 
 CORRECTED, AS_PUBLISHED = "corrected", "as_published"

@@ -15,7 +15,7 @@ import torch
 
 from actlab import paths
 
-TRIALS = ("study/trial_repro.py", "study/trial_ablation.py", "study/mnist.py")
+TRIALS = ("study/kinds/characters.py", "study/kinds/shards.py", "study/kinds/images.py")
 CODE_OF_A_TRIAL = ("activations.py", "models", "optimizers", "data", "trainers", *TRIALS)
 """The part of the package that decides a trial's bits, from its specification to its weights: a cached trial of other
 code is not used. A test runs a trial of each kind and names whatever else takes part."""

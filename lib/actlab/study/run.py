@@ -17,15 +17,15 @@ from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
 from actlab.study import arms, baselines, provenance
+from actlab.study.kinds.characters import fresh_model
+from actlab.study.kinds.images import Program, key
 from actlab.study.measure import Results
-from actlab.study.mnist import Program, key
 from actlab.study.params import Params, StudyParams, read_mapping
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
 from actlab.study.trial import KINDS, cached, kind_of, record_of, run_trial
-from actlab.study.trial_repro import fresh_model
-from actlab.trainers import process
+from actlab.trainers import setup
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def _check_bfloat16(missing: Sequence[arms.Arm], tell: Watch) -> None:
     """Refuse, or announce, what bfloat16 means on this processor, before anything is trained."""
     trials = {arm.model: arm.trials[0] for arm in missing}.values()
     slow = [spec for spec in trials if (spec.recipe.dtype, spec.recipe.device) == ("bfloat16", "cpu")]
-    if slow and (note := process.check_bfloat16(map(fresh_model, slow)) or _slower_in_bfloat16()):
+    if slow and (note := setup.check_bfloat16(map(fresh_model, slow)) or _slower_in_bfloat16()):
         tell(Event("note", missing[0], note=note))
 
 

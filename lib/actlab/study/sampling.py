@@ -17,12 +17,12 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
+from actlab.study.kinds.characters import dataset_of
 from actlab.study.pool import Report
 from actlab.study.progress import Event, Watch
 from actlab.study.trial import kind_of, specification
-from actlab.study.trial_repro import dataset_of
 from actlab.study.weights import kept_model
-from actlab.trainers.streams import generator
+from actlab.trainers.seeds import generator
 
 
 @torch.no_grad()

@@ -20,11 +20,12 @@ from actlab.errors import ActlabError, BadInput, RecordError
 from actlab.files import mending
 from actlab.models import LanguageModel
 from actlab.records import store
-from actlab.study import mnist, provenance, trial_ablation, trial_repro
+from actlab.study import provenance
+from actlab.study.kinds import characters, images, shards
 from actlab.study.measure import Results
 from actlab.study.parts import sources
 from actlab.study.pool import Report
-from actlab.trainers import checkpoint, process
+from actlab.trainers import checkpoint, setup
 from actlab.trainers.evaluation import predict
 from actlab.trainers.windows import Windows
 
@@ -34,7 +35,7 @@ AT_ONCE = 64
 """Windows whose predictions are held at once."""
 
 
-KINDS: dict[str, ModuleType] = {kind.NAME: kind for kind in (trial_repro, mnist, trial_ablation)}
+KINDS: dict[str, ModuleType] = {kind.NAME: kind for kind in (characters, images, shards)}
 """The kinds of study, each a module that gives:
 
 ``NAME``, ``FOLDER`` (of its trials in the cache), ``OWN`` (its classes of parameters, the first, of arms and of tasks,
@@ -96,7 +97,7 @@ def train_afresh(
 ) -> tuple[Results, dict[str, Tensor]]:
     """Train one task without looking at the cache or leaving anything there: its results; its predictions and weights.
     ``saved_at``: its checkpoint, gone on from if it exists."""
-    process.prepare()
+    setup.prepare()
     try:
         return kind_of(task).train_trial(task, saved_at, report)
     except ActlabError:

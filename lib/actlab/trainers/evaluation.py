@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from actlab.trainers.process import full_float32
 from actlab.trainers.recipes import BaseRecipe
+from actlab.trainers.setup import full_float32
 from actlab.trainers.windows import SKIP, Windows
 
 EVALUATION_POSITIONS = {"cpu": 4096, "cuda": 131072}

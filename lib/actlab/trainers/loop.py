@@ -28,7 +28,7 @@ from actlab.trainers import checkpoint
 from actlab.trainers.determinism import reproducible, weights_sha256
 from actlab.trainers.evaluation import evaluate, measure, predict
 from actlab.trainers.recipes import BaseRecipe, Recipe, TokenRecipe
-from actlab.trainers.streams import derive, generator
+from actlab.trainers.seeds import derive, generator
 from actlab.trainers.windows import Windows, batch_starts
 
 Batches = list[tuple[Tensor, Tensor]]

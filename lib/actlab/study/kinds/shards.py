@@ -20,15 +20,15 @@ from actlab.models.gpt2 import GPT2, GPT2_SCALES, build_gpt2
 from actlab.optimizers import build_optimizer
 from actlab.records import store
 from actlab.records.settings import by_content
-from actlab.study import ablation
-from actlab.study.ablation import AblationArm, AblationParams, AblationTrial
+from actlab.study.kinds import ablation
+from actlab.study.kinds.ablation import AblationArm, AblationParams, AblationTrial
+from actlab.study.kinds.characters import dataset_of, results_of, weights
 from actlab.study.measure import Results, batch_losses, mean
 from actlab.study.parts import check_parts
 from actlab.study.pool import Report
-from actlab.study.trial_repro import dataset_of, results_of, weights
 from actlab.trainers.loop import train_tokens
 from actlab.trainers.recipes import TokenRecipe
-from actlab.trainers.streams import generator, init_streams
+from actlab.trainers.seeds import generator, init_streams
 from actlab.trainers.windows import Windows, cover, spread
 
 NAME, FOLDER, OWN = "ablation", "ablation", (AblationParams, AblationArm, AblationTrial, "ablation")

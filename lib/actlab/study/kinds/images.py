@@ -27,8 +27,8 @@ from actlab.study.measure import Results, mean
 from actlab.study.params import StudyParams
 from actlab.study.parts import Parts, check_parts, parts_of
 from actlab.study.pool import Report
+from actlab.trainers.seeds import generator, init_streams
 from actlab.trainers.stacked import Stack, evaluate, train
-from actlab.trainers.streams import generator, init_streams
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ import sys
 import pytest
 from tiny import ran
 
-from actlab.trainers import process
+from actlab.trainers import setup
 
 FAULTS = """
 import resource, sys, torch
-from actlab.trainers import process
+from actlab.trainers import setup
 if sys.argv[1] == "kept":
-    assert process.keep_freed_memory()
+    assert setup.keep_freed_memory()
 count = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for step in range(30):
     if step == 25:
@@ -25,7 +25,7 @@ print(count() - before)
 """
 
 
-@pytest.mark.skipif(not process.keep_freed_memory(), reason="the C library is not glibc")
+@pytest.mark.skipif(not setup.keep_freed_memory(), reason="the C library is not glibc")
 @pytest.mark.slow
 def test_freed_memory_is_not_faulted_in_again():
     """Blocks of 36 MB, beyond any size that glibc keeps by itself: each use faults their pages in; where memory is
@@ -38,7 +38,7 @@ def test_freed_memory_is_not_faulted_in_again():
 
 def test_another_c_library_is_no_error(monkeypatch):
     """Where there is no ``mallopt``, nothing happens."""
-    monkeypatch.setattr(process.ctypes, "CDLL", lambda name: object())
-    process.keep_freed_memory.cache_clear()
-    assert process.keep_freed_memory() is False
-    process.keep_freed_memory.cache_clear()
+    monkeypatch.setattr(setup.ctypes, "CDLL", lambda name: object())
+    setup.keep_freed_memory.cache_clear()
+    assert setup.keep_freed_memory() is False
+    setup.keep_freed_memory.cache_clear()

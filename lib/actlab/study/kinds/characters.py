@@ -26,7 +26,7 @@ from actlab.trainers.determinism import perturb
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.loop import Trial, train
 from actlab.trainers.recipes import Recipe
-from actlab.trainers.streams import init_streams
+from actlab.trainers.seeds import init_streams
 from actlab.trainers.windows import Windows, cover, spread
 
 NAME, FOLDER, OWN = "repro", "trials", (Params, Arm, TrialSpec, "trials", "floor", "perturbed")

@@ -1,0 +1,1 @@
+"""The kinds of study: characters, images, ablation."""
