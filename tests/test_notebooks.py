@@ -23,7 +23,7 @@ TAGS = {*FOLDED, "hide-output", "parameters"}
 ASIDE = re.compile(
     r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\{[a-z:]+\}`[^`]*`|\]\([^)]*\)|<[^>]+>"  # code, formulas, links, tags
     r"|^#[^\n]*|^\([\w-]+\)=$|^\s*\d+\.\s|^\|[^\n]*"  # titles, labels, numbers of a list, tables
-    r"|\b(?:95|5)%|\bn = |\bPython 3\.\d+",
+    r"|\b(?:95|5)%|\bn = |\bPython 3\.\d+(?: to 3\.\d+)?",
     re.DOTALL | re.MULTILINE,
 )
 """What of a Markdown cell is no finding."""
