@@ -5,7 +5,7 @@ import json
 import pytest
 
 from actlab import paths
-from actlab.chapters import answer, companions, intro, processors, running
+from actlab.chapters import answer, companions, intro, processors
 from actlab.records import families, repro, sources, store
 from actlab.records.companions import FURTHER
 from actlab.statistics.significance import ALPHA
@@ -112,24 +112,6 @@ def test_claims():
     assert title("claims").lower() == said
     assert others == "2 compatible, 2 contradicted"
     assert defect == "15 artefacts come from one bug (the activation ignored)"
-
-
-def test_running():
-    """No fault lost a result; where the same bits are promised they came; most peers take more time than we do in
-    float32, and training in bfloat16 takes less on the processor of the figure, which has AMX, and more on another."""
-    told = (paths.ROOT / "notebooks" / "running.ipynb").read_text(encoding="utf-8")
-    faults = running.newest(running.TRUST)["faults"]
-    replays = [r["equal"] for r in running.replays() if not running.on_another_processor(r)]
-    assert f"none of {sum(fault['times'] for fault in faults)} injected faults lost a result" in told
-    assert f"{sum(replays)} of {len(replays)} replays on the recorded kind of processor gave the same bits" in told
-    assert sum(fault["lost"] for fault in faults) == 0
-    assert all(replays)
-    found = running.against_peers()
-    assert all((estimate.high < 0) == (way == running.HALF) for (_, way), estimate in found.items())
-    slower = [estimate.low > 0 for (_, way), estimate in found.items() if way != running.HALF]
-    assert 2 * sum(slower) > len(slower)
-    assert running.newest(running.SPEED, "peers")["provenance"]["machine"]["capability"].endswith("AMX")
-    assert [ratio > 1 for kind, ratio in running.halves().items() if "Intel" in kind] == [False, True]
 
 
 def test_autopsy():

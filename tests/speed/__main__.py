@@ -8,14 +8,12 @@ import time
 from tests.speed import commands, peers
 from tests.support import dated
 
-from actlab.chapters.running import SPEED
-
 MEASUREMENTS = {"peers": peers.measure_all, "commands": commands.measure_all}
 
 
 def save(name, measured):
     """The record of one set of measurements."""
-    return dated.save(SPEED, name, "performance", name=name, measured=measured)
+    return dated.save("performance", name, "performance", name=name, measured=measured)
 
 
 def main(names):

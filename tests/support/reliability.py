@@ -7,8 +7,6 @@ from time import perf_counter
 
 import dated
 
-from actlab.chapters import running
-
 
 @dataclass
 class Fault:
@@ -46,4 +44,4 @@ def survived(fault, outcome, times=1):
 def write(seconds):
     """The record of this run."""
     rows = list(map(vars, FAULTS))
-    dated.save(running.TRUST, "tests", "reliability", faults=rows, doors=DOORS, seconds=seconds)
+    dated.save("reliability", "tests", "reliability", faults=rows, doors=DOORS, seconds=seconds)
