@@ -30,6 +30,15 @@ def test_round_trip_and_split_by_position(text):
     assert corpus.sha256 == hashlib.sha256(text.encode()).hexdigest()
 
 
+def test_another_split():
+    """The share of the whole text that trains, in its order; the usual share changes nothing."""
+    whole = corpus_of("abc", "abcdefghij" * 20)
+    part = whole.split_at(0.8)
+    assert (len(part.train), len(part.validation)) == (160, 40)
+    assert part.decode(torch.cat([part.train, part.validation])) == "abcdefghij" * 20
+    assert torch.equal(part.split_at(0.9).train, whole.train)
+
+
 def test_limited_training_text():
     """The last part of it, next to the validation text, which stays as it is."""
     whole = corpus_of("abc", "abcdefghij" * 20)

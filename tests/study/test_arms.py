@@ -44,6 +44,7 @@ varies: init
 snapshots: [100, 400]
 ensembles: [2]
 scales: [partial]
+train_share: 0.8
 train_fraction: 0.5
 validation: first
 validation_windows: 64

@@ -24,7 +24,7 @@ SHORTEST = 100
 
 @dataclass(frozen=True)
 class Corpus:
-    """A text as character numbers, split 90/10 by position: the validation text follows the training text."""
+    """A text as character numbers, split by position (90/10): the validation text follows the training text."""
 
     name: str
     vocabulary: str
@@ -39,6 +39,12 @@ class Corpus:
     def vocab_size(self) -> int:
         """How many distinct characters the whole text has."""
         return len(self.vocabulary)
+
+    def split_at(self, share: float) -> Self:
+        """The same with that share of the whole text to train on."""
+        whole = torch.cat([self.train, self.validation])
+        cut = int(len(whole) * share)
+        return replace(self, train=whole[:cut], validation=whole[cut:])
 
     def limited(self, fraction: float) -> Self:
         """The same with the last ``fraction`` of its training text alone; vocabulary and validation text stay."""

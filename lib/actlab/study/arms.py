@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
 from typing import Any, Self, TypeVar
 
-from actlab.data.text import located, short_name
+from actlab.data.text import TRAIN_SHARE, located, short_name
 from actlab.models import SCALES, ModelConfig
 from actlab.records import store
 from actlab.records.settings import by_content
@@ -73,6 +73,8 @@ class TrialSpec(Specified):
     fixed: int = 0
     snapshots: tuple[int, ...] = ()
     """Iterations at which the weights are kept."""
+    train_share: float = TRAIN_SHARE
+    """Of the text: the rest is for validation."""
     train_fraction: float = 1.0
     """Of the training text."""
     validation: str = "all"

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from actlab.data.text import Corpus, load_text, own_sha256, short_name
+from actlab.data.text import TRAIN_SHARE, Corpus, load_text, own_sha256, short_name
 from actlab.errors import BadInput
 from actlab.records import store
 
@@ -36,23 +36,26 @@ def _measure(table: Tensor, corpus: Corpus) -> dict[str, float]:
     return {"val_loss": loss.item(), "val_accuracy": 100 * right.double().mean().item()}
 
 
-def ensure(study: str, dataset: str, train_fraction: float = 1.0, part: str = "all") -> None:
+def ensure(
+    study: str, dataset: str, train_fraction: float = 1.0, part: str = "all", train_share: float = TRAIN_SHARE
+) -> None:
     """Write the study's baseline record if it has none; ``part`` of the validation text, as trials are measured.
 
     Raises:
         BadInput: it has that of another part of the text.
     """
-    corpus = load_text(dataset).limited(train_fraction).part(part)
+    corpus = load_text(dataset).split_at(train_share).limited(train_fraction).part(part)
     fresh = store.path_of(study, f"baseline-{_slug(dataset)}-{corpus.sha256[:10]}")
     path = next(iter(_files(study, dataset)), fresh) if own_sha256(dataset) else fresh
     data: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
     data["validation_positions"] = len(corpus.validation) - 1
+    data |= {"train_share": train_share} if train_share != TRAIN_SHARE else {}
     data |= {"train_fraction": train_fraction} if train_fraction < 1 else {}
     data |= {"validation": part} if part != "all" else {}
     if path.exists():
         if store.load(path)["provenance"]["data"] | {"name": data["name"]} != data:
             raise BadInput(
-                f"results/{study} has the tables of another part of {dataset} (train_fraction or validation differ): "
+                f"results/{study} has the tables of another part of {dataset} (train_share, train_fraction or validation differ): "
                 "give this study a name of its own, --set study=..."
             )
     else:

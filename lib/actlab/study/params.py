@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 
 from actlab.activations import ACTIVATIONS
-from actlab.data.text import TEXTS, is_file, load_text, own_sha256
+from actlab.data.text import TEXTS, TRAIN_SHARE, is_file, load_text, own_sha256
 from actlab.errors import LIMITS, BadInput, UnknownName, brief
 from actlab.files import parse_yaml, read_bytes
 from actlab.models import MODELS, SCALES
@@ -185,6 +185,8 @@ class Params(LanguageParams):
     model: Several[ModelName] = ("charlm",)
     activations: Several[ActivationName] = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
     dataset: TextName = "pydoc"
+    train_share: Annotated[float, Field(gt=0, lt=1)] = TRAIN_SHARE
+    """Share of the text before the validation text."""
     train_fraction: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Share of the training text that is used, from its end."""
     scale: ScaleName = "quick"
@@ -240,7 +242,7 @@ class Params(LanguageParams):
             raise BadInput(f"iterations x batch_size draw {drawn:,} windows: {LIMITS['drawn']:,} at most")
         longest = max(SCALES[scale].block_size for scale in self.sizes)
         own = (self.dataset in TEXTS or is_file(self.dataset)) and own_sha256(self.dataset)
-        if own and len((corpus := load_text(self.dataset)).validation) <= longest:
+        if own and len((corpus := load_text(self.dataset).split_at(self.train_share)).validation) <= longest:
             raise BadInput(
                 f"the text {corpus.name} is too short with its {len(corpus.validation)} validation characters: "
                 f"a context of {longest} needs {longest + 1} or more"

@@ -114,7 +114,7 @@ def run(
         if isinstance(params, Params):
             _check_bfloat16(missing, tell)
     if isinstance(params, Params):
-        baselines.ensure(params.study, params.dataset, params.train_fraction, params.validation)
+        baselines.ensure(params.study, params.dataset, params.train_fraction, params.validation, params.train_share)
     while True:
         outcome, planned = _train_missing(params, workers, tell, scheduler), load(params)
         if outcome.failed or not planned.missing:

@@ -40,19 +40,27 @@ def tasks_of(params: Params, arm: Arm) -> Sequence[TrialSpec]:
 
 @lru_cache(maxsize=4)
 def evaluation_windows(
-    dataset: str, sha256: str, part: str, block_size: int, validation_windows: int, prediction_windows: int
+    dataset: str,
+    sha256: str,
+    share: float,
+    part: str,
+    block_size: int,
+    validation_windows: int,
+    prediction_windows: int,
 ) -> tuple[Windows, Windows]:
     """(the validation split, or the named half of it, or evenly spread windows of that; the frozen windows of the
     predictions)."""
-    text = load_text(dataset, sha256).part(part).validation
+    text = load_text(dataset, sha256).split_at(share).part(part).validation
     measured = spread(text, block_size, validation_windows) if validation_windows else cover(text, block_size)
     return measured, spread(text, block_size, prediction_windows)
 
 
 def windows_of(spec: TrialSpec) -> tuple[Corpus, Windows, Windows]:
     """The text of a trial and its evaluation windows."""
-    corpus = load_text(spec.dataset, spec.text_sha256).limited(spec.train_fraction).part(spec.validation)
-    text, block_size = (spec.dataset, spec.text_sha256, spec.validation), SCALES[spec.scale].block_size
+    corpus = load_text(spec.dataset, spec.text_sha256).split_at(spec.train_share)
+    corpus = corpus.limited(spec.train_fraction).part(spec.validation)
+    text = spec.dataset, spec.text_sha256, spec.train_share, spec.validation
+    block_size = SCALES[spec.scale].block_size
     return corpus, *evaluation_windows(*text, block_size, spec.validation_windows, spec.prediction_windows)
 
 
