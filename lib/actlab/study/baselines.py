@@ -55,8 +55,8 @@ def ensure(
     if path.exists():
         if store.load(path)["provenance"]["data"] | {"name": data["name"]} != data:
             raise BadInput(
-                f"results/{study} has the tables of another part of {dataset} (train_share, train_fraction or validation differ): "
-                "give this study a name of its own, --set study=..."
+                f"results/{study} has the tables of another part of {dataset} (its split, train_fraction or "
+                "validation differ): give this study a name of its own, --set study=..."
             )
     else:
         store.save(path, {"kind": "baseline", "study": study, **measured(corpus), "provenance": {"data": data}})
