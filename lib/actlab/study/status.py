@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from functools import cache, partial
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,6 @@ from actlab.errors import DataError, RecordError
 from actlab.records import store, tables
 from actlab.study.params import StudyParams
 from actlab.study.progress import in_time
-from actlab.study.record import recorded
 from actlab.study.trial import cached, kind_of
 
 STATES = ("recorded", "ended", "running", "missing")
@@ -25,16 +25,20 @@ STATES = ("recorded", "ended", "running", "missing")
 def of(params: StudyParams) -> pd.DataFrame:
     """One row an arm: ``arm``, ``trials`` planned, ``recorded``, ``ended`` (in the cache: their arm has no record yet),
     ``running``, ``missing``, and ``seconds``: left for running and missing trials on one worker; NaN where nothing of
-    its kind is recorded. Without its data a trial counts as missing where no record holds it.
+    its kind is recorded. Without its data a trial counts as missing where no record holds it. A record counts by its
+    name; records are read for seconds alone.
     """
-    kind, spent, rows = kind_of(params), _seconds(params.study), []
+    kind, spent, rows = kind_of(params), cache(partial(_seconds, params.study)), []
+    names = {path.stem for path in store.folder_of(params.study).glob("*.json")}
     for arm in kind.arms_of(params):
+        planned, name = getattr(arm, "seeds", ()) or arm.trials, arm.id
         with no_download():
-            states = ["recorded" if recorded(arm) else _state(task) for task in kind.tasks_of(params, arm)]
+            tasks = () if name in names else kind.tasks_of(params, arm)
+            states = [_state(task) for task in tasks] or ["recorded"] * len(planned)
         counts = {state: states.count(state) for state in STATES}
         left = counts["running"] + counts["missing"]
-        seconds = left * _each(arm, spent) if left else 0.0
-        rows.append({"arm": arm.id, "trials": len(states), **counts, "seconds": seconds})
+        seconds = left * _each(arm, spent()) if left else 0.0
+        rows.append({"arm": name, "trials": len(states), **counts, "seconds": seconds})
     return pd.DataFrame(rows)
 
 
