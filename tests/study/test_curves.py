@@ -1,13 +1,11 @@
-"""What pages compute on the spot: curves, the flow through a network, metrics of written-down cases, written texts."""
+"""What pages compute on the spot: curves, the flow through a network, written texts."""
 
-import ast
 import shutil
 
 import numpy as np
 import pytest
 import tiny
 import torch
-from papermill.inspection import inspect_notebook
 
 from actlab import paths
 from actlab.activations import ACTIVATIONS
@@ -16,7 +14,7 @@ from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import sampling
 from actlab.study.arms import arm
-from actlab.study.curves import ADJUSTABLE, curve, curves, flow, measures
+from actlab.study.curves import ADJUSTABLE, curve, curves, flow
 from actlab.study.kinds.characters import fresh_model, windows_of
 from actlab.study.params import Params
 from actlab.study.sampling import written
@@ -72,14 +70,3 @@ def test_a_recorded_model_writes(toy):
         with pytest.raises(BadInput, match=message):
             written(path, [42], prompt)
     assert not paths.cache().exists()
-
-
-def test_the_cases_of_the_page_of_methods_show_what_its_caption_says():
-    """Churn is blind to the first case and full in the second, where total variation is small; a rare character has the
-    higher relative PD."""
-    found = measures(ast.literal_eval(inspect_notebook(paths.ROOT / "notebooks" / "methods.ipynb")["cases"]["default"]))
-    assert found["the same choice"]["churn"] == 0 < 0.1 < found["the same choice"]["total variation"]
-    assert found["nearly a tie"]["churn"] == 1
-    assert found["nearly a tie"]["total variation"] < 0.03
-    assert found["a rare character"]["relative PD"] > found["the same choice"]["relative PD"]
-    assert found["a rare character"]["total variation"] < 0.01

@@ -1,9 +1,8 @@
-"""What pages and live panels compute on the spot: curves of activations, what flows through them in a network, metrics
-of predictions that are written down."""
+"""What pages and live panels compute on the spot: curves of activations, and what flows through them in a network."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from actlab import metrics
 from actlab.activations import ACTIVATIONS, SmeLU, Swish, get_activation, slope
 from actlab.study.arms import TrialSpec
 from actlab.study.kinds.characters import fresh_model, windows_of
@@ -21,12 +19,6 @@ Array = NDArray[np.float64]
 Curve = tuple[Array, Array, Array]
 ADJUSTABLE = tuple(name for name in ACTIVATIONS if isinstance(get_activation(name), SmeLU | Swish))
 """Activations with a beta that can be moved."""
-MEASURES = {
-    "total variation": metrics.total_variation,
-    "relative PD": metrics.relative_pd,
-    "churn": metrics.churn,
-    "JSD (bits)": metrics.jensen_shannon,
-}
 
 
 def curve(name: str, beta: float | None = None, reach: float = 3.0, seed: int = 0) -> Curve:
@@ -94,9 +86,3 @@ def flow(spec: TrialSpec, beta: float | None = None, windows: int = 8) -> Flow:
         return torch.cat([(t.chunk(2, dim=-1)[0] if gated else t).flatten() for t in tensors]).double().numpy()
 
     return Flow(joined(t.detach() for t in seen), joined(t.grad for t in seen if t.grad is not None))
-
-
-def measures(cases: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, dict[str, float]]:
-    """Name of a case -> measure -> its value for two probability vectors (V,) at one position."""
-    pairs = {name: [torch.tensor([vector], dtype=torch.float64) for vector in case] for name, case in cases.items()}
-    return {name: {words: measure(*pair) for words, measure in MEASURES.items()} for name, pair in pairs.items()}
