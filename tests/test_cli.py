@@ -4,6 +4,7 @@ from unittest.mock import Mock
 
 import pytest
 import tiny
+import typer
 import yaml
 from tiny import typed as run
 
@@ -79,6 +80,10 @@ run PARAMS --set iterations: expected name=value
 run PARAMS --track wandb: known are tensorboard
 run PARAMS --device tpu: device='tpu'
 status PARAMS --model convlm: unknown model 'convlm' in
+list activation: did you mean 'activations'? known are
+rm nothing: unknown study 'nothing'
+mv nothing else: unknown study 'nothing'
+mv nothing Else: a study's name is that of a folder
 compare nothing nothing: unknown study with trials
 sample nowhere.json: cannot be read as a record
 report nothing: unknown study with trials
@@ -111,6 +116,45 @@ def test_status_needs_no_data(file, committed, data_folder, monkeypatch, capsys)
     assert run("status", paths.ROOT / "params" / f"{file}.yaml") == 0
     assert "trials of" in capsys.readouterr().out
     assert not asked.called
+
+
+def test_version_and_names(committed, tmp_path, capsys):
+    """Every list has its names, own ones beside ours."""
+    assert run("--version") == 0
+    assert capsys.readouterr().out == f"actlab {actlab.__version__}\n"
+    (own := tmp_path / "own.py").write_text(
+        "import actlab, torch\nactlab.register_activation('mine', torch.nn.Tanh)\n"
+        "actlab.register_metric('half', lambda p, q: (p - q).abs().sum(1) / 4, note='half of it')\n"
+    )
+    for what, name in yaml.safe_load(
+        "{studies: repro-lite, activations: mine, models: tinylstm, scales: lite, texts: pydoc, metrics: half}"
+    ).items():
+        assert run("list", what, "--plugin", own) == 0
+        assert name in [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+
+
+def test_an_own_study_is_renamed_and_removed_after_a_question(params, monkeypatch, capsys):
+    """Under the new name its records are read, replays belong to them, and the same run trains nothing."""
+    assert run("run", params, "--workers", 1, "--activation", "gelu") == 0
+    assert run("replay", "--all", "--study", "tiny-quick", "--sample", 1, "--workers", 1, "--keep") == 0
+    with monkeypatch.context() as asked:
+        asked.setattr("typer.confirm", Mock(side_effect=typer.Abort))
+        assert [run("mv", "tiny-quick", "other"), run("rm", "tiny-quick")] == [1, 1]
+    assert [path.name for path in paths.results().iterdir()] == ["tiny-quick"]
+    assert run("mv", "tiny-quick", "other", "--yes") == 0
+    (replay,) = store.load_replays("other")
+    assert replay["record_checksum"] in [record["checksum"] for record in store.load_study("other")]
+    capsys.readouterr()
+    assert run("status", params, "--set", "study=other", "--activation", "gelu") == 0
+    assert "2 trials of 1 arms: 2 recorded" in capsys.readouterr().out
+    assert run("rm", "other", "--yes") == 0
+    assert [*paths.results().iterdir()] == []
+
+
+def test_committed_studies_are_left_to_git(committed, capsys):
+    for words in (("rm", "repro-lite", "--yes"), ("mv", "repro-lite", "other", "--yes")):
+        assert run(*words) == 2
+        assert "results/repro-lite is committed" in capsys.readouterr().err
 
 
 def test_completion_offers_the_public_names():

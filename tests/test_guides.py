@@ -32,8 +32,8 @@ def test_commands_of_the_readme_that_train_nothing(committed, tmp_path, monkeypa
     (tmp_path / "params").symlink_to(paths.ROOT / "params")
     monkeypatch.chdir(tmp_path)
     readme = (paths.ROOT / "README.md").read_text(encoding="utf-8")
-    lines = re.findall("^actlab (?:status|report|sample|data).*", readme, re.MULTILINE)
-    assert len(lines) == 4
+    lines = re.findall("^actlab (?:status|report|sample|data|list).*", readme, re.MULTILINE)
+    assert len(lines) == 5
     for line in lines:
         with subtests.test(line=line):
             assert typed(*shlex.split(line, comments=True)[1:]) == 0

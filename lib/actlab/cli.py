@@ -1,4 +1,5 @@
-"""The command line: `actlab run | status | report | compare | replay | sample | data | book | paper`."""
+"""The command line: `actlab run | status | report | compare | replay | sample | book | paper`; `shelf.py` has the
+others."""
 
 from __future__ import annotations
 
@@ -13,7 +14,10 @@ from rich.console import Console
 from rich.markup import escape
 from typer import Argument, Option
 
+import actlab
+from actlab import shelf
 from actlab.errors import ActlabError, BadInput
+from actlab.shelf import Plugins, console
 
 app = typer.Typer(
     help="What activation functions change in what a network learns, and in whether it learns the same thing twice.",
@@ -21,9 +25,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-data_app = typer.Typer(help="The data sets: what is there, what can be had.", no_args_is_help=True)
-app.add_typer(data_app, name="data")
-console = Console(markup=False, highlight=False, soft_wrap=True)
+app.add_typer(shelf.app)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 INTERRUPTED = 130
@@ -37,8 +39,14 @@ Activations = Annotated[Words, Option("--activation", help=f"Only this activatio
 Sets = Annotated[Words, Option("--set", metavar="NAME=VALUE", help="Set any field of the file; may be repeated.")]
 Trials = Annotated[int | None, Option(min=1, help="Seeds of each arm; more than recorded: the study grows.")]
 Workers = Annotated[int, Option(min=1, help="Single-threaded processes.")]
-Plugins = Annotated[Words, Option("--plugin", help="A Python file with parts of your own; may be repeated.")]
 CORES = os.cpu_count() or 1
+
+
+@app.callback(invoke_without_command=True)
+def _of_all(version: Annotated[bool, Option("--version", help="Print the version and end.")] = False) -> None:
+    if version:
+        console.print(f"actlab {actlab.__version__}")
+        raise typer.Exit
 
 
 @app.command()
@@ -232,43 +240,6 @@ def replay(
         console.print(f"{trained} of {len(tasks)} trials trained again; {wrong} contradict what replay promises")
     if wrong:
         raise typer.Exit(1)
-
-
-@data_app.command("list")
-def data_list() -> None:
-    """The data sets and whether they are in the data folder."""
-    from actlab import paths
-    from actlab.data.catalogue import DATASETS
-
-    for name, dataset in DATASETS.items():
-        console.print(f"{name:<12}{dataset.where:<10}{dataset.description}")
-    console.print(f"data folder: {paths.data()} (ACTLAB_DATA moves it)")
-
-
-@data_app.command("get")
-def data_get(name: Annotated[str, Argument(help="A name that `actlab data list` shows.")]) -> None:
-    """Download a data set into the data folder, checked against its checksums."""
-    from actlab.data import catalogue
-
-    for path in catalogue.get(name):
-        console.print(f"{path}: checked")
-    console.print(f"{name} is ready")
-
-
-@data_app.command("tokenize")
-def data_tokenize(
-    name: Annotated[str, Argument(help="A text: novels, shakespeare, pydoc, or a file in UTF-8.")],
-    vocab_size: Annotated[int, Option(min=257, max=65536, help="At most so many tokens.")] = 4096,
-    out: Annotated[Path | None, Option(help="Folder; NAME-bpe-VOCAB_SIZE in the data folder unless given.")] = None,
-) -> None:
-    """Train a byte-level BPE on the training part of a text and write its token shards."""
-    from actlab import paths
-    from actlab.data.text import short_name
-    from actlab.data.tokenize import tokenize_dataset
-
-    folder = out or paths.data() / f"{short_name(name)}-bpe-{vocab_size}"
-    size = tokenize_dataset(name, vocab_size, folder)["vocab_size"]
-    console.print(f"{folder}: {size:,} tokens in the vocabulary")
 
 
 @app.command()

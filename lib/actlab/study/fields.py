@@ -55,7 +55,8 @@ def _loaded(files: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     return files
 
 
-def _folder(name: str) -> str:
+def folder(name: str) -> str:
+    """The name of a study, if it can be a folder's."""
     if not re.fullmatch("[a-z0-9][a-z0-9-]{0,60}", name):
         raise BadInput("a study's name is that of a folder: a small letter or digit, then up to 60 of these and -")
     return name
@@ -80,7 +81,7 @@ WindowsOrAll = Annotated[int, Field(ge=0, le=LIMITS["windows"])]
 Trials = Annotated[int, Field(ge=1, le=1000)]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-StudyName = Annotated[str, AfterValidator(_folder)]
+StudyName = Annotated[str, AfterValidator(folder)]
 ActivationName = Annotated[str, one_of("activation", ACTIVATIONS)]
 ModelName = Annotated[str, one_of("model", MODELS)]
 ScaleName = Annotated[str, one_of("scale", SCALES)]
