@@ -122,9 +122,9 @@ def cats(monkeypatch):
     from actlab.study.kinds import shards
 
     monkeypatch.setitem(text.TEXTS._built_in, "pydoc", lambda: tiny.CATS)
-    shards._text_shards.cache_clear()
+    shards.text_shards.cache_clear()
     yield
-    shards._text_shards.cache_clear()
+    shards.text_shards.cache_clear()
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actlab import paths
+from actlab.study.kinds import kind_of
 from actlab.study.run import read_params
-from actlab.study.trial import kind_of
 
 DOOR = "params files"
 SLOWEST = timedelta(seconds=120)  # of wall time, on a machine that does ten other things
@@ -50,7 +50,7 @@ def plan(path):
     params = read_params(path)
     if params.trials > 50 or getattr(params, "rates", None) is not None:  # rates depend on what is recorded
         return
-    found = kind_of(params).arms_of(params)
+    found = kind_of(params).plan(params)
     assert found
     assert all("/" not in arm.id and len(arm.id) < 150 and arm.study == params.study for arm in found)
 

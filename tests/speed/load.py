@@ -15,7 +15,7 @@ import yaml
 from actlab.explorer import catalogue as explore
 from actlab.explorer.widget import Explorer
 from actlab.records import store
-from actlab.study.kinds.images import MnistParams, arms_of
+from actlab.study.kinds.images import MnistParams, Sweep
 
 CELLS = 3 * 4 * 4 * 2
 """Records of one number of epochs: networks, widths, learning rates, batch sizes."""
@@ -33,7 +33,7 @@ def trial(seed):
 def write(folder, size):
     """A complete sweep of ``size`` records below a folder, and its params file."""
     values = {"study": "load", "epochs": list(range(1, size // CELLS + 1))}
-    for arm in arms_of(MnistParams.parse(values)):
+    for arm in Sweep().plan(MnistParams.parse(values)):
         own = {name: getattr(arm, name) for name in ("study", "network", "activation")}
         record = own | {"kind": "mnist", "arm": arm.id, "config": arm.config, "model_name": "ffn", "n_parameters": 100}
         record |= {"trials": [trial(seed) for seed in arm.seeds]}

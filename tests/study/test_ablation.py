@@ -6,8 +6,7 @@ import tiny
 
 from actlab.data.tokens import write_shard
 from actlab.errors import DataError
-from actlab.study.kinds.ablation import AblationParams, arms_of
-from actlab.study.kinds.shards import shards_of
+from actlab.study.kinds.ablation import Ablation, AblationParams, shards_of
 from actlab.study.run import run
 
 
@@ -28,4 +27,4 @@ def test_own_shards(data_folder):
     (record,) = run(mine).present
     assert (record["trials"][0]["status"], record["provenance"]["data"]["vocab_size"]) == ("done", 512)
     with pytest.raises(DataError, match="token 600, but the vocabulary has 512"):
-        shards_of(arms_of(foreign)[0].trials[0])
+        shards_of(Ablation().plan(foreign)[0].trials[0])

@@ -10,8 +10,7 @@ import pytest
 from actlab.models.gpt2 import GPT2_SCALES
 from actlab.study import arms, provenance, trial
 from actlab.study.kinds import images
-from actlab.study.kinds.ablation import AblationParams
-from actlab.study.kinds.ablation import arms_of as ablation_arms
+from actlab.study.kinds.ablation import Ablation, AblationParams
 
 PACKAGE = Path(provenance.__file__).parents[1]
 BESIDE = {
@@ -20,7 +19,7 @@ BESIDE = {
     "paths.py": "where data and cache lie",
     "records/store.py": "the digest of what a record says of its data",
     "study/arms.py": "the specification: its values are part of the trial's key",
-    "study/kinds/ablation.py": "the same",
+    "study/kinds/__init__.py": "which kind a task is of",
     "study/parts.py": "refuses a user's part that has changed",
     "study/measure.py": "measures the trained model",
     "study/trial.py": "cache, lock, failures",
@@ -52,7 +51,7 @@ def test_every_file_that_takes_part_is_covered_or_named(kind, toy, monkeypatch):
         params = AblationParams(
             optimizers=("soap",), iterations=2, evaluate_every=1, batch_size=2, validation_windows=4
         )
-        task = ablation_arms(params)[0].trials[0]
+        task = Ablation().plan(params)[0].trials[0]
     elif kind == "images":
         task = images.programs_of(images.MnistParams(trials=1, batch_sizes=(64,)))[0]
     else:

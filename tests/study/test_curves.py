@@ -15,7 +15,7 @@ from actlab.records import store
 from actlab.study import sampling
 from actlab.study.arms import arm
 from actlab.study.curves import ADJUSTABLE, curve, curves, flow
-from actlab.study.kinds.characters import fresh_model, windows_of
+from actlab.study.kinds.characters import Characters, windows_of
 from actlab.study.params import Params
 from actlab.study.sampling import written
 
@@ -52,7 +52,7 @@ def test_beta_reaches_the_network():
 
 
 def test_reading_is_the_most_probable_character():
-    corpus, model, window = load_text("pydoc"), fresh_model(spec()), windows_of(spec())[2].inputs[0]
+    corpus, model, window = load_text("pydoc"), Characters().model(spec()), windows_of(spec())[2].inputs[0]
     with torch.no_grad():
         logits = model.eval()(window[None])[0]
     assert sampling.reading(model, corpus, window)[5] == corpus.vocabulary[int(logits[5].argmax())]

@@ -10,7 +10,7 @@ from actlab.activations import ACTIVATIONS
 from actlab.models import MODELS
 from actlab.study import defects
 from actlab.study.arms import arm
-from actlab.study.kinds.characters import fresh_model
+from actlab.study.kinds.characters import Characters
 from actlab.study.params import Params
 from actlab.trainers.seeds import generator
 
@@ -26,7 +26,8 @@ def few(monkeypatch):
 
 def built(name, **protocol):
     """A fresh convlm with these defects."""
-    return tiny.enlarge(fresh_model(arm(Params(protocol=protocol or "corrected"), "convlm", name).trials[0]).eval())
+    spec = arm(Params(protocol=protocol or "corrected"), "convlm", name).trials[0]
+    return tiny.enlarge(Characters().model(spec).eval())
 
 
 def test_each_alone():

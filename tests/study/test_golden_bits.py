@@ -15,8 +15,7 @@ from actlab.models import MODELS
 from actlab.models.gpt2 import GPT2_SCALES
 from actlab.study import arms, provenance, trial
 from actlab.study.kinds import images
-from actlab.study.kinds.ablation import AblationParams
-from actlab.study.kinds.ablation import arms_of as ablation_arms
+from actlab.study.kinds.ablation import Ablation, AblationParams
 
 FILE = Path(__file__).with_name("golden.yaml")
 ACTIVATIONS = ("relu", "gelu", "swiglu", "smelu_1", "swish", "smelu_05")
@@ -33,7 +32,7 @@ def tasks(toy, monkeypatch):
     sweep = images.MnistParams(trials=1, batch_sizes=(64,))
     found["images"] = images.programs_of(sweep)[0]
     small = AblationParams(optimizers=("soap",), iterations=2, evaluate_every=1, batch_size=2, validation_windows=4)
-    found["ablation"] = ablation_arms(small)[0].trials[0]
+    found["ablation"] = Ablation().plan(small)[0].trials[0]
     return found
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actlab.study.kinds.images import MnistParams, programs_of, train_trial
+from actlab.study.kinds.images import MnistParams, Sweep, programs_of
 from actlab.study.run import run
 
 TINY = {"study": "tiny", "hidden": [2, 4], "learning_rates": [1e-1, 1e-3], "batch_sizes": [64], "trials": 2}
@@ -14,7 +14,7 @@ def tiny(**changes):
 
 def of(**changes):
     """Results by network/hidden/rate."""
-    return train_trial(programs_of(tiny(**changes))[0])[0]["trials"]
+    return Sweep().train(programs_of(tiny(**changes))[0])[0]["trials"]
 
 
 def test_one_record_an_arm_with_a_trial_a_seed():

@@ -14,8 +14,9 @@ from actlab.errors import BadInput
 from actlab.records import repro, store
 from actlab.study import parts
 from actlab.study.arms import arms_of
-from actlab.study.kinds import ablation, characters
+from actlab.study.kinds import ablation
 from actlab.study.kinds.ablation import AblationParams
+from actlab.study.kinds.characters import Characters
 from actlab.study.params import Params
 from actlab.study.run import load, run, run_experiment
 
@@ -133,11 +134,11 @@ def test_a_trial_has_the_part_that_was_planned(write):
     start = "\n    def initialise(self, generator=None):\n        nn.init.constant_(self.slope, 0.7)\n"
     write(f'{LEARNS}{start}\n\nactlab.register_activation("mine", Learns)\n')
     spec = arms_of(Params(activations=("mine",), noise_floor=False))[0].trials[0]
-    slopes = [value for name, value in characters.fresh_model(spec).named_parameters() if name.endswith("act.slope")]
+    slopes = [value for name, value in Characters().model(spec).named_parameters() if name.endswith("act.slope")]
     assert [slope.item() for slope in slopes] == [pytest.approx(0.7)] * 2
     write(WAVE)
     with pytest.raises(BadInput, match=r"'mine' is not the one that was planned \(hash .*\), but another \(hash "):
-        characters.fresh_model(spec)
+        Characters().model(spec)
 
 
 def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
@@ -150,14 +151,14 @@ def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
     before = [run(study).present for study in studies]
     Path("one.txt").rename("two.txt")
     with monkeypatch.context() as patch:
-        for loop in ("kinds.characters.train", "kinds.shards.train_tokens"):
+        for loop in ("kinds.characters.train", "kinds.ablation.train_tokens"):
             patch.setattr(f"actlab.study.{loop}", lambda *_, **__: pytest.fail("trained"))
         for study, records in zip(studies, before, strict=True):
             renamed = study.replace(dataset="two.txt")
             assert load(renamed).present == records
             again = run(renamed.replace(study="again")).present[-1]
             assert again["trials"] == records[-1]["trials"]
-    assert ablation.arms_of(studies[1].replace(dataset="two.txt"))[0].id == before[1][0]["arm"]
+    assert ablation.Ablation().plan(studies[1].replace(dataset="two.txt"))[0].id == before[1][0]["arm"]
     assert len(list(store.folder_of("toy").glob("*.json"))) == 2
     run(studies[0].replace(dataset="two.txt", activations="gelu"))
     assert repro.read(store.load_study("toy")).models == ("charlm",)

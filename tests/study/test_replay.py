@@ -79,14 +79,14 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
     the recorded perturbation, exactly."""
     outcome = run(tinylstm(toy, model="charlm", iterations=20))
     path = store.path_of("tiny-quick", outcome.present[1]["arm"])
-    fresh_model = characters.fresh_model
+    fresh_model = characters.Characters.model
 
-    def perturbed(spec):
-        model = fresh_model(spec)
+    def perturbed(self, spec):
+        model = fresh_model(self, spec)
         perturb(model)
         return model
 
-    monkeypatch.setattr(characters, "fresh_model", perturbed)
+    monkeypatch.setattr(characters.Characters, "model", perturbed)
     again = replay(task_of(path))
     assert (found := again.record) is not None
     assert "weights_sha256" in found["differs"]

@@ -22,13 +22,12 @@ from actlab.study import run as study
 from actlab.study import status
 from actlab.study.arms import arms_of
 from actlab.study.kinds import images as sweep
-from actlab.study.kinds import shards
+from actlab.study.kinds import kind_of, shards
 from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.images import MnistParams
 from actlab.study.params import Params
 from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import _check_committed, load, run
-from actlab.study.trial import kind_of
 from actlab.trainers import setup
 
 STUDIES = (
@@ -70,7 +69,7 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
 @pytest.mark.parametrize(("times", "said"), [([2.0, 1.0], "2.0 times as long"), ([1.0, 2.0], None)])
 def test_bfloat16_is_announced_where_it_is_slower(toy, monkeypatch, times, said):
     """Before training, by the time of a product: a processor may have the instructions and be slower with them."""
-    monkeypatch.setattr(study, "repeat", lambda *_, **__: [times.pop(0)])
+    monkeypatch.setattr(setup, "repeat", lambda *_, **__: [times.pop(0)])
     events = []
     run(toy.replace(dtype="bfloat16", activations="relu", trials=1), watch=events.append)
     assert [said in event.note for event in events if event.kind == "note"] == [True] * bool(said)
@@ -80,7 +79,7 @@ def test_bfloat16_is_announced_where_it_is_slower(toy, monkeypatch, times, said)
 def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
     """One seed of relu raises: other arms are recorded (those of a program of image classifiers share its fate); the
     failure is told with its traceback, its arm stays unrecorded, until it is run again."""
-    images, real = params is STUDIES[1], kind_of(params).train_trial
+    images, real = params is STUDIES[1], kind_of(params).train
     params = params.replace(**({"hidden": [2, 4]} if images else {"activations": ["relu", "gelu"]}))
 
     def train(task, *args):
@@ -89,7 +88,7 @@ def test_a_failed_trial_does_not_stop_the_others(params, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(sweep, "SEEDS", 1)
-        patch.setattr(kind_of(params), "train_trial", train)
+        patch.setattr(kind_of(params), "train", train)
         outcome = run(params)
     failed = [arm for arm, _ in outcome.failed]
     assert {trial["label"] for _, trial in outcome.failed} == {"43"}
@@ -132,7 +131,7 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
     assert "2 missing; about" in status.in_words(found, 1)
     large = grown(params, 3)
     shutil.rmtree(paths.cache())
-    shards._text_shards.cache_clear()
+    shards.text_shards.cache_clear()
     store.path_of(params.study, large["arm"]).unlink()
     for record in (large, grown(params, 3)):
         assert list(map(bits_of, record["trials"][:2])) == list(map(bits_of, small["trials"]))

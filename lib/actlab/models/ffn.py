@@ -7,11 +7,12 @@ Shapes: N images of K pixels, w hidden units, C classes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from actlab.activations import Activation
+from actlab.activations import ACTIVATIONS, Activation
 from actlab.models.layers import nearest_width
 
 PUBLISHED_STD = 0.02
@@ -73,3 +74,23 @@ def equal_parameters(features: int, hidden: int, classes: int) -> int:
     return nearest_width(
         lambda width: count(features, width, classes, gated=True), count(features, hidden, classes, gated=False)
     )
+
+
+@dataclass(frozen=True)
+class Network:
+    """One row of the table of arms: an activation, and what ``hidden`` units of a plain network mean for it."""
+
+    name: str
+    activation: str
+    width: Callable[[int, int, int], int]
+    """(pixels, hidden, classes) -> its own hidden units."""
+
+
+def networks() -> dict[str, Network]:
+    """``relu``, ``geglu_equal_width``, ``geglu_equal_parameters``, and the same for every activation without parameters
+    of its own."""
+    stackable = [a for a in ACTIVATIONS.values() if not a.learns]  # a learned slope would need a training of its own
+    plain = [Network(a.name, a.name, equal_width) for a in stackable if not a.gated]
+    widths = (("equal_width", equal_width), ("equal_parameters", equal_parameters))
+    gated = [Network(f"{a.name}_{rule}", a.name, width) for a in stackable if a.gated for rule, width in widths]
+    return {row.name: row for row in plain + gated}

@@ -12,7 +12,7 @@ from actlab.data.text import TRAIN_SHARE, located, short_name
 from actlab.models import SCALES, ModelConfig
 from actlab.records import store
 from actlab.records.settings import by_content
-from actlab.study.defects import DOUBLED, OF_TRAINING, defects_of
+from actlab.study.defects import CORRECTED, DOUBLED, OF_TRAINING, defects_of
 from actlab.study.params import Params, StudyParams
 from actlab.study.parts import Parts, own_metrics, parts_of
 from actlab.study.tuning import Choice, chosen, tuned
@@ -187,10 +187,10 @@ def arms_of(params: Params) -> list[Arm]:
     if params.tuning is not None:
         return [each for cell in cells for each in candidates(params, *cell)[0]]
     own = {cell: settings_of(params, *cell) for cell in cells}
-    sized = [(own[cell].replace(scale=scale), cell) for scale in params.sizes for cell in cells]
+    sized = list(product(params.sizes, cells))
     kinds = [kind for kind, on in (("floor", params.noise_floor), ("perturbed", params.perturbations)) if on]
-    ordinary = [arm(settings, *cell, varies=varies) for settings, cell in sized for varies in params.varies]
-    return ordinary + [arm(settings, *cell, kind) for kind in kinds for settings, cell in sized]
+    ordinary = [arm(own[cell], *cell, scale=size, varies=varies) for size, cell in sized for varies in params.varies]
+    return ordinary + [arm(own[cell], *cell, kind, size) for kind in kinds for size, cell in sized]
 
 
 def settings_of(params: Params, model: str, activation: str) -> Params:
@@ -209,15 +209,17 @@ def candidates(params: Params, model: str, activation: str) -> Choice:
     return tuned(settings_of(params, model, activation), "learning_rate", arm, model, activation)
 
 
-def arm(params: Params, model: str, activation: str, kind: str = "trials", varies: str = ALL) -> Arm:
-    """One arm of a study, at the size ``params.scale``."""
+def arm(params: Params, model: str, activation: str, kind: str = "trials", scale: str = "", varies: str = ALL) -> Arm:
+    """One arm of a study, at the size ``params.scale`` unless another is given."""
     seeds = range(params.seed, params.seed + (1 if kind == "floor" else params.trials))
     changed = {"trials": (), "floor": (REPEAT, NUDGE), "perturbed": params.perturbations}[kind]
     ordinary = kind == "trials"
-    protocol = tuple(n for n in defects_of(params.protocol, model, activation) if ordinary or n in OF_TRAINING)
+    asked = () if params.protocol == CORRECTED else defects_of(params.protocol, model, activation)
+    protocol = tuple(name for name in asked if ordinary or name in OF_TRAINING)
     common = {
         "model": model,
         "activation": activation,
+        "scale": scale or params.scale,
         "recipe": taken(Recipe, params),
         "defects": tuple(name for name in protocol if name in OF_TRAINING),
         "varies": varies,

@@ -13,7 +13,8 @@ from torch.nn import functional as F
 
 from actlab.activations import ACTIVATIONS, SmeLU, Swish, get_activation, slope
 from actlab.study.arms import TrialSpec
-from actlab.study.kinds.characters import fresh_model, windows_of
+from actlab.study.kinds import kind_of
+from actlab.study.kinds.characters import windows_of
 
 Array = NDArray[np.float64]
 Curve = tuple[Array, Array, Array]
@@ -67,7 +68,7 @@ class Flow:
 
 def flow(spec: TrialSpec, beta: float | None = None, windows: int = 8) -> Flow:
     """Pre-activations and their gradients in a trial's fresh model, on validation text; dropout off."""
-    frozen, model = windows_of(spec)[2], fresh_model(spec)
+    frozen, model = windows_of(spec)[2], kind_of(spec).model(spec)
     set_beta(model, beta).eval()
     seen: list[Tensor] = []
 

@@ -2,8 +2,8 @@
 and what is measured under them.
 
 Off by default, and loud: an arm lists the ones that are on in ``config.protocol``.  Those of training change the trial
-(``models.published`` builds it).  Those of measurement leave the record's own numbers alone and add a block
-``as_published`` beside them, so that one training is read both ways.
+(``network``).  Those of measurement leave the record's own numbers alone and add a block ``as_published`` beside them,
+so that one training is read both ways.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import torch
 from torch import Tensor
 
 from actlab import metrics
-from actlab.activations import find_activation
+from actlab.activations import Activation, find_activation
 from actlab.errors import BadInput, UnknownName
-from actlab.models import LanguageModel
+from actlab.models import LanguageModel, ModelConfig
+from actlab.models.convlm import ConvBlock
 from actlab.records.defects import BATCHES as BATCHES
 from actlab.records.defects import BOTH as BOTH
 from actlab.records.defects import DOUBLED as DOUBLED
@@ -65,13 +66,28 @@ def switched_on(protocol: ProtocolParam) -> list[str]:
 
 def defects_of(protocol: ProtocolParam, model: str, activation: str) -> tuple[str, ...]:
     """Names of the defects that are on in an arm: those asked for that apply to it."""
-    if protocol == CORRECTED:
-        return ()
     asked = DEFECTS if protocol == AS_PUBLISHED else switched_on(protocol)
     ignored = IGNORED in asked and OF_TRAINING[IGNORED](model, True)
     gated = find_activation(activation).gated and not ignored
     applying = [name for name in DEFECTS if name not in OF_TRAINING or OF_TRAINING[name](model, gated)]
     return tuple(name for name in applying if name in asked)
+
+
+def network(
+    on: tuple[str, ...],
+    factory: Callable[..., LanguageModel],
+    config: ModelConfig,
+    activation: Activation,
+    gated_width: str,
+) -> LanguageModel:
+    """A network as the published study built it: with ReLU whatever its activation, its convolutions padded on both
+    sides."""
+    net = factory(config, find_activation("relu") if IGNORED in on else activation, gated_width)
+    for block in net.modules() if BOTH in on else ():
+        if isinstance(block, ConvBlock):
+            reach = sum(block.padding)
+            block.padding = (reach // 2, reach // 2)
+    return net
 
 
 def coded_pd(p: Tensor, q: Tensor) -> float:

@@ -37,12 +37,12 @@ def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mappin
     """
     if namespace.get("train_missing") is True and namespace.get("workers") != 1:
         start_fork_server()  # it loads its libraries while this process loads its own
+    from actlab.study.kinds import KINDS
     from actlab.study.params import Params
-    from actlab.study.trial import KINDS
 
     found: type[Any] = cls or Params
     given(namespace, [*found.model_fields, "kind"], **extra or {})
-    (own,) = [name for name, kind in KINDS.items() if found in kind.OWN]
+    (own,) = [name for name, kind in KINDS.items() if found is kind.params]
     if (kind := namespace.get("kind") or own) != own:  # of a params file given whole, ``papermill -f``
         raise BadInput(f"{WHERE}: kind={kind!r}: this notebook is for {own}")
     values = {name: namespace.get(name) for name in found.model_fields}

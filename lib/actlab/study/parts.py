@@ -96,17 +96,18 @@ def parts_of(**named: str) -> Parts:
     return tuple(sorted((kind, found) for kind, name in named.items() if (found := hash_of(kind, name))))
 
 
-def check_parts(planned: Parts, **named: str) -> None:
-    """``BadInput`` unless the named parts are still those that were planned (or recorded)."""
-    for kind, name in named.items():
-        was = dict(planned).get(kind, "")
-        if was and kind != "dataset" and name not in TABLES[kind]:
-            raise BadInput(
-                f"the {kind} {name!r} is not known here: load its plug-in file (--plugin; actlab.load_plugins)"
-            )
-        if was != (found := hash_of(kind, name)):
-            before, here = (f"hash {each[:10]}" if each else "built in" for each in (was, found))
-            raise BadInput(f"the {kind} {name!r} is not the one that was planned ({before}), but another ({here})")
+def find_part(kind: str, name: str, planned: str = "") -> Any:
+    """The table's row of an activation or a model, where its name becomes an object.
+
+    Raises:
+        BadInput: it is not the one that was ``planned`` (or recorded): its hash, empty for a built-in one.
+    """
+    if planned and name not in TABLES[kind]:
+        raise BadInput(f"the {kind} {name!r} is not known here: load its plug-in file (--plugin; actlab.load_plugins)")
+    if planned != (now := hash_of(kind, name)):
+        before, here = (f"hash {each[:10]}" if each else "built in" for each in (planned, now))
+        raise BadInput(f"the {kind} {name!r} is not the one that was planned ({before}), but another ({here})")
+    return TABLES[kind].find(name)
 
 
 def own_metrics(files: Iterable[str]) -> Parts:

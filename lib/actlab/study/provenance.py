@@ -15,8 +15,8 @@ import torch
 
 from actlab import paths
 
-TRIALS = ("study/kinds/characters.py", "study/kinds/shards.py", "study/kinds/images.py")
-CODE_OF_A_TRIAL = ("activations.py", "models", "optimizers", "data", "trainers", *TRIALS)
+TRIALS = tuple(f"study/{name}.py" for name in ("kinds/characters", "kinds/ablation", "kinds/shards", "kinds/images"))
+CODE_OF_A_TRIAL = ("activations.py", "models", "optimizers", "data", "trainers", "study/defects.py", *TRIALS)
 """The part of the package that decides a trial's bits, from its specification to its weights: a cached trial of other
 code is not used. A test runs a trial of each kind and names whatever else takes part."""
 

@@ -4,11 +4,10 @@ rest is trained."""
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from timeit import repeat
 from typing import Any
 
 import torch
@@ -16,16 +15,15 @@ import torch
 from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
-from actlab.study import arms, baselines, provenance
-from actlab.study.kinds.characters import fresh_model
-from actlab.study.kinds.images import Program, key
+from actlab.study import provenance
+from actlab.study.kinds import KINDS, kind_of
+from actlab.study.kinds.kind import Kind
 from actlab.study.measure import Results
 from actlab.study.params import Params, StudyParams, read_mapping
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
-from actlab.study.trial import KINDS, cached, kind_of, record_of, run_trial
-from actlab.trainers import setup
+from actlab.study.trial import cached, record_of, run_trial
 
 
 @dataclass(frozen=True)
@@ -67,18 +65,18 @@ def read_params(path: Path, own: Sequence[str] = ()) -> StudyParams:
         raise UnknownName("kind", kind, KINDS, str(path))
     nameless = "study" not in values
     if nameless and not (own or values.get("plugins")):  # what else is wrong is said first, but no plug-in runs for it
-        KINDS[kind].OWN[0].load(path)
+        KINDS[kind].params.load(path)
     if nameless:
         raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
-    params: StudyParams = KINDS[kind].OWN[0].load(path, own)
+    params: StudyParams = KINDS[kind].params.load(path, own)
     return params
 
 
 def load(params: StudyParams) -> StudyRecords:
     """What is recorded of a study; trains nothing."""
-    planned = kind_of(params).arms_of(params)
-    baseline = baselines.recorded(params.study, params.dataset) if isinstance(params, Params) else None
-    return StudyRecords(planned, [recorded(arm) for arm in planned], baseline)
+    kind = kind_of(params)
+    planned = kind.plan(params)
+    return StudyRecords(planned, [recorded(arm) for arm in planned], kind.baseline(params))
 
 
 def run(
@@ -107,14 +105,13 @@ def run(
     """
     provenance.code()  # before anything can change the files that this process has loaded
     tell = watch or (lambda event: None)
-    if missing := load(params).missing:
-        _check_devices(missing, scheduler)
-        if not into_recorded:
-            _check_committed(params.study, missing)
-        if isinstance(params, Params):
-            _check_bfloat16(missing, tell)
-    if isinstance(params, Params):
-        baselines.ensure(params.study, params.dataset, params.train_fraction, params.validation, params.train_share)
+    kind, missing = kind_of(params), load(params).missing
+    if not scheduler:
+        _check_devices({kind.device(arm.trials[0]) for arm in missing})
+    if missing and not into_recorded:
+        _check_committed(params.study, missing)
+    if note := kind.prepare(params, missing):
+        tell(Event("note", missing[0], note=note))
     while True:
         outcome, planned = _train_missing(params, workers, tell, scheduler), load(params)
         if outcome.failed or not planned.missing:
@@ -122,59 +119,50 @@ def run(
 
 
 def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: str) -> StudyRecords:
+    """One pass over the arms that have no record."""
     kind, outcome = kind_of(params), load(params)
-    missing = outcome.missing
-    before = {arm: earlier(arm) for arm in missing}
-    needs = {arm: kind.tasks_of(params, arm) for arm in missing}
-    tasks = sorted(dict.fromkeys(chain(*needs.values())), key=_duration, reverse=True)
-    owner = {task: arm for arm in reversed(missing) for task in needs[arm]}
-    records = dict(zip(outcome.arms, outcome.records, strict=True))
+    missing, records = outcome.missing, dict(zip(outcome.arms, outcome.records, strict=True))
     for arm, record in records.items():
         if record is not None:
             tell(Event("arm", arm, record=record))
-    if tasks:
-        there = sum(_size(task) for task in tasks if cached(task).exists())
-        tell(Event("start", missing[0], total=sum(map(_size, tasks)), cached=there))
+    before = {arm: earlier(arm) for arm in missing}
+    needs = kind.tasks(params, missing)
     ended: dict[Any, Results] = {}
+    for task, result in _ended(kind, needs, workers, tell, scheduler):
+        ended[task] = result
+        for arm in [arm for arm in missing if task in needs[arm]]:
+            for trial in kind.own(arm, task, result):
+                check_growth(arm, trial, before[arm])
+            if ended.keys() >= set(needs[arm]):
+                results = [trial for one in dict.fromkeys(needs[arm]) for trial in kind.own(arm, one, ended[one])]
+                records[arm] = finish(arm, record_of(arm, results))
+                tell(Event("arm", arm, record=records[arm]))
+    return StudyRecords(outcome.arms, list(records.values()), outcome.baseline)
+
+
+def _ended(
+    kind: Kind, needs: Mapping[Any, Sequence[Any]], workers: int, tell: Watch, scheduler: str
+) -> Iterator[tuple[Any, Results]]:
+    """Train what the arms need, each task once; tasks and their results as they end."""
+    owner = {task: arm for arm in reversed(needs) for task in needs[arm]}
+    tasks = list(dict.fromkeys(chain(*needs.values())))
+    if not tasks:
+        return
+    first = owner[tasks[0]]
+    there = sum(kind.size(task) for task in tasks if cached(task).exists())
+    tell(Event("start", first, total=sum(map(kind.size, tasks)), cached=there))
     for task, result in run_tasks(
         run_trial,
         tasks,
         workers,
         lambda task, iteration, loss: tell(Event("progress", owner[task], task, iteration, loss)),
         scheduler=scheduler,
-        gpu=bool(_gpus(missing)),
-        say=lambda note: tell(Event("note", missing[0], note=note)),
+        gpu=any(kind.device(task) != "cpu" for task in tasks),
+        say=lambda note: tell(Event("note", first, note=note)),
     ):
-        ended[task] = result
-        for _ in range(_size(task)):
-            tell(Event("trial", owner[task], task, result=None if isinstance(task, Program) else result))
-        for arm in [arm for arm in missing if task in needs[arm]]:
-            for own in _shares(arm, task, result):
-                check_growth(arm, own, before[arm])
-            if ended.keys() >= set(needs[arm]):
-                results = [own for each in dict.fromkeys(needs[arm]) for own in _shares(arm, each, ended[each])]
-                records[arm] = finish(arm, record_of(arm, results))
-                tell(Event("arm", arm, record=records[arm]))
-    return StudyRecords(outcome.arms, list(records.values()), outcome.baseline)
-
-
-def _size(task: Any) -> int:
-    """How many trials a task trains."""
-    return len(task.cells) * len(task.learning_rates) * len(task.seeds) if isinstance(task, Program) else 1
-
-
-def _duration(task: Any) -> float:
-    """Programs that last longer are started first."""
-    return task.epochs / task.batch_size if isinstance(task, Program) else 0
-
-
-def _shares(arm: Any, task: Any, result: Results) -> list[Results]:
-    """The arm's own trials in what a task left: a program's are those of many arms and several seeds."""
-    if not isinstance(task, Program):
-        return [result]
-    if result["status"] == "failed":
-        return [{**result, "label": str(seed), "seed": seed} for seed in task.seeds]
-    return [result["trials"][key(arm.network, arm.hidden, arm.learning_rate, seed)] for seed in task.seeds]
+        for told in (result, *[None] * (kind.size(task) - 1)):  # an event for each trial of a program
+            tell(Event("trial", owner[task], task, result=told))
+        yield task, result
 
 
 def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> list[store.Record]:
@@ -209,16 +197,11 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     return record
 
 
-def _gpus(missing: Sequence[Any]) -> set[str]:
-    """On which these arms train."""
-    return {arm.trials[0].recipe.device for arm in missing if hasattr(arm, "trials")} - {"cpu"}
-
-
-def _check_devices(missing: Sequence[Any], scheduler: str) -> None:
-    """``BadInput`` where arms train on a device that is not here."""
+def _check_devices(devices: set[str]) -> None:
+    """``BadInput`` where one of them is not here."""
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    absent = [device for device in _gpus(missing) if int(device.partition(":")[2] or 0) >= count]
-    if absent and not scheduler:
+    absent = [device for device in devices - {"cpu"} if int(device.partition(":")[2] or 0) >= count]
+    if absent:
         raise BadInput(
             f"device={absent[0]}: PyTorch {torch.__version__} finds {count or 'no'} GPU here; use device=cpu, or a "
             "machine that has it"
@@ -237,23 +220,3 @@ def _check_committed(study: str, missing: Sequence[Any]) -> None:
             f"results/{study} holds committed records, and params/{own.name} does not plan {others[0]}{more}: "
             "give the study a name of its own (--set study=NAME), or add --into-recorded"
         )
-
-
-def _check_bfloat16(missing: Sequence[arms.Arm], tell: Watch) -> None:
-    """Refuse, or announce, what bfloat16 means on this processor, before anything is trained."""
-    trials = {arm.model: arm.trials[0] for arm in missing}.values()
-    slow = [spec for spec in trials if (spec.recipe.dtype, spec.recipe.device) == ("bfloat16", "cpu")]
-    if slow and (note := setup.check_bfloat16(map(fresh_model, slow)) or _slower_in_bfloat16()):
-        tell(Event("note", missing[0], note=note))
-
-
-def _slower_in_bfloat16() -> str:
-    """What to say where a matrix product takes longer in bfloat16 than in float32, as on some processors that have the
-    instructions; empty elsewhere."""
-
-    def seconds(x: torch.Tensor) -> float:
-        return min(repeat(lambda: x @ x, number=1, repeat=5))
-
-    ratio = seconds((x := torch.ones(512, 512)).bfloat16()) / seconds(x)
-    said = f"a matrix product takes {ratio:.1f} times as long in bfloat16 as in float32 on this processor"
-    return f"{said}: training in bfloat16 will be slower here" if ratio > 1 else ""

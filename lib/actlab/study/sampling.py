@@ -17,10 +17,11 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
+from actlab.study.kinds import kind_of
 from actlab.study.kinds.characters import dataset_of
 from actlab.study.pool import Report
 from actlab.study.progress import Event, Watch
-from actlab.study.trial import kind_of, specification
+from actlab.study.trial import specification
 from actlab.study.weights import kept_model
 from actlab.trainers.seeds import generator
 
@@ -66,7 +67,7 @@ def written(
         watch: hears of a training.
     """
     found = store.load(find(name))
-    if kind_of(found).NAME != "repro":
+    if kind_of(found).name != "repro":
         raise BadInput(f"{found['arm']}: only character models write; this is a record of kind {found['kind']!r}")
     corpus = load_text(dataset_of(found))
     if not prompt:

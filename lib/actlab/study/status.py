@@ -15,9 +15,10 @@ from actlab import paths
 from actlab.data.fetch import no_download
 from actlab.errors import DataError, RecordError
 from actlab.records import store, tables
+from actlab.study.kinds import kind_of
 from actlab.study.params import StudyParams
 from actlab.study.progress import in_time
-from actlab.study.trial import cached, kind_of
+from actlab.study.trial import cached
 
 STATES = ("recorded", "ended", "running", "missing")
 
@@ -30,11 +31,12 @@ def of(params: StudyParams) -> pd.DataFrame:
     """
     kind, spent, rows = kind_of(params), cache(partial(_seconds, params.study)), []
     names = {path.stem for path in store.folder_of(params.study).glob("*.json")}
-    for arm in kind.arms_of(params):
-        planned, name = getattr(arm, "seeds", ()) or arm.trials, arm.id
+    arms = kind.plan(params)
+    tasks = kind.tasks(params, arms)
+    for arm in arms:
+        name = arm.id
         with no_download():
-            tasks = () if name in names else kind.tasks_of(params, arm)
-            states = [_state(task) for task in tasks] or ["recorded"] * len(planned)
+            states = ["recorded" if name in names else _state(task) for task in tasks[arm]]
         counts = {state: states.count(state) for state in STATES}
         left = counts["running"] + counts["missing"]
         seconds = left * _each(arm, spent()) if left else 0.0

@@ -8,7 +8,6 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -21,7 +20,7 @@ from actlab.files import mending
 from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study import provenance
-from actlab.study.kinds import characters, images, shards
+from actlab.study.kinds import kind_of
 from actlab.study.measure import Results
 from actlab.study.parts import sources
 from actlab.study.pool import Report
@@ -35,37 +34,13 @@ AT_ONCE = 64
 """Windows whose predictions are held at once."""
 
 
-KINDS: dict[str, ModuleType] = {kind.NAME: kind for kind in (characters, images, shards)}
-"""The kinds of study, each a module that gives:
-
-``NAME``, ``FOLDER`` (of its trials in the cache), ``OWN`` (its classes of parameters, the first, of arms and of tasks,
-and what its records call their own ``kind``); ``arms_of(params)``; ``tasks_of(params, arm)``; ``known_by(task)``, its
-name and key in the cache; ``data_of(task)``; ``train_trial(task, saved_at, report)``; ``measured_of(arm,
-results, tensors, model)``, its part of a record; ``trial_of(record, label)``; and where weights are kept,
-``fresh_model(task)`` and ``compared_on(task)``, the windows of predictions.
-"""
-
-
-def kind_of(thing: Any) -> ModuleType:
-    """The kind of study that parameters, an arm, a task or a record belong to.
-
-    Raises:
-        RecordError: the trials of a record, if it has any, are of no kind that trains.
-    """
-    sign = thing.get("kind") if isinstance(thing, Mapping) else type(thing)
-    for kind in KINDS.values():
-        if sign in kind.OWN:
-            return kind
-    raise RecordError(f"a record of kind {sign!r} holds no trials that can be trained again")
-
-
 def cached(task: Any, origin: Mapping[str, Any] | None = None) -> Path:
     """The file in which a task ends: its results, predictions and weights. ``origin``: a record's provenance, for the
     trial as it was trained then, by that code on that machine."""
     name, about = kind_of(task).known_by(task)
     origin = origin or provenance.here()
     about = {**about, "code": origin["trial_code_sha256"], "machine": origin["machine"]}
-    return paths.cache() / kind_of(task).FOLDER / f"{name}-{store.digest(about)[:16]}.safetensors"
+    return paths.cache() / kind_of(task).folder / f"{name}-{store.digest(about)[:16]}.safetensors"
 
 
 def run_trial(task: Any, report: Report | None = None) -> Results:
@@ -99,7 +74,7 @@ def train_afresh(
     ``saved_at``: its checkpoint, gone on from if it exists."""
     setup.prepare()
     try:
-        return kind_of(task).train_trial(task, saved_at, report)
+        return kind_of(task).train(task, saved_at, report)
     except ActlabError:
         raise
     except Exception:  # recorded, so that the other trials of a study go on
@@ -127,7 +102,7 @@ def trained_model(task: Any, iteration: int | None = None, origin: Mapping[str, 
 
 def with_weights(task: Any, tensors: Mapping[str, Tensor]) -> LanguageModel:
     """A trial's model in evaluation mode, with the weights among these tensors."""
-    model: LanguageModel = kind_of(task).fresh_model(task)
+    model: LanguageModel = kind_of(task).model(task)
     model.load_state_dict(
         {name.removeprefix("weights/"): t for name, t in tensors.items() if name.startswith("weights/")}
     )
@@ -136,21 +111,15 @@ def with_weights(task: Any, tensors: Mapping[str, Tensor]) -> LanguageModel:
 
 def record_of(arm: Any, results: list[Results]) -> store.Record:
     """The record of an arm whose trials have all ended."""
-    kind = kind_of(arm)
-    trials = getattr(arm, "trials", (arm,))  # an arm of the image sweep is its own only specification
-    recipe = getattr(trials[0], "recipe", None)
-    origin = provenance.of_record(
-        path="stacked" if recipe is None else "compiled" if recipe.compiled else "loop",
-        plan=getattr(arm, "plan", None),
-        data=kind.data_of(trials[0]),
-    )
+    kind, first = kind_of(arm), arm.trials[0]
+    origin = provenance.of_record(path=kind.path(first), plan=arm.plan, data=kind.data(first))
     return {
-        **kind.measured_of(arm, results, tensors_of, trained_model),
+        **kind.measure(arm, results, tensors_of, trained_model),
         "config": arm.config,
         "study": arm.study,
         "arm": arm.id,
-        "kind": getattr(arm, "kind", kind.NAME),
-        "provenance": origin | sources((*trials[0].parts, *getattr(arm, "metrics", ()))),
+        "kind": arm.kind,
+        "provenance": origin | sources((*first.parts, *arm.metrics)),
     }
 
 
@@ -174,7 +143,7 @@ def far_apart(task: Any, record: store.Record, tensors: Mapping[str, Tensor]) ->
 def check_data(task: Any, record: store.Record) -> None:
     """``RecordError`` where the record was made on other data than is here."""
     data = record["provenance"]["data"]
-    for name, value in kind_of(task).data_of(task).items():
+    for name, value in kind_of(task).data(task).items():
         if name in HASHES and data.get(name) != value:
             raise RecordError(
                 f"{record['arm']} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}"
@@ -186,4 +155,4 @@ def specification(record: store.Record, label: str) -> Any:
     labels = [trial["label"] for trial in record.get("trials", [])]
     if label not in labels:
         raise BadInput(f"{record.get('arm', 'the record')} has no trial {label!r}: known are {', '.join(labels)}")
-    return kind_of(record).trial_of(record, label)
+    return kind_of(record).task_of(record, label)

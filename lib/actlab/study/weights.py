@@ -16,9 +16,10 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
-from actlab.study.parts import check_parts
+from actlab.study.kinds import kind_of
+from actlab.study.parts import find_part
 from actlab.study.pool import Report
-from actlab.study.trial import cached, check_data, kind_of, recorded_trial, run_trial, specification, trained_model
+from actlab.study.trial import cached, check_data, recorded_trial, run_trial, specification, trained_model
 from actlab.study.trial import with_weights as built
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
@@ -63,7 +64,7 @@ def kept_model(
     record: store.Record, seed: int | str | None = None, anyway: bool = False, report: Report | None = None
 ) -> Kept:
     """As ``load_model``, which gives the note as a warning; ``report`` hears of a training."""
-    if kind_of(record).NAME == "mnist":
+    if kind_of(record).name == "mnist":
         raise BadInput(f"{record['arm']}: a record of kind {record['kind']!r} keeps no weights")
     label = record["trials"][0]["label"] if seed is None else str(seed)
     task, name = specification(record, label), f"{record['study']}/{record['arm']} trial {label}"
@@ -105,8 +106,9 @@ def check_here(record: store.Record, task: Any) -> None:
     if (processes := record["provenance"].get("processes", 1)) > 1:
         raise RecordError(f"{record['arm']} was trained by {processes} processes together: one process has other bits")
     named = {"activation": record["activation"], "model": record["model_name"]}
-    own = {kind: found for kind, found in record["config"].get("parts", {}).items() if kind in named}
-    check_parts(tuple(own.items()), **{kind: named[kind] for kind in own})
+    for kind, planned in record["config"].get("parts", {}).items():
+        if kind in named:
+            find_part(kind, named[kind], planned)
     check_data(task, record)
 
 

@@ -1,26 +1,39 @@
-"""The optimizer x symmetry x activation ablation as data: its parameters, its arms and their trials. Trains nothing."""
+"""The optimizer x symmetry x activation ablation of GPT-2: its parameters, its arms and trials, and how one trains."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
+from torch import Tensor
 
-from actlab.data.text import located
+from actlab import paths
+from actlab.data.text import is_file, load_text, located, part_of, shown
+from actlab.data.tokens import TokenStream, load_tokens
 from actlab.errors import LIMITS
-from actlab.models.gpt2 import GPT2_SCALES, GPT2Config
+from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
 from actlab.models.symmetry import MODES, POLICIES
-from actlab.optimizers import OPTIMIZERS
+from actlab.optimizers import OPTIMIZERS, build_optimizer
 from actlab.records import store
 from actlab.records.settings import by_content
 from actlab.study.arms import Specified, taken, without_vocabulary
 from actlab.study.fields import ActivationName, Batch, Positive, Several, StudyName, TextName, Trials, one_of
+from actlab.study.kinds import shards
+from actlab.study.kinds.characters import dataset_of, results_of, weights
+from actlab.study.kinds.kind import Kind
+from actlab.study.measure import Results, batch_losses, mean
 from actlab.study.params import LanguageParams
-from actlab.study.parts import Parts, parts_of
+from actlab.study.parts import Parts, find_part, parts_of
+from actlab.study.pool import Report
 from actlab.study.tuning import chosen, tuned
+from actlab.trainers.loop import train_tokens
 from actlab.trainers.recipes import SCHEDULES, TokenRecipe
+from actlab.trainers.seeds import generator, init_streams
+from actlab.trainers.windows import Windows, cover, spread
 
 NO_CHOICE = {"positions": "learned", "rope_share": 0.5, "value_mean": 0.0, "evaluation_draws": 8}
 """Settings that no study varied, which the hashes of the recorded arms hold."""
@@ -113,6 +126,8 @@ class AblationArm:
     trials: tuple[AblationTrial, ...]
     plan: tuple[int, str] | None = None
     """Version and hash of the plan that the arm is run under; it changes no id."""
+    kind = "ablation"
+    metrics: ClassVar[Parts] = ()
 
     @property
     def config(self) -> dict[str, Any]:
@@ -134,19 +149,6 @@ class AblationArm:
         factor = "" if first.rate_factor == 1 else f"-x{first.rate_factor:g}"
         found = store.digest(by_content(self.config))[:10]
         return f"{first.optimizer}-{first.symmetry}-{first.activation}{factor}-{found}"
-
-
-def arms_of(params: AblationParams) -> list[AblationArm]:
-    """The arms of an ablation: rate factor slowest, activation fastest. Where factors are tuned, they depend on what is
-    recorded."""
-    cells = list(product(params.optimizers, params.symmetry, params.activations))
-    if params.tuning is not None:
-        return [each for cell in cells for each in tuned(params, "rate_factors", arm, *cell)[0]]
-    if params.rates is None:
-        settings = [params.replace(rate_factors=factor) for factor in params.rate_factors]
-        return [arm(own, *cell) for own in settings for cell in cells]
-    chose = {name: params.replace(rate_factors=chosen_factor(params.rates.study, name)) for name in params.optimizers}
-    return [arm(chose[cell[0]], *cell) for cell in cells]
 
 
 def arm(params: AblationParams, optimizer: str, symmetry: str, activation: str) -> AblationArm:
@@ -172,3 +174,107 @@ def chosen_factor(study: str, optimizer: str) -> float:
         AblationParams.load,
         lambda of: tuned(of, "rate_factors", arm, optimizer, of.symmetry[0], of.activations[0]),
     )
+
+
+def shards_of(trial: AblationTrial) -> shards.Shards:
+    """The trial's shards.
+
+    Raises:
+        BadInput: a user's own text is another by now than was planned.
+    """
+    if trial.shards:
+        return shards.own_shards(trial.shards, GPT2_SCALES[trial.scale].vocab_size)
+    if planned := dict(trial.parts).get("dataset", ""):
+        load_text(trial.dataset, planned)
+    return shards.text_shards(trial.dataset, trial.vocab_size, paths.cache(), planned)
+
+
+def validation_tokens(trial: AblationTrial) -> Tensor:
+    """The part of the validation split that the trial is measured on."""
+    return part_of(load_tokens(shards_of(trial).validation), trial.validation)
+
+
+class Ablation(Kind):
+    """GPT-2 on token shards."""
+
+    name, folder, params = "ablation", "ablation", AblationParams
+    parts, records = (AblationArm, AblationTrial), ("ablation",)
+
+    def plan(self, params: AblationParams) -> list[AblationArm]:
+        """Rate factor slowest, activation fastest. Where factors are tuned, the arms depend on what is recorded."""
+        cells = list(product(params.optimizers, params.symmetry, params.activations))
+        if params.tuning is not None:
+            return [each for cell in cells for each in tuned(params, "rate_factors", arm, *cell)[0]]
+        if params.rates is None:
+            settings = [params.replace(rate_factors=factor) for factor in params.rate_factors]
+            return [arm(own, *cell) for own in settings for cell in cells]
+        chose = {
+            name: params.replace(rate_factors=chosen_factor(params.rates.study, name)) for name in params.optimizers
+        }
+        return [arm(chose[cell[0]], *cell) for cell in cells]
+
+    def compared_on(self, task: AblationTrial) -> Windows:
+        """The fixed validation windows: the trial's part of the split, or an even selection of it."""
+        tokens, block = validation_tokens(task), GPT2_SCALES[task.scale].block_size
+        return spread(tokens, block, task.validation_windows) if task.validation_windows else cover(tokens, block)
+
+    def data(self, task: AblationTrial) -> dict[str, Any]:
+        """Of its tokens and windows."""
+        where = {"path": shown(task.dataset)} if is_file(task.dataset) and not task.shards else {}
+        return {**shards_of(task).about, "validation_sha256": self.compared_on(task).sha256, **where}
+
+    def known_by(self, task: AblationTrial) -> tuple[str, dict[str, Any]]:  # noqa: D102
+        name = f"{task.optimizer}-{task.symmetry}-{task.activation}-{task.label}"
+        return name, {**by_content(task.known_by), "data": shards_of(task).about["sha256"]}
+
+    def model(self, task: AblationTrial) -> GPT2:  # noqa: D102
+        activation = find_part("activation", task.activation, dict(task.parts).get("activation", ""))
+        model = GPT2(task.model_config(shards_of(task).vocab_size), activation, "matched")
+        model.initialise(init_streams(task.seed))
+        return model
+
+    def train(
+        self, task: AblationTrial, saved_at: Path | None, report: Report | None
+    ) -> tuple[Results, dict[str, Tensor]]:
+        """Weights alone beside the results: predictions over a vocabulary are large."""
+        model = self.model(task).to(task.recipe.device)
+        parameters, random = model.parameters(), generator(task.seed, "optimizer")
+        optimizer = build_optimizer(task.optimizer, parameters, random, **task.optimizer_settings)
+        stream = TokenStream(
+            shards_of(task).train,
+            model.config.block_size,
+            task.batch_size,
+            lambda epoch: generator(task.seed, f"order/{epoch}"),
+        )
+        done = train_tokens(
+            model,
+            optimizer,
+            stream,
+            self.compared_on(task),
+            task.recipe,
+            task.seed,
+            saved_at=saved_at,
+            on_progress=report,
+        )
+        return {
+            **results_of(task, model, done),
+            "analyses": batch_losses(model, validation_tokens(task), task.recipe) if done.status == "done" else {},
+        }, weights(model)
+
+    def measure(self, arm: AblationArm, results: list[Results], *_: Callable[..., Any]) -> store.Record:
+        """Means are over the trials that are done; losses in nats a token, accuracies
+        in %."""
+        first = arm.trials[0]
+        done = [trial for trial in results if trial["status"] == "done"]
+        return {
+            "model_name": "gpt2",
+            **{name: getattr(first, name) for name in ("activation", "optimizer", "symmetry", "rate_factor")},
+            "n_parameters": results[0].get("n_parameters"),
+            **{f"avg_{name}": mean(trial["final"][name] for trial in done) for name in ("val_loss", "val_accuracy")},
+            "trials": results,
+        }
+
+    def task_of(self, record: store.Record, label: str) -> AblationTrial:  # noqa: D102
+        config = record["config"]
+        recipe = TokenRecipe(**config["recipe"])
+        return AblationTrial.read(config, seed=int(label), dataset=dataset_of(record), recipe=recipe)

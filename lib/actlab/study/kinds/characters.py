@@ -4,38 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
 from actlab.data.text import Corpus, is_file, load_text, located, shown
-from actlab.models import SCALES, LanguageModel, build_model, count_parameters
-from actlab.models.published import pad_both
+from actlab.models import SCALES, LanguageModel, count_parameters
 from actlab.records import store
 from actlab.records.settings import by_content
-from actlab.study import arms, defects
+from actlab.study import arms, baselines, defects
 from actlab.study.arms import ALL, BFLOAT16, Arm, TrialSpec
+from actlab.study.kinds.kind import Kind
 from actlab.study.measure import Results, Trained, mean
 from actlab.study.params import Params
-from actlab.study.parts import check_parts, said_of
+from actlab.study.parts import find_part, said_of
 from actlab.study.pool import Report
-from actlab.trainers import checkpoint
+from actlab.trainers import checkpoint, setup
 from actlab.trainers.determinism import perturb
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.loop import Trial, train
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import init_streams
 from actlab.trainers.windows import Windows, cover, spread
-
-NAME, FOLDER, OWN = "repro", "trials", (Params, Arm, TrialSpec, "trials", "floor", "perturbed")
-arms_of = arms.arms_of
-
-
-def tasks_of(params: Params, arm: Arm) -> Sequence[TrialSpec]:
-    """What has to be trained for an arm, one task a trial."""
-    return arm.trials
 
 
 @lru_cache(maxsize=4)
@@ -64,92 +56,6 @@ def windows_of(spec: TrialSpec) -> tuple[Corpus, Windows, Windows]:
     return corpus, *evaluation_windows(*text, block_size, spec.validation_windows, spec.prediction_windows)
 
 
-def compared_on(spec: TrialSpec) -> Windows:
-    """The frozen windows, on which the predictions of two trials are compared."""
-    return windows_of(spec)[2]
-
-
-def data_of(spec: TrialSpec) -> dict[str, Any]:
-    """What a record says of its text and windows."""
-    corpus, validation, frozen = windows_of(spec)
-    return {
-        "name": corpus.name,
-        "sha256": corpus.sha256,
-        "vocab_size": corpus.vocab_size,
-        "validation_positions": validation.positions,
-        "prediction_positions": frozen.positions,
-        "evaluation_sha256": frozen.sha256,
-        **({"path": shown(spec.dataset)} if is_file(spec.dataset) else {}),
-    }
-
-
-def known_by(spec: TrialSpec) -> tuple[str, dict[str, Any]]:
-    """(the start of its name in the cache, what identifies it there beside code and machine). One stream at the seed of
-    all others is no variation."""
-    same = replace(spec, varies=ALL, fixed=0) if spec.seed == spec.fixed else spec
-    about = {**by_content(same.known_by), "data": load_text(spec.dataset, spec.text_sha256).sha256}
-    return f"{spec.model}-{spec.activation}-{spec.label}", about
-
-
-def fresh_model(spec: TrialSpec) -> LanguageModel:
-    """The trial's model before training."""
-    check_parts(spec.parts, model=spec.model, activation=spec.activation)
-    config = spec.model_config(load_text(spec.dataset, spec.text_sha256).vocab_size)
-    init = init_streams(spec.seed_of("init"))
-    used = "relu" if defects.IGNORED in spec.defects else spec.activation
-    model = build_model(spec.model, config, used, gated_width=spec.gated_width, generator_for=init)
-    if defects.BOTH in spec.defects:
-        pad_both(model)
-    if spec.nudged_at == 0:
-        perturb(model)
-    return model
-
-
-def train_trial(spec: TrialSpec, saved_at: Path | None, report: Report | None) -> tuple[Results, dict[str, Tensor]]:
-    """Results; predictions and weights. Snapshots go beside the checkpoint ``saved_at``."""
-    corpus, validation, frozen = windows_of(spec)
-    model = fresh_model(spec)
-    recipe = replace(spec.recipe, dtype="bfloat16") if spec.variant == BFLOAT16 else spec.recipe
-
-    def keep(iteration: int, net: nn.Module) -> None:
-        if saved_at is not None and iteration in spec.snapshots:
-            place = saved_at.with_suffix(f".{iteration}.safetensors")
-            predicted = predict(net, frozen.to(recipe.device), spec.recipe)
-            checkpoint.write_tensors(place, {"probabilities": predicted, **weights(net)}, {"iteration": iteration})
-        if iteration and iteration == spec.nudged_at:
-            perturb(net)
-
-    trial = train(
-        model,
-        corpus.train,
-        validation,
-        frozen,
-        recipe,
-        spec.seed_of("order"),
-        dropout_seed=spec.seed_of("dropout"),
-        also=(*spec.snapshots, *([spec.nudged_at] if spec.nudged_at else ())),
-        saved_at=saved_at,
-        on_progress=report,
-        on_evaluation=keep,
-    )
-    tensors = {"probabilities": trial.probabilities, **weights(model)}
-    results = {**results_of(spec, model, trial), "variant": spec.variant, "best": trial.best}
-
-    def measured(net: nn.Module, windows: Windows) -> dict[str, float]:
-        loss, accuracy = evaluate(net, windows.to(recipe.device), spec.recipe)
-        return {"val_loss": loss, "val_accuracy": accuracy}
-
-    averages = dict(zip(map(str, recipe.decays), trial.averages, strict=True))
-    if averages:
-        results["average"] = recipe.single({name: measured(net, validation) for name, net in averages.items()})
-    for name, net in averages.items():
-        tensors[f"probabilities/average/{name}"] = predict(net, frozen.to(recipe.device), spec.recipe)
-    if spec.training_windows:  # without dropout
-        windows = spread(corpus.train, model.config.block_size, spec.training_windows)
-        results["training"] = measured(model, windows)
-    return results, tensors
-
-
 def results_of(spec: Any, model: nn.Module, trial: Trial) -> Results:
     """What every trained language model leaves."""
     return {
@@ -170,42 +76,141 @@ def weights(model: nn.Module) -> dict[str, Tensor]:
     return {f"weights/{name}": value for name, value in model.state_dict().items()}
 
 
-def measured_of(
-    arm: Arm,
-    results: list[Results],
-    tensors: Callable[[TrialSpec, int | None], dict[str, Tensor]],
-    model: Callable[[TrialSpec, int | None], LanguageModel],
-) -> store.Record:
-    """The arm's own part of its record. Means are over the trials that are done; losses in nats, accuracies in %."""
-    corpus, _, frozen = windows_of(arm.trials[0])
-    trained = Trained(arm, results, corpus, frozen, tensors, model)
-    pairs, done = trained.pairs(), [r for r in results if r["status"] == "done"]
-    averages = ("relative_pd", "total_variation", "churn", *dict(arm.metrics))
-    return {
-        "model_name": arm.model,
-        "activation": arm.activation,
-        **{f"avg_{name}": mean(p[name] for p in pairs) for name in averages},
-        **{f"avg_{name}": mean(r["final"][name] for r in done) for name in ("val_loss", "val_accuracy")},
-        "trials": results,
-        "reproducibility_metrics": pairs,
-        **said_of(arm.metrics),
-        **trained.blocks(),
-    }
-
-
-def trial_of(record: store.Record, label: str) -> TrialSpec:
-    """The specification of a recorded trial."""
-    config = record["config"]
-    seed, _, variant = label.partition("-")
-    recipe: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in config["recipe"].items()}
-    own = {
-        "recipe": Recipe(**recipe),
-        "dataset": dataset_of(record),
-        "defects": tuple(name for name in config.get("protocol", ()) if name in defects.OF_TRAINING),
-    }
-    return TrialSpec.read(config, seed=int(seed), variant=variant, **own)
-
-
 def dataset_of(record: Mapping[str, Any]) -> str:
     """The text of a record; a user's file where it lay, from the current folder."""
     return located(record["provenance"]["data"].get("path", record["config"]["dataset"]))
+
+
+class Characters(Kind):
+    """Language models on characters; predictions of an arm's trials are compared."""
+
+    name, folder, params = "repro", "trials", Params
+    parts, records = (Arm, TrialSpec), ("trials", "floor", "perturbed")
+
+    def plan(self, params: Params) -> list[Arm]:  # noqa: D102
+        return arms.arms_of(params)
+
+    def prepare(self, params: Params, missing: Sequence[Arm]) -> str:
+        """Refuse, or announce, what bfloat16 means on this processor; measure the text's own tables."""
+        trials = {arm.model: arm.trials[0] for arm in missing}.values()
+        slow = [spec for spec in trials if (spec.recipe.dtype, spec.recipe.device) == ("bfloat16", "cpu")]
+        note = setup.check_bfloat16(map(self.model, slow)) if slow else ""
+        baselines.ensure(params.study, params.dataset, params.train_fraction, params.validation, params.train_share)
+        return note
+
+    def baseline(self, params: Params) -> store.Record | None:  # noqa: D102
+        return baselines.recorded(params.study, params.dataset)
+
+    def compared_on(self, task: TrialSpec) -> Windows:
+        """The frozen windows."""
+        return windows_of(task)[2]
+
+    def data(self, task: TrialSpec) -> dict[str, Any]:
+        """What a record says of its text and windows."""
+        corpus, validation, frozen = windows_of(task)
+        return {
+            "name": corpus.name,
+            "sha256": corpus.sha256,
+            "vocab_size": corpus.vocab_size,
+            "validation_positions": validation.positions,
+            "prediction_positions": frozen.positions,
+            "evaluation_sha256": frozen.sha256,
+            **({"path": shown(task.dataset)} if is_file(task.dataset) else {}),
+        }
+
+    def known_by(self, task: TrialSpec) -> tuple[str, dict[str, Any]]:
+        """One stream at the seed of all others is no variation."""
+        same = replace(task, varies=ALL, fixed=0) if task.seed == task.fixed else task
+        about = {**by_content(same.known_by), "data": load_text(task.dataset, task.text_sha256).sha256}
+        return f"{task.model}-{task.activation}-{task.label}", about
+
+    def model(self, task: TrialSpec) -> LanguageModel:  # noqa: D102
+        own = dict(task.parts)
+        activation = find_part("activation", task.activation, own.get("activation", ""))
+        factory = find_part("model", task.model, own.get("model", "")).factory
+        if task.defects:
+            factory = partial(defects.network, task.defects, factory)
+        config = task.model_config(load_text(task.dataset, task.text_sha256).vocab_size)
+        model: LanguageModel = factory(config, activation, task.gated_width)
+        model.initialise(init_streams(task.seed_of("init")))
+        if task.nudged_at == 0:
+            perturb(model)
+        return model
+
+    def train(self, task: TrialSpec, saved_at: Path | None, report: Report | None) -> tuple[Results, dict[str, Tensor]]:
+        """Results; predictions and weights. Snapshots go beside the checkpoint ``saved_at``."""
+        corpus, validation, frozen = windows_of(task)
+        model = self.model(task)
+        recipe = replace(task.recipe, dtype="bfloat16") if task.variant == BFLOAT16 else task.recipe
+
+        def keep(iteration: int, net: nn.Module) -> None:
+            if saved_at is not None and iteration in task.snapshots:
+                place = saved_at.with_suffix(f".{iteration}.safetensors")
+                predicted = predict(net, frozen.to(recipe.device), task.recipe)
+                checkpoint.write_tensors(place, {"probabilities": predicted, **weights(net)}, {"iteration": iteration})
+            if iteration and iteration == task.nudged_at:
+                perturb(net)
+
+        trial = train(
+            model,
+            corpus.train,
+            validation,
+            frozen,
+            recipe,
+            task.seed_of("order"),
+            dropout_seed=task.seed_of("dropout"),
+            also=(*task.snapshots, *([task.nudged_at] if task.nudged_at else ())),
+            saved_at=saved_at,
+            on_progress=report,
+            on_evaluation=keep,
+        )
+        tensors = {"probabilities": trial.probabilities, **weights(model)}
+        results = {**results_of(task, model, trial), "variant": task.variant, "best": trial.best}
+
+        def measured(net: nn.Module, windows: Windows) -> dict[str, float]:
+            loss, accuracy = evaluate(net, windows.to(recipe.device), task.recipe)
+            return {"val_loss": loss, "val_accuracy": accuracy}
+
+        averages = dict(zip(map(str, recipe.decays), trial.averages, strict=True))
+        if averages:
+            results["average"] = recipe.single({name: measured(net, validation) for name, net in averages.items()})
+        for name, net in averages.items():
+            tensors[f"probabilities/average/{name}"] = predict(net, frozen.to(recipe.device), task.recipe)
+        if task.training_windows:  # without dropout
+            windows = spread(corpus.train, model.config.block_size, task.training_windows)
+            results["training"] = measured(model, windows)
+        return results, tensors
+
+    def measure(
+        self,
+        arm: Arm,
+        results: list[Results],
+        tensors: Callable[[TrialSpec, int | None], dict[str, Tensor]],
+        model: Callable[[TrialSpec, int | None], LanguageModel],
+    ) -> store.Record:
+        """Means are over the trials that are done; losses in nats, accuracies in %."""
+        corpus, _, frozen = windows_of(arm.trials[0])
+        trained = Trained(arm, results, corpus, frozen, tensors, model)
+        pairs, done = trained.pairs(), [r for r in results if r["status"] == "done"]
+        averages = ("relative_pd", "total_variation", "churn", *dict(arm.metrics))
+        return {
+            "model_name": arm.model,
+            "activation": arm.activation,
+            **{f"avg_{name}": mean(p[name] for p in pairs) for name in averages},
+            **{f"avg_{name}": mean(r["final"][name] for r in done) for name in ("val_loss", "val_accuracy")},
+            "trials": results,
+            "reproducibility_metrics": pairs,
+            **said_of(arm.metrics),
+            **trained.blocks(),
+        }
+
+    def task_of(self, record: store.Record, label: str) -> TrialSpec:  # noqa: D102
+        config = record["config"]
+        seed, _, variant = label.partition("-")
+        recipe: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in config["recipe"].items()}
+        own = {
+            "recipe": Recipe(**recipe),
+            "dataset": dataset_of(record),
+            "defects": tuple(name for name in config.get("protocol", ()) if name in defects.OF_TRAINING),
+        }
+        return TrialSpec.read(config, seed=int(seed), variant=variant, **own)

@@ -6,49 +6,30 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 from torch import Tensor
 
-from actlab.activations import ACTIVATIONS, find_activation
-from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, load_images
+from actlab.activations import ACTIVATIONS, Activation
+from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, Images, load_images
 from actlab.errors import LIMITS
-from actlab.models.ffn import FFN, count, equal_parameters, equal_width
+from actlab.models.ffn import FFN, count, networks
 from actlab.records import store
 from actlab.study.arms import Specified, taken
 from actlab.study.fields import Batch, Positive, Several, StudyName, Trials, one_of
+from actlab.study.kinds.kind import Kind
 from actlab.study.measure import Results, mean
 from actlab.study.params import StudyParams
-from actlab.study.parts import Parts, check_parts, parts_of
+from actlab.study.parts import Parts, find_part, parts_of
 from actlab.study.pool import Report
 from actlab.trainers.seeds import generator, init_streams
 from actlab.trainers.stacked import Stack, evaluate, train
-
-
-@dataclass(frozen=True)
-class Network:
-    """One row of the table of arms: an activation, and what ``hidden`` units of a plain network mean for it."""
-
-    name: str
-    activation: str
-    width: Callable[[int, int, int], int]
-    """(pixels, hidden, classes) -> its own hidden units."""
-
-
-def networks() -> dict[str, Network]:
-    """``relu``, ``geglu_equal_width``, ``geglu_equal_parameters``, and the same for every activation without parameters
-    of its own."""
-    stackable = [a for a in ACTIVATIONS.values() if not a.learns]  # a learned slope would need a training of its own
-    plain = [Network(a.name, a.name, equal_width) for a in stackable if not a.gated]
-    widths = (("equal_width", equal_width), ("equal_parameters", equal_parameters))
-    gated = [Network(f"{a.name}_{rule}", a.name, width) for a in stackable if a.gated for rule, width in widths]
-    return {row.name: row for row in plain + gated}
 
 
 class MnistParams(StudyParams):
@@ -88,6 +69,9 @@ class MnistArm(Specified):
     epochs: int
     parts: Parts = ()
     """The hash of the activation, where it is a user's own."""
+    plan = None
+    kind = "mnist"
+    metrics: ClassVar[Parts] = ()
 
     @property
     def activation(self) -> str:
@@ -97,6 +81,12 @@ class MnistArm(Specified):
     def width(self, features: int) -> int:
         """Hidden units of this arm's own network (after the gate) on images of that many pixels."""
         return networks()[self.network].width(features, self.hidden, CLASSES)
+
+    @property
+    def trials(self) -> tuple[Program, ...]:
+        """Each alone."""
+        config, activation = self.config, self.activation
+        return tuple(alone(config, activation, seed) for seed in self.seeds)
 
     @property
     def config(self) -> dict[str, Any]:
@@ -133,28 +123,6 @@ class Program:
         return f"b{self.batch_size}-s{self.seeds[0]}-e{self.epochs}"
 
 
-def arms_of(params: MnistParams) -> list[MnistArm]:
-    """The arms of a sweep, epochs slowest, network fastest."""
-    seeds = tuple(range(params.seed, params.seed + params.trials))
-    parts = {name: parts_of(activation=networks()[name].activation) for name in params.arms}
-    cells = product(params.epochs, params.batch_sizes, params.learning_rates, params.hidden, params.arms)
-    return [
-        MnistArm(
-            params.study,
-            network,
-            hidden,
-            rate,
-            batch,
-            seeds,
-            params.dataset,
-            params.protocol,
-            epochs,
-            parts[network],
-        )
-        for epochs, batch, rate, hidden, network in cells
-    ]
-
-
 def programs_of(params: MnistParams) -> list[Program]:
     """The programs that train a sweep, the longest (most epochs, smallest batches) first."""
     cells = tuple((network, hidden) for hidden in params.hidden for network in params.arms)
@@ -169,26 +137,14 @@ def programs_of(params: MnistParams) -> list[Program]:
     ]
 
 
-NAME, FOLDER, OWN = "mnist", "programs", (MnistParams, MnistArm, Program, "mnist")
 SEEDS = 5
 """Most seeds of a program: more share the cost of calling an operation, fewer leave work for other processes."""
 MEANS = ("train_loss", "val_loss", "val_accuracy", "test_loss", "test_accuracy")
 
 
-def tasks_of(params: MnistParams, arm: MnistArm) -> Sequence[Program]:
-    """The program that trains each of an arm's seeds: several times the same."""
-    alike = [p for p in programs_of(params) if (p.epochs, p.batch_size) == (arm.epochs, arm.batch_size)]
-    return [program for program in alike for _ in program.seeds]
-
-
 def key(network: str, hidden: int, learning_rate: float, seed: int) -> str:
     """The name of a trial in its program's results."""
     return f"{network}/{hidden}/{learning_rate!r}/{seed}"
-
-
-def data_of(task: Program | MnistArm) -> dict[str, Any]:
-    """What a record says of its images: name, sizes and hashes of a data set's parts."""
-    return _about(task.dataset, task.protocol)
 
 
 @lru_cache(maxsize=2)
@@ -199,57 +155,42 @@ def _about(dataset: str, protocol: str) -> dict[str, Any]:
     return {"name": dataset, "protocol": protocol, "features": images.features, **sizes}
 
 
-def known_by(program: Program) -> tuple[str, dict[str, Any]]:
-    """(the start of its name in the cache, what identifies it there beside code and machine)."""
-    own = {name: value for name, value in asdict(program).items() if name != "parts" or value}
-    return program.label, {**own, "data": data_of(program)}
+def alone(config: Mapping[str, Any], activation: str, seed: int) -> Program:
+    """What trains one network of an arm with these settings: its bits do not depend on which others share a program."""
+    own = {name: config[name] for name in ("batch_size", "dataset", "protocol", "epochs")}
+    parts = tuple((activation, sha256) for sha256 in config.get("parts", {}).values())
+    cells = ((config["network"], config["hidden"]),)
+    return Program(seeds=(seed,), parts=parts, cells=cells, learning_rates=(config["learning_rate"],), **own)
 
 
-def network_of(program: Program, activation: str, width: int, seed: int) -> FFN:
-    """A freshly initialised network of the program."""
-    net = FFN(data_of(program)["features"], width, CLASSES, find_activation(activation))
+Shape = tuple[Activation, int]
+"""Of a network: activation and hidden units."""
+
+
+def shapes_of(program: Program, features: int) -> dict[tuple[str, int], Shape]:
+    """Cell -> the shape of its network on images of so many pixels."""
+    rows, planned = networks(), dict(program.parts)
+    names = {rows[network].activation for network, _ in program.cells}
+    activations = {name: find_part("activation", name, planned.get(name, "")) for name in names}
+    return {
+        (network, hidden): (activations[rows[network].activation], rows[network].width(features, hidden, CLASSES))
+        for network, hidden in program.cells
+    }
+
+
+def fresh(features: int, shape: Shape, seed: int) -> FFN:
+    """A freshly initialised network."""
+    activation, width = shape
+    net = FFN(features, width, CLASSES, activation)
     net.initialise(init_streams(seed))
     return net
 
 
-def train_trial(
-    program: Program, saved_at: Path | None = None, report: Report | None = None
-) -> tuple[Results, dict[str, Tensor]]:
-    """``trials``, by ``network/hidden/learning rate/seed``; it lasts seconds, so it leaves no checkpoint, and no
-    weights. Losses in nats, accuracies in %, seconds per training (the program's, shared evenly).
-
-    Cells of one shape are one training: 16 units of GeGLU at equal parameters are 8 units at equal width, bit for bit.
-    """
-    for name in {networks()[network].activation for network, _ in program.cells}:
-        check_parts(tuple(("activation", planned) for own, planned in program.parts if own == name), activation=name)
-    images = load_images(program.dataset, program.protocol)
-    rows = {cell: networks()[cell[0]] for cell in program.cells}
-    of = {cell: (row.activation, row.width(images.features, cell[1], CLASSES)) for cell, row in rows.items()}
-    shapes = list(dict.fromkeys(of.values()))
-    networks_of_seeds = [[network_of(program, *shape, seed) for shape in shapes] for seed in program.seeds]
-    stack = Stack(networks_of_seeds, program.learning_rates)
-    since = time.perf_counter()
-    orders = [generator(seed, "order") for seed in program.seeds]
-    measured = {
-        "train_loss": train(stack, images.train.pixels, images.train.labels, program.batch_size, program.epochs, orders)
-    }
-    seconds = (time.perf_counter() - since) / measured["train_loss"].numel()
-    for name, part in (("val", images.validation), ("test", images.test)):
-        found = evaluate(stack, part.pixels, part.labels)
-        measured |= {f"{name}_{what}": values for what, values in found.items()}
-    return {
-        "status": "done",
-        "trials": {
-            key(*cell, rate, seed): {
-                **{"label": str(seed), "seed": seed},
-                **_results({name: found[s, r, shapes.index(shape)].item() for name, found in measured.items()}),
-                "seconds": seconds,
-            }
-            for cell, shape in of.items()
-            for r, rate in enumerate(program.learning_rates)
-            for s, seed in enumerate(program.seeds)
-        },
-    }, {}
+def evaluations(stack: Stack, images: Images) -> dict[str, Tensor]:
+    """``val_loss``, ... -> its values (seeds, learning rates, networks)."""
+    parts = {"val": images.validation, "test": images.test}
+    found = {name: evaluate(stack, part.pixels, part.labels) for name, part in parts.items()}
+    return {f"{name}_{what}": values for name, measures in found.items() for what, values in measures.items()}
 
 
 def _results(values: dict[str, float]) -> Results:
@@ -261,26 +202,97 @@ def _results(values: dict[str, float]) -> Results:
     return {"status": status, "collapsed": values["val_largest_class_share"] == 1.0, **values}
 
 
-def measured_of(arm: MnistArm, results: list[Results], *_: Callable[..., Any]) -> store.Record:
-    """The arm's own part of its record. Means are over the trials that are done."""
-    features = data_of(arm)["features"]
-    done = [trial for trial in results if trial["status"] == "done"]
-    return {
-        "model_name": "ffn",
-        "activation": arm.activation,
-        "network": arm.network,
-        "width": arm.width(features),
-        "n_parameters": count(features, arm.width(features), CLASSES, find_activation(arm.activation).gated),
-        **{f"avg_{name}": mean(trial[name] for trial in done) for name in MEANS},
-        "collapsed": sum(trial.get("collapsed", False) for trial in results),
-        "trials": results,
-    }
+class Sweep(Kind):
+    """The sweep: a program trains the arms of one batch size and length, up to ``SEEDS`` seeds at once."""
 
+    name, folder, params = "mnist", "programs", MnistParams
+    parts, records = (MnistArm, Program), ("mnist",)
 
-def trial_of(record: store.Record, label: str) -> Program:
-    """The program that trains one recorded network alone: its bits do not depend on which others share a program."""
-    config = record["config"]
-    cells, rates = ((config["network"], config["hidden"]),), (config["learning_rate"],)
-    own = tuple((record["activation"], found) for found in config.get("parts", {}).values())
-    values = {name: config[name] for name in ("batch_size", "dataset", "protocol", "epochs")}
-    return Program(seeds=(int(label),), parts=own, cells=cells, learning_rates=rates, **values)
+    def plan(self, params: MnistParams) -> list[MnistArm]:
+        """The arms of a sweep, epochs slowest, network fastest."""
+        common: dict[str, Any] = {"seeds": tuple(range(params.seed, params.seed + params.trials))}
+        parts = {name: parts_of(activation=networks()[name].activation) for name in params.arms}
+        names = ("epochs", "batch_size", "learning_rate", "hidden", "network")
+        cells = product(params.epochs, params.batch_sizes, params.learning_rates, params.hidden, params.arms)
+        settings = [common | dict(zip(names, cell, strict=True)) for cell in cells]
+        return [taken(MnistArm, params, parts=parts[own["network"]], **own) for own in settings]
+
+    def tasks(self, params: MnistParams, arms: Sequence[MnistArm]) -> Mapping[MnistArm, Sequence[Program]]:
+        """Arm -> the program that trains each of its seeds: several times the same. Those that last longer come
+        first."""
+        programs = programs_of(params)
+        return {
+            arm: [
+                program
+                for program in programs
+                if (program.epochs, program.batch_size) == (arm.epochs, arm.batch_size)
+                for _ in program.seeds
+            ]
+            for arm in sorted(arms, key=lambda arm: arm.epochs / arm.batch_size, reverse=True)
+        }
+
+    def own(self, arm: MnistArm, task: Program, results: Results) -> list[Results]:  # noqa: D102
+        if results["status"] == "failed":
+            return [{**results, "label": str(seed), "seed": seed} for seed in task.seeds]
+        return [results["trials"][key(arm.network, arm.hidden, arm.learning_rate, seed)] for seed in task.seeds]
+
+    def size(self, task: Program) -> int:  # noqa: D102
+        return len(task.cells) * len(task.learning_rates) * len(task.seeds)
+
+    def path(self, task: Program) -> str:  # noqa: D102
+        return "stacked"
+
+    def device(self, task: Program) -> str:  # noqa: D102
+        return "cpu"
+
+    def data(self, task: Program) -> dict[str, Any]:
+        """Name, sizes and hashes of a data set's parts."""
+        return _about(task.dataset, task.protocol)
+
+    def known_by(self, task: Program) -> tuple[str, dict[str, Any]]:  # noqa: D102
+        own = {name: value for name, value in asdict(task).items() if name != "parts" or value}
+        return task.label, {**own, "data": self.data(task)}
+
+    def train(
+        self, task: Program, saved_at: Path | None = None, report: Report | None = None
+    ) -> tuple[Results, dict[str, Tensor]]:
+        """``trials``, by ``network/hidden/learning rate/seed``; it lasts seconds, so it leaves no checkpoint, and no
+        weights. Losses in nats, accuracies in %, seconds per training (the program's, shared evenly).
+
+        Cells of one shape are one training: 16 units of GeGLU at equal parameters are 8 at equal width, bit for bit.
+        """
+        images = load_images(task.dataset, task.protocol)
+        shapes = shapes_of(task, images.features)
+        distinct = list(dict.fromkeys(shapes.values()))
+        fresh_networks = [[fresh(images.features, shape, seed) for shape in distinct] for seed in task.seeds]
+        stack, orders = Stack(fresh_networks, task.learning_rates), [generator(seed, "order") for seed in task.seeds]
+        since, data = time.perf_counter(), images.train
+        losses = train(stack, data.pixels, data.labels, task.batch_size, task.epochs, orders)
+        seconds = (time.perf_counter() - since) / losses.numel()
+        measured, trials = {"train_loss": losses} | evaluations(stack, images), {}
+        for (cell, shape), (r, rate), (s, seed) in product(
+            shapes.items(), enumerate(task.learning_rates), enumerate(task.seeds)
+        ):
+            values = {name: x[s, r, distinct.index(shape)].item() for name, x in measured.items()}
+            own = {"label": str(seed), "seed": seed, **_results(values), "seconds": seconds}
+            trials[key(*cell, rate, seed)] = own
+        return {"status": "done", "trials": trials}, {}
+
+    def measure(self, arm: MnistArm, results: list[Results], *_: Callable[..., Any]) -> store.Record:
+        """The arm's own part of its record. Means are over the trials that are done."""
+        features = _about(arm.dataset, arm.protocol)["features"]
+        done = [trial for trial in results if trial["status"] == "done"]
+        return {
+            "model_name": "ffn",
+            "activation": arm.activation,
+            "network": arm.network,
+            "width": arm.width(features),
+            "n_parameters": count(features, arm.width(features), CLASSES, ACTIVATIONS[arm.activation].gated),
+            **{f"avg_{name}": mean(trial[name] for trial in done) for name in MEANS},
+            "collapsed": sum(trial.get("collapsed", False) for trial in results),
+            "trials": results,
+        }
+
+    def task_of(self, record: store.Record, label: str) -> Program:
+        """The program that trains one recorded network alone."""
+        return alone(record["config"], record["activation"], int(label))
