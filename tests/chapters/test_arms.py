@@ -36,15 +36,6 @@ def test_stars_and_filled_marks_are_what_is_significant():
     assert [face == "white" for face in faces] == [False, True]
 
 
-def test_training_and_trade_are_relative_to_relu():
-    """Constant losses 0.5 above relu's are a line at 0.5; the trade-off stands at both differences."""
-    grid = read([grids.record(), grids.record(activation="gelu", losses=(2.5, 2.6, 2.7), pd=0.3)])
-    heights = arms.figure_training(grid).axes[0].lines[0].get_ydata()
-    np.testing.assert_allclose(heights, 0.5)
-    (mark,) = arms.figure_trade(grid).axes[0].containers
-    np.testing.assert_allclose(mark.lines[0].get_xydata(), [[0.5, 0.2]])
-
-
 def test_an_exact_zero_has_no_place_on_a_logarithmic_axis():
     (axes,) = arms.figure_floors(read([grids.record(), grids.floor(nudge=0.0)])).axes
     assert len(axes.containers) == 1

@@ -3,10 +3,9 @@ differs."""
 
 import grids
 
-from actlab.chapters import arms
 from actlab.chapters import study_report as summary_chapters
 from actlab.explorer import catalogue as explore
-from actlab.records import repro, store
+from actlab.records import repro
 from actlab.records.settings import current, differing, named, usual
 
 SIX = (2.0, 2.1, 2.2, 2.3, 2.4, 2.5)
@@ -82,12 +81,3 @@ def test_published_claims_are_judged_at_the_settings_that_most_arms_share():
     records = [of(), of(activation="gelu"), of(iterations=6), grids.baseline()]
     assert usual(records) == [records[0], records[1], records[3]]
     assert usual(records, apart=("iterations",)) == records
-
-
-def test_a_page_says_what_else_its_folder_holds():
-    """A page shows the arms of its own settings, and counts those of others and what has grown."""
-    grids.save(*GROWN, study="grown-quick")
-    shown = repro.read([small | {"study": "grown-quick"}])
-    (said,) = arms.elsewhere(shown)
-    assert "results/grown-quick also holds 3 configurations of other settings or with more trials" in said
-    assert arms.elsewhere(repro.read(store.load_study("grown-quick"))) == []

@@ -1,24 +1,22 @@
 """Figures and tables of arms by model and activation: differences from relu, training, noise floors, and every metric.
-For the pages of reproducibility, of extreme activations and of the report."""
+For the pages of reproducibility and of the report."""
 
 from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters.template import MISSING, folded, frame
+from actlab.chapters.template import MISSING, frame
 from actlab.figures import answer
-from actlab.figures.primitives import crossed, line, lines, points
+from actlab.figures.primitives import points
 from actlab.records import store
 from actlab.records.families import tested
 from actlab.records.labels import METRICS, Metric, of_trials, words
 from actlab.records.preregistration import registrations
 from actlab.records.repro import Grid
-from actlab.records.settings import kind_of
 from actlab.records.wording import moment, signed, small, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import ALPHA, REFERENCE, Cells
@@ -34,25 +32,6 @@ def figure_differences(grid: Grid, metric: str = "total_variation", margin: floa
     """Every activation minus relu, paired by seed: a panel a model; hollow where not significant in its family."""
     label = f"{METRICS[metric].label}, minus {REFERENCE} (filled: significant)"
     return answer.differences(cells(grid, metric), label, margin)
-
-
-def figure_training(grid: Grid) -> Figure:
-    """Validation loss minus relu's through training, paired by seed: a panel a model, a line an activation."""
-    found = {
-        (arm.model, arm.activation): line({at: e for at, e in arm.minus_through(relu).items() if at})
-        for arm, relu in grid.couples(REFERENCE).values()
-    }
-    return lines(found, "iteration", f"validation loss minus {REFERENCE}'s (nats)", zero=True, share=False)
-
-
-def figure_trade(grid: Grid) -> Figure:
-    """Change of total variation against change of validation loss, every arm minus relu, with both intervals."""
-    found = {
-        (arm.model, arm.activation): crossed(arm.minus(relu, "val_loss"), arm.minus(relu, TV))
-        for arm, relu in grid.couples(REFERENCE).values()
-    }
-    x, y = "validation loss minus relu's (nats; left is better)", "total variation minus relu's\n(down agrees more)"
-    return lines(found, x, y, kind="alone", zero=True, share=False)
 
 
 def figure_floors(grid: Grid) -> Figure:
@@ -94,23 +73,6 @@ def table(grid: Grid, metric: Metric, tests: Cells, reference: str = REFERENCE) 
             e, p = tests[key]
             rows[key][f"minus {reference}"] = f"{signed(e, 4)}{' *' * (p < ALPHA)}"
     return frame(rows, ("group", "arm"))
-
-
-def tables(grid: Grid) -> Any:
-    """Every metric, and where the records come from, folded, for the end of a notebook."""
-    parts = {m.label: table(grid, m, cells(grid, name) if name in STARRED else {}) for name, m in grid.metrics.items()}
-    return folded({**parts, "Origin": provenance(grid)})
-
-
-def elsewhere(grid: Grid) -> list[str]:
-    """How many other configurations the study's folder holds, in a sentence: of other settings, or with more trials."""
-    shown = {arm.record["arm"] for arm in grid.arms.values()}
-    records = store.load_study(grid.study) if grid.study else ()
-    others = sum(kind_of(record) == "trials" and record["arm"] not in shown for record in records)
-    return [
-        f"results/{grid.study} also holds {others} configurations of other settings or with more trials: the explorer "
-        f"and `actlab report {grid.study}` show them side by side"
-    ] * (others > 0)
 
 
 def registered(*studies: str) -> pd.DataFrame:

@@ -4,21 +4,28 @@ holds no result of its own."""
 from __future__ import annotations
 
 from itertools import combinations
+from math import nan
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters import arms, companions, intro, processors, report, sources
+from actlab.chapters import arms, companions, intro, report
 from actlab.chapters.answer import at_equal_seeds, detectable, means, needed, primary, tests
 from actlab.figures import answer as drawn
+from actlab.figures.plots import forest
+from actlab.figures.primitives import points
 from actlab.records import families, repro, store
+from actlab.records.answer import METRIC
 from actlab.records.companions import FURTHER
 from actlab.records.preregistration import params_of
+from actlab.records.replays import load_twins
 from actlab.records.settings import MAIN, kind_of
-from actlab.records.sources import METRIC, ensemble_gain, ensembles
-from actlab.records.tables import load
+from actlab.records.tables import load, load_pairs
+from actlab.statistics import contrasts as estimates
 from actlab.statistics.contrasts import contrasts
+from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
 from actlab.statistics.significance import Cells
 from actlab_audit import autopsy, ledger, readings
@@ -32,11 +39,9 @@ Values = dict[str, Any]
 def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
     """Numbers by section, and figures and tables by name, in the order of the paper."""
     front, lite = intro.read(), families.quoting(repro.read_study("repro-lite"))
-    extreme, twins = repro.read_study("extreme"), processors.read(["repro-lite"])
-    streams, sizes = (
-        sources.read(["sources", "sources-small"]),
-        report.read(store.load_study("scale"), families.primary("scale")),
-    )
+    extreme, twins = repro.read_study("extreme"), load_twins(["repro-lite"])
+    streams, amplified, gains = _streams(), _amplified(), _gains()
+    sizes = report.read(store.load_study("scale"), families.primary("scale"))
     evidence = readings.gather()
     answer, judged = front.answer, ledger.judge()
     also = companions.read(answer)
@@ -70,19 +75,17 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "floors": front.floors,
         "growing": front.growing,
         "repeats": [value for grid in (lite, extreme) for value in grid.floors("repeat").values()],
-        "amplification": [found for study in streams.values() for found in study.amplifications()],
-        "perturbed": sum(len({model for model, _ in study.perturbed}) for study in streams.values()),
+        "amplification": amplified.to_dict("records"),
+        "perturbed": len(amplified.groupby(["scale", "model"])),
         "tuned-twins": front.repeating,
         "twins": twins.drop(columns=["run", "versions"]).to_dict("records"),
         "streams": {
-            model: {arm.varies: arm.shown(METRIC) for arm in grid.arms.values() if arm.activation == "relu"}
-            for model, grid in streams["sources"].grids.items()
+            model: found.set_index("varies").to_dict("index")
+            for model, found in streams.query("scale == 'lite' and activation == 'relu'").groupby("model", sort=False)
         },
         "ensembles": {
-            arm.record["model_name"]: {"gain": ensemble_gain(arm, 2)}
-            | {f"of {n}": e for n, e in ensembles(arm).items()}
-            for arm in streams["sources"].arms()
-            if arm.activation == "relu"
+            row["model"]: {"gain": row, "of 1": {"value": row["reference"]}, "of 2": {"value": row["estimate"]}}
+            for row in gains.to_dict("records")
         },
         "sizes": {
             "shares": [*report.shares(sizes).items()],
@@ -99,8 +102,8 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "lead": drawn.lead(*front.lead, front.floors),
         "seeds": arms.figure_differences(lite),
         "equal": drawn.differences(primary(answer), label, answer.margin),
-        "processors": processors.figure(twins),
-        "streams": sources.figure_streams(streams),
+        "processors": _twins(twins),
+        "streams": forest(streams, "mean total variation (0 to 1)", "value", "network", "varies", "activation"),
         "size": report.figure(sizes),
         "itself": pictures.figure_itself(evidence),
     }
@@ -111,6 +114,44 @@ def made() -> tuple[Values, dict[str, Figure], dict[str, pd.DataFrame]]:
         "ledger": judged,
     }
     return values, figures, tables
+
+
+def _streams() -> pd.DataFrame:
+    """A row an arm of the studies in which one random stream varies, or all: mean total variation between its runs; a
+    stream that a network does not have, such as dropout masks at a rate of 0, is left out."""
+    pairs = pd.concat(load(study)[1] for study in ("sources", "sources-small"))
+    found = estimates.means(pairs, METRIC, ["scale", "model", "varies", "activation"]).query("estimate > 0")
+    network = found["model"] + ", " + found["scale"]
+    return found.rename(columns={"estimate": "value"}).assign(network=network)
+
+
+def _amplified() -> pd.DataFrame:
+    """relu minus each smooth activation in log10 total variation after one ULP, paired by seed."""
+    pairs = pd.concat(load(study, "perturbed")[1] for study in ("sources", "sources-small"))
+    bit = pairs[pairs["variant"] == "nudge"]
+    bit = bit.assign(log10=np.log10(bit[METRIC].where(bit[METRIC] > 0)))
+    return _reversed(contrasts(bit, "log10", ["scale", "model"], correction=None))
+
+
+def _gains() -> pd.DataFrame:
+    """What an ensemble of two takes off the total variation of two relu runs, an architecture a row."""
+    relu = "varies == 'all' and activation == 'relu'"
+    one, two = load("sources")[1].assign(size=1), load_pairs("sources", "ensembles").query("size == 2")
+    return _reversed(contrasts(pd.concat([one, two]).query(relu), METRIC, "model", "size", 1, correction=None))
+
+
+def _reversed(found: pd.DataFrame) -> pd.DataFrame:
+    """Reference minus level."""
+    return found.assign(value=-found["difference"], low=-found["high"], high=-found["low"])
+
+
+def _twins(found: pd.DataFrame) -> Figure:
+    """A panel a model, on a logarithmic axis: how far every run's losses lie apart between two processors (small
+    marks), and those of two seeds."""
+    arms = {(m, a, a): arm for (m, a), arm in found.groupby(["model", "activation"], sort=False)}
+    singles = {key: arm["apart"].clip(lower=1e-10) for key, arm in arms.items()}
+    seeds = {key: Estimate(arm["between_seeds"].iloc[0], nan, nan, len(arm), "") for key, arm in arms.items()}
+    return points(seeds, "losses apart (nats); 1e-10 stands for 0", singles=singles, log=True)
 
 
 def _cells(found: Cells) -> list[Values]:
