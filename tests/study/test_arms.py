@@ -96,6 +96,18 @@ def test_order():
         assert found == [(kind, *cell) for kind in ("trials", "floor") for cell in cells]
 
 
+def test_lists_of_settings_make_a_grid():
+    """Each point has the arms that it has alone; a setting of one arm stands at every point, once."""
+    own = {"activations": ["relu", "gelu"], "trials": 2, "per_arm": {"charlm/gelu": {"learning_rate": 0.01}}}
+    grid = Params.parse(own | {"learning_rate": [0.001, 0.003], "batch_size": "[8, 16]"})
+    alone = [own | {"learning_rate": rate, "batch_size": batch} for rate in (0.001, 0.003) for batch in (8, 16)]
+    assert [arm.id for arm in arms_of(grid)] == list(
+        dict.fromkeys(arm.id for each in alone for arm in arms_of(Params.parse(each)))
+    )
+    assert len(arms_of(grid)) == 2 * (4 + 2)
+    assert grid.replace(learning_rate=0.1, batch_size=4).points[0].learning_rate == 0.1
+
+
 def test_one_stream_at_a_time():
     """The trial's seed feeds the stream that varies, and the first seed the others; where all vary, it feeds all."""
     arms = arms_of(PUBLISHED.replace(varies=("all", *STREAMS)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import product
+from itertools import chain, product
 from typing import Any, Self, TypeVar
 
 from actlab.data.text import TRAIN_SHARE, located, short_name
@@ -181,6 +181,11 @@ def arms_of(params: Params) -> list[Arm]:
 
     Those of a study that chooses learning rates, or takes the chosen ones, depend on what is recorded.
     """
+    return list(dict.fromkeys(chain(*map(_arms_at, params.points))))
+
+
+def _arms_at(params: Params) -> list[Arm]:
+    """At one point of the study's grid."""
     cells = list(product(params.model, params.activations))
     if params.order == "activation":
         cells.sort(key=lambda cell: params.activations.index(cell[1]))
@@ -200,7 +205,8 @@ def settings_of(params: Params, model: str, activation: str) -> Params:
     if params.rates is not None:
         cell = model, params.rates.of or activation
         own["learning_rate"] = chosen(params.rates.study, Params.load, lambda tuning: candidates(tuning, *cell))
-    return params.replace(**own) if own else params
+    (found,) = params.replace(**own).points if own else [params]
+    return found
 
 
 def candidates(params: Params, model: str, activation: str) -> Choice:

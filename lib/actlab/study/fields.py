@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, ValidationInfo, WrapValidator
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.text import TEXTS, is_file, load_text, own_sha256
@@ -73,6 +73,17 @@ def _readable(name: str, info: ValidationInfo) -> str:
 Listed = Annotated[tuple[T, ...], BeforeValidator(as_list), AfterValidator(_each_once)]
 Several = Annotated[Listed[T], Field(min_length=1)]
 """One value or a list of at least one: several make several arms."""
+
+
+def _one_or_several(value: Any, check: Callable[[Any], Any]) -> Any:
+    values = as_list(value)
+    if not values:
+        raise BadInput("an empty list makes no arm")
+    return check(values[0]) if len(values) == 1 else _each_once(tuple(map(check, values)))
+
+
+Grid = Annotated[T, WrapValidator(_one_or_several), PlainSerializer(lambda value: value)]
+"""One value, or a list of several, which make several arms (``Params.points``)."""
 Plugins = Annotated[Listed[str], AfterValidator(_loaded)]
 Steps = Annotated[int, Field(ge=1, le=LIMITS["iterations"])]
 Batch = Annotated[int, Field(ge=1, le=LIMITS["batch"])]

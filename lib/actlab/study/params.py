@@ -7,6 +7,7 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -23,6 +24,7 @@ from actlab.study.fields import (
     BEFORE,
     ActivationName,
     Batch,
+    Grid,
     Listed,
     ModelName,
     Plugins,
@@ -99,7 +101,7 @@ class StudyParams(Checked):
 
     @model_validator(mode="after")
     def _not_too_many(self) -> Self:
-        if (arms := math.prod(max(1, len(getattr(self, name))) for name in self.factors)) > LIMITS["arms"]:
+        if (arms := math.prod(max(1, len(as_list(getattr(self, name)))) for name in self.factors)) > LIMITS["arms"]:
             raise BadInput(f"{' x '.join(self.factors)} make {arms:,} arms: {LIMITS['arms']:,} at most")
         return self
 
@@ -179,7 +181,9 @@ class Params(LanguageParams):
     """One study of language models (the reproducibility grid). Every field is a literal; a list where several values
     make several arms."""
 
-    factors = ("model", "activations", "varies", "scales")
+    grid: ClassVar = ("learning_rate", "weight_decay", "batch_size", "schedule", "gated_width")
+    """Settings that may be lists as well."""
+    factors = ("model", "activations", "varies", "scales", *grid)
     study: StudyName = "repro-quick"
     trials: Trials = 3
     model: Several[ModelName] = ("charlm",)
@@ -193,18 +197,18 @@ class Params(LanguageParams):
     """Size of the model."""
     scales: Listed[ScaleName] = ()
     """Sizes, one arm for each; ``scale`` alone where empty."""
-    batch_size: Batch = 16
+    batch_size: Grid[Batch] = 16
     """Windows in a batch."""
-    learning_rate: Positive = 1e-3
-    weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.01
-    schedule: Literal["constant", "linear", "cooldown", "cosine"] = "constant"
+    learning_rate: Grid[Positive] = 1e-3
+    weight_decay: Grid[Annotated[float, Field(ge=0, allow_inf_nan=False)]] = 0.01
+    schedule: Grid[Literal["constant", "linear", "cooldown", "cosine"]] = "constant"
     """Of the learning rate; linear: to 0 at the end; cooldown: constant, then linear to 0 over the last half;
     cosine: 2% of warm-up, then to a tenth."""
     prediction_windows: Windows = 256
     """Frozen validation windows on which predictions are compared."""
     noise_floor: bool = True
     """Also run the first seed twice more: unchanged, and with one weight moved by one unit in the last place."""
-    gated_width: Annotated[str, one_of("gated_width", GATED_WIDTHS)] = "matched"
+    gated_width: Grid[Annotated[str, one_of("gated_width", GATED_WIDTHS)]] = "matched"
     """matched: the plain arm's parameter count; doubled: 1.5 times the feed-forward layer."""
     protocol: Annotated[defects.ProtocolParam, AfterValidator(defects.checked_protocol)] = "corrected"
     """corrected, as_published, or single defects: {padding: both, pairing: unpaired}."""
@@ -236,9 +240,17 @@ class Params(LanguageParams):
         """The scales of the arms."""
         return self.scales or (self.scale,)
 
+    @property
+    def points(self) -> list[Self]:
+        """The study at each combination of the settings in ``grid`` that are lists."""
+        values = {name: value for name in self.grid if isinstance(value := getattr(self, name), tuple)}
+        if not values:
+            return [self]
+        return [self.replace(**dict(zip(values, each, strict=True))) for each in product(*values.values())]
+
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
-        if (drawn := self.iterations * self.batch_size) > LIMITS["drawn"]:
+        if (drawn := self.iterations * max(as_list(self.batch_size))) > LIMITS["drawn"]:
             raise BadInput(f"iterations x batch_size draw {drawn:,} windows: {LIMITS['drawn']:,} at most")
         longest = max(SCALES[scale].block_size for scale in self.sizes)
         own = (self.dataset in TEXTS or is_file(self.dataset)) and own_sha256(self.dataset)

@@ -189,7 +189,7 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
     values = params.model_dump() if isinstance(params, Params) else params
     only = {"model": model, "activations": activation, "noise_floor": False, "perturbations": ()}
     settings = Params.parse({**values, **only})
-    if len(settings.varies) > 1 or settings.scales or settings.tuning:
+    if len(settings.varies) * len(settings.points) > 1 or settings.scales or settings.tuning:
         raise BadInput(
             "one experiment is one arm: give one stream in `varies` and a `scale`, or run the study with `actlab run`"
         )
