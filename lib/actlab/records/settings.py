@@ -139,13 +139,16 @@ def differing(records: Iterable[Record]) -> list[str]:
     for record in records:
         if kind_of(record) in MAIN:
             cells.setdefault(repr(cell_of(record)), []).append(record)
-    found: list[str] = []
-    for same in cells.values():
-        every = [settings_of(record) for record in same]
-        apart = [n for n in dict.fromkeys(n for s in every for n in s) if len({repr(s.get(n)) for s in every}) > 1]
-        told = {repr([s.get(name) for name in apart]) for s in every}
-        found += apart if len(told) == len(same) else [*apart, "arm"]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(name for same in cells.values() for name in _telling_apart(same)))
+
+
+def _telling_apart(records: Sequence[Record]) -> list[str]:
+    """Names of the settings in which these records differ, and ``arm`` where some still share all values."""
+    every = [settings_of(record) for record in records]
+    names = dict.fromkeys(name for settings in every for name in settings)
+    varying = [name for name in names if len({repr(settings.get(name)) for settings in every}) > 1]
+    values = {repr([settings.get(name) for name in varying]) for settings in every}
+    return varying if len(values) == len(records) else [*varying, "arm"]
 
 
 def values_of(record: Record, names: Sequence[str]) -> dict[str, str]:

@@ -126,17 +126,8 @@ def train(
     def measured(forward: nn.Module, iteration: int) -> dict[str, float]:
         return dict(zip(("val_loss", "val_accuracy"), evaluate(forward, validation, recipe), strict=True))
 
-    return _train(
-        model,
-        adamw,
-        batches,
-        measured,
-        recipe,
-        seed if dropout_seed is None else dropout_seed,
-        frozen=frozen,
-        averages=averages,
-        **options,
-    )
+    dropout_seed = seed if dropout_seed is None else dropout_seed
+    return _train(Training(model, adamw, batches, measured, recipe, dropout_seed, frozen, averages), **options)
 
 
 def train_tokens(
@@ -172,71 +163,95 @@ def train_tokens(
         tokens = iteration * each * stream.batch_size * stream.block_size
         return {"tokens": tokens, **measure(forward, validation, recipe, model.config.vocab_size)}
 
-    return _train(model, optimizer, batches, measured, recipe, seed, **options)
+    return _train(Training(model, optimizer, batches, measured, recipe, seed), **options)
+
+
+@dataclass(frozen=True)
+class Training:
+    """What both kinds of training hand to the loop."""
+
+    model: nn.Module
+    optimizer: Optimizer
+    batches: Callable[[int], Batches]
+    """The micro-batches of a step."""
+    measured: Callable[[nn.Module, int], dict[str, float]]
+    """An evaluation of the (compiled) model at an iteration."""
+    recipe: BaseRecipe
+    dropout_seed: int
+    frozen: Windows | None = None
+    averages: Sequence[AveragedModel] = ()
+
+    @property
+    def saved(self) -> nn.Module:
+        """What checkpoints hold: the model, with its averages if there are any."""
+        return nn.ModuleList([self.model, *self.averages]) if self.averages else self.model
+
+    def evaluated(self, forward: nn.Module, iteration: int, loss_sum: float, progress: Progress) -> bool:
+        """Add an evaluation to the history; whether its losses are finite. ``loss_sum``: over the steps since the last
+        one."""
+        steps = iteration - (progress.history[-1]["iteration"] if progress.history else 0)
+        train_loss = loss_sum / steps if steps else math.nan
+        values = self.measured(forward, iteration)
+        progress.iteration = iteration
+        progress.history.append({"iteration": iteration, "train_loss": train_loss, **values})
+        return math.isfinite(values["val_loss"]) and not (steps and not math.isfinite(train_loss))
+
+    def step(self, forward: nn.Module, iteration: int, rates: list[float]) -> Tensor:
+        """One step of the optimizer at its scheduled rate; the loss before it."""
+        for settings, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            settings["lr"] = rate * self.recipe.rate(iteration)
+        loss = step(self.optimizer, _closure(forward, self.optimizer, self.batches(iteration), self.recipe))
+        for average in self.averages:
+            average.update_parameters(self.model)
+        return loss
 
 
 def _train(
-    model: nn.Module,
-    optimizer: Optimizer,
-    batches: Callable[[int], Batches],
-    measured: Callable[[nn.Module, int], dict[str, float]],
-    recipe: BaseRecipe,
-    dropout_seed: int,
+    work: Training,
     *,
-    frozen: Windows | None = None,
-    averages: Sequence[AveragedModel] = (),
     also: tuple[int, ...] = (),
     saved_at: Path | None = None,
     on_progress: Callable[[int, float], None] | None = None,
     on_evaluation: Callable[[int, nn.Module], None] | None = None,
 ) -> Trial:
-    """The loop itself. ``batches(iteration)``: (inputs, targets) of a step's micro-batches; ``measured(forward,
-    iteration)``: an evaluation."""
+    """The loop itself."""
+    recipe, model, saved = work.recipe, work.model, work.saved
     forward: Any = torch.compile(model) if recipe.compiled else model
-    rates = [settings["lr"] for settings in optimizer.param_groups]
-    held = nn.ModuleList([model, *averages]) if averages else model
-    status, probabilities = "done", torch.empty(0)
-    with reproducible(derive(dropout_seed, "dropout")):
+    rates = [settings["lr"] for settings in work.optimizer.param_groups]
+    status, probabilities, clock = "done", torch.empty(0), time.perf_counter
+    with reproducible(derive(work.dropout_seed, "dropout")):
         resumed = saved_at is not None and saved_at.exists()
-        progress = Progress(**checkpoint.load(saved_at, held, optimizer)) if saved_at and resumed else Progress()
-        reported = since = time.perf_counter()
+        progress = Progress(**checkpoint.load(saved_at, saved, work.optimizer)) if saved_at and resumed else Progress()
+        reported = since = clock()
         running = torch.zeros((), dtype=torch.float64, device=recipe.device)
         for iteration in range(progress.iteration, recipe.iterations + 1):
             due = iteration % recipe.evaluate_every == 0 or iteration == recipe.iterations or iteration in also
             if due and (not progress.history or progress.history[-1]["iteration"] < iteration):
-                steps = iteration - (progress.history[-1]["iteration"] if progress.history else 0)
-                train_loss = running.item() / steps if steps else math.nan
+                loss_sum, now = running.item(), clock()  # the sum first: it waits for the device
                 running.zero_()
-                now = time.perf_counter()
                 progress.seconds["training"] += now - since
-                found = measured(forward, iteration)
-                since = time.perf_counter()
+                finite = work.evaluated(forward, iteration, loss_sum, progress)
+                since = clock()
                 progress.seconds["evaluation"] += since - now
-                progress.iteration = iteration
-                progress.history.append({"iteration": iteration, "train_loss": train_loss, **found})
-                if not math.isfinite(found["val_loss"]) or (steps and not math.isfinite(train_loss)):
+                if not finite:
                     status = "diverged"
                     break
                 if on_evaluation is not None:
                     on_evaluation(iteration, model)
                 if saved_at is not None and iteration < recipe.iterations:
-                    checkpoint.save(saved_at, held, optimizer, asdict(progress))
+                    checkpoint.save(saved_at, saved, work.optimizer, asdict(progress))
             if iteration == recipe.iterations:
                 break
-            for settings, rate in zip(optimizer.param_groups, rates, strict=True):
-                settings["lr"] = rate * recipe.rate(iteration)
-            loss = step(optimizer, _closure(forward, optimizer, batches(iteration), recipe))
-            for average in averages:
-                average.update_parameters(model)
+            loss = work.step(forward, iteration, rates)
             running += loss
-            if on_progress is not None and time.perf_counter() - reported > 0.1:
-                reported = time.perf_counter()
+            if on_progress is not None and clock() - reported > 0.1:
+                reported = clock()
                 on_progress(iteration + 1, loss.item())
-        if frozen is not None:
-            now = time.perf_counter()
-            probabilities = predict(forward, frozen, recipe)
-            progress.seconds["evaluation"] += time.perf_counter() - now
-    return Trial(status, progress, weights_sha256(model), probabilities, tuple(averages))
+        if work.frozen is not None:
+            now = clock()
+            probabilities = predict(forward, work.frozen, recipe)
+            progress.seconds["evaluation"] += clock() - now
+    return Trial(status, progress, weights_sha256(model), probabilities, tuple(work.averages))
 
 
 def _closure(
