@@ -19,7 +19,7 @@ def test_every_hypothesis_has_a_rule_and_every_rule_a_hypothesis(study):
 
 def test_every_plan_that_a_page_judges_is_here():
     """A plan that is written without a rule would never be judged."""
-    names = ("answer*", "remedies", "corner")
+    names = ("answer*", "remedies", "corner", "one-bit")
     files = [path.stem for name in names for path in (paths.ROOT / "params").glob(f"{name}.yaml")]
     assert {study for study in files if plan_of(study)} == {*RULES}
 
@@ -60,6 +60,22 @@ CASES = [
     ("corner", "a rounded corner keeps a rounding error small", rows(-3.1, -4.0, -2.9), "contradicted"),
     ("corner", "a rounded corner keeps a rounding error small", rows(-3.1, -4.0), "undecided"),
     ("corner", "it costs no loss", rows(-0.1, -0.1, 0.005), "undecided"),
+    *[
+        ("one-bit", "under relu one bit does a quarter of what a seed does", rows(*found), word)
+        for found, word in [([0.4] * 6, "supported"), ([0.4] * 5, "undecided"), ([0.4] * 5 + [0.2], "contradicted")]
+    ],
+    *[
+        ("one-bit", "a smooth activation keeps the bit a hundred times smaller", rows(*[-3] * 3, **counts), word)
+        for counts, word in [
+            ({"below": [5, 6, 5], "above": [1, 0, 0]}, "supported"),
+            ({"below": [5, 6, 4], "above": [1, 0, 1]}, "undecided"),
+            ({"below": [5, 6, 4], "above": [0, 0, 2]}, "contradicted"),
+        ]
+    ],
+    *[
+        ("one-bit", "one bit is enough", rows(*[-0.001] * 24, same=same, significantly_below=below), word)
+        for same, below, word in [(0.01, 0, "supported"), (0.2, 12, "undecided"), (0.2, 13, "contradicted")]
+    ],
     ("remedies", "averaging does no harm to the loss", rows(*[-0.03] * 12), "supported"),
     ("remedies", "averaging does no harm to the loss", rows(*[-0.03] * 11, 0.03), "contradicted"),
     (
