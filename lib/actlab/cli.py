@@ -145,7 +145,7 @@ def report(
     formats: Annotated[Words, Option("--format", help=f"Of the figures: png, svg or pdf{MANY}")] = None,
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
-    from actlab.chapters import study_report as reports
+    from actlab import report as reports
     from actlab.study.overrides import listed
 
     found = reports.load(study, listed(model), listed(activation), reference)
@@ -161,7 +161,7 @@ def compare(
 ) -> None:
     """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a
     metric. Trains nothing."""
-    from actlab.chapters import study_report as reports
+    from actlab import report as reports
     from actlab.files import write_text
 
     differs, found = reports.compare(first, second)

@@ -3,14 +3,16 @@
 import grids
 import numpy as np
 
+from actlab import report
 from actlab.chapters import arms
-from actlab.chapters.template import MISSING, folded
+from actlab.chapters.template import folded
 from actlab.records.labels import METRICS
 from actlab.records.repro import read
+from actlab.report import MISSING
 
 
 def table(grid, metric="val_loss"):
-    return arms.table(grid, METRICS[metric], arms.cells(grid, metric))
+    return report.table(grid, METRICS[metric], arms.cells(grid, metric))
 
 
 def test_every_arm_has_a_row_and_a_missing_one_says_so():
@@ -37,7 +39,7 @@ def test_stars_and_filled_marks_are_what_is_significant():
 
 
 def test_an_exact_zero_has_no_place_on_a_logarithmic_axis():
-    (axes,) = arms.figure_floors(read([grids.record(), grids.floor(nudge=0.0)])).axes
+    (axes,) = report.figure_floors(read([grids.record(), grids.floor(nudge=0.0)])).axes
     assert len(axes.containers) == 1
 
 

@@ -3,7 +3,7 @@ differs."""
 
 import grids
 
-from actlab.chapters import study_report as summary_chapters
+from actlab import report
 from actlab.explorer import catalogue as explore
 from actlab.records import repro
 from actlab.records.settings import current, differing, named, usual
@@ -40,11 +40,11 @@ def test_report_explorer_and_grid_show_every_setting():
     """The growth of a study, and a second setting in it, fail nowhere: the larger record and both settings are shown by
     name."""
     grids.save(*GROWN, study="grown-quick")
-    found = summary_chapters.load("grown-quick")
+    found = report.load("grown-quick")
     results = repro.read(found.records)
     assert results.models == found.grid.models == ("charlm, iterations=4", "charlm, iterations=6")
     assert len(results.arms["charlm, iterations=4", "relu"].labels) == 6
-    text = summary_chapters.in_words(found)
+    text = report.in_words(found)
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
     study = explore.studies(["grown-quick"])["studies"]["grown-quick"]

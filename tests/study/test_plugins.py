@@ -10,8 +10,8 @@ from faulty import essence
 from typer.testing import CliRunner
 
 import actlab
+from actlab import report
 from actlab.activations import ACTIVATIONS
-from actlab.chapters import study_report as summary_chapters
 from actlab.cli import app
 from actlab.data.text import load_text
 from actlab.errors import BadInput
@@ -125,7 +125,7 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
     assert half == whole
     pairs = tidy.load("toy")[1]
     assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())
-    assert "half L1 (0 to 1)" in summary_chapters.in_words(summary_chapters.load("toy"))
+    assert "half L1 (0 to 1)" in report.in_words(report.load("toy"))
 
 
 def test_image_sweep_and_ablation_take_own_parts(mine):

@@ -12,13 +12,14 @@ import pandas as pd
 from IPython.display import HTML
 
 from actlab.chapters import arms
-from actlab.chapters.template import folded, frame
+from actlab.chapters.template import folded
 from actlab.figures.style import NO_RECORD
 from actlab.records import repro, store
 from actlab.records.answer import METRIC, Answer, Hypothesis
 from actlab.records.preregistration import params_of
 from actlab.records.tables import of_records
 from actlab.records.wording import extremes, listing, signed, significance
+from actlab.report import frame
 from actlab.statistics.equal_loss import Decision, Outcome, read_at_equal_seeds
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import ALPHA, Cells, adjusted, detectable_paired, equivalence_p, holm

@@ -1,31 +1,19 @@
-"""Figures and tables of arms by model and activation: differences from relu, training, noise floors, and every metric.
-For the pages of reproducibility and of the report."""
+"""Differences from relu by model and activation, versions of plans, and where records come from."""
 
 from __future__ import annotations
-
-import math
-from itertools import product
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters.template import MISSING, frame
 from actlab.figures import answer
-from actlab.figures.primitives import points
 from actlab.records import store
 from actlab.records.families import tested
-from actlab.records.labels import METRICS, Metric, of_trials, words
+from actlab.records.labels import METRICS
 from actlab.records.preregistration import registrations
 from actlab.records.repro import Grid
-from actlab.records.wording import moment, signed, small, with_interval
-from actlab.statistics.estimate import Estimate
-from actlab.statistics.significance import ALPHA, REFERENCE, Cells
-
-TV = "total_variation"
-STARRED = ("val_loss", TV)
-"""Metrics that are compared with relu."""
-FLOORS = ("repeat", "nudge")
-"""The perturbations of a noise floor."""
+from actlab.records.wording import moment
+from actlab.report import frame
+from actlab.statistics.significance import REFERENCE, Cells
 
 
 def figure_differences(grid: Grid, metric: str = "total_variation", margin: float = 0.0) -> Figure:
@@ -34,45 +22,9 @@ def figure_differences(grid: Grid, metric: str = "total_variation", margin: floa
     return answer.differences(cells(grid, metric), label, margin)
 
 
-def figure_floors(grid: Grid) -> Figure:
-    """Another seed, and the same seed with one weight moved by one ULP, on a logarithmic axis; an exact 0 has no place
-    there."""
-    found = {}
-    for arm in grid.arms.values():
-        if arm.floor:
-            place = f"{arm.model}, {arm.activation}"
-            found["", place, "another seed"] = arm.shown(TV)
-            moved = arm.floor_of(TV, "nudge")
-            if moved > 0:
-                alone = Estimate(moved, math.nan, math.nan, 1, "one pair")
-                found["", place, words("nudge")] = alone
-    return points(found, METRICS[TV].label, log=True)
-
-
 def cells(grid: Grid, metric: str) -> Cells:
     """(model, activation) -> difference from relu, with its p-value in the family that decides."""
     return {(test.arm.model, test.arm.activation): (test.difference, test.p) for test in tested(grid, metric)}
-
-
-def table(grid: Grid, metric: Metric, tests: Cells, reference: str = REFERENCE) -> pd.DataFrame:
-    """A metric: a row an arm, with its 95% interval, n and the trials that did not end well, the noise floor where one
-    was run, and the difference from the reference where it was tested; a star marks one that is significant in its
-    family (Holm)."""
-    rows: dict[tuple[str, str], dict[str, str]] = {}
-    for cell in product(grid.models, grid.activations):
-        if not (arm := grid.arms.get(cell)):
-            rows[cell] = {metric.short: MISSING}
-            continue
-        key = arm.model, arm.level
-        rows[key] = {metric.short: with_interval(arm.shown(metric.name), metric.digits)}
-        n = ", ".join([f"{arm.estimate(metric.name).n}", *arm.not_done])
-        rows[key] |= {"n": n, "parameters": f"{arm.n_parameters:,}"}
-        if arm.floor and not of_trials(metric.name):
-            rows[key] |= {words(variant): small(arm.floor_of(metric.name, variant)) for variant in FLOORS}
-        if key in tests:
-            e, p = tests[key]
-            rows[key][f"minus {reference}"] = f"{signed(e, 4)}{' *' * (p < ALPHA)}"
-    return frame(rows, ("group", "arm"))
 
 
 def registered(*studies: str) -> pd.DataFrame:

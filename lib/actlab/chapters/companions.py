@@ -11,13 +11,14 @@ import pandas as pd
 
 from actlab.chapters import answer as chapter
 from actlab.chapters.answer import cells_in_words
-from actlab.chapters.template import folded, frame
+from actlab.chapters.template import folded
 from actlab.figures.style import NO_RECORD
 from actlab.records.answer import Answer
 from actlab.records.companions import FURTHER, Cell, Companion, Remedied, beyond_activations, remedied, with_one_rate
 from actlab.records.preregistration import params_of
 from actlab.records.remedies import AVERAGED, ENSEMBLE, FALLING, by_name
 from actlab.records.wording import extremes, listing, signed, span
+from actlab.report import frame
 from actlab.statistics.equal_loss import Decision
 from actlab.statistics.significance import REFERENCE, Cells, Test
 

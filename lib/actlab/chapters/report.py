@@ -9,24 +9,18 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
-from actlab.chapters.template import frame
 from actlab.figures.primitives import Line, line, lines
-from actlab.figures.style import NO_RECORD
 from actlab.records import repro
 from actlab.records.families import Tested, tested
 from actlab.records.repro import Grid, shared
 from actlab.records.settings import usual
 from actlab.records.store import Record
-from actlab.records.wording import with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import paired_difference, spearman
-from actlab.statistics.significance import ALPHA, REFERENCE, adjusted
+from actlab.statistics.significance import REFERENCE
 from actlab.statistics.variance import block_share
-from actlab_audit.audited_numbers import numbers
-from actlab_audit.evidence import Evidence
 
 LOSS, SHARE = "loss minus relu's (nats)", "share of the loss's variance between activations"
 CAPTION = (
@@ -118,66 +112,3 @@ def figure(grid: Grid) -> Figure:
     if by_size := shares(grid):
         found[SHARE, "all activations"] = line(by_size)
     return lines(found, "parameters", "", kind="bars", zero=True, log=True, columns=2, share=False, height=2.8)
-
-
-def table(grid: Grid) -> pd.DataFrame:
-    """One row a size: how much of it is recorded, relu's loss, and the share of variance of the activation."""
-    rows = {}
-    for row, size in sizes(grid).items():
-        arms, relu = grid.of_model(row), grid.arms.get((row, REFERENCE))
-        rows[f"{size:,} parameters"] = {
-            "activations": f"{len(arms)} of {len(grid.activations)}",
-            "n": f"{max(len(arm.done) for arm in arms)} seeds",
-            "relu's validation loss (nats)": with_interval(relu.estimate("val_loss"), 3) if relu else NO_RECORD,
-            SHARE: with_interval(share(grid, row), 2) if len(arms) > 1 else NO_RECORD,
-        }
-    return frame(rows)
-
-
-def sentences(grid: Grid) -> dict[str, str]:
-    """Name -> what the rule says of the sizes, and what it rests on."""
-    said = {
-        "scale_growth": _growth(grid),
-        "scale_rule": f"whether the activation's share of the variance falls with size (planned) is {verdict(grid)}",
-    }
-    if len(found := shares(grid)) > 1:
-        first, *_, last = (f"{100 * e.value:.0f}% [{100 * e.low:.0f}, {100 * e.high:.0f}]" for e in found.values())
-        said["scale_rule"] += f" ({first} at {min(found):,} parameters, {last} at the largest size)"
-    return said
-
-
-def _growth(grid: Grid) -> str:
-    moved = growth(grid)
-    if not moved:
-        return "Fewer than two sizes are complete"
-    further = [a for a, (e, p) in adjusted(moved).items() if p < ALPHA and e.value > 0]
-    name, most = max(moved.items(), key=lambda item: item[1].value)
-    return (
-        f"from the smallest to the largest size the loss difference from relu grows significantly for {len(further)} "
-        f"of {len(moved)} activations (Holm-adjusted), most for {name}, by {most.value:.3f} "
-        f"[{most.low:.3f}, {most.high:.3f}] nats (n = {most.n}, exploratory)"
-    )
-
-
-def kept(small: Grid, large: Grid) -> str:
-    """How many differences from relu have one sign at two of the published scales, whether significant or not."""
-    here, there = (grid.couples(REFERENCE) for grid in (small, large))
-    both = [(here[cell], there[cell]) for cell in here if cell in there]
-    same = [
-        sum(len({np.sign(arm.minus(relu, metric).value) for arm, relu in pairs}) == 1 for pairs in both)
-        for metric in ("val_loss", "total_variation")
-    ]
-    return (
-        f"{same[0]} of {len(both)} differences of loss from relu have the sign that they have in the smaller networks, "
-        f"and {same[1]} of those in total variation (exploratory: those of an architecture share one relu)"
-    )
-
-
-def waiting(evidence: Evidence) -> str:
-    """What of the published sizes is run, in one line."""
-    held = {scale: len(evidence.arms(scale)) for scale in ("partial", "full")}
-    largest = max(sizes["full"] for sizes in numbers.our_parameters.values())
-    return (
-        f"Of the published sizes {held['partial'] or 'no'} configurations are recorded at partial scale, "
-        f"{held['full'] or 'none'} at full scale (up to {largest:,} parameters)"
-    )

@@ -19,16 +19,6 @@ from actlab.records.repro import ArmResults
 from actlab.records.wording import capital, listing, paragraph, span
 
 pd.set_option("display.max_colwidth", None)  # a page shows the whole text of a cell
-MISSING = "not run"
-
-
-def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) -> pd.DataFrame:
-    """A table of text with a row a key (of several ``names``); "no record yet" without rows."""
-    if not rows:
-        return pd.DataFrame({"": [NO_RECORD]}, index=[""])
-    made = pd.DataFrame.from_dict(dict(enumerate(rows.values())), orient="index").fillna("")
-    made.index = pd.Index(list(rows), name=names or None)
-    return made
 
 
 def folded(parts: Mapping[str, pd.DataFrame | HTML | Iterable[str]]) -> Any:

@@ -3,10 +3,13 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,24 +17,26 @@ from matplotlib import rcParams
 from matplotlib.figure import Figure
 
 from actlab import files, paths
-from actlab.chapters import arms
 from actlab.errors import BadInput, UnknownName
 from actlab.figures.answer import differences
 from actlab.figures.primitives import crossed, line, lines, points
-from actlab.figures.style import styled
+from actlab.figures.style import NO_RECORD, styled
 from actlab.records import repro, settings
 from actlab.records import tables as tidy
-from actlab.records.labels import METRICS, Metric, of_trials
+from actlab.records.labels import METRICS, Metric, of_trials, words
 from actlab.records.repro import ArmResults, Grid
 from actlab.records.store import Record
-from actlab.records.wording import above_zero, ends, with_interval
+from actlab.records.wording import above_zero, ends, signed, small, with_interval
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import coefficient_of_variation, mean_interval
-from actlab.statistics.significance import Cells, Test, holm, welch
+from actlab.statistics.significance import ALPHA, REFERENCE, Cells, Test, holm, welch
 
 FORMATS = ("png", "svg", "pdf")
 FILES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
 """What a metric's figure is called, where not by its name: as the reference study called it."""
+FLOORS = ("repeat", "nudge")
+"""The perturbations of a noise floor."""
+MISSING = "not run"
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,8 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
         if len(rows):
             yield files.write_text(out / f"{name}.csv", rows.to_csv(index=False))
     for name, metric in report.metrics.items():
-        yield files.write_text(out / f"table_{name}.tex", table(report, metric).to_latex(escape=True))
+        found = table(report.grid, metric, report.tested(name), report.reference)
+        yield files.write_text(out / f"table_{name}.tex", found.to_latex(escape=True))
     for name, drawn in drawings(report) if formats else ():
         for ending in formats:
             path = out / f"{name}.{ending}"
@@ -155,7 +161,7 @@ def in_words(report: Report) -> str:
         *_settings(report),
     ]
     for name, metric in report.metrics.items():
-        said += ["", metric.label, table(report, metric).to_string()]
+        said += ["", metric.label, table(report.grid, metric, report.tested(name), report.reference).to_string()]
         groups = [] if of_trials(name) else report.grid.models
         said += [f"{group}: {told}" for group in groups if (told := _spread(report.grid.of_model(group), name))]
     return "\n".join([*said, ""])
@@ -193,9 +199,49 @@ def _each_once(trials: pd.DataFrame) -> pd.DataFrame:
     return first.drop_duplicates([*cells, "setting", "trial"])
 
 
-def table(report: Report, metric: Metric) -> pd.DataFrame:
-    """A metric of every arm, with its difference from the reference (*: significant, Holm over all groups)."""
-    return arms.table(report.grid, metric, report.tested(metric.name), report.reference)
+def frame(rows: Mapping[Any, Mapping[str, Any]], names: tuple[str, ...] = ()) -> pd.DataFrame:
+    """A table of text with a row a key (of several ``names``); "no record yet" without rows."""
+    if not rows:
+        return pd.DataFrame({"": [NO_RECORD]}, index=[""])
+    made = pd.DataFrame.from_dict(dict(enumerate(rows.values())), orient="index").fillna("")
+    made.index = pd.Index(list(rows), name=names or None)
+    return made
+
+
+def table(grid: Grid, metric: Metric, tests: Cells, reference: str = REFERENCE) -> pd.DataFrame:
+    """A metric: a row an arm, with its 95% interval, n and the trials that did not end well, the noise floor where one
+    was run, and the difference from the reference where it was tested; a star marks one that is significant in its
+    family (Holm)."""
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for cell in product(grid.models, grid.activations):
+        if not (arm := grid.arms.get(cell)):
+            rows[cell] = {metric.short: MISSING}
+            continue
+        key = arm.model, arm.level
+        rows[key] = {metric.short: with_interval(arm.shown(metric.name), metric.digits)}
+        n = ", ".join([f"{arm.estimate(metric.name).n}", *arm.not_done])
+        rows[key] |= {"n": n, "parameters": f"{arm.n_parameters:,}"}
+        if arm.floor and not of_trials(metric.name):
+            rows[key] |= {words(variant): small(arm.floor_of(metric.name, variant)) for variant in FLOORS}
+        if key in tests:
+            e, p = tests[key]
+            rows[key][f"minus {reference}"] = f"{signed(e, 4)}{' *' * (p < ALPHA)}"
+    return frame(rows, ("group", "arm"))
+
+
+def figure_floors(grid: Grid) -> Figure:
+    """Another seed, and the same seed with one weight moved by one ULP, on a logarithmic axis; an exact 0 has no place
+    there."""
+    found = {}
+    for arm in grid.arms.values():
+        if arm.floor:
+            place = f"{arm.model}, {arm.activation}"
+            found["", place, "another seed"] = arm.shown("total_variation")
+            moved = arm.floor_of("total_variation", "nudge")
+            if moved > 0:
+                alone = Estimate(moved, math.nan, math.nan, 1, "one pair")
+                found["", place, words("nudge")] = alone
+    return points(found, METRICS["total_variation"].label, log=True)
 
 
 def _spread(arms: Sequence[ArmResults], metric: str) -> str:
@@ -235,7 +281,7 @@ def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
             lines(curves, "iteration", METRICS["val_loss"].of_kind(report.grid.kind).label, own=own),
         )
     if any(arm.floor for arm in every.values()):
-        yield "noise_floor", arms.figure_floors(report.grid)
+        yield "noise_floor", figure_floors(report.grid)
 
 
 def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from actlab import paths
-from actlab.chapters import study_report as summary_chapters
+from actlab import paths, report
 from actlab.errors import BadInput, UnknownName
 
 
@@ -20,20 +19,20 @@ def study():
 
 
 def summary_of(study, *only):
-    return summary_chapters.in_words(summary_chapters.load(study, *only))
+    return report.in_words(report.load(study, *only))
 
 
 @pytest.mark.slow
 def test_report_writes_what_the_reference_workflow_wrote(study, tmp_path):
     """Summary, tables, and a figure of every metric, of its differences, of training and noise floors, none empty."""
     written = {
-        str(path.relative_to(tmp_path)) for path in summary_chapters.write(summary_chapters.load(study), tmp_path)
+        str(path.relative_to(tmp_path)) for path in report.write(report.load(study), tmp_path)
     }
     metrics = ("reproducibility", "total_variation", "churn", "jensen_shannon", "label_pd", "val_loss", "best_val_loss")
     pictures = {"accuracy_vs_reproducibility", "training_curves", "noise_floor"}
     pictures |= {f"{kind}{name}" for name in (*metrics, "accuracy") for kind in ("", "differences_")}
     data = {"summary.txt", *(f"{name}.csv" for name in ("trials", "pairs", "estimates", "differences"))}
-    data |= {f"table_{name}.tex" for name in summary_chapters.load(study).metrics}
+    data |= {f"table_{name}.tex" for name in report.load(study).metrics}
     assert written == data | {f"{name}.png" for name in pictures}
     assert all((tmp_path / name).stat().st_size > 100 for name in written)
 
@@ -57,7 +56,7 @@ def test_filters_and_no_plots(study, tmp_path):
     """Only the chosen models and activations appear; --no-plots leaves the summary alone."""
     written = [
         path.name
-        for path in summary_chapters.write(summary_chapters.load(study, ["charlm"], ["gelu"]), tmp_path, formats=())
+        for path in report.write(report.load(study, ["charlm"], ["gelu"]), tmp_path, formats=())
     ]
     assert [name for name in written if name.endswith(".png")] == []
     text = (tmp_path / "summary.txt").read_text()
@@ -68,13 +67,13 @@ def test_filters_and_no_plots(study, tmp_path):
 def test_wrong_names_list_what_there_is(study):
     """Unknown study, format, model, activation: the message says what is known."""
     with pytest.raises(BadInput, match="known are made-up"):
-        summary_chapters.load("nothing")
+        report.load("nothing")
     with pytest.raises(UnknownName, match="known are pdf, png, svg"):
-        list(summary_chapters.write(summary_chapters.load(study), paths.results(), ("gif",)))
+        list(report.write(report.load(study), paths.results(), ("gif",)))
     with pytest.raises(UnknownName, match="known are charlm, tinylstm"):
-        summary_chapters.load(study, ["charml"])
+        report.load(study, ["charml"])
     with pytest.raises(UnknownName, match="did you mean 'gelu'"):
-        summary_chapters.load(study, activations=["gelo"])
+        report.load(study, activations=["gelo"])
 
 
 def test_protocol_and_an_ignored_activation_are_said():
@@ -94,7 +93,7 @@ def test_protocol_and_an_ignored_activation_are_said():
 )
 def test_losses_have_the_unit_of_their_kind(committed, name, unit):
     """Nats per image, per token, per character."""
-    labels = {metric.label for metric in summary_chapters.load(name).metrics.values() if "nats" in metric.label}
+    labels = {metric.label for metric in report.load(name).metrics.values() if "nats" in metric.label}
     assert labels
     assert all(f"nats per {unit})" in label for label in labels)
 
@@ -119,8 +118,8 @@ def test_a_run_that_a_noise_floor_shares_is_counted_once(committed):
 def test_every_kind_of_study_is_reported(committed, tmp_path, name):
     """An image sweep and an ablation get the same files: summary with tests, tidy tables, LaTeX, figures in the formats
     asked for."""
-    found, formats = summary_chapters.load(name), ("png", "svg", "pdf")
-    written = {path.name for path in summary_chapters.write(found, tmp_path, formats)}
+    found, formats = report.load(name), ("png", "svg", "pdf")
+    written = {path.name for path in report.write(found, tmp_path, formats)}
     assert {"summary.txt", "trials.csv", "estimates.csv", "differences.csv", "table_val_loss.tex"} <= written
     assert {name.rpartition(".")[2] for name in written} == {"txt", "csv", "tex", *formats}
     assert f"minus {found.reference}" in (tmp_path / "summary.txt").read_text()
@@ -137,9 +136,9 @@ def test_two_studies_are_compared_arm_by_arm():
     grids.save(grids.record(model="convlm"), study="other")
     tests = {"y": stats.ttest_rel(y, x), "z": stats.ttest_ind(y, x, equal_var=False)}
     for other, expected in tests.items():
-        differs, found = summary_chapters.compare("x", other)
+        differs, found = report.compare("x", other)
         row = found.set_index("metric").loc["val_loss"]
         assert (row["value"], row["p"]) == (pytest.approx(4 / 15), pytest.approx(expected.pvalue))
         assert ("iterations:  -> 7" in differs) == (other == "z")
     with pytest.raises(BadInput, match="share no arm: one has charlm relu; the other convlm relu"):
-        summary_chapters.compare("x", "other")
+        report.compare("x", "other")
