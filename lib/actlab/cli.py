@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -263,12 +264,13 @@ def paper() -> None:
 
 def main() -> None:
     """Run the command line; a user's mistake ends in one line and exit code 2, an interruption in 130."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, `timeout` and schedulers of jobs
     try:
         app(standalone_mode=True)
     except (ActlabError, OSError) as error:  # OSError: a folder that may not be written, a disk that is gone
         errors.print("[red]error:[/red]", escape(str(error)))
         sys.exit(2)
     except SystemExit as stop:
-        if stop.code == INTERRUPTED:  # typer turns Ctrl-C into this
+        if stop.code == INTERRUPTED:  # typer turns an interruption into this
             errors.print("interrupted; run the same command again to go on")
         raise
