@@ -5,8 +5,8 @@ import time
 from itertools import product
 
 import pytest
+from bench.reliability import survived
 from faulty import PARAMS, Server, Study, kill_group, until_gone
-from reliability import survived
 
 pytestmark = pytest.mark.slow
 
