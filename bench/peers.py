@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
+from bench import reference, timing
 from torch.nn import functional as F
 from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import DataLoader, RandomSampler, TensorDataset
@@ -25,7 +26,6 @@ from actlab.trainers.loop import train
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import init_streams
 from actlab.trainers.windows import cover, spread
-from bench import reference, timing
 
 RECIPE = Recipe(iterations=500, evaluate_every=50, batch_size=32)
 """The published recipe at lite scale."""
