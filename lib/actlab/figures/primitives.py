@@ -88,6 +88,8 @@ def panels(
             axes.set_axis_off()
         longest = max((len(label) for axes in every for label in axes.get_legend_handles_labels()[1]), default=0)
         legend(figure, every, max(1, int(figure.get_figwidth() / (0.5 + 0.08 * longest))))
+        if figure.legends and height < 1:  # beside so low panels there is no room for it
+            figure.set_figheight(figure.get_figheight() + 0.4)
         figure.supxlabel(x, fontsize=10)
         figure.supylabel(y, fontsize=10)
     return figure
