@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help book lab paper test check lint types tests install constraints axe clean
+.PHONY: help book lab bench paper test check lint types tests install constraints axe clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -25,6 +25,10 @@ book: $(INSTALLED)  ## install, run the quick study, build the book (warnings ar
 lab: $(INSTALLED)  ## install JupyterLab beside it, and open it on the live explorer, notebooks/explore.ipynb
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[lab]' || $(PIP) -c constraints.txt -e '.[lab]'
 	$(BIN)/jupyter lab notebooks/explore.ipynb
+
+bench: $(INSTALLED)  ## measure speed beside its peers: 20 minutes on an idle machine, a new record below results/performance
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[bench]' || $(PIP) -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m bench
 
 paper: $(INSTALLED)  ## set the paper from the records: paper/_build/paper.pdf and supplement.pdf
 	$(BIN)/actlab paper

@@ -11,8 +11,8 @@ os.environ.pop("ACTLAB_RESULTS", None)
 import pytest
 import tiny
 import torch
+from bench.reliability import DOORS, FAULTS, write
 from hypothesis import HealthCheck, settings
-from reliability import DOORS, FAULTS, write
 
 from actlab import paths
 from actlab.data import text

@@ -66,6 +66,20 @@ def test_options_override_the_file(params):
     assert found == ("convlm", ["7"], 2)
 
 
+def test_several_files_in_one_call(params, tmp_path, capsys):
+    """All are checked before one trains."""
+    (other := tmp_path / "other.yaml").write_text(yaml.safe_dump(TINY | {"study": "other"}))
+    asked = ("--workers", 1, "--activation", "gelu")
+    assert run("run", params, tmp_path / "nowhere.yaml", *asked) == 2
+    assert not paths.results().exists()
+    assert run("run", params, other, *asked) == 0
+    said = capsys.readouterr().out
+    assert "2 records in results/tiny-quick" in said
+    assert "2 records in results/other" in said
+    assert run("status", params, other, *asked) == 0
+    assert capsys.readouterr().out.count("2 trials of 1 arms: 2 recorded") == 2
+
+
 MISTAKES = yaml.safe_load("""
 run nowhere.yaml: cannot read nowhere.yaml
 run PARAMS --activation rleu: unknown activation 'rleu'

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,7 +33,7 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 MANY = "; several by commas or repeated."
 Words = list[str] | None
-ParamsFile = Annotated[Path, Argument(help="A params file, such as params/repro-quick.yaml.")]
+Files = Annotated[list[Path], Argument(help="Params files, such as params/repro-quick.yaml; one after the other.")]
 StudyName = Annotated[str, Argument(help="A folder below results/.")]
 Models = Annotated[Words, Option("--model", help=f"Only this model{MANY}")]
 Activations = Annotated[Words, Option("--activation", help=f"Only this activation or network{MANY}")]
@@ -51,7 +52,7 @@ def _of_all(version: Annotated[bool, Option("--version", help="Print the version
 
 @app.command()
 def run(
-    params: ParamsFile,
+    params: Files,
     model: Models = None,
     activation: Activations = None,
     trials: Trials = None,
@@ -81,25 +82,29 @@ def run(
     filters = {"model": model, "activation": activation}
     changes = {"trials": trials, "iterations": max_iters, "device": device}
     plugins, sets = overrides.plugins_in(set_ or ())
-    file = study.read_params(params, [*(plugin or ()), *plugins])
-    settings = overrides.overridden(file, str(params), filters, sets, **changes)
-    if dry_run:
-        from actlab.study.status import in_words, of
+    files = {str(path): study.read_params(path, [*(plugin or ()), *plugins]) for path in params}
+    all_of_them = [overrides.overridden(file, path, filters, sets, **changes) for path, file in files.items()]
+    failed = False
+    for settings in all_of_them:  # of which none trains before all are checked
+        if dry_run:
+            from actlab.study.status import in_words, of
 
-        _print_table(found := of(settings))
-        return console.print(in_words(found, workers))
-    for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
-        console.print(f"set aside: {path}")
-    display = StudyDisplay(console)
-    with display, tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch:
-        outcome = study.run(settings, workers, watch, scheduler, into_recorded)
-    console.print(
-        f"{len(outcome.present) - len({arm.id for arm, _ in outcome.failed})} records in results/{settings.study}"
-    )
-    for arm, trial in outcome.failed:
-        why = f"{trial['traceback'].strip().splitlines()[-1]} (traceback: {failure_of(arm)})"
-        errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", escape(why))
-    if outcome.failed:
+            _print_table(found := of(settings))
+            console.print(in_words(found, workers))
+            continue
+        for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
+            console.print(f"set aside: {path}")
+        display = StudyDisplay(console)
+        with display, tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch:
+            outcome = study.run(settings, workers, watch, scheduler, into_recorded)
+        console.print(
+            f"{len(outcome.present) - len({arm.id for arm, _ in outcome.failed})} records in results/{settings.study}"
+        )
+        for arm, trial in outcome.failed:
+            failed = True
+            why = f"{trial['traceback'].strip().splitlines()[-1]} (traceback: {failure_of(arm)})"
+            errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", escape(why))
+    if failed:
         raise typer.Exit(1)
 
 
@@ -118,7 +123,7 @@ def check_plugin(file: Annotated[str, Argument(help="A Python file with parts of
 
 @app.command()
 def status(
-    params: ParamsFile,
+    params: Files,
     model: Models = None,
     activation: Activations = None,
     trials: Trials = None,
@@ -263,12 +268,13 @@ def paper() -> None:
 
 def main() -> None:
     """Run the command line; a user's mistake ends in one line and exit code 2, an interruption in 130."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, `timeout` and schedulers of jobs
     try:
         app(standalone_mode=True)
     except (ActlabError, OSError) as error:  # OSError: a folder that may not be written, a disk that is gone
         errors.print("[red]error:[/red]", escape(str(error)))
         sys.exit(2)
     except SystemExit as stop:
-        if stop.code == INTERRUPTED:  # typer turns Ctrl-C into this
+        if stop.code == INTERRUPTED:  # typer turns an interruption into this
             errors.print("interrupted; run the same command again to go on")
         raise

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from actlab.records import store
-from actlab.records.defects import BOTH, DOUBLED, IGNORED
+from actlab.records.defects import BOTH, DOUBLED, IGNORED, UNPAIRED
 from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import date_of, usual
 from actlab.records.store import Record
@@ -15,11 +15,14 @@ from actlab_audit.readings import Reading, readings
 NOTHING = read([])
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
 """scale -> study, largest first: a claim is judged at the largest scale that has records and that its rule allows."""
-FLAWED = ("autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu")
-"""The grid's settings at lite scale, with published defects on."""
+FLAWED: tuple[str, ...] = ("autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu")
+FLAWED += ("autopsy-short", "autopsy-charlm", "autopsy-pairing", "autopsy-partial", "autopsy-smelu")
+"""The grids' settings, with published defects on; of two arms of one cell the later study's counts."""
 Cell = tuple[str, str]
 """(model, activation)."""
 Arms = dict[Cell, ArmResults]
+Key = tuple[str, str, int]
+"""(defect, scale, iterations)."""
 SPARED: dict[str, Callable[[Cell], bool]] = {
     IGNORED: lambda cell: cell[1] == "relu" or cell[0] == "charlm",
     BOTH: lambda cell: cell[0] != "convlm",
@@ -32,8 +35,8 @@ class Evidence:
     """Recorded grids by scale, grids by the defect that was on, and what the published way of reading gives."""
 
     grids: Mapping[str, Grid]
-    flawed: Mapping[tuple[str, int], Grid] = field(default_factory=dict)
-    """(defect, iterations) -> the arms that it changed; the longest trained first."""
+    flawed: Mapping[Key, Arms] = field(default_factory=dict)
+    """The arms that a defect changed; the longest trained first."""
     readings: Mapping[Cell, Reading] = field(default_factory=dict)
     """(model, activation) -> the arm read as published, on different inputs."""
 
@@ -51,40 +54,52 @@ class Evidence:
                 return " and ".join(scales), found
         return None
 
-    def with_flaw(self, defect: str, cells: Collection[Cell]) -> Arms | None:
-        """The arms with a defect on, all trained for as many iterations; ``None`` where not all are recorded.
+    def with_flaw(self, defect: str, cells: Collection[Cell]) -> Iterator[tuple[str, Arms]]:
+        """(scale, the arms with a defect on, all trained for as many iterations), wherever all are recorded.
 
         An arm that the defect leaves as it is stands for itself: relu, where activations are ignored, is what all got.
         """
         spared: Callable[[Cell], bool] = SPARED.get(defect, lambda cell: False)
-        for (name, iterations), grid in self.flawed.items():
-            if name != defect or not set(cells) & set(grid.arms):
+        for (name, scale, iterations), arms in self.flawed.items():
+            if name != defect or not set(cells) & set(arms):
                 continue
-            correct = self.arms("lite") | self.flawed.get(("", iterations), NOTHING).arms
+            correct = self.arms(scale) | self.flawed.get(("", scale, iterations), {})
             found = {c: arm for c, arm in correct.items() if spared(c) and _iterations(arm.record) == iterations}
-            if set(cells) <= set(found := found | grid.arms):
-                return {cell: found[cell] for cell in cells}
-        return None
+            if set(cells) <= set(found := found | arms):
+                yield scale, {cell: found[cell] for cell in cells}
 
 
 def gather() -> Evidence:
     """All that is recorded; arms that somebody added under other settings decide no claim."""
     grids = {scale: read(found) for scale, study in STUDIES.items() if (found := usual(store.load_study(study)))}
     flawed = [record for study in FLAWED for record in store.load_study(study)]
-    return Evidence(grids, by_defect(flawed), readings(flawed))
+    small = [record for record in flawed if record.get("config", {}).get("scale") == "lite"]
+    return Evidence(grids, by_defect(flawed), readings(small))
 
 
-def by_defect(records: Iterable[Record]) -> dict[tuple[str, int], Grid]:
-    """(defect, iterations) -> the arms that it changed; the longest trained first. Under "" stand the arms that no
-    defect changed while they trained.
+def by_defect(records: Iterable[Record]) -> dict[Key, Arms]:
+    """The arms that each defect changed; the longest trained first. Under "" stand those that none changed while they
+    trained; under ``UNPAIRED`` what the published way of reading gives.
     """
-    found: dict[tuple[str, int], list[Record]] = {}
+    found: dict[Key, Arms] = {}
     for record in records:
         if record["kind"] == "trials":
             defects = record["config"].get("protocol", ())
             for defect in (*defects, *([] if {*SPARED, DOUBLED} & set(defects) else [""])):
-                found.setdefault((defect, _iterations(record)), []).append(record)
-    return {key: read(found[key]) for key in sorted(found, key=lambda key: (key[0], -key[1]))}
+                arm = ArmResults(as_read(record) if defect == UNPAIRED and "as_published" in record else record)
+                key = defect, str(record["config"]["scale"]), _iterations(record)
+                found.setdefault(key, {})[arm.model, arm.activation] = arm
+    return {key: found[key] for key in sorted(found, key=lambda key: (key[0], key[1], -key[2]))}
+
+
+def as_read(record: Record) -> Record:
+    """The record with the numbers of the published reading in place of its own, and ``itself``: the same of each model
+    with itself."""
+    read = record["as_published"]
+    own = {trial["label"]: trial for trial in read["trials"]}
+    trials = [trial | {"final": trial["final"] | own.get(trial["label"], {})} for trial in record["trials"]]
+    pairs = [pair | {"total_variation": pair["coded_pd"]} for pair in read["pairs"]]
+    return record | {"trials": trials, "reproducibility_metrics": pairs, "itself": read["itself"]}
 
 
 def _iterations(record: Record) -> int:

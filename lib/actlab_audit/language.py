@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import permutations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 
 from actlab.records.defects import BOTH, UNPAIRED
@@ -15,29 +16,16 @@ from actlab.records.wording import measured
 from actlab.statistics.means import pair_mean_difference, spearman
 from actlab_audit.evidence import Arms, Evidence, since
 from actlab_audit.readings import Reading
-from actlab_audit.rules import label, mean, number, of_records
+from actlab_audit.rules import SAME, alike, label, mean, number, of_records
 from actlab_audit.verdicts import Finding, Judged, decided, explained, signs, unexplained
 
 MIXED = "two metrics in one table"
 GAIN = 0.1
 """The share of the reference's difference that a benefit has at least, where one is to be excluded."""
-SAME = 0.1
-"""Two means are alike if they differ by less than 10%."""
+MOST = 7
+"""Models whose orders are all counted."""
 STRONG, FEWEST = 0.7, 6
 """A rank correlation that makes a trade-off, and the points for it, of two architectures at least."""
-
-
-@of_records
-def lowest(arms: Arms, named: Mapping[str, Sequence[str]], metric: str) -> Judged:
-    """R24: in every model one of the activations named for it has the lowest metric."""
-    rivals = list(dict.fromkeys(activation for _, activation in arms))
-    cells = [(m, own, other) for m, names in named.items() for own in names for other in rivals if other not in names]
-    found = signs(arms[m, own].minus(arms[m, other], metric) for m, own, other in cells)
-    highest = pd.Series(found, pd.MultiIndex.from_tuples(cells)).groupby(level=[0, 1]).max()  # by model and named
-    beaten = highest.eq(1).groupby(level=0).all().any()
-    won = highest.eq(-1).groupby(level=0).any().all()
-    said = [f"{m}: {', '.join(f'{a} {arms[m, a].estimate(metric).value:.3f}' for a in rivals)}" for m in named]
-    return False if beaten else True if won else None, f"{label(metric)}, {'; '.join(said)}"
 
 
 @of_records
@@ -71,12 +59,24 @@ def same_metric(arms: Arms, first: str, second: str) -> Judged:
     return holds, f"{'; '.join(said)}; n = {next(iter(arms.values())).estimate(first).n}"
 
 
+@cache
+def smallest_significant(n: int) -> float:
+    """The smallest rank correlation of n points without ties that the exact two-sided permutation test calls
+    significant at 5%; nan where none is."""
+    found = np.sort([spearman(np.arange(n), np.array(p)) for p in permutations(range(n))])[::-1]
+    allowed = int(0.025 * len(found))
+    edge = found[allowed]
+    reached = found[found > edge + 1e-9]
+    return float(reached.min()) if len(reached) else float("nan")
+
+
 @of_records
 def correlated(arms: Arms, first: str, second: str) -> Judged:
     """Over models, two metrics rise together: the exact permutation test of their rank correlation."""
     x, y = (np.array([arm.estimate(metric).value for arm in arms.values()]) for metric in (first, second))
     found = stats.permutation_test((x,), lambda x: spearman(x, y), permutation_type="pairings", vectorized=False)
     said = f"rank correlation of {label(first)} and {label(second)} over {len(arms)} models: {found.statistic:.2f}"
+    said += f" (significant from {smallest_significant(len(arms)):.3f})" if len(arms) <= MOST else ""
     undecided = np.isnan(found.statistic) or found.pvalue >= 0.05
     return None if undecided else bool(found.statistic > 0), f"{said}, exact p = {found.pvalue:.3f}"
 
@@ -96,11 +96,6 @@ def trade_off(evidence: Evidence, first: str, second: str, **arguments: Any) -> 
     said = f"{correct.ours}; rank correlation of accuracy with the published reading ({len(points)} points): {two:.2f}"
     told = replace(correct, ours=f"{said}, of a model with itself {one:.2f}")
     return explained(told, decided(two > STRONG, "it needs no second model"), UNPAIRED)
-
-
-def alike(first: float, second: float) -> bool:
-    """Within 10% of the second."""
-    return abs(first - second) <= SAME * second
 
 
 def _unpaired(reading: Reading, stated: int, metric: str, published: float) -> tuple[int, float, float, bool]:

@@ -24,7 +24,7 @@ from actlab.records.labels import words
 from actlab.records.settings import usual
 from actlab_audit import ablation, mnist
 from actlab_audit.evidence import gather, since
-from actlab_audit.verdicts import FLAW, MEANINGS, VERDICTS, Finding, absent
+from actlab_audit.verdicts import MEANINGS, VERDICTS, Finding, absent
 
 FILE = Path(__file__).with_name("claims.yaml")
 KINDS = {"outcome": "outcomes of training", "setting": "settings", "count": "counts and arithmetic"}
@@ -69,6 +69,7 @@ class Claim(BaseModel):
 CLAUSES = {
     "claimed": "; only records of {} scale decide, but for an artefact, which may be shown at another",
     "unmade": "; only {} records decide, which no study here makes: until one does, this row cannot change",
+    "flaw": "; not contradicted before this bug has records at the claim's scale: {}",
     "untried": "; not contradicted while a bug that could give it has no record ({})",
 }
 """Argument of a rule -> what it adds to the rule in words."""
@@ -120,7 +121,7 @@ def judge() -> pd.DataFrame:
 
 def _row(claim: Claim, found: Finding) -> dict[str, Any]:
     same = {other for group in twins() if claim.id in group for other in group} - {claim.id}
-    changed = told(changes()[claim.id], found)
+    changed = told(max(changes()[claim.id], changes()["shared"]), found)
     about = {"rule": claim.full_rule, "changed": changed, "twins": ", ".join(sorted(same))}
     return claim.model_dump(exclude={"id", "reads", "arguments", "why"}) | vars(found) | about
 
@@ -129,7 +130,7 @@ def told(changed: str, found: Finding) -> str:
     """When a rule last changed (ISO), and whether the records that the finding read existed then."""
     day = f"rule last changed {changed[:10]}"
     if not found.since:
-        return f"{day}, {'before any record' if found.verdict == 'not yet tested' else 'needs no record'}"
+        return f"{day}, {'before any record' if found.verdict == 'not run' else 'needs no record'}"
     before = datetime.fromisoformat(changed) < datetime.fromisoformat(found.since)
     return f"{day}, {'before' if before else 'after'} its first record"
 
@@ -158,8 +159,8 @@ def table(judged: pd.DataFrame) -> pd.DataFrame:
 
 
 def waiting(judged: pd.DataFrame) -> pd.DataFrame:
-    """One row a thing that would decide claims that are not yet tested: how many claims of each kind wait for it."""
-    return _by_kind(judged[judged["verdict"] == "not yet tested"], "lacks")
+    """One row a thing that would decide open claims: how many claims of each kind wait for it."""
+    return _by_kind(judged[judged["lacks"] != ""], "lacks")
 
 
 def _by_kind(judged: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -168,42 +169,13 @@ def _by_kind(judged: pd.DataFrame, column: str) -> pd.DataFrame:
     return found.rename(columns=KINDS).rename_axis(index=None, columns=None)
 
 
-def outcomes(judged: pd.DataFrame) -> dict[str, int]:
-    """Verdict -> how many claims about outcomes have it, in the order of the verdicts."""
-    found = judged.loc[judged["kind"] == "outcome", "verdict"].value_counts()
-    return {verdict: int(found[verdict]) for verdict in VERDICTS if verdict in found}
-
-
-def replicated(judged: pd.DataFrame) -> str:
-    """The sentence that every page quotes: of the claims about outcomes how many are decided, how many of these are
-    artefacts, with how many different statements (``twins``), and how many are replicated."""
-    counts = outcomes(judged)
-    whole, left = sum(counts.values()), counts.get("not yet tested", 0) + counts.get("not testable", 0)
-    artefacts = judged.query("kind == 'outcome' and verdict == 'artefact'")
-    different = len({min([name, *filter(None, row.twins.split(", "))]) for name, row in artefacts.iterrows()})
-    return (
-        f"of {whole} published claims about results {whole - left} could be tested so far: {len(artefacts)} are "
-        f"artefacts ({different} different statements), {counts.get('replicated', 0)} replicated"
+def statements(judged: pd.DataFrame) -> pd.DataFrame:
+    """One row a verdict, of claims about results: how many rows have it, and how many different statements these are
+    (``twins`` make one)."""
+    found = judged[judged["kind"] == "outcome"]
+    one = {other: group[0] for group in twins() for other in group}
+    first = found.index.to_series().map(lambda claim: one.get(claim, claim))
+    counts = pd.DataFrame(
+        {"rows": found.groupby("verdict").size(), "statements": first.groupby(found["verdict"]).nunique()}
     )
-
-
-def decided(judged: pd.DataFrame) -> str:
-    """``replicated``, the other verdicts, and how many of the artefacts come from one defect, the most frequent."""
-    others = [f"{n} {verdict}" for verdict, n in outcomes(judged).items() if verdict in ("contradicted", "compatible")]
-    defects = judged.query("kind == 'outcome' and verdict == 'artefact'")["defect"].value_counts()
-    alike = f"{defects.max()} artefacts come from one bug ({words(defects.idxmax())})" if defects.max() > 1 else ""
-    return "; ".join(filter(None, [replicated(judged), ", ".join(others), alike]))
-
-
-def sentences(judged: pd.DataFrame) -> dict[str, str]:
-    """Name -> sentence: the outcomes, and the dates of the rules."""
-    after, before = (int(judged["changed"].str.contains(f" {word} its ").sum()) for word in ("after", "before"))
-    counts, lacks = outcomes(judged), judged.loc[judged["kind"] == "outcome", "lacks"].value_counts()
-    return {
-        "claims_outcomes": decided(judged),
-        "claims_waiting": f"{counts.get('not yet tested', 0)} such claims are not yet tested, "
-        f"{lacks.get(FLAW, 0)} of them because a published bug that could give the number has no record",
-        "claims_rules": f"The rules were not registered beforehand: {after} of {after + before} were last edited when "
-        "some of their records were there, as each row says",
-        "claims_shared": f"What all rules share last changed on {changes()['shared'][:10]}",
-    }
+    return counts.reindex([verdict for verdict in VERDICTS if verdict in counts.index])

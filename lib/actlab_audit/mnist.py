@@ -53,7 +53,7 @@ def relu_wins(sweep: Sweep) -> Finding:
     if all(e.low > 0 for e in wide):
         return Finding("contradicted", said)
     everywhere = all(e.high < 0 for e in fair) and not any(e.low > 0 for e in wide)
-    return Finding("replicated" if everywhere else "not yet tested", said)
+    return Finding("replicated" if everywhere else "undecided", said, lacks="more trials")
 
 
 def small_widths_favour_relu(sweep: Sweep) -> Finding:
@@ -62,7 +62,7 @@ def small_widths_favour_relu(sweep: Sweep) -> Finding:
     if not any(e.high < 0 for e in wide):
         return Finding("not testable", f"{said}: ReLU has no advantage to explain at equal width")
     shrinks = wide[0].high < 0 and wide[-1].low > wide[0].high
-    return Finding("replicated" if shrinks else "not yet tested", said)
+    return Finding("replicated" if shrinks else "undecided", said, lacks="more trials")
 
 
 def rises_after_one_epoch(sweep: Sweep) -> Finding:

@@ -21,8 +21,9 @@ TEMPLATE = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescap
 
 def bar(judged: pd.DataFrame) -> Any:
     """The verdicts on claims about outcomes as one stacked bar, with its legend."""
-    counts = ledger.outcomes(judged)
-    return HTML(TEMPLATE.render(counts=counts, said=ledger.replicated(judged)))
+    counts = ledger.statements(judged)["rows"].to_dict()
+    said = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    return HTML(TEMPLATE.render(counts=counts, said=said))
 
 
 def rows(judged: pd.DataFrame) -> Any:

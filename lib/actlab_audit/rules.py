@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from actlab.records.ablation import Factorial
-from actlab.records.labels import METRICS, words
+from actlab.records.defects import UNPAIRED
+from actlab.records.labels import METRICS, of_trials, words
 from actlab.records.mnist import Sweep
 from actlab.records.repro import ArmResults, combined
 from actlab.records.tables import levels
@@ -43,8 +44,15 @@ from actlab_audit.verdicts import (
 
 ANY = tuple(STUDIES)
 RELU = ("relu",)
+SAME = 0.1
+"""Two means are alike if they differ by less than 10%."""
 IDENTICAL = 5e-5
 """Losses that agree to the four decimals that were printed."""
+
+
+def alike(first: float, second: float) -> bool:
+    """Within 10% of the second."""
+    return bool(abs(first - second) <= SAME * second)
 
 
 def label(metric: str) -> str:
@@ -60,8 +68,9 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
         scales: at which the arms are looked for; the first that has them all is judged, or ``across`` all of them.
         claimed: the claim's own scales, where those are not ``scales``: only records of theirs decide.
         unmade: what records would decide, where no study here makes such.
-        flaw: of the published work; where it has records they are judged beside the correct ones.
-        untried: a flaw that could have given a published number and has no record.
+        flaw: of the published work; where it has records they are judged beside the correct ones. An artefact may be
+            shown at another scale; that the flaw does not give a number decides at the claim's own alone.
+        untried: a flaw that could have given a published number, and that no study here makes.
     """
 
     @wraps(judge)
@@ -84,17 +93,20 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
             return absent(f"waits for records of {_missing(evidence, cells, scales)} at {where} scale")
         scale, arms = found
         ours = conclude(*judge(arms, **arguments), f"records at {scale} scale")
-        flawed = evidence.with_flaw(flaw, cells) if flaw else None
-        if flawed:
+        stated, read, tried = [unmade] if unmade else claimed or [scale], list(arms.values()), set()
+        for at, flawed in evidence.with_flaw(flaw, cells):
+            if flaw == UNPAIRED and at not in stated:
+                continue  # how far readings lie apart depends on how confident a network is, so on size and length
+            tried.add(at)
+            read += flawed.values()
             with_flaw = conclude(*judge(flawed, **arguments))
             ours = explained(ours, with_flaw, flaw)
             if ours.verdict == "contradicted":
-                ours = replace(ours, ours=f"{ours.ours} (with {words(flaw)}, lite: {with_flaw.ours})")
-        stated = [unmade] if unmade else claimed or [scale]
+                ours = replace(ours, ours=f"{ours.ours} (with {words(flaw)}, {at}: {with_flaw.ours})")
         if scale not in stated:
             ours = elsewhere(ours, " or ".join(stated))
-        ours = unexplained(ours, untried or ("" if flawed else flaw))
-        return replace(ours, since=since(arm.record for arm in arms.values()))
+        ours = unexplained(ours, untried or ("" if tried & {*stated} else flaw))
+        return replace(ours, since=since(arm.record for arm in read))
 
     return rule
 
@@ -115,6 +127,10 @@ def mean(arms: Arms, published: Mapping[str, float], trials: int = 3) -> Judged:
             extra = 100 * math.sqrt(share * (1 - share) / numbers.accuracy_positions / trials)  # binomial error
             answers.append(within(expected(arm.estimate(metric), trials, extra), Between(value, value)))
             said.append(f"{activation} {label(metric)} {measured(arm.shown(metric))}")
+            if not of_trials(metric) and (alone := arm.record.get("itself")):
+                one, two = np.mean([pair["coded_pd"] for pair in alone]), arm.estimate(metric).value
+                answers[-1] = alike(two, value) and alike(one, two)
+                said[-1] += f", of a model with itself {one:.3f}"
     return all_of(answers), f"{next(iter(arms))[0]} {'; '.join(said)}"
 
 

@@ -1,4 +1,4 @@
-"""From numbers to a verdict: the words of the eight verdicts, and the only functions that give one."""
+"""From numbers to a verdict: the words of the verdicts, and the only functions that give one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ Verdict = Literal[
     "artefact",
     "arithmetic error",
     "self-contradiction",
-    "not yet tested",
+    "excluded, cause open",
+    "undecided",
+    "not run",
     "not testable",
+    "followed",
 ]
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 TEXT = "the text's own numbers"
 """The basis of a finding that needs no record."""
 FILES = "the text's own numbers and its result files"
 """The same, where an input is in the result files and not in the text."""
+OPEN = ("excluded, cause open", "undecided", "not run")
+"""Verdicts that more records can change: each says what it lacks."""
 FLAW = "records of a published flaw that could give the number"
 """What a claim waits for that our numbers exclude and a flaw might give."""
 WIDE = 0.1
@@ -45,12 +50,12 @@ class Finding:
     since: str = ""
     """Date of the first record that was read, where not all records of the source were."""
     lacks: str = ""
-    """With the verdict not yet tested: what would decide."""
+    """With a verdict of ``OPEN``: what would decide."""
 
 
 def absent(what: str) -> Finding:
     """No record, or too few, for a verdict."""
-    return Finding("not yet tested", what, lacks="records of its configurations")
+    return Finding("not run", what, lacks="records of its configurations")
 
 
 Answer = bool | None | Literal["too wide"]
@@ -64,7 +69,7 @@ Judged = tuple[Answer, str]
 def decided(holds: Answer, ours: str, basis: str = "") -> Finding:
     """The verdict of records made as stated, where no flaw of the published work has to be thought of."""
     if holds is None:
-        return Finding("not yet tested", f"left open by this many trials: {ours}", basis, lacks="more trials")
+        return Finding("undecided", f"left open: {ours}", basis, lacks="more trials")
     if holds == "too wide":
         return Finding("compatible", f"{ours}; the interval is too wide for a test", basis)
     return Finding("replicated" if holds else "contradicted", ours, basis)
@@ -76,22 +81,23 @@ def elsewhere(found: Finding, stated: str) -> Finding:
         return found
     would = "agree with" if found.verdict != "contradicted" else "differ from"
     said = f"the claim is of {stated} scale; ours {would} it: {found.ours}"
-    return replace(found, verdict="not yet tested", ours=said, lacks="records of its own scale")
+    return replace(found, verdict="not run", ours=said, lacks="records of its own scale")
 
 
 def unexplained(found: Finding, flaw: str) -> Finding:
-    """A published number that ours exclude, and a flaw that could have given it and has no record: not yet tested."""
+    """A published number that ours exclude, and a flaw that could have given it and has no record at its scale: the
+    cause is open."""
     if found.verdict != "contradicted" or not flaw:
         return found
-    said = f"{found.ours}; a flaw that could explain it has no record: {words(flaw)}"
-    return replace(found, verdict="not yet tested", ours=said, lacks=FLAW)
+    said = f"{found.ours}; a flaw that could explain it has no record at this scale: {words(flaw)}"
+    return replace(found, verdict="excluded, cause open", ours=said, lacks=FLAW)
 
 
 def ran(as_stated: bool, ours: str, basis: str = "") -> Finding:
     """Whether a stated setting is one that we ran; another setting of ours says nothing against it."""
     if as_stated:
-        return Finding("replicated", ours, basis)
-    return Finding("not yet tested", f"run otherwise than stated: {ours}", basis, lacks="a run as stated")
+        return Finding("followed", ours, basis)
+    return Finding("not run", f"run otherwise than stated: {ours}", basis, lacks="a run as stated")
 
 
 def explained(without: Finding, with_flaw: Finding, flaw: str) -> Finding:
@@ -166,6 +172,9 @@ MEANINGS: dict[str, str] = {
     "artefact": "it fails, and comes out with a named flaw of the published work, perhaps shown at a smaller scale",
     "arithmetic error": "it does not follow from the numbers that it was computed from",
     "self-contradiction": "the same study says otherwise elsewhere",
-    "not yet tested": "the records that would decide are missing, too few, or of another scale",
+    "excluded, cause open": "our numbers exclude it at the claim's scale; what produced it has no record there",
+    "undecided": "our records at the claim's scale leave it open",
+    "not run": "no record at the claim's scale; the row says what would decide",
     "not testable": "nothing that could be run or computed here decides it",
+    "followed": "a setting that we chose as stated, so that it could not come out otherwise",
 }

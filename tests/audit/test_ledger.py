@@ -18,7 +18,7 @@ from actlab_audit import ablation, language, ledger, mnist
 from actlab_audit import rules as tests
 from actlab_audit import text_rules as texts
 from actlab_audit.evidence import Evidence
-from actlab_audit.verdicts import VERDICTS, Finding
+from actlab_audit.verdicts import OPEN, VERDICTS, Finding
 
 SNAPSHOT = Path(__file__).with_name("verdicts.yaml")
 MODELS = [claim for claim in ledger.claims() if claim.reads == "models"]
@@ -41,10 +41,10 @@ def test_no_verdict_changes_unseen(judged):
         for id in ids.split()
     }
     assert judged["verdict"].to_dict() == known
-    assert len(known) == 193
+    assert len(known) == 206
 
 
-HELPERS = {"label", "of_records", "total", "lacks", "alike", "correlated"}
+HELPERS = {"label", "of_records", "total", "lacks", "alike", "correlated", "smallest_significant"}
 
 
 def test_rows_and_rules_belong_together():
@@ -72,7 +72,7 @@ def test_without_records_a_claim_waits():
     """Nothing recorded, nothing judged; the text says what is waited for; what needs no record is judged."""
     found = {claim.id: ledger.finding(claim, Evidence({})) for claim in MODELS}
     waiting = {claim.id for claim in FROM_RECORDS}
-    assert {id for id, each in found.items() if each.verdict == "not yet tested"} == waiting
+    assert {id for id, each in found.items() if each.verdict == "not run"} == waiting
     assert len(waiting) > 75
     assert all(found[id].ours.startswith("waits for records of ") for id in waiting)
 
@@ -112,10 +112,10 @@ def test_no_claim_of_a_larger_scale_is_judged_by_lite_records():
     """Nothing that partial or full models are said to do is contradicted, or replicated, by small ones."""
     larger = [c for c in FROM_RECORDS if "lite" not in c.arguments.get("claimed", c.arguments.get("scales", ["lite"]))]
     larger += [claim for claim in FROM_RECORDS if "unmade" in claim.arguments]
-    assert len(larger) > 50
+    assert len(larger) > 45
     for effect in (0.05, 0.1):
         for claim in larger:
-            assert ledger.finding(claim, Evidence({"lite": world(effect)})).verdict == "not yet tested", claim.id
+            assert ledger.finding(claim, Evidence({"lite": world(effect)})).verdict == "not run", claim.id
 
 
 def test_twins_have_one_verdict(judged):
@@ -123,26 +123,25 @@ def test_twins_have_one_verdict(judged):
     ids = [id for group in ledger.twins() for id in group]
     assert len(ids) == len(set(ids))
     assert all(len(set(judged.loc[group, "verdict"])) == 1 for group in ledger.twins())
-    assert judged.loc["T21", "twins"] == "T20, T53, T78, T84"
+    assert judged.loc["T21", "twins"] == "T20, T53, T84"
 
 
 def test_what_untested_claims_wait_for(judged):
     """Each has one thing that would decide it, and no other claim has one."""
-    assert ((judged["lacks"] != "") == (judged["verdict"] == "not yet tested")).all()
+    assert ((judged["lacks"] != "") == judged["verdict"].isin(OPEN)).all()
     assert ledger.waiting(judged).to_numpy().sum() == (judged["lacks"] != "").sum()
 
 
-def test_outcomes_are_counted_alone():
-    """Settings and counts say nothing of outcomes."""
-    rows = [("replicated", "setting", ""), ("replicated", "outcome", ""), ("replicated", "outcome", "")]
-    rows += [("artefact", "outcome", "padding: both")] * 2 + [("artefact", "count", "a flaw in words")]
-    rows += [("not yet tested", "outcome", "")]
-    table = pd.DataFrame(rows, columns=["verdict", "kind", "defect"], index=[f"R0{i}" for i in range(7)])
-    table["twins"] = ["", "", "", "R04", "R03", "", ""]
-    assert ledger.decided(table).startswith(
-        "of 5 published claims about results 4 could be tested so far: 2 are artefacts (1 different statements), "
-        "2 replicated; 2 artefacts come from one bug ("
+def test_statements_are_counted_once():
+    """Claims about results alone; those that say one thing (T07 and T11, two of twelve) are one statement."""
+    table = pd.DataFrame(
+        [("replicated", "count"), ("replicated", "outcome"), ("artefact", "outcome"), ("artefact", "outcome")],
+        columns=["verdict", "kind"],
+        index=["T01", "M13", "T07", "T11"],
     )
+    found = ledger.statements(table)
+    assert found.loc["artefact"].to_list() == [2, 1]
+    assert found.loc["replicated"].to_list() == [1, 1]
 
 
 def test_a_changed_rule_has_its_date():
@@ -159,6 +158,6 @@ def test_a_changed_rule_has_its_date():
         ("2026-01-01T22:45:00+00:00", "replicated", "before its first record"),
         ("2026-01-01T21:45:00+00:00", "replicated", "after its first record"),
         ("", "self-contradiction", "needs no record"),
-        ("", "not yet tested", "before any record"),
+        ("", "not run", "before any record"),
     ):
         assert told(day, Finding(verdict, "", since=since)) == f"rule last changed 2026-01-02, {expected}"

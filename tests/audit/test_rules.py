@@ -10,6 +10,7 @@ from actlab_audit import rules
 from actlab_audit.evidence import Evidence, by_defect
 
 LOSSES = (2.0, 2.1, 2.2)
+OPEN = "excluded, cause open"
 IGNORED, PADDED = "activation: ignored", "padding: both"
 
 
@@ -23,12 +24,12 @@ MEANS = yaml.safe_load("""
 - [val_loss, 2.5, {}, lite, contradicted]
 - [val_accuracy, 48.9, {}, lite, replicated]  # read at 3,000 positions: 0.9 points more or less
 - [val_accuracy, 52.0, {}, lite, contradicted]
-- [val_loss, 2.1, {activations: [gelu]}, lite, not yet tested]
-- [val_loss, 2.5, {untried: a flaw}, lite, not yet tested]
-- [val_loss, 2.1, {claimed: [full]}, lite, not yet tested]
-- [val_loss, 2.5, {claimed: [full]}, lite, not yet tested]
+- [val_loss, 2.1, {activations: [gelu]}, lite, not run]
+- [val_loss, 2.5, {untried: a flaw}, lite, "excluded, cause open"]
+- [val_loss, 2.1, {claimed: [full]}, lite, not run]
+- [val_loss, 2.5, {claimed: [full]}, lite, not run]
 - [val_loss, 2.5, {claimed: [full]}, full, contradicted]
-- [val_loss, 2.1, {unmade: other}, lite, not yet tested]
+- [val_loss, 2.1, {unmade: other}, lite, not run]
 """)
 
 
@@ -55,14 +56,14 @@ def test_what_is_waited_for_and_what_was_read():
 
 
 def identical(*lite, defect=IGNORED, iterations=10, flawed=None, **more):
-    changed = {(defect, iterations): read([flawed])} if flawed else {}
+    changed = {(defect, "lite", iterations): read([flawed]).arms} if flawed else {}
     names = list(dict.fromkeys(record["activation"] for record in lite))
     return rules.identical(Evidence({"lite": read(lite)}, changed), ["minigpt"], names, flaw=IGNORED, **more)
 
 
 def test_identical_needs_every_seed():
     """Equal to four decimals in each seed, or not; while ignored activations have no record that decides nothing."""
-    for last, verdict in ((2.2, "replicated"), (2.20004, "replicated"), (2.2001, "not yet tested")):
+    for last, verdict in ((2.2, "replicated"), (2.20004, "replicated"), (2.2001, OPEN)):
         other = grids.record("minigpt", "gelu", losses=(2.0, 2.1, last))
         assert identical(grids.record("minigpt", losses=LOSSES), other).verdict == verdict
 
@@ -79,7 +80,7 @@ def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction():
     swish = grids.record("minigpt", "swish", LOSSES)
     undecided = [identical(*lite, flawed=same, iterations=9), identical(*lite, flawed=same, defect=PADDED)]
     undecided += [identical(*lite, swish, flawed=same)]  # swish's corrected arm says nothing of the flaw
-    assert {each.verdict for each in undecided} == {"not yet tested"}
+    assert {each.verdict for each in undecided} == {OPEN}
 
 
 def test_a_leak_spares_the_other_models():
@@ -87,9 +88,10 @@ def test_a_leak_spares_the_other_models():
     stands under every defect that was on in it, and one that trained without any under the empty name."""
     charlm, convlm = grids.record(losses=(4.0, 4.01, 3.99)), grids.record("convlm", losses=(2.0, 2.01, 1.99))
     leaking = grids.record("convlm", losses=(0.04, 0.0401, 0.0399))
-    leaking["config"] |= {"protocol": [PADDED, "pairing: unpaired"]}
+    leaking["config"] |= {"protocol": [PADDED, "pairing: unpaired"], "scale": "lite"}
+    charlm["config"]["scale"] = "lite"
     flawed = by_defect([leaking, charlm, grids.baseline()])
-    assert list(flawed) == [("", 10), (PADDED, 10), ("pairing: unpaired", 10)]
+    assert list(flawed) == [("", "lite", 10), (PADDED, "lite", 10), ("pairing: unpaired", "lite", 10)]
     found = rules.number(
         Evidence({"lite": read([charlm, convlm])}, flawed),
         ["charlm", "convlm"],
@@ -112,10 +114,10 @@ def test_a_number_made_of_means():
     mine = arms(grids.record(activation="gelu", losses=(3.0, 3.01, 2.99)), grids.record(losses=(2.0, 2.01, 1.99)))
     assert [number(mine, p) for p in ((1.4, 1.6), (3.0, 4.0))] == ["replicated", "contradicted"]
     one = arms(grids.record(losses=(2.0,)), grids.record(activation="gelu", losses=(3.0,)))
-    assert number(one, (3, 4)) == "not yet tested"
+    assert number(one, (3, 4)) == "undecided"
     skew = arms(grids.record(losses=(1.0, 3.0, 2.0)), grids.record(activation="gelu", losses=(3.0, 3.01, 2.99)))
     found = [number(skew, p) for p in ((4.0, 5.0), (0.0, 0.3))]  # 1.5 [0.39, 5.7]: [-0.5, 3.5] on a linear scale
-    assert found == ["not yet tested", "contradicted"], "a quotient that may as well be 1 decides nothing"
+    assert found == ["undecided", "contradicted"], "a quotient that may as well be 1 decides nothing"
     spread = arms(*grids.rising()[:2])
     means = [np.mean([pd + 0.01 * (i + j) for i in range(5) for j in range(i + 1, 5)]) for pd in (0.1, 0.3)]
     cv = float(100 * np.std(means) / np.mean(means))
@@ -137,7 +139,7 @@ def test_a_number_across_scales():
         )
         for partial, full in (([small], [large]), ([large], [small]), ([small], []))
     ]
-    assert verdicts == ["replicated", "contradicted", "not yet tested"]
+    assert verdicts == ["replicated", "contradicted", "not run"]
 
 
 def test_formulas_of_two_models_with_two_activations():
@@ -168,26 +170,45 @@ def test_order():
         (models, rising[::-1], ["relu"], "val_loss", True, "contradicted"),
         (averaged, one, ["relu", "gelu", "swish"], "relative_pd", False, "replicated"),
         (averaged, one, ["gelu", "relu", "swish"], "relative_pd", False, "contradicted"),
-        (overlap, ["charlm", "convlm"], ["relu"], "val_loss", False, "not yet tested"),
+        (overlap, ["charlm", "convlm"], ["relu"], "val_loss", False, "undecided"),
     ):
         found = rules.ordered(evidence, chosen, activations, metric=metric, sign=-1, neighbours=neighbours)
         assert found.verdict == verdict
 
 
 SETTINGS = yaml.safe_load("""
-- [{trials: 3}, replicated]
-- [{trials: 4}, not yet tested]
-- [{trials: 3, seeds: ["42", "43"]}, replicated]
-- [{seeds: ["42", "45"]}, not yet tested]
-- [{trials: {from: 2, to: 4}}, replicated]
-- [{}, replicated]
+- [{trials: 3}, followed]
+- [{trials: 4}, not run]
+- [{trials: 3, seeds: ["42", "43"]}, followed]
+- [{seeds: ["42", "45"]}, not run]
+- [{trials: {from: 2, to: 4}}, followed]
+- [{}, followed]
 """)
 
 
 @pytest.mark.parametrize(("stated", "verdict"), SETTINGS)
 def test_settings_are_read_from_records(stated, verdict):
-    """What was run as stated is replicated; what was run otherwise is only untested, and it is said how it was run."""
+    """What was run as stated is followed, no replication; what was run otherwise decides nothing, and says how."""
     found = rules.as_stated(arms(grids.record()), ["charlm"], what="trials", says="{trials} ({seeds})", stated=stated)
     said = "recorded trials: 3 (42, 43, 44)"
-    expected = said if verdict == "replicated" else f"run otherwise than stated: {said}"
+    expected = said if verdict == "followed" else f"run otherwise than stated: {said}"
     assert (found.verdict, found.ours) == (verdict, expected)
+
+
+def test_a_number_of_the_published_reading():
+    """0.6 between two models and of one with itself, where correct pairs give 0.11: an artefact of unpaired inputs if
+    read at the claim's scale; at another the reading decides nothing; another reading leaves a contradiction."""
+    one = grids.record(losses=LOSSES)
+    one["config"] |= {"protocol": ["pairing: unpaired"], "scale": "partial"}
+    for two, alone, scale, verdict in (
+        (0.6, 0.6, "partial", "artefact"),
+        (0.6, 0.3, "partial", "contradicted"),
+        (0.6, 0.6, "lite", OPEN),
+    ):
+        pairs = [pair | {"coded_pd": two} for pair in one["reproducibility_metrics"]]
+        itself = [{"between": [t["label"]] * 2, "coded_pd": alone} for t in one["trials"]]
+        made = one | {"as_published": {"pairs": pairs, "itself": itself, "trials": []}}
+        made["config"] = one["config"] | {"scale": scale}
+        evidence = Evidence({"partial": read([grids.record(losses=LOSSES)])}, by_defect([made]))
+        found = rules.mean(evidence, ["charlm"], published={"total_variation": 0.6}, flaw="pairing: unpaired")
+        assert found.verdict == verdict, (two, alone, scale)

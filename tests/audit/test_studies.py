@@ -22,7 +22,7 @@ from actlab_audit.evidence import Evidence
 from actlab_audit.readings import Reading
 from actlab_audit.verdicts import decided
 
-WAITS = "not yet tested"
+WAITS, OPEN = "undecided", "excluded, cause open"
 
 
 def verdicts(reads, evidence, *ids):
@@ -143,7 +143,7 @@ def test_a_reading_explains_a_number(two, one, number, one_set):
     made = read_so(reading("relu", two, one))
     for rule, verdict in ((language.read_unpaired, number), (language.one_set, one_set)):
         assert rule(made, "charlm", "relu", 0.6, 200).verdict == verdict
-        assert {rule(e, "charlm", "relu", 0.6, n).verdict for e, n in ((made, 500), (read_so(), 200))} == {WAITS}
+        assert {rule(e, "charlm", "relu", 0.6, n).verdict for e, n in ((made, 500), (read_so(), 200))} <= {WAITS, OPEN}
     assert language.read_unpaired(made, "charlm", "relu", 0.9, 200, "relative_pd").verdict == "artefact"
 
 
@@ -152,7 +152,7 @@ def test_one_table_with_two_metrics(swiglu, verdict):
     """swiglu's coded value below relu's element-wise 0.9: an artefact if relu's own coded value (0.6) is no larger."""
     made = read_so(reading("relu", 0.6, 0.6), reading("swiglu", swiglu, swiglu))
     arguments = {"what": "", "of": "percent_below", "metric": "val_loss", "published": (44.5, 45.5)}
-    for stated, expected in ((200, verdict), (500, WAITS)):
+    for stated, expected in ((200, verdict), (500, OPEN)):
         found = language.mixed_metrics(made, ["charlm"], ["swiglu", "relu"], gain=0.33, stated=stated, **arguments)
         assert found.verdict == expected
 
@@ -191,9 +191,6 @@ def against_relu(*losses):
         ("correlated", IN_ORDER, {"models": MODELS, "second": "val_accuracy"}, "replicated"),
         ("correlated", IN_ORDER, {"models": MODELS, "second": "val_loss"}, "contradicted"),
         ("correlated", IN_ORDER, {"models": MODELS[:4], "second": "val_accuracy"}, WAITS),
-        ("lowest", SHARES, {"named": {"charlm": ["relu"]}}, "replicated"),
-        ("lowest", SHARES, {"named": {"charlm": ["gelu", "relu"]}}, "replicated"),
-        ("lowest", SHARES, {"named": {"charlm": ["gelu", "swish"]}}, "contradicted"),
         ("never_lower", against_relu(2.0, 2.11, 2.2), {"activations": ["gelu", "relu"]}, "contradicted"),
         ("never_lower", against_relu(2.0, 2.11, 2.2), {"activations": ["relu", "gelu"]}, "replicated"),
         ("never_lower", against_relu(3.4, 2.5, 3.3), {"activations": ["gelu", "relu"]}, WAITS),
@@ -202,10 +199,9 @@ def against_relu(*losses):
     ],
 )
 def test_single_claims_of_records(rule, made, arguments, verdict):
-    """An exact rank correlation; the lowest of those named; no benefit in any model; two metrics that are one."""
+    """An exact rank correlation; no benefit in any model; two metrics that are one."""
     defaults = {
         "correlated": {"first": "total_variation"},
-        "lowest": {"activations": ["relu", "gelu", "swish"], "metric": "relative_pd"},
         "never_lower": {"metric": "val_loss"},
         "same_metric": {"first": "total_variation"},
     }

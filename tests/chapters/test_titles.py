@@ -8,7 +8,7 @@ from actlab import paths
 from actlab.chapters import answer, companions
 from actlab.records.companions import FURTHER
 from actlab.statistics.significance import ALPHA
-from actlab_audit import ledger, readings
+from actlab_audit import readings
 from actlab_audit.autopsy import trained
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -38,14 +38,6 @@ def test_answer():
     assert len(equal) == outcomes.count("more reproducible") == 3
     assert all(decision.adjusted > ALPHA for decision in equal.values())
     assert 0.19 < found.levels()["convlm"].values["relu"].value < 0.22, "one draw in five"
-
-
-def test_claims():
-    """The ledger's title is the sentence that the front page quotes; most decided outcomes are artefacts."""
-    said, others, defect = ledger.decided(ledger.judge()).split("; ")
-    assert title("claims").lower() == said
-    assert others == "2 compatible, 2 contradicted"
-    assert defect == "15 artefacts come from one bug (the activation ignored)"
 
 
 def test_autopsy():

@@ -4,8 +4,8 @@ import os
 import signal
 
 import pytest
+from bench.reliability import survived
 from faulty import Study, until
-from reliability import survived
 
 pytestmark = pytest.mark.slow
 

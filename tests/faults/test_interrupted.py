@@ -1,11 +1,12 @@
-"""Ctrl-C, and two runs of one study at once."""
+"""Ctrl-C, SIGTERM, and two runs of one study at once."""
 
 import signal
 import time
+from itertools import product
 
 import pytest
+from bench.reliability import survived
 from faulty import PARAMS, Server, Study, kill_group, until_gone
-from reliability import survived
 
 pytestmark = pytest.mark.slow
 
@@ -13,21 +14,24 @@ PATIENCE = 2
 """Seconds from Ctrl-C to the end."""
 
 
-@pytest.mark.parametrize(("iteration", "workers"), [(0, 1), (3, 1), (6, 1), (3, 2)])
-def test_ctrl_c(iteration, workers, server, undisturbed, tmp_path):
-    """Code 130 at once, in the middle of a trial, and the trial goes on from its checkpoint; the terminal sends it to
-    the whole group of processes, and no worker stays behind."""
+@pytest.mark.parametrize(
+    ("sent", "iteration", "workers"), [*product(["Ctrl-C", "SIGTERM"], [3], [1, 2]), ("Ctrl-C", 0, 1), ("Ctrl-C", 6, 1)]
+)
+def test_an_interruption(sent, iteration, workers, server, undisturbed, tmp_path):
+    """One sentence and code 130 at once, in the middle of a trial, and the trial goes on from its checkpoint; sent to
+    the whole group of processes, as terminals do, and no worker stays behind."""
     study = Study(tmp_path)
-    fault = f"Ctrl-C after the checkpoint at iteration {iteration}, processes that train: {workers}"
+    fault = f"{sent} after the checkpoint at iteration {iteration}, processes that train: {workers}"
     with survived(fault, "code 130, no process stays; goes on with the same bits") as row:
         started = server.start(study, "--workers", str(workers), TINY_PAUSE="0.5")
         _, trial = study.wait_for_checkpoint(iteration)
         training = {process for _, process, _, _ in study.diary()}
         since = time.perf_counter()
-        kill_group(started, signal.SIGINT)
+        kill_group(started, signal.SIGINT if sent == "Ctrl-C" else signal.SIGTERM)
         said = server.end(130)
         took = time.perf_counter() - since
-        assert "run the same command again to go on" in said
+        assert said.splitlines()[-1] == "interrupted; run the same command again to go on"
+        assert "leaked" not in said
         assert took < PATIENCE
         assert until_gone(training, 20)
         server.mend(study, row, undisturbed)

@@ -7,8 +7,8 @@ import signal
 import time
 
 import pytest
+from bench.reliability import survived
 from faulty import PARAMS, Study, cluster, kill_group, until_gone
-from reliability import survived
 
 pytestmark = pytest.mark.slow
 

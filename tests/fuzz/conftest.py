@@ -2,7 +2,7 @@
 written elsewhere."""
 
 import pytest
-from reliability import DOORS
+from bench.reliability import DOORS
 
 from actlab.errors import ActlabError
 

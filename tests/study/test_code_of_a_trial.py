@@ -21,7 +21,7 @@ BESIDE = {
     "study/arms.py": "the specification: its values are part of the trial's key",
     "study/kinds/__init__.py": "which kind a task is of",
     "study/parts.py": "refuses a user's part that has changed",
-    "study/measure.py": "measures the trained model",
+    "study/kinds/measure.py": "measures the trained model",
     "study/trial.py": "cache, lock, failures",
 }
 """What may run in a trial without a place in its hash, and why."""

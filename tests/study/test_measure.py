@@ -12,9 +12,10 @@ from torch.nn import functional as F
 from actlab import metrics
 from actlab.data.text import corpus_of
 from actlab.errors import BadInput
-from actlab.study import baselines, measure, trial
+from actlab.study import trial
 from actlab.study.arms import arm
-from actlab.study.measure import disjoint, ensembles
+from actlab.study.kinds import baselines, measure
+from actlab.study.kinds.measure import disjoint, ensembles
 from actlab.study.run import run, run_experiment
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.recipes import TokenRecipe

@@ -9,7 +9,7 @@ import yaml
 
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.study import baselines
+from actlab.study.kinds import baselines
 from actlab.study.kinds.images import MnistParams
 from actlab.study.overrides import overridden, plugins_in
 from actlab.study.params import Params, read_mapping

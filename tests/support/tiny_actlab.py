@@ -11,6 +11,7 @@ TINY_DIE_AT    the number of the step of writing (before the flush, before the m
 kills itself TINY_LARGEST   bytes that a file may have (``RLIMIT_FSIZE``)
 """
 
+import atexit
 import json
 import os
 import resource
@@ -129,6 +130,7 @@ def serve():
             try:
                 code = command(words)
             finally:
+                atexit._run_exitfuncs()
                 sys.stdout.flush()
                 sys.stderr.flush()
                 os._exit(code)

@@ -88,6 +88,8 @@ def panels(
             axes.set_axis_off()
         longest = max((len(label) for axes in every for label in axes.get_legend_handles_labels()[1]), default=0)
         legend(figure, every, max(1, int(figure.get_figwidth() / (0.5 + 0.08 * longest))))
+        if figure.legends and height < 1:  # beside so low panels there is no room for it
+            figure.set_figheight(figure.get_figheight() + 0.4)
         figure.supxlabel(x, fontsize=10)
         figure.supylabel(y, fontsize=10)
     return figure
@@ -130,24 +132,24 @@ def points(
     style_of = looks(series)
     of_panel = {p: _ordered(place for panel, place, _ in keys if panel == p) for p, *_ in keys}
 
+    def drawn_at(axes: Axes, at: float, key: Key) -> None:
+        """The values of one key, and its estimate."""
+        name, values = key[2], behind.get(key, np.array([]))
+        label = in_formula(name, own[name]) if name in own else "_" if name in key[:2] else name
+        style: dict[str, Any] = {"color": _shade(name, series, style_of), "label": label}
+        beside = at + 0.04 * (np.arange(len(values)) - (len(values) - 1) / 2)
+        axes.plot(values, beside, ".", markersize=5, alpha=0.7, **style)
+        if key in found:
+            axes.lines[-1].set_label("_")
+            face = {"markerfacecolor": "white"} if key in hollow else {}
+            _point(axes, at, found[key], fmt=style_of[name][1], **style, **face)
+
     def draw(axes: Axes, panel: str) -> None:
-        places = of_panel[panel]
-        for row, place in enumerate(places):
+        for row, place in enumerate(of_panel[panel]):
             here = [key for s in series if (key := (panel, place, s)) in keys]
             for i, key in enumerate(here):  # beside each other; all in the same order
-                at = row + (i - (len(here) - 1) / 2) * 0.7 / max(len(here), 4)
-                values, label = behind.get(key, np.array([])), "_" if key[2] in key[:2] else key[2]
-                label = in_formula(key[2], own[key[2]]) if key[2] in own else label
-                style: dict[str, Any] = {"color": _shade(key[2], series, style_of), "label": label}
-                beside = at + 0.04 * (np.arange(len(values)) - (len(values) - 1) / 2)
-                axes.plot(values, beside, ".", markersize=5, alpha=0.7, **style)
-                if key in found:
-                    axes.lines[-1].set_label("_")
-                    face = {"markerfacecolor": "white"} if key in hollow else {}
-                    _point(axes, at, found[key], fmt=style_of[key[2]][1], **style, **face)
-        axes.set_yticks(range(len(places)), places, fontsize=8)
-        axes.set_ylim(len(places) - 0.4, -0.6)
-        axes.grid(axis="y", visible=False)
+                drawn_at(axes, row + (i - (len(here) - 1) / 2) * 0.7 / max(len(here), 4), key)
+        _rows_of_places(axes, of_panel[panel])
         if zero:
             axes.axvline(0, color=GREY, linewidth=0.8)
         if margin:
@@ -163,6 +165,13 @@ def points(
     drawn += [(key, {"value": value}) for key, values in behind.items() for value in values]
     rows = [{"panel": panel, "place": place, "series": s, **numbers} for (panel, place, s), numbers in drawn]
     return keep(panels(of_panel, draw, label, "", columns, height, same), rows)
+
+
+def _rows_of_places(axes: Axes, places: Sequence[str]) -> None:
+    """A row a place, from the top."""
+    axes.set_yticks(range(len(places)), places, fontsize=8)
+    axes.set_ylim(len(places) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
 
 
 def _shade(name: str, series: Sequence[str], style_of: Mapping[str, Look]) -> Any:
@@ -215,11 +224,7 @@ def lines(
         for name in _ordered(series for own, series in found if own == panel):
             label = in_formula(name, own[name]) if name in own else name
             _line(axes, label, found[panel, name], "hollow" if (panel, name) in hollow else kind, style_of[name])
-        for name, level in (levels or {}).items():
-            axes.axhline(level, color=GREY, linewidth=0.8, linestyle=":")
-            outlined(
-                axes, name, (0.99, level), xycoords=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize=7
-            )
+        _levels(axes, levels or {})
         if zero:
             axes.axhline(0, color=GREY, linewidth=0.8)
         if kind == "alone":
@@ -227,11 +232,7 @@ def lines(
             if zero:
                 axes.axvline(0, color=GREY, linewidth=0.8)
         if log:
-            axes.set_xscale("log")
-            places = sorted({place for (p, _), one in found.items() if p == panel for place in one.x})
-            if len(places) < 10:
-                axes.set_xticks(places, [f"{at / 1000:,.0f}k" if at >= 10_000 else f"{at:g}" for at in places])
-                axes.minorticks_off()
+            _log_axis(axes, {x for (p, _), one in found.items() if p == panel for x in one.x})
 
     rows = [
         {"panel": panel, "series": series, **dict(zip(vars(one), row, strict=True))}
@@ -239,6 +240,23 @@ def lines(
         for row in zip_longest(*(() if values is None else values for values in vars(one).values()))
     ]
     return keep(panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, height, share), rows)
+
+
+def _levels(axes: Axes, levels: Mapping[str, float]) -> None:
+    """Dotted lines with their names."""
+    for name, level in levels.items():
+        axes.axhline(level, color=GREY, linewidth=0.8, linestyle=":")
+        place = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "bottom"}
+        outlined(axes, name, (0.99, level), fontsize=7, **place)
+
+
+def _log_axis(axes: Axes, places: set[float]) -> None:
+    """A logarithmic axis, its ticks at the places where they are few."""
+    axes.set_xscale("log")
+    if len(places) < 10:
+        ticks = sorted(places)
+        axes.set_xticks(ticks, [f"{at / 1000:,.0f}k" if at >= 10_000 else f"{at:g}" for at in ticks])
+        axes.minorticks_off()
 
 
 def _line(axes: Axes, label: str, one: Line, kind: str, look: Look) -> None:

@@ -181,7 +181,8 @@ class _Arm:
 def refuse_several(rows: pd.DataFrame, expected: int, name: str) -> None:
     """``BadInput`` where there are more rows than different runs or pairs: several arms are in one group."""
     if expected < len(rows):
-        settings = [c for c in rows if c not in NO_SETTING and not pd.api.types.is_float_dtype(rows[c])]
+        measured = {c for c in rows if pd.api.types.is_float_dtype(rows[c])} - {"learning_rate", "rate_factor"}
+        settings = [c for c in rows if c not in (*NO_SETTING, *measured)]
         several = [c for c in settings if rows[c].nunique() > 1]
         raise BadInput(
             f"expected one row a run or pair in each group, got several of {name}: add a column to by, or choose "

@@ -140,10 +140,11 @@ _given: tuple[Any, dict[str, Any], Sequence[PluginFile]] = None, {}, ()
 
 
 def _begin(number: int, outbox: Any, settings: dict[str, str], *given: Any) -> None:
-    """Once in each process: Ctrl-C is for the one that started it, with which it ends."""
+    """Once in each process: an interruption is for the one that started it, with which it ends."""
     global _given
     _given = outbox, *given
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for interruption in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(interruption, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
     Thread(target=lambda: (wait_for([parent.sentinel]), os._exit(1)), daemon=True).start()

@@ -18,7 +18,7 @@ from actlab.records import store
 from actlab.study import provenance
 from actlab.study.kinds import KINDS, kind_of
 from actlab.study.kinds.kind import Kind
-from actlab.study.measure import Results
+from actlab.study.kinds.measure import Results
 from actlab.study.params import Params, StudyParams, read_mapping
 from actlab.study.pool import run_tasks
 from actlab.study.progress import Event, Watch

@@ -21,7 +21,7 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
-from actlab.study.measure import Results
+from actlab.study.kinds.measure import Results
 from actlab.study.parts import sources
 from actlab.study.pool import Report
 from actlab.trainers import checkpoint, setup

@@ -25,7 +25,7 @@ from actlab.study.fields import ActivationName, Batch, Positive, Several, StudyN
 from actlab.study.kinds import shards
 from actlab.study.kinds.characters import dataset_of, results_of, weights
 from actlab.study.kinds.kind import Kind
-from actlab.study.measure import Results, batch_losses, mean
+from actlab.study.kinds.measure import Results, batch_losses, mean
 from actlab.study.params import LanguageParams
 from actlab.study.parts import Parts, find_part, parts_of
 from actlab.study.pool import Report

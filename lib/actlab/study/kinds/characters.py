@@ -14,10 +14,11 @@ from actlab.data.text import Corpus, is_file, load_text, located, shown
 from actlab.models import SCALES, LanguageModel, count_parameters
 from actlab.records import store
 from actlab.records.settings import by_content
-from actlab.study import arms, baselines, defects
+from actlab.study import arms, defects
 from actlab.study.arms import ALL, BFLOAT16, Arm, TrialSpec
+from actlab.study.kinds import baselines
 from actlab.study.kinds.kind import Kind
-from actlab.study.measure import Results, Trained, mean
+from actlab.study.kinds.measure import Results, Trained, mean
 from actlab.study.params import Params
 from actlab.study.parts import find_part, said_of
 from actlab.study.pool import Report

@@ -24,7 +24,7 @@ from actlab.records import store
 from actlab.study.arms import Specified, taken
 from actlab.study.fields import Batch, Positive, Several, StudyName, Trials, one_of
 from actlab.study.kinds.kind import Kind
-from actlab.study.measure import Results, mean
+from actlab.study.kinds.measure import Results, mean
 from actlab.study.params import StudyParams
 from actlab.study.parts import Parts, find_part, parts_of
 from actlab.study.pool import Report

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from actlab.models import LanguageModel
 from actlab.records import store
-from actlab.study.measure import Results
+from actlab.study.kinds.measure import Results
 from actlab.study.params import StudyParams
 from actlab.study.pool import Report
 from actlab.trainers.windows import Windows

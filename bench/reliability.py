@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 
-import dated
+from bench import dated
 
 
 @dataclass

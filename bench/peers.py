@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
-from tests.speed import reference, timing
+from bench import reference, timing
 from torch.nn import functional as F
 from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import DataLoader, RandomSampler, TensorDataset

@@ -1,4 +1,4 @@
-"""`python -m tests.speed.load [RECORDS ...]`: seconds of `status` and `report`, and bytes of the explorer, on a study
+"""`python -m bench.load [RECORDS ...]`: seconds of `status` and `report`, and bytes of the explorer, on a study
 of so many records; nothing is recorded."""
 
 import json

@@ -1,12 +1,11 @@
-"""`python -m tests.speed [NAME ...]`: measure on an idle machine and write a record of each below results/performance;
+"""`python -m bench [NAME ...]`: measure on an idle machine and write a record of each below results/performance;
 all of them take 20 minutes."""
 
 import os
 import sys
 import time
 
-from tests.speed import commands, peers
-from tests.support import dated
+from bench import commands, dated, peers
 
 MEASUREMENTS = {"peers": peers.measure_all, "commands": commands.measure_all}
 

@@ -47,7 +47,7 @@ def ours(model, workers, dtype):
 def published(model, threads):
     """The reference: one trial after the other, each on all cores, 50 batches of both splits an evaluation, then the
     pair."""
-    words = ["-m", "tests.speed.reference", model, str(TRIALS["iterations"]), str(TRIALS["evaluate_every"])]
+    words = ["-m", "bench.reference", model, str(TRIALS["iterations"]), str(TRIALS["evaluate_every"])]
     return seconds([sys.executable, *words], OMP_NUM_THREADS=str(threads))
 
 

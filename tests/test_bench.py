@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 import tiny
 import torch
-from tests.speed import peers, reference
-from tests.speed.__main__ import save
+from bench import peers, reference
+from bench.__main__ import save
 from torch.optim import adam
 
 from actlab.models import MODELS
