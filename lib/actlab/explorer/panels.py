@@ -27,6 +27,8 @@ from actlab.study.trial import run_trial, trained_model
 SEEN = {" ": "␣", "\n": "⏎\n"}
 EVERY = 2.0
 """Seconds between two pictures of a run that is being trained."""
+WHOLE = {"description_width": "initial"}
+"""Of a control: its label is not cut."""
 MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
 
 
@@ -35,8 +37,10 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def __init__(self, params: Params, activation: str, controls: list[Any], below: list[Any]) -> None:
         self.params = params
-        self.model = widgets.Dropdown(options=list(MODELS), value="charlm", description="model")
-        self.activation = widgets.Dropdown(options=list(ACTIVATIONS), value=activation, description="activation")
+        self.model = widgets.Dropdown(options=list(MODELS), value="charlm", description="model", style=WHOLE)
+        self.activation = widgets.Dropdown(
+            options=list(ACTIVATIONS), value=activation, description="activation", style=WHOLE
+        )
         row = widgets.HBox([self.model, self.activation, *controls], layout=widgets.Layout(flex_flow="row wrap"))
         super().__init__([row, *below])
 
@@ -53,7 +57,7 @@ class Laboratory(Panel):
 
     def __init__(self, params: Params) -> None:
         self.beta = widgets.FloatSlider(
-            value=1.0, min=0.05, max=4.0, step=0.05, description="beta", continuous_update=False
+            value=1.0, min=0.05, max=4.0, step=0.05, description="beta", continuous_update=False, style=WHOLE
         )
         self.picture, self.words = widgets.HTML(), widgets.HTML()
         super().__init__(params, "smelu_1", [self.beta], [self.picture, self.words])
@@ -101,10 +105,10 @@ class TrainOne(Panel):
 
     def __init__(self, params: Params) -> None:
         self.result = dict[str, Any]()
-        self.seed = widgets.BoundedIntText(value=params.seed, min=0, max=2**31 - 1, description="seed")
+        self.seed = widgets.BoundedIntText(value=params.seed, min=0, max=2**31 - 1, description="seed", style=WHOLE)
         self.start = widgets.Button(description="Train one now", button_style="primary")
         self.stop = widgets.Button(description="Stop", disabled=True)
-        self.bar = widgets.IntProgress(max=params.iterations, description="iterations")
+        self.bar = widgets.IntProgress(max=params.iterations, description="iterations", style=WHOLE)
         self.words, self.picture = widgets.HTML(), widgets.HTML()
         self.runs: dict[tuple[str, str], list[tuple[int, float]]] = {}
         self._asked = threading.Event()
@@ -166,7 +170,7 @@ class SideBySide(Panel):
     draws."""
 
     def __init__(self, params: Params) -> None:
-        self.prompt = widgets.Text(value="The ", description="prompt")
+        self.prompt = widgets.Text(value="The ", description="prompt", style=WHOLE)
         self.start = widgets.Button(
             description="Train both and compare",
             button_style="primary",
