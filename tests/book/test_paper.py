@@ -30,7 +30,7 @@ def test_every_figure_and_table_is_quoted(built):
     assert {path.stem for path in (built / "tables").iterdir()} == {"verdicts", "ledger"}
 
 
-def test_a_number_that_the_records_do_not_hold_stops_the_paper(monkeypatch, tmp_path):
+def test_a_number_that_the_records_do_not_hold_stops_the_paper(committed, monkeypatch, tmp_path):
     """relu's runs agree more than they did: the first statement is named, and nothing is written."""
     runs, pairs = actlab.load("answer")
 
