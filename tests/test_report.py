@@ -25,9 +25,7 @@ def summary_of(study, *only):
 @pytest.mark.slow
 def test_report_writes_what_the_reference_workflow_wrote(study, tmp_path):
     """Summary, tables, and a figure of every metric, of its differences, of training and noise floors, none empty."""
-    written = {
-        str(path.relative_to(tmp_path)) for path in report.write(report.load(study), tmp_path)
-    }
+    written = {str(path.relative_to(tmp_path)) for path in report.write(report.load(study), tmp_path)}
     metrics = ("reproducibility", "total_variation", "churn", "jensen_shannon", "label_pd", "val_loss", "best_val_loss")
     pictures = {"accuracy_vs_reproducibility", "training_curves", "noise_floor"}
     pictures |= {f"{kind}{name}" for name in (*metrics, "accuracy") for kind in ("", "differences_")}
@@ -54,10 +52,7 @@ def test_summary_has_mean_cv_best_and_worst(study):
 
 def test_filters_and_no_plots(study, tmp_path):
     """Only the chosen models and activations appear; --no-plots leaves the summary alone."""
-    written = [
-        path.name
-        for path in report.write(report.load(study, ["charlm"], ["gelu"]), tmp_path, formats=())
-    ]
+    written = [path.name for path in report.write(report.load(study, ["charlm"], ["gelu"]), tmp_path, formats=())]
     assert [name for name in written if name.endswith(".png")] == []
     text = (tmp_path / "summary.txt").read_text()
     assert "tinylstm" not in text

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from actlab import paths
-from actlab.statistics.significance import ALPHA
 from actlab_audit import readings
 from actlab_audit.autopsy import trained
 
