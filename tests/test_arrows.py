@@ -54,8 +54,8 @@ def test_names_become_objects_in_the_study_only():
         assert not NAMES_TO_OBJECTS & set(re.findall(r"\w+", file.read_text(encoding="utf-8"))), file.name
 
 
-MOST_ENTRIES, LONGEST, TOKENS = 22, 310, 140_000
-"""Of the package: entries at its root (22 while report.py and chapters/ both stand), lines of a file, tokens without
+MOST_ENTRIES, LONGEST, TOKENS = 21, 310, 140_000
+"""Of the package: entries at its root, lines of a file, tokens without
 comments, docstrings and layout. The last is what is reached: lower it with every smaller house, never raise it without
 saying why."""
 TOKENS_OF_TESTS = 115_000

@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 
 from actlab import files, paths
 from actlab.errors import BadInput, UnknownName
-from actlab.figures.answer import differences
 from actlab.figures.primitives import crossed, line, lines, points
 from actlab.figures.style import NO_RECORD, styled
 from actlab.records import repro, settings
@@ -264,7 +263,9 @@ def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
         yield name, points({("", *cell): arm.shown(metric.name) for cell, arm in every.items()}, metric.label, own=own)
         if tests := report.tested(metric.name):
             label = f"{metric.label}: minus {report.reference} (filled: significant, Holm)"
-            yield f"differences_{name}", differences(tests, label, own=own)
+            found = {(model, a, a): estimate for (model, a), (estimate, _) in tests.items()}
+            hollow = [(model, a, a) for (model, a), (_, p) in tests.items() if not p < ALPHA]
+            yield f"differences_{name}", points(found, label, hollow=hollow, zero=True, height=1.6, own=own)
     x, y = "val_accuracy", "total_variation"
     if {x, y} <= {*report.metrics}:
         both = {cell: crossed(arm.estimate(x), arm.estimate(y)) for cell, arm in every.items()}

@@ -2,16 +2,15 @@
 alone."""
 
 import json
-from dataclasses import astuple
 from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
+import actlab
 from actlab import paths
-from actlab.chapters import answer, companions
-from actlab.records.companions import FURTHER
+from actlab.plans import arms as arms_of
 from actlab.records.preregistration import plan_of
 
 
@@ -60,20 +59,20 @@ def jackknifed(statistic, n):
     ("study", "earlier"),
     [
         *((study, 0.0) for study in ("answer", "answer-fresh", "answer-novels", "answer-rate", "answer-same-rate")),
-        ("answer-same-rate", FURTHER),
+        ("answer-same-rate", 0.25),
     ],
 )
 def test_equal_loss_again_from_the_raw_records(committed, study, earlier):
     """Every comparison of the confirmatory study and of its companions."""
-    found = answer.read(study)
     assert earlier in (0.0, *(level for each in plan_of(study)["outcomes"] for level in each.get("levels", ())))
-    outcomes, records = found.comparisons(earlier=earlier), raw(study)
-    for model, name in outcomes:
+    curves, along = actlab.load_curves(study), actlab.load_pairs(study, of="along")
+    found, records = actlab.equal_loss(curves, along, share=earlier), raw(study)
+    for row in found.to_dict("records"):
+        model, name = row["model"], row["activation"]
         arms = {a: course(record) for (m, a), record in records.items() if m == model}
-        found = outcomes[model, name].difference
         expected = jackknifed(partial(minus_relu, arms, name, earlier=earlier), arms["relu"][0].shape[1])
-        assert astuple(found)[:4] == expected, (model, name)
-    assert len(outcomes) == len(records) - len({model for model, _ in outcomes})
+        assert tuple(row[key] for key in ("difference", "low", "high", "n")) == expected, (model, name)
+    assert len(found) == len(records) - found["model"].nunique()
 
 
 def test_the_mean_at_one_rate_again_from_the_raw_records(committed):
@@ -89,6 +88,9 @@ def test_the_mean_at_one_rate_again_from_the_raw_records(committed):
         pairs = ({a: arms[model, a] for a in of} for model in models)
         return np.mean([minus_relu(pair, "smelu_1", keep) for pair in pairs])
 
-    found = companions.read(answer.read())["answer-double"].main.pooled("smelu_1")
-    assert astuple(found)[:4] == jackknifed(mean, 10)
+    read = actlab.at_equal_loss(*arms_of("answer-double", "smelu_1's mean is more than its learning rates"))
+    read["i"] = read.groupby(["model", "activation"]).cumcount()  # the i-th seed of every arm is left out at once
+    wide = read.pivot(index="i", columns=["activation", "model"], values="value")
+    found = actlab.jackknife((wide["smelu_1"] - wide["relu"]).mean(axis=1))
+    assert tuple(found[["estimate", "low", "high", "n"]]) == jackknifed(mean, 10)
     assert len(models) == 6

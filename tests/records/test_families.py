@@ -6,7 +6,6 @@ import grids
 import pytest
 from grids import committed
 
-from actlab.chapters import report
 from actlab.records import preregistration as registration
 from actlab.records.families import extent, repeats, runs
 from actlab.records.families import tested as compared
@@ -46,11 +45,6 @@ def test_one_question_has_one_family(lite):
     0.014 on another)."""
     expected = {(arm.model, arm.activation): (e, p) for arm, e, p, _ in compared(lite, "total_variation")}
     assert round(expected["convlm", "smelu_1"][1], 3) == 0.055
-    losses = {arm.activation: (e, p) for arm, e, p, _ in compared(lite, "val_loss") if arm.model == "charlm"}
-    sizes = report.read(committed("scale"), lite)
-    at_lite = {arm.activation: (e, p) for arm, e, p, again in report.comparisons(sizes) if again}
-    assert at_lite == {a: losses[a] for a in at_lite}
-    assert len(at_lite) == 4
     extremes = replace(read(committed("extreme")), primary=lite)
     found = [(arm.activation, p < 0.05) for arm, _, p, again in compared(extremes, "val_loss") if again]
     assert found == [("gelu", True)]

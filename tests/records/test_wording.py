@@ -6,25 +6,14 @@ import pytest
 
 from actlab.records.wording import (
     above_zero,
-    bullets,
     ends,
     measured,
     moment,
-    paragraph,
     small,
     span,
     with_interval,
 )
 from actlab.statistics.estimate import Estimate
-
-
-def test_bullets_leave_out_what_is_empty():
-    """One line a sentence, capital first, full stop last; no sentence twice."""
-    assert bullets(["one", "", "two of GeGLU", "one"]).data == "- One.\n- Two of GeGLU."
-
-
-def test_a_paragraph_leads_with_its_word():
-    assert paragraph("Answer", "one", "", "two").data == "**Answer.** One. Two."
 
 
 def test_what_cannot_be_negative_has_its_interval_on_a_log_scale():

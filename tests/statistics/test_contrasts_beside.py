@@ -7,14 +7,11 @@ import numpy as np
 import pytest
 
 import actlab
-from actlab.chapters import answer
 from actlab.records import ablation, families, mnist, repro, store
-from actlab.records.companions import FURTHER
 from actlab.records.labels import METRICS
 from actlab.statistics.significance import adjusted
 
 pytestmark = pytest.mark.slow
-WORDS = {"more reproducible": "lower", "less reproducible": "higher"}
 
 
 def same(found, index, expected):
@@ -58,56 +55,3 @@ def test_ablation_effects(committed):
     old = ablation.effects(ablation.read(store.load_study("ablation-tuned")))
     same(found, ["optimizer", "activation"], adjusted(old))
     assert len(found) == 8
-
-
-@pytest.mark.parametrize(
-    ("study", "share", "cells"),
-    [
-        ("answer", 0.0, 30),
-        ("answer-fresh", 0.0, 4),
-        ("answer-novels", 0.0, 9),
-        ("answer-rate", 0.0, 9),
-        ("answer-same-rate", 0.0, 2),
-        ("answer-same-rate", FURTHER, 2),
-    ],
-)
-def test_equal_loss(committed, study, share, cells):
-    """The confirmatory study and its companions: differences, loss, equivalence and outcome."""
-    old = answer.read(study)
-    decisions, levels = old.comparisons(earlier=share), old.levels(earlier=share)
-    curves, along = actlab.load_curves(study), actlab.load_pairs(study, of="along")
-    bigram = actlab.load_baselines(study).loc["bigram", "val_loss"]
-    choice = {"share": share, "exclude_above": bigram, "planned": old.planned, "margin": old.margin}
-    found = actlab.equal_loss(curves, along, **choice)
-    same(found, ["model", "activation"], {cell: (d.difference, d.adjusted) for cell, d in decisions.items()})
-    rows = found.set_index(["model", "activation"])
-    assert len(rows) == cells
-    for (model, activation), d in decisions.items():
-        row = rows.loc[(model, activation)]
-        assert row["loss"] == pytest.approx(levels[model].loss, abs=1e-12, rel=0)
-        assert row["estimate"] == pytest.approx(levels[model].values[activation].value, abs=1e-12, rel=0)
-        assert row["p_equivalent_holm"] == pytest.approx(d.equivalence_adjusted, abs=1e-12, rel=0)
-        assert row["outcome"] == WORDS.get(d.outcome, d.outcome)
-
-
-def test_means_over_architectures(committed):
-    """``at_equal_loss`` across groups and ``jackknife`` beside the registered mean over architectures."""
-    old = answer.read()
-    bigram = actlab.load_baselines("answer").loc["bigram", "val_loss"]
-    tables = actlab.load_curves("answer"), actlab.load_pairs("answer", of="along")
-    read = actlab.at_equal_loss(*tables, exclude_above=bigram, across=True)
-    wide = read.pivot(index="left_out", columns=["activation", "model"], values="value")
-    for name in ("gelu", "swiglu"):
-        found = actlab.jackknife((wide[name] - wide["relu"]).mean(axis=1))
-        estimate = old.pooled(name)
-        np.testing.assert_allclose(found[["estimate", "low", "high", "n"]], astuple(estimate)[:4], rtol=0, atol=1e-12)
-
-
-def test_ensembles_of_two(committed):
-    """Total variation of ensembles at equal training compute minus that of single networks."""
-    pairs = actlab.load_pairs("answer", of="equal_compute")
-    found = actlab.contrasts(pairs[pairs["size"] <= 2], "total_variation", ["model", "activation"], "size", 1)
-    relu = found[found["activation"] == "relu"].set_index("model")
-    for model, remedy in answer.read().remedies()["ensemble of 2"].items():
-        new = relu.loc[model, ["difference", "low", "high", "n"]].to_numpy(float)
-        np.testing.assert_allclose(new, astuple(remedy.variation)[:4], rtol=0, atol=1e-12)

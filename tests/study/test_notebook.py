@@ -16,7 +16,7 @@ from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.images import MnistParams
-from actlab.study.notebook import checked, given, injected, known, settings_in_words
+from actlab.study.notebook import checked, given, injected, known
 from actlab.study.params import Params
 
 PARAMETERS = 'model = "charlm"\ntrials = 3\nlearning_rate = 1e-3\nshow = "all"'
@@ -117,15 +117,6 @@ def test_a_list_may_be_given_in_words():
         space = {"studies": value}
         given(space, studies=list)
         assert space["studies"] == wanted
-
-
-def test_settings_in_words():
-    """What the page or its params file sets, and nothing else."""
-    params = Params(trials=5, model=("charlm",), iterations=1500, varies=("all", "init"), protocol={"padding": "both"})
-    assert settings_in_words(params) == (
-        "The settings of this page: trials 5; iterations 1500; model charlm; protocol {'padding': 'both'}; "
-        "varies all, init"
-    )
 
 
 def test_studies_that_a_page_cannot_show_are_errors():

@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from actlab.errors import BadInput
-from actlab.records.labels import METRICS
 from actlab.records.settings import place
 from actlab.records.store import Record
 from actlab.records.tables import by_seed, levels, trials_of
@@ -33,7 +32,6 @@ PUBLISHED_EVALUATIONS = 122
 """Evaluations of a published run: one 4,096-token batch each, of which the lowest was reported."""
 BASE, BROKEN = "symmetric", "bQbV"
 LOSS = "val_loss"
-LOSS_LABEL = METRICS["val_loss"].of_kind("ablation").label
 ARM = ("optimizer", "symmetry", "activation")
 SETTING = ("dataset", "vocab_size", "scale", "batch_size", "context", "iterations")
 """What every arm of one reading shares."""

@@ -4,12 +4,9 @@ p-values are quoted."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 from actlab import paths
-from actlab.files import read_yaml
 from actlab.records.repro import ArmResults, Grid, read, read_study
 from actlab.records.store import Record, canonical
 from actlab.statistics.estimate import Estimate
@@ -19,21 +16,12 @@ PRIMARY = "repro-lite"
 """The study whose families decide wherever another study has the same trials."""
 
 
-FAMILIES: dict[str, dict[str, str]] = read_yaml(Path(__file__).with_name("families.yaml"))
-"""Study -> question that its comparisons answer together -> over what they are adjusted by Holm, at 5%."""
-
-
 def primary(study: str) -> Grid | None:
     """The grid whose families pages quote, of the records that are there; None where there are none or ``study`` is
     that one."""
     if study == PRIMARY or not (paths.results() / PRIMARY).exists():
         return None
     return read_study(PRIMARY)
-
-
-def quoting(grid: Grid) -> Grid:
-    """The grid with the primary one that it quotes; a part of the primary study with the whole of it."""
-    return replace(grid, primary=primary("")) if grid.arms else grid
 
 
 def comparisons(grid: Grid, metric: str, reference: str = REFERENCE, planned: int = 0) -> Cells:
@@ -71,13 +59,6 @@ def tested(grid: Grid, metric: str) -> list[Tested]:
         again = there in decided and repeats(arm.record, primary.arms[there].record)
         found.append(Tested(arm, *(decided[there] if again else test), again and primary.study != grid.study))
     return found
-
-
-def family_size(grid: Grid) -> int:
-    """How many comparisons the grid's own family has: of the whole study where the grid is a part of the primary
-    one."""
-    whole = grid.primary if grid.primary and grid.primary.study == grid.study else grid
-    return len(comparisons(whole, "val_loss"))
 
 
 MEASURED = (

@@ -13,7 +13,7 @@ from actlab.records import settings
 from actlab.records.store import Record
 from actlab.records.tables import by_seed, levels, trials_of
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import mean_interval, paired_difference
+from actlab.statistics.means import paired_difference
 from actlab.statistics.significance import REFERENCE, Test, adjusted
 
 PUBLISHED = PUBLISHED_HIDDEN, PUBLISHED_RATE, PUBLISHED_BATCH = 8, 1e-3, 64
@@ -82,12 +82,6 @@ def by_epochs(sweep: Sweep, network: str, hidden: int) -> pd.DataFrame:
     cell = dict(zip(CELL, (network, hidden, *sweep.cell[1:]), strict=True))
     here = (sweep.every[CELL] == pd.Series(cell)).all(axis=1)
     return by_seed(sweep.every[here], ["epochs"], ACCURACY)
-
-
-def over_epochs(sweep: Sweep) -> dict[str, dict[int, Estimate]]:
-    """network -> epochs -> accuracy at ``sweep.cell``, with a t interval over seeds."""
-    found = {network: by_epochs(sweep, network, sweep.cell[0]) for network in sweep.networks}
-    return {network: {int(e): mean_interval(scores) for e, scores in by.items()} for network, by in found.items()}
 
 
 def gains(sweep: Sweep, network: str, hidden: int) -> dict[int, Estimate]:

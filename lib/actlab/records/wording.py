@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from actlab.statistics.estimate import Estimate
-from actlab.statistics.significance import Test
 
 Key = TypeVar("Key", bound=Hashable)
 FEW_DIFFER = "too few trials differ for an interval"
 """Method of an estimate over pairs whose trials are nearly all alike."""
-
-
-def bullets(sentences: Iterable[str]) -> Any:
-    """Sentences as a Markdown list for a notebook; empty ones are left out, and what is said twice is said once."""
-    from IPython.display import Markdown
-
-    return Markdown("\n".join(f"- {capital(text)}." for text in dict.fromkeys(sentences) if text))
-
-
-def paragraph(lead: str, *sentences: str) -> Any:
-    """Sentences after a bold word (``Answer``) as Markdown for a notebook; empty ones are left out."""
-    from IPython.display import Markdown
-
-    return Markdown(" ".join([f"**{lead}.**", *(f"{capital(text)}." for text in sentences if text)]))
 
 
 def capital(text: str) -> str:
@@ -63,27 +48,6 @@ def with_interval(estimate: Estimate, digits: int = 4) -> str:
     return _bracketed(estimate, f".{digits}f")
 
 
-def significance(found: Mapping[str, Test], what: str, planned: int = 0, aside: Collection[str] = ()) -> str:
-    """Which differences from relu are significant: each where there are one or two, else how many, and the largest.
-
-    Args:
-        found: name -> (difference, p-value adjusted by Holm).
-        what: the outcome that is compared.
-        planned: comparisons of the whole family, said where it is larger than what was ``found``.
-        aside: names that are counted and not named as the largest, since relu has learned nothing there.
-    """
-    kept = {name: e for name, (e, p) in found.items() if p < 0.05}
-    named = sorted((name for name in kept if name not in aside), key=lambda name: -abs(kept[name].value))
-    told = [f"{name} ({signed(kept[name])})" for name in named]
-    correction = f"Holm-adjusted{' over the whole family' * (planned > len(found))}, 5%"
-    if 0 < len(kept) == len(named) < 3:
-        are = "this is" if len(kept) == 1 else "these are"
-        return f"of {len(found)} differences from relu in {what} {are} significant ({correction}): {listing(told)}"
-    said = f"{len(kept)} of {len(found)} differences from relu in {what} are significant ({correction})"
-    without = " where relu has learned something" * (len(named) < len(kept))
-    return f"{said}; the largest{without} is that of {told[0]}" if told else said
-
-
 def listing(names: Iterable[str]) -> str:
     """Names in a sentence: ``a``, ``a and b``, ``a, b and c``; ``none`` of none."""
     *first, last = [*names] or ["none"]
@@ -104,11 +68,6 @@ def ends(found: Mapping[Key, float]) -> list[Key]:
 def small(value: float) -> str:
     """Two significant digits, as a plain number down to 0.0001 and in powers of ten below."""
     return "0" if value == 0 else f"{value:#.2g}".rstrip(".") if abs(value) >= 1e-4 else f"{value:.1e}"
-
-
-def extremes(found: Mapping[str, float], form: Callable[[float], str] = small) -> str:
-    """The smallest and the largest value with their names: ``0.19 (charlm) to 0.21 (convlm)``."""
-    return " to ".join(f"{form(found[name])} ({name})" for name in ends(found))
 
 
 def signed(estimate: Estimate, digits: int = 3) -> str:

@@ -102,10 +102,3 @@ def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
             wanted = f"that differ in {differs}" if found else f"of kind {kind}"
             raise BadInput(f"{WHERE}: results/{name} has no records {wanted}, which this page is about")
     return names
-
-
-def settings_in_words(params: StudyParams) -> str:
-    """What a study sets, in one sentence."""
-    values = params.model_dump(mode="json", exclude_unset=True, exclude={"study", "plugins", "plan"})
-    told = {name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in values.items()}
-    return f"The settings of this page: {'; '.join(f'{name} {value}' for name, value in told.items())}"

@@ -9,7 +9,6 @@ from pathlib import Path
 import pandas as pd
 
 from actlab.files import read_yaml
-from actlab.records.wording import measured
 from actlab_audit.audited_numbers import numbers
 from actlab_audit.autopsy import trained
 from actlab_audit.readings import Autopsy
@@ -31,14 +30,3 @@ def table(found: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     told = pd.DataFrame.from_dict(found, orient="index").set_index("title").rename_axis(None)
     told["published"] += " (" + told.pop("source") + ")"
     return told.rename(columns={"defect": "what happens", "on": "ours, with the defect", "off": "ours, without"})
-
-
-def answer(evidence: Autopsy) -> str:
-    """The published difference in one sentence: a model against itself, two seeds, and two seeds on the same inputs."""
-    reading = evidence.on[trained.CHARLM]
-    return (
-        "three bugs give most of them: predictions were compared on different inputs, the activation setting was "
-        "ignored, and a convolution saw the character that it predicts. On different inputs one network (charlm, relu, "
-        f"{reading.end} iterations) differs from itself by {measured(reading.itself())}, and two seeds by "
-        f"{reading.between().value:.3f}; on the same inputs two seeds differ by {reading.paired().value:.3f}"
-    )

@@ -1,1 +1,0 @@
-"""Pages of the book: what each one says in tables and sentences, computed from records."""
