@@ -16,6 +16,7 @@ from actlab.figures import plots
 from actlab.figures.style import canvas, keep, look, styled, svg
 from actlab.files import write_text
 
+PAGES = ("README.md", "book/intro.md")
 PICTURE = "book/_static/front-{}.svg"
 TV = "total_variation"
 
