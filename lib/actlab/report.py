@@ -277,10 +277,8 @@ def drawings(report: Report) -> Iterator[tuple[str, Figure]]:
         if arm.curve("val_loss").size
     }
     if curves:
-        yield (
-            "training_curves",
-            lines(curves, "iteration", METRICS["val_loss"].of_kind(report.grid.kind).label, own=own),
-        )
+        loss = METRICS["val_loss"].of_kind(report.grid.kind).label
+        yield "training_curves", lines(curves, "iteration", loss, own=own)
     if any(arm.floor for arm in every.values()):
         yield "noise_floor", figure_floors(report.grid)
 

@@ -6,22 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from actlab import paths
-from actlab.records.repro import ArmResults, Grid, read, read_study
+from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.store import Record, canonical
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.significance import ALPHA, REFERENCE, Cells, adjusted
-
-PRIMARY = "repro-lite"
-"""The study whose families decide wherever another study has the same trials."""
-
-
-def primary(study: str) -> Grid | None:
-    """The grid whose families pages quote, of the records that are there; None where there are none or ``study`` is
-    that one."""
-    if study == PRIMARY or not (paths.results() / PRIMARY).exists():
-        return None
-    return read_study(PRIMARY)
 
 
 def comparisons(grid: Grid, metric: str, reference: str = REFERENCE, planned: int = 0) -> Cells:
@@ -105,10 +93,3 @@ def repeats(record: Record, other: Record) -> bool:
     """Whether every trial of an arm that ended well is a run of another arm too."""
     mine = runs([record])
     return bool(mine) and mine <= runs([other])
-
-
-def extent(records: list[Record], others: list[Record]) -> str:
-    """How many runs a study has, and how many of them are another study's too; nothing without runs."""
-    again = len(runs(records) & runs(others))
-    same = f", of which {again} are runs of {PRIMARY} again: no replication" if again else ""
-    return f"{len(found)} runs{same}" if (found := finished(records)) else ""

@@ -1,4 +1,4 @@
-"""Wording that pages share: numbers with intervals, signs and n, dates, bullets, glued sentences."""
+"""How numbers are written: with intervals, signs and n; dates, spans, lists of names."""
 
 from __future__ import annotations
 
