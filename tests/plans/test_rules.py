@@ -19,7 +19,7 @@ def test_every_hypothesis_has_a_rule_and_every_rule_a_hypothesis(study):
 
 def test_every_plan_that_a_page_judges_is_here():
     """A plan that is written without a rule would never be judged."""
-    names = ("answer*", "remedies", "corner", "one-bit")
+    names = ("answer*", "remedies", "corner", "one-bit", "rate-*")
     files = [path.stem for name in names for path in (paths.ROOT / "params").glob(f"{name}.yaml")]
     assert {study for study in files if plan_of(study)} == {*RULES}
 
@@ -55,6 +55,10 @@ CASES = [
         ]
         for same in [{"rank_correlation": 0.6, "significant": 3, "significant_main": 3}]
         for side, word in ((0.01, "supported"), (-0.01, "contradicted"))
+    ],
+    *[
+        ("rate-or-activation", *RULES["rate-or-activation"], rows(d), w)
+        for d, w in [(0.02, "supported"), (-0.02, "contradicted"), (0.005, "undecided")]
     ],
     ("corner", "a rounded corner keeps a rounding error small", rows(-3.1, -4.0, -5.0), "supported"),
     ("corner", "a rounded corner keeps a rounding error small", rows(-3.1, -4.0, -2.9), "contradicted"),

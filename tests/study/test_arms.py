@@ -3,9 +3,11 @@
 from dataclasses import MISSING, fields, replace
 from itertools import product
 
+import pytest
 import yaml
 
 from actlab import paths
+from actlab.errors import BadInput
 from actlab.models import SCALES
 from actlab.records.settings import DEFAULTS
 from actlab.study.arms import LATER_OF_RECIPE, TrialSpec, arms_of
@@ -106,6 +108,17 @@ def test_lists_of_settings_make_a_grid():
     )
     assert len(arms_of(grid)) == 2 * (4 + 2)
     assert grid.replace(learning_rate=0.1, batch_size=4).points[0].learning_rate == 0.1
+
+
+def test_lists_in_per_arm_make_a_grid_of_that_arm():
+    """As if each value stood in a study of its own; a study that chooses rates takes one."""
+    own = {"model": ["charlm", "convlm"], "activations": "relu", "trials": 2, "noise_floor": False}
+    listed = Params.parse(own | {"per_arm": {"charlm": {"learning_rate": [0.001, 0.003]}}})
+    alone = [Params.parse(own | {"per_arm": {"charlm": {"learning_rate": rate}}}) for rate in (0.001, 0.003)]
+    assert {arm.id for arm in arms_of(listed)} == {arm.id for each in alone for arm in arms_of(each)}
+    assert len(arms_of(listed)) == 3
+    with pytest.raises(BadInput, match="2 settings: a study that chooses rates takes one"):
+        arms_of(listed.replace(tuning={"rates": [0.1, 0.2], "seeds": [1]}))
 
 
 def test_one_stream_at_a_time():

@@ -9,6 +9,7 @@ from itertools import chain, product
 from typing import Any, Self, TypeVar
 
 from actlab.data.text import TRAIN_SHARE, located, short_name
+from actlab.errors import BadInput
 from actlab.models import SCALES, ModelConfig
 from actlab.records import store
 from actlab.records.settings import by_content
@@ -191,28 +192,30 @@ def _arms_at(params: Params) -> list[Arm]:
         cells.sort(key=lambda cell: params.activations.index(cell[1]))
     if params.tuning is not None:
         return [each for cell in cells for each in candidates(params, *cell)[0]]
-    own = {cell: settings_of(params, *cell) for cell in cells}
-    sized = list(product(params.sizes, cells))
+    own = [(settings, *cell) for cell in cells for settings in settings_of(params, *cell)]
+    sized = list(product(params.sizes, own))
     kinds = [kind for kind, on in (("floor", params.noise_floor), ("perturbed", params.perturbations)) if on]
-    ordinary = [arm(own[cell], *cell, scale=size, varies=varies) for size, cell in sized for varies in params.varies]
-    return ordinary + [arm(own[cell], *cell, kind, size) for kind in kinds for size, cell in sized]
+    ordinary = [arm(*each, scale=size, varies=varies) for size, each in sized for varies in params.varies]
+    return ordinary + [arm(*each, kind, size) for kind in kinds for size, each in sized]
 
 
-def settings_of(params: Params, model: str, activation: str) -> Params:
-    """The settings of one arm: the study's, those of ``per_arm`` for its model and then for itself, and its chosen
-    learning rate."""
+def settings_of(params: Params, model: str, activation: str) -> list[Params]:
+    """The settings of one cell's arms: the study's, those of ``per_arm`` for its model and then for itself (a list of
+    several makes several arms), and its chosen learning rate."""
     own: dict[str, Any] = {**params.per_arm.get(model, {}), **params.per_arm.get(f"{model}/{activation}", {})}
     if params.rates is not None:
         cell = model, params.rates.of or activation
         own["learning_rate"] = chosen(params.rates.study, Params.load, lambda tuning: candidates(tuning, *cell))
-    (found,) = params.replace(**own).points if own else [params]
-    return found
+    return params.replace(**own).points if own else [params]
 
 
 def candidates(params: Params, model: str, activation: str) -> Choice:
     """Of a study that chooses learning rates: one cell's arms that are recorded or wanted next; the chosen rate, once
     none is wanted."""
-    return tuned(settings_of(params, model, activation), "learning_rate", arm, model, activation)
+    settings, *further = settings_of(params, model, activation)
+    if further:
+        raise BadInput(f"per_arm gives {model} {len(further) + 1} settings: a study that chooses rates takes one")
+    return tuned(settings, "learning_rate", arm, model, activation)
 
 
 def arm(params: Params, model: str, activation: str, kind: str = "trials", scale: str = "", varies: str = ALL) -> Arm:
