@@ -162,6 +162,7 @@ PER_ARM = (
     "trials",
     "dtype",
     "average",
+    "schedule",
     "training_windows",
     "device",
 )
