@@ -8,9 +8,8 @@ import actlab
 from actlab import holds
 from actlab.book import front
 from actlab.figures import plots
-from actlab.plans import arms
-from actlab.records.preregistration import plan_of
-from actlab.records.replays import load_twins
+from actlab.plans import arms, plan_of
+from actlab.records.twins import load_twins
 from actlab_audit import ledger, readings
 from actlab_audit.autopsy import pictures
 

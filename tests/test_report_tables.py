@@ -4,14 +4,14 @@ import grids
 import numpy as np
 
 from actlab import report
-from actlab.records.families import tested as compared
 from actlab.records.labels import METRICS
 from actlab.records.repro import read
 from actlab.report import MISSING
+from actlab.statistics.significance import adjusted
 
 
 def table(grid, metric="val_loss"):
-    found = {(test.arm.model, test.arm.activation): (test.difference, test.p) for test in compared(grid, metric)}
+    found = adjusted({cell: arm.minus(other, metric) for cell, (arm, other) in grid.couples("relu").items()})
     return report.table(grid, METRICS[metric], found)
 
 

@@ -5,8 +5,7 @@ import pytest
 
 from actlab import paths
 from actlab.errors import UnknownName
-from actlab.plans import RULES, arms, judge
-from actlab.records.preregistration import plan_of
+from actlab.plans import RULES, arms, judge, plan_of
 
 NAN = float("nan")
 

@@ -11,7 +11,7 @@ from scipy import stats
 import actlab
 from actlab import paths
 from actlab.plans import arms as arms_of
-from actlab.records.preregistration import plan_of
+from actlab.plans import plan_of
 
 
 def raw(study):

@@ -8,7 +8,6 @@ from actlab.records.wording import (
     above_zero,
     ends,
     measured,
-    moment,
     small,
     span,
     with_interval,
@@ -45,10 +44,3 @@ def test_intervals_in_text():
     assert [with_interval(Estimate(math.nan, math.nan, math.nan, n, "m")) for n in (1, 4)] == ["no pair", "NaN"]
     assert [span([3, 5, 4]), span([3, 3.2])] == ["3 to 5", "3"]
     assert [ends({"a": 2, "b": 1}), ends({"a": 1})] == [["b", "a"], ["a"]]
-
-
-def test_a_moment_is_told_to_the_minute_in_utc():
-    """An hour east of Greenwich it is an hour later; a date alone stays one."""
-    assert moment("2026-11-21T08:06:30+00:00") == "2026-11-21 08:06 UTC"
-    assert moment("2026-11-21T00:06:30+01:00") == "2026-11-20 23:06 UTC"
-    assert moment("2026-11-21") == "2026-11-21"

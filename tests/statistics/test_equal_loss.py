@@ -5,11 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from actlab.errors import BadInput
-from actlab.statistics.equal_loss import Curves, decide, equal_loss, read_at, read_at_equal_seeds
-from actlab.statistics.estimate import Estimate
+from actlab.statistics.equal_loss import Curves, equal_loss
 
 
 def arm(losses, values, trials=3):
@@ -48,27 +46,6 @@ def test_arms_are_read_where_the_slowest_one_ends():
     assert (difference.value, difference.high - difference.low, difference.n) == pytest.approx((0.1, 0.0, 3), abs=1e-12)
 
 
-def test_seeds_of_equal_losses_are_read_by_an_analysis_of_covariance():
-    """At the last evaluation, against a line through each arm's pairs; arms that differ only because their seeds'
-    losses scatter more do not differ any more."""
-    generator, i, j = np.random.default_rng(3), *np.triu_indices(6, 1)
-    arms, expected = {}, []
-    for name, scatter in (("relu", 0.05), ("wide", 0.2)):
-        last = generator.normal(0, scatter, 6)
-        losses = np.array([np.full(6, 3.0), 2.0 + last - last.mean()])
-        pairs = np.zeros((2, 6, 6))
-        distance = np.abs(losses[1, i] - losses[1, j])
-        pairs[1, i, j] = pairs[1, j, i] = 0.1 + 0.4 * distance + generator.normal(0, 0.001, len(i))
-        arms[name] = Curves(losses, pairs)
-        expected.append(stats.linregress(distance, pairs[1, i, j]).intercept)
-    found, correlation = read_at_equal_seeds(arms, np.arange(6))
-    assert found == pytest.approx(expected)
-    assert found == pytest.approx([0.1, 0.1], abs=0.002)
-    assert correlation > 0.95
-    plain = read_at(arms, np.arange(6))[0]
-    assert plain[1] - plain[0] > 0.03
-
-
 def test_an_earlier_moment_lies_between_the_final_loss_and_the_first():
     """A quarter of the way from 2.2 up to 3.0 is 2.4."""
     found = equal_loss(SLOW_AND_FAST, "slow", earlier=0.25)
@@ -101,34 +78,6 @@ def test_what_cannot_be_compared_is_refused():
     for other in (arm([3.0, 2.0], [0.1, 0.2], 4), arm([3.0], [0.1])):
         with pytest.raises(BadInput, match="same seeds with at least two evaluations"):
             equal_loss({"relu": good, "gelu": other}, "relu")
-
-
-def difference(value, error):
-    reach = stats.t.ppf(0.975, 9) * error
-    return Estimate(value, value - reach, value + reach, 10, "")
-
-
-def test_a_family_ends_in_four_words():
-    family = [difference(-0.02, 0.002), difference(0.02, 0.002), difference(0.0, 0.0005), difference(0.004, 0.004)]
-    assert [d.outcome for d in decide(dict(enumerate(family)), 0.005).values()] == [
-        "more reproducible",
-        "less reproducible",
-        "equivalent",
-        "undecided",
-    ]
-    assert decide({0: difference(0.002, 0.0001)}, 0.005)[0].outcome == "less reproducible"
-    assert decide({0: Estimate(math.nan, math.nan, math.nan, 1, "")}, 0.005)[0].outcome == "undecided"
-
-
-def test_the_family_is_adjusted_by_holm():
-    """p = 0.03 alone is significant, and is not among thirty, also where 29 of them have no result yet; equivalence
-    likewise."""
-    single, same = difference(0.01, 0.01 / stats.t.isf(0.015, 9)), difference(0.0, 0.005 / stats.t.isf(0.03, 9))
-    assert decide({0: single}, 0.001)[0].adjusted == pytest.approx(0.03)
-    for found, margin, word in ((single, 0.001, "less reproducible"), (same, 0.005, "equivalent")):
-        assert decide({0: found}, margin)[0].outcome == word
-        assert decide({0: found} | dict.fromkeys(range(1, 30), difference(0.0, 1.0)), margin)[0].outcome == "undecided"
-        assert decide({0: found}, margin, planned=30)[0].outcome == "undecided"
 
 
 def test_equal_curves_at_different_speeds_are_told_apart_no_more_often_than_said():

@@ -9,12 +9,19 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from actlab import paths
 from actlab.errors import UnknownName
 from actlab.files import read_yaml
 from actlab.records.tables import load_curves, load_pairs
 
 RULES: Mapping[str, Mapping[str, Any]] = read_yaml(Path(__file__).with_name("rules.yaml"))
 """Study -> hypothesis of the plan in its params file -> its rule."""
+
+
+def plan_of(study: str) -> dict[str, Any]:
+    """The plan in ``params/<study>.yaml`` as it stands now, as plain values; empty where there is none."""
+    file = paths.ROOT / "params" / f"{study}.yaml"
+    return dict(read_yaml(file).get("plan", {})) if file.exists() else {}
 
 
 def judge(study: str, hypothesis: str, found: pd.DataFrame) -> Literal["supported", "contradicted", "undecided"]:

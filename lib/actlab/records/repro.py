@@ -207,8 +207,6 @@ class Grid:
     arms: dict[tuple[str, str], ArmResults]
     baseline: Record
     """The study's baseline record; empty where it has none."""
-    primary: Grid | None = None
-    """The grid whose family of comparisons this one quotes where it has the same trials (``records.families``)."""
 
     @property
     def kind(self) -> str:
@@ -226,10 +224,6 @@ class Grid:
         known = PAIR_METRICS | own | TRIAL_METRICS | IMAGE_METRICS
         measured = {n: m for n, m in known.items() if not all(np.isnan(arm.estimate(n).value) for arm in arms)}
         return {name: metric.of_kind(self.kind) for name, metric in measured.items()}
-
-    def floors(self, variant: str = "nudge") -> dict[tuple[str, str], float]:
-        """(model, activation) -> total variation of one seed's run and its changed repetition, where it was run."""
-        return {key: arm.floor_of("total_variation", variant) for key, arm in self.arms.items() if arm.floor}
 
     def couples(self, reference: str) -> dict[tuple[str, str], tuple[ArmResults, ArmResults]]:
         """(model, activation) -> the arm, and the reference's of its model: of every other arm that has one."""

@@ -1,11 +1,10 @@
-"""How numbers are written: with intervals, signs and n; dates, spans, lists of names."""
+"""How numbers are written: with intervals, signs and n; spans, lists of names."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TypeVar
 
 import numpy as np
@@ -20,11 +19,6 @@ FEW_DIFFER = "too few trials differ for an interval"
 def capital(text: str) -> str:
     """With a capital first letter, the rest as it is."""
     return text[:1].upper() + text[1:]
-
-
-def moment(text: str) -> str:
-    """A record's date and time for people: ``2026-11-21 08:06 UTC``; a date alone stays one."""
-    return f"{datetime.fromisoformat(text).astimezone(UTC):%Y-%m-%d %H:%M} UTC" if "T" in text else text
 
 
 def above_zero(estimate: Estimate) -> Estimate:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,7 @@ from numpy.typing import NDArray
 from actlab.errors import BadInput
 from actlab.statistics.estimate import Array, Estimate
 from actlab.statistics.means import jackknifed
-from actlab.statistics.significance import ALPHA, Key, adjusted, equivalence_p, holm
 
-Outcome = Literal["more reproducible", "less reproducible", "equivalent", "undecided"]
 Indices = NDArray[np.intp]
 METHOD = "at equal loss, jackknife over seeds"
 
@@ -55,18 +52,6 @@ class EqualLoss:
     """The metric of each arm there; NaN for an arm that was never above the level."""
     differences: dict[str, Estimate]
     """Each other arm minus the reference, by shared seeds; below 0: more reproducible than the reference."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What a family's rule says of one difference: its two-sided test, its two one-sided tests, and the outcome."""
-
-    difference: Estimate
-    adjusted: float
-    """p-value of no difference, by Holm over the family."""
-    equivalence_adjusted: float
-    """p-value of |difference| >= margin, by Holm over the family."""
-    outcome: Outcome
 
 
 def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0) -> EqualLoss:
@@ -126,25 +111,6 @@ def read_at(arms: Mapping[str, Curves], seeds: Indices, earlier: float = 0.0) ->
     return np.array([_read(losses, pairs, at) for losses, pairs in curves]), float(at)
 
 
-def read_at_equal_seeds(arms: Mapping[str, Curves], seeds: Indices) -> tuple[Array, float]:
-    """The same for pairs of trials whose own losses are equal too: ((A,) metric, correlation).
-
-    At the level that the arms' means share, two trials of an arm may still have different losses.  A line through the
-    pairs of each arm, metric against distance of the losses, is read at distance 0 (analysis of covariance with a slope
-    for each arm).  The correlation is that of the pairs of all arms, each within its arm.
-    """
-    (i, j), at = np.triu_indices(len(seeds), 1), read_at(arms, seeds)[1]
-    read = []
-    for arm in arms.values():
-        losses = arm.losses[:, seeds]
-        both = np.stack([np.abs(losses[:, i] - losses[:, j]), arm.of_pairs(seeds)], axis=1)  # (E, 2, P)
-        read.append(_read(losses.mean(axis=1), both, at))
-    distance, metric = np.array(read).swapaxes(0, 1)  # (A, P) each
-    x, y = (values - values.mean(axis=1, keepdims=True) for values in (distance, metric))
-    slope = (x * y).sum(axis=1) / (x * x).sum(axis=1)
-    return metric.mean(axis=1) - slope * distance.mean(axis=1), float(np.corrcoef(x.ravel(), y.ravel())[0, 1])
-
-
 def _read(losses: Array, pairs: Array, at: float) -> Array:
     """The (E, ...) metric where the (E,) mean losses first come down to ``at``; NaN: they begin below, or never do."""
     below = losses <= at
@@ -153,28 +119,3 @@ def _read(losses: Array, pairs: Array, at: float) -> Array:
     after = int(below.argmax())
     share = (at - losses[after]) / (losses[after - 1] - losses[after]) if after else 0.0
     return np.asarray(pairs[after] + share * (pairs[after - 1] - pairs[after]))
-
-
-def decide(family: Mapping[Key, Estimate], margin: float, planned: int = 0) -> dict[Key, Decision]:
-    """The outcome of each difference of a family; both kinds of tests are adjusted by Holm over it.
-
-    *more* / *less reproducible*: the adjusted p-value of 0 is below 5% and the difference below / above 0,
-    whatever its size (``equivalence_adjusted`` says whether it is smaller than the margin too).  *equivalent*: not
-    that, and the adjusted p-value of the two one-sided tests is below 5%.  *undecided*: neither.
-    A difference without an interval is undecided and counts in the family.
-
-    Args:
-        family: all differences of one question; t intervals with n - 1 degrees of freedom.
-        margin: the largest difference that does not matter, in the unit of the differences, above 0.
-        planned: how many differences the plan lists; those that are missing count as p = 1 (``holm``).
-    """
-    equivalence = holm([equivalence_p(e, margin) for e in family.values()], planned).tolist()
-    tests = zip(adjusted(family, planned).items(), equivalence, strict=True)
-    return {key: Decision(e, p, same, outcome(e.value, p, same)) for (key, (e, p)), same in tests}
-
-
-def outcome(value: float, adjusted: float, equivalence: float) -> Outcome:
-    """The word for one difference."""
-    if adjusted < ALPHA:
-        return "more reproducible" if value < 0 else "less reproducible"
-    return "equivalent" if equivalence < ALPHA else "undecided"

@@ -1,4 +1,4 @@
-"""Tests of differences between arms: Welch, Holm's correction over a family, two one-sided tests; the reference and
+"""Tests of differences between arms: Welch, Holm's correction over a family; the reference and
 the level of every family; the power of t tests before any run."""
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from actlab.errors import BadInput
 from actlab.statistics.estimate import LEVEL, Array, Estimate, trials
 
 Test = tuple[Estimate, float]
@@ -59,19 +58,6 @@ def holm(p_values: ArrayLike, planned: int = 0) -> Array:
     factors = max(planned, len(order)) - np.arange(len(order))
     adjusted[order] = np.maximum.accumulate(np.minimum(1.0, factors * values[order]))
     return adjusted
-
-
-def equivalence_p(difference: Estimate, margin: float) -> float:
-    """p-value of "the difference is ``margin`` or more in size": the larger of two one-sided t tests (Schuirmann 1987).
-
-    1 without an interval: nothing is known, so nothing is excluded.
-
-    Raises:
-        BadInput: a margin that is not above 0.
-    """
-    if not margin > 0:
-        raise BadInput(f"expected a margin above 0, got {margin}")
-    return difference.tail(margin - abs(difference.value))
 
 
 def adjusted(found: Mapping[Key, Estimate], planned: int = 0) -> dict[Key, Test]:

@@ -2,7 +2,7 @@
 its params file.
 
 A record made under a plan carries the hash of the file that held it.  That the file was committed before the training
-began is read from the repository's history (``actlab.records.preregistration``), not from memory.
+began is read from the repository's history (``actlab.plans.history``), not from memory.
 """
 
 from __future__ import annotations

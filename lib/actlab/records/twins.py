@@ -1,7 +1,7 @@
 """The same run on two kinds of processor, from records and replays: what rounding alone makes of a result.
 
 Two kinds add the same numbers in another order, so that every sum may differ in its last digits; seed, data and
-versions are the same. One table; sentences and figures are the page's.
+versions are the same.
 """
 
 from __future__ import annotations
@@ -16,12 +16,45 @@ import pandas as pd
 
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.records.families import finished, training
-from actlab.records.store import Record
+from actlab.records.store import Record, canonical
 
 PROCESSOR = ("processor", "generation", "capability")
 """What of a machine may differ between twins."""
 TRIAL = ["run", "label", "model", "activation", "scale"]
+
+
+MEASURED = (
+    "trials",
+    "kind",
+    "prediction_windows",
+    "snapshots",
+    "ensembles",
+    "varies",
+    "fixed",
+    "recipe",
+    "perturbations",
+)
+"""Settings that do not change a trial's training, or are taken apart."""
+NOT_TRAINING = ("evaluate_every", "device", "compiled")
+"""Of the recipe."""
+
+
+def training(record: Record, label: str) -> str:
+    """What two records must share for a trial to be the same run: settings that train, and the seed of every random
+    stream."""
+    config = record["config"]
+    varies, seed = config.get("varies", "all"), label.partition("-")[0]
+    streams = (
+        ["all", seed] if varies == "all" or seed == str(config.get("fixed")) else [varies, seed, config.get("fixed")]
+    )
+    recipe = {key: value for key, value in config["recipe"].items() if key not in NOT_TRAINING}
+    names = [record["model_name"], record["activation"]]
+    return canonical([names, {key: value for key, value in config.items() if key not in MEASURED}, recipe, streams])
+
+
+def finished(records: Iterable[Record]) -> list[tuple[Record, Record]]:
+    """(record, trial) of every trial that ended well, in records of trials."""
+    return [(r, t) for r in records if r["kind"] == "trials" for t in r["trials"] if t["status"] == "done"]
 
 
 def load_twins(studies: Sequence[str]) -> pd.DataFrame:
@@ -61,7 +94,7 @@ def twins(records: list[Record], replays: Iterable[Record]) -> pd.DataFrame:
 
 def _run(record: Record, origin: Record, label: str, loss: float) -> tuple[Any, ...]:
     """A row of ``runs``: the trial, where it was trained, its final loss, and its arm's distance of seeds."""
-    versions = store.canonical({key: value for key, value in origin["machine"].items() if key not in PROCESSOR})
+    versions = canonical({key: value for key, value in origin["machine"].items() if key not in PROCESSOR})
     losses = [trial["final"]["val_loss"] for _, trial in finished([record])]
     seeds = float(np.mean([abs(a - b) for a, b in combinations(losses, 2)])) if len(losses) > 1 else nan
     who = (training(record, label), label, record["model_name"], record["activation"], record["config"]["scale"])

@@ -4,7 +4,7 @@ import grids
 import pytest
 
 from actlab.errors import BadInput
-from actlab.records.replays import load_twins, twins
+from actlab.records.twins import finished, load_twins, training, twins
 
 
 def arm(study, processor, losses, activation="relu", torch="2.13.0", **changes):
@@ -43,3 +43,23 @@ def test_only_the_processor_may_differ(changes):
         load_twins(["one"])
     same = [arm("one", "a", (2.0,)), arm("two", "a", (2.0,))]
     assert twins(same, [replay("other", "42", "b", 2.0)]).empty, "nor a replay of an unknown record"
+
+
+def runs(*records):
+    return {training(record, trial["label"]) for record, trial in finished(records)}
+
+
+def test_a_run_is_its_settings_and_seeds():
+    """What is only measured does not matter; a rate does, and so does a stream with another seed."""
+    base = runs(grids.record())
+    assert base == runs(grids.record(snapshots=[5], recipe={"device": "cuda", "evaluate_every": 3}))
+    assert not base & runs(grids.record(snapshots=[5], recipe={"device": "cpu", "learning_rate": 0.1}))
+    assert len(base & runs(grids.record(varies="init", fixed=42))) == 1
+    assert runs(grids.record(losses=(2.0, 2.1))) < base
+
+
+def test_the_committed_studies_share_trials():
+    """40 runs of the study of sources, 15 of the sizes and 10 extremes repeat the primary study."""
+    others = runs(*grids.committed("repro-lite"))
+    shared = {name: len(runs(*grids.committed(name)) & others) for name in ("sources", "scale", "extreme", "one-bit")}
+    assert shared == {"sources": 40, "scale": 15, "extreme": 10, "one-bit": 0}

@@ -2,13 +2,14 @@
 
 import hashlib
 
+import grids
 import pandas as pd
 import pytest
 from history import commit, git
 
 from actlab import paths
+from actlab.plans.history import commits, registrations
 from actlab.records import store
-from actlab.records.preregistration import commits, registrations
 
 
 def record(content, started):
@@ -40,6 +41,22 @@ def test_a_plan_that_is_nowhere_in_the_history_has_no_commit(repository, monkeyp
     assert (unknown.commit, unknown.committed) == ("", "")
     monkeypatch.setattr(paths, "ROOT", "/nowhere")
     assert commits("params/toy.yaml") == {}
+
+
+def begun(record):
+    """When the training of a record had begun at the latest: when it was written minus its longest trial."""
+    longest = max(sum(trial["seconds"].values()) for trial in record["trials"] if trial["status"] == "done")
+    return pd.Timestamp(record["provenance"]["date"]) - pd.Timedelta(seconds=longest)
+
+
+def test_every_rule_of_a_params_file_was_committed_before_the_training_of_its_study():
+    """Where the plan is a comment; trials may run side by side."""
+    if not commits("params/sources.yaml"):
+        pytest.skip("the history of the repository is not here")
+    studies = ("sources", "scale", "extreme", "autopsy-convlm", "autopsy-models", "autopsy-swiglu", "autopsy-overfit")
+    for study in (*studies, "extreme-small", "sources-small"):
+        first = min(begun(record) for record in grids.committed(study) if record["kind"] == "trials")
+        assert pd.Timestamp(next(iter(commits(f"params/{study}.yaml").values()))) < first, study
 
 
 def test_every_recorded_plan_of_this_repository_came_before_its_runs(committed):

@@ -1,0 +1,51 @@
+"""What was written before what, from the repository's history: registered plans against the runs that they plan.
+
+A record carries the hash of the params file that held its plan, and when each of its trials started.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import pandas as pd
+
+from actlab import paths
+from actlab.records.store import Record
+
+
+def registrations(records: Iterable[Record]) -> pd.DataFrame:
+    """A row a plan that records of one study were made under, the oldest first; none for records without a plan.
+
+    Columns: its ``version``; ``commit``, the first that holds the params file in this form, and when (``committed``,
+    ISO 8601), empty where the history does not have it; ``first_run``, when the first trial of these ``records`` began
+    to train, empty where a record does not say.
+    """
+    rows = [
+        {**plan, "study": record["study"], "first_run": min(str(t.get("started", "")) for t in record["trials"])}
+        for record in records
+        if (plan := record.get("provenance", {}).get("plan"))
+    ]
+    plan = ["version", "study", "sha256"]
+    by_plan = pd.DataFrame(rows, columns=[*plan, "first_run"]).groupby(plan)["first_run"]
+    found = by_plan.agg(first_run="min", records="size").reset_index()
+    first = [first_form(f"params/{row.study}.yaml", row.sha256) for row in found.itertuples()]
+    found[["commit", "committed"]] = pd.DataFrame(first, columns=["commit", "committed"])
+    return found.sort_values(["version", "first_run"])
+
+
+def commits(path: str) -> dict[str, str]:
+    """Hash -> when it was made (ISO 8601 with an offset) of the commits of a path, the oldest first (a copy or a
+    renamed file begins anew); none without git or history."""
+    lines = (paths.git("log", "--reverse", "--format=%H %cI", "--", path) or "").splitlines()
+    return dict(line.split() for line in lines)
+
+
+def first_form(path: str, sha256: str) -> tuple[str, str]:
+    """The first commit that holds a file in the form of this hash, and when it was made; empty where the history has
+    none."""
+    for commit, date in commits(path).items():
+        content = paths.git("show", f"{commit}:{path}") or ""
+        if hashlib.sha256(content.encode()).hexdigest() == sha256:
+            return commit, date
+    return "", ""
