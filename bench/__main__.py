@@ -5,9 +5,9 @@ import os
 import sys
 import time
 
-from bench import commands, dated, peers
+from bench import commands, dated, pairs, peers
 
-MEASUREMENTS = {"peers": peers.measure_all, "commands": commands.measure_all}
+MEASUREMENTS = {"peers": peers.measure_all, "commands": commands.measure_all, "pairs": pairs.measure_all}
 
 
 def save(name, measured):
