@@ -70,27 +70,20 @@ def curves(
     return primitives.lines(found, *labels, **look_of)
 
 
-def heat(table: pd.DataFrame, label: str, form: str = ".3f") -> Figure:
-    """A heat map of a table of numbers: its index down, its columns across, each number written in its cell."""
+def heat(table: pd.DataFrame, label: str, words: pd.DataFrame) -> Figure:
+    """A heat map of a table of numbers, its index down and its columns across; ``words``: what each cell says."""
     values = table.to_numpy(dtype=float)
+    down, across = values.shape
     with styled():
-        figure, (axes,) = canvas(1, 1, 1.6 + 0.85 * table.shape[1], 0.9 + 0.36 * table.shape[0])
+        figure, (axes,) = canvas(1, 1, 1.3 + across, 0.9 + 0.36 * down)
         image = axes.imshow(values, cmap="cividis", aspect="auto")
-        axes.set_xticks(range(table.shape[1]), list(map(str, table.columns)), fontsize=9)
-        axes.set_yticks(range(table.shape[0]), list(map(str, table.index)), fontsize=9)
+        axes.set_xticks(range(across), [*map(str, table.columns)])
+        axes.set_yticks(range(down), [*map(str, table.index)])
         axes.grid(visible=False)
         middle = (np.nanmin(values) + np.nanmax(values)) / 2
         for (i, j), number in np.ndenumerate(values):
-            ink = "white" if number < middle else "black"
-            axes.text(
-                j,
-                i,
-                "not run" if np.isnan(number) else f"{number:{form}}",
-                ha="center",
-                va="center",
-                color=ink,
-                fontsize=8,
-            )
+            ink = "black" if number > middle else "white"
+            axes.text(j, i, words.iat[i, j], ha="center", va="center", color=ink, fontsize=9)
         figure.colorbar(image, ax=axes, label=label)
     return keep(figure, table.rename_axis("row").reset_index().to_dict("records"))
 
