@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from actlab import paths
 from actlab.data import text
 from actlab.models import MODELS, SCALES
-from actlab.study.params import Params
+from actlab.study.params.language import Params
 
 torch.set_num_threads(1)
 SHARED = [HealthCheck.function_scoped_fixture]  # folders and patches that all examples of a test may share
@@ -130,9 +130,9 @@ def cats(monkeypatch):
 @pytest.fixture
 def no_own_parts():
     """What a test registers is gone after it."""
-    from actlab.study import parts
+    from actlab.study.plugins import identity
 
     yield
-    for table in parts.TABLES.values():
+    for table in identity.TABLES.values():
         table.clear()
-    parts.PARTS.clear()
+    identity.PARTS.clear()

@@ -11,7 +11,7 @@ from scipy import special
 
 from actlab.activations import ACTIVATIONS, PReLU, get_activation, slope
 from actlab.errors import BadInput
-from actlab.study.contracts import slopes
+from actlab.study.plugins.contracts import slopes
 
 
 def smelu(x, beta):

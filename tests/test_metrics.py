@@ -15,8 +15,8 @@ from scipy.special import rel_entr
 
 from actlab import metrics
 from actlab.errors import BadInput
-from actlab.study import contracts
 from actlab.study.defects import coded_pd
+from actlab.study.plugins import contracts
 
 
 @st.composite

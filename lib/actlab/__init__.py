@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from actlab.statistics.at_equal_loss import at_equal_loss, at_loss, equal_loss
     from actlab.statistics.beside_training import beside_training
     from actlab.statistics.contrasts import bound, contrasts, jackknife, means, without_each
-    from actlab.study.plugins import (
-        load_plugins,
+    from actlab.study.from_records.weights import load_model
+    from actlab.study.plugins.load import load_plugins
+    from actlab.study.plugins.register import (
         register_activation,
         register_metric,
         register_model,
         register_text,
     )
     from actlab.study.run import run_experiment
-    from actlab.study.weights import load_model
 
 __all__ = [
     "at_equal_loss",
@@ -54,15 +54,16 @@ HOMES = {
     "statistics.beside_training": ("beside_training",),
     "statistics.contrasts": ("bound", "contrasts", "jackknife", "means", "without_each"),
     "study.run": ("run_experiment",),
-    "study.weights": ("load_model",),
+    "study.from_records.weights": ("load_model",),
+    "study.plugins.load": ("load_plugins",),
 }
-"""Where the public names are, if not in ``study.plugins``; imported on first use: reading records needs no torch."""
+"""Where the public names are, if not in ``study.plugins.register``; imported on first use: records need no torch."""
 
 
 def __getattr__(name: str) -> Any:
     """The public names."""
     if name in __all__:
-        home = next((home for home, names in HOMES.items() if name in names), "study.plugins")
+        home = next((home for home, names in HOMES.items() if name in names), "study.plugins.register")
         return getattr(import_module(f"actlab.{home}"), name)
     raise AttributeError(f"module 'actlab' has no attribute {name!r}")
 

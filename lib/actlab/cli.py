@@ -68,14 +68,14 @@ def run(
     plugin: Plugins = None,
 ) -> None:
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
-    from actlab.study.startup import loading, start_fork_server
+    from actlab.study.workers.startup import loading, start_fork_server
 
     if workers > 1 and not scheduler and not dry_run:
         start_fork_server()  # first, so that it loads its libraries while this process loads its own
     with loading():
         from actlab.records import store
-        from actlab.study import overrides
         from actlab.study import run as study
+        from actlab.study.params import overrides
         from actlab.study.progress import StudyDisplay, tracked
         from actlab.study.record import failure_of
 
@@ -111,7 +111,7 @@ def run(
 @app.command("check-plugin")
 def check_plugin(file: Annotated[str, Argument(help="A Python file with parts of your own.")]) -> None:
     """Check your own parts by the contracts of ours (reach, causality, gradient, count); exit code 1 if one breaks."""
-    from actlab.study import contracts
+    from actlab.study.plugins import contracts
 
     broken = 0
     for each in contracts.check(file):
@@ -151,7 +151,7 @@ def report(
 ) -> None:
     """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
     from actlab import report as reports
-    from actlab.study.overrides import listed
+    from actlab.study.params.overrides import listed
 
     found = reports.load(study, listed(model), listed(activation), reference)
     for path in reports.write(found, out or Path("out") / study, (listed(formats) or ["png"]) if plots else ()):
@@ -189,8 +189,8 @@ def sample(
 ) -> None:
     """Let a recorded trial's model write: with weights from the cache or the study's folder `weights`, else trained
     again and held to the record."""
-    from actlab.study import sampling
-    from actlab.study.plugins import load_plugins
+    from actlab.study.from_records import sampling
+    from actlab.study.plugins.load import load_plugins
     from actlab.study.progress import StudyDisplay
 
     load_plugins(plugin or ())
@@ -221,8 +221,8 @@ def replay(
     """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, versions and
     the code that trains are the recorded ones."""
     from actlab.records.find import find
-    from actlab.study import replay as replays
-    from actlab.study.plugins import load_plugins
+    from actlab.study.from_records import replay as replays
+    from actlab.study.plugins.load import load_plugins
     from actlab.study.progress import StudyDisplay
 
     load_plugins(plugin or ())

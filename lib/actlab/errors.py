@@ -79,8 +79,8 @@ class UnknownName(BadInput):
 
 
 class Table(ChainMap[str, Row]):
-    """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/plugins.py`` registers
-    them); ``member``: makes the row of a name that belongs to a family, which no list can hold."""
+    """Rows by name: the built-in ones, which nothing replaces, then a user's own (``study/plugins/`` registers them);
+    ``member``: makes the row of a name that belongs to a family, which no list can hold."""
 
     def __init__(
         self, kind: str, rows: Iterable[tuple[str, Row]], member: Callable[[str], Row | None] = lambda name: None

@@ -28,7 +28,7 @@ def _catalogue() -> dict[str, dict[str, str]]:
     from actlab.metrics import ROWS
     from actlab.models import MODELS, SCALES
     from actlab.records.tables import COLUMNS
-    from actlab.study.parts import PARTS
+    from actlab.study.plugins.identity import PARTS
 
     counts = {folder.name: len([*folder.glob("*.json")]) for folder in paths.results().glob("*/")}
     own = {
@@ -60,7 +60,7 @@ def list_names(
 ) -> None:
     """The names that a params file, a notebook's parameters and a command may use."""
     from actlab.errors import Table
-    from actlab.study.plugins import load_plugins
+    from actlab.study.plugins.load import load_plugins
 
     load_plugins(plugin or ())
     for name, said in Table("list", _catalogue().items()).find(what).items():
@@ -83,7 +83,7 @@ def remove(study: Study, yes: Yes = False) -> None:
 def rename(study: Study, name: Annotated[str, Argument(help="Its new name.")], yes: Yes = False) -> None:
     """Rename a study of yours, in its records too."""
     from actlab.records import folders
-    from actlab.study.fields import folder
+    from actlab.study.params.fields import folder
 
     folder(name)
     files = folders.of_a_user(study)

@@ -9,7 +9,7 @@ import torch
 
 from actlab.activations import ACTIVATIONS, get_activation
 from actlab.models import MODELS
-from actlab.study.contracts import causality, gradients, identity, reach
+from actlab.study.plugins.contracts import causality, gradients, identity, reach
 
 EVERY = list(product(MODELS, ACTIVATIONS))
 FEW = [cell for cell in EVERY if cell[0] == "charlm" or cell[1] in ("relu", "swiglu", "random_prelu")]

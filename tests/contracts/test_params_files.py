@@ -4,7 +4,7 @@ import yaml
 from pydantic import BaseModel
 
 from actlab import paths
-from actlab.study.registered_plan import Plan
+from actlab.study.params.plan import Plan
 from actlab.study.run import read_params
 
 FILES = sorted((paths.ROOT / "params").glob("*.yaml"))

@@ -5,7 +5,7 @@ import pytest
 
 from actlab.explorer import panels
 from actlab.explorer.panels import Laboratory, SideBySide, TrainOne, side_by_side
-from actlab.study.params import Params
+from actlab.study.params.language import Params
 
 PARAMS = Params(iterations=6, evaluate_every=3, batch_size=2, prediction_windows=4)
 

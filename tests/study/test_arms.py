@@ -11,7 +11,7 @@ from actlab.errors import BadInput
 from actlab.models import SCALES
 from actlab.records.settings import DEFAULTS
 from actlab.study.arms import LATER_OF_RECIPE, TrialSpec, arms_of
-from actlab.study.params import Params
+from actlab.study.params.language import Params
 from actlab.study.run import read_params
 
 STREAMS = ("init", "order", "dropout")

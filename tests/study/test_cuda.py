@@ -9,7 +9,7 @@ from torch import nn
 
 from actlab.models import MODELS
 from actlab.study.arms import arms_of
-from actlab.study.params import Params
+from actlab.study.params.language import Params
 from actlab.study.run import run
 from actlab.study.trial import train_afresh
 from actlab.trainers import setup

@@ -12,12 +12,12 @@ from actlab.activations import ACTIVATIONS
 from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.study import sampling
 from actlab.study.arms import arm
 from actlab.study.curves import ADJUSTABLE, curve, curves, flow
+from actlab.study.from_records import sampling
+from actlab.study.from_records.sampling import written
 from actlab.study.kinds.characters import Characters, windows_of
-from actlab.study.params import Params
-from actlab.study.sampling import written
+from actlab.study.params.language import Params
 
 
 def spec(activation="gelu", model="charlm"):

@@ -11,7 +11,7 @@ from actlab.models import MODELS
 from actlab.study import defects
 from actlab.study.arms import arm
 from actlab.study.kinds.characters import Characters
-from actlab.study.params import Params
+from actlab.study.params.language import Params
 from actlab.trainers.seeds import generator
 
 MEASURED = {"pairing": "unpaired", "accuracy": "last_1000", "selection": "final", "evaluation": "200 random batches"}

@@ -17,7 +17,7 @@ from actlab.errors import BadInput, UnknownName
 from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.images import MnistParams
 from actlab.study.notebook import checked, given, injected, known
-from actlab.study.params import Params
+from actlab.study.params.language import Params
 
 PARAMETERS = 'model = "charlm"\ntrials = 3\nlearning_rate = 1e-3\nshow = "all"'
 CHECK = """from actlab.study.notebook import checked

@@ -12,12 +12,12 @@ import actlab
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.records import repro, store
-from actlab.study import parts
 from actlab.study.arms import arms_of
 from actlab.study.kinds import ablation
 from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.characters import Characters
-from actlab.study.params import Params
+from actlab.study.params.language import Params
+from actlab.study.plugins import identity as parts
 from actlab.study.run import load, run, run_experiment
 
 pytestmark = pytest.mark.usefixtures("no_own_parts")

@@ -17,11 +17,11 @@ from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.records import repro, store
 from actlab.records import tables as tidy
-from actlab.study import parts
-from actlab.study.contracts import check
 from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.images import MnistParams
-from actlab.study.params import Params
+from actlab.study.params.language import Params
+from actlab.study.plugins import identity
+from actlab.study.plugins.contracts import check
 from actlab.study.run import load, run
 
 pytestmark = pytest.mark.usefixtures("no_own_parts")
@@ -116,8 +116,8 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
     assert record["arm"] != plain["arm"]
     assert record["trials"] == plain["trials"]
     assert record["avg_half"] == pytest.approx(record["avg_total_variation"])
-    assert record["config"]["metrics"] == {"half": parts.hash_of("metric", "half")}
-    for table in parts.TABLES.values():
+    assert record["config"]["metrics"] == {"half": identity.hash_of("metric", "half")}
+    for table in identity.TABLES.values():
         table.clear()
     found = repro.read(store.load_study("toy"))
     assert found.models == ("charlm",)

@@ -11,8 +11,9 @@ from distributed import KilledWorker
 from faulty import cluster
 
 from actlab.errors import BadInput
-from actlab.study import pool
-from actlab.study.pool import EngineError, run_tasks
+from actlab.study.workers import dask, pool
+from actlab.study.workers.pool import run_tasks
+from actlab.study.workers.worker import EngineError
 
 
 def square(task, report):
@@ -109,7 +110,7 @@ def test_a_cluster_by_its_address(tmp_path):
 
 
 def test_no_scheduler_is_said(monkeypatch):
-    monkeypatch.setattr(pool, "CONNECT", 1)
+    monkeypatch.setattr(dask, "CONNECT", 1)
     with pytest.raises(EngineError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'.*tcp://host:8786"):
         list(run_tasks(square, [1], scheduler="tcp://127.0.0.1:9"))
     with pytest.raises(EngineError, match="no Dask scheduler answers at 'nonsense://x'"):
@@ -122,4 +123,4 @@ def test_a_task_that_ends_every_worker_is_a_sentence():
     done.add_done_callback = lambda call: call(done)
     client = Mock(submit=Mock(return_value=done))
     with pytest.raises(EngineError, match=r"task 1 of 1 ended its worker again and again .*fewer workers"):
-        list(pool._on_dask(client, square, [1], lambda *report: None, None))
+        list(dask.on_cluster(client, square, [1], lambda *report: None, False))

@@ -25,7 +25,7 @@ from actlab.study.kinds import images as sweep
 from actlab.study.kinds import kind_of, shards
 from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.images import MnistParams
-from actlab.study.params import Params
+from actlab.study.params.language import Params
 from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import _check_committed, load, run
 from actlab.trainers import setup

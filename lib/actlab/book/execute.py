@@ -17,7 +17,7 @@ from actlab import files, paths
 from actlab.book.pages import FOLDER, Page, load_pages
 from actlab.errors import ActlabError
 from actlab.records import store
-from actlab.study.startup import ONE_THREAD
+from actlab.study.workers.startup import ONE_THREAD
 
 TIMEOUT = 1200
 """Seconds for one cell."""

@@ -14,8 +14,9 @@ from actlab.models import SCALES, ModelConfig
 from actlab.records import store
 from actlab.records.settings import by_content
 from actlab.study.defects import CORRECTED, DOUBLED, OF_TRAINING, defects_of
-from actlab.study.params import Params, StudyParams
-from actlab.study.parts import Parts, own_metrics, parts_of
+from actlab.study.params.language import Params
+from actlab.study.params.study import StudyParams
+from actlab.study.plugins.identity import Parts, own_metrics, parts_of
 from actlab.study.tuning import Choice, chosen, tuned
 from actlab.trainers.recipes import Recipe
 

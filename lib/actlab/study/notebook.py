@@ -11,10 +11,10 @@ from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store, tables
 from actlab.records.settings import differing
-from actlab.study.startup import start_fork_server
+from actlab.study.workers.startup import start_fork_server
 
 if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
-    from actlab.study.params import StudyParams
+    from actlab.study.params.study import StudyParams
 
 WHERE = "the notebook's parameters"
 HEADING = "# Parameters"
@@ -38,7 +38,7 @@ def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mappin
     if namespace.get("train_missing") is True and namespace.get("workers") != 1:
         start_fork_server()  # it loads its libraries while this process loads its own
     from actlab.study.kinds import KINDS
-    from actlab.study.params import Params
+    from actlab.study.params.language import Params
 
     found: type[Any] = cls or Params
     given(namespace, [*found.model_fields, "kind"], **extra or {})
@@ -62,7 +62,7 @@ def given(namespace: dict[str, Any], others: Collection[str] = (), /, **declared
     for name, wanted in declared.items():
         value = namespace.get(name)
         if wanted is list and isinstance(value, str):
-            from actlab.study.fields import as_list
+            from actlab.study.params.fields import as_list
 
             value = namespace[name] = [*as_list(value)]
         if type(value) not in ((float, int) if wanted is float else (wanted,)):

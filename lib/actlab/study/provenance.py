@@ -26,12 +26,13 @@ TRAINING = 1
 
 def code_sha256(*parts: str) -> str:
     """Of the named files and folders of the package (all of it where none is named): their syntax trees without
-    docstrings, comments, imports and file names, so that words and moves change no hash; checksums of data by their
-    bytes."""
+    docstrings, comments, imports and file names, statement by statement, so that words and moves change no hash;
+    checksums of data by their bytes."""
     package = Path(__file__).resolve().parents[1]
     roots = [package / part for part in parts] or [package]
     files = {f for root in roots for f in (root, *root.rglob("*"))}
-    trees = [ast.dump(_bare(ast.parse(f.read_bytes()))) for f in files if f.suffix == ".py"]
+    modules = [_bare(ast.parse(f.read_bytes())) for f in files if f.suffix == ".py"]
+    trees = [ast.dump(statement) for module in modules for statement in module.body]
     sums = [f.read_text() for f in files if f.suffix == ".sha256"]
     return hashlib.sha256("\n".join(sorted([*trees, *sums])).encode()).hexdigest()
 

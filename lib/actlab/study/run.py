@@ -19,11 +19,12 @@ from actlab.study import provenance
 from actlab.study.kinds import KINDS, kind_of
 from actlab.study.kinds.kind import Kind
 from actlab.study.kinds.measure import Results
-from actlab.study.params import Params, StudyParams, read_mapping
-from actlab.study.pool import run_tasks
+from actlab.study.params.language import Params
+from actlab.study.params.study import StudyParams, read_mapping
 from actlab.study.progress import Event, Watch
 from actlab.study.record import check_growth, earlier, finish, recorded
 from actlab.study.trial import cached, record_of, run_trial
+from actlab.study.workers.pool import run_tasks
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from actlab.data.fetch import no_download
 from actlab.errors import DataError, RecordError
 from actlab.records import store, tables
 from actlab.study.kinds import kind_of
-from actlab.study.params import StudyParams
+from actlab.study.params.study import StudyParams
 from actlab.study.progress import in_time
 from actlab.study.trial import cached
 

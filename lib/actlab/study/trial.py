@@ -22,8 +22,8 @@ from actlab.records import store
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.measure import Results
-from actlab.study.parts import sources
-from actlab.study.pool import Report
+from actlab.study.plugins.identity import sources
+from actlab.study.workers.worker import Report
 from actlab.trainers import checkpoint, setup
 from actlab.trainers.evaluation import predict
 from actlab.trainers.windows import Windows

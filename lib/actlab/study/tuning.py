@@ -15,28 +15,15 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
 
-from pydantic import Field
-
 from actlab import paths
 from actlab.errors import BadInput
+from actlab.study.params.plan import Tuning
 from actlab.study.record import recorded
-from actlab.study.registered_plan import Checked
 
 Losses = Mapping[tuple[float, int], float]
 """(rate, seed) -> the loss at the end, in nats; lower is better."""
 Choice = tuple[list[Any], float | None]
 """What ``tuned`` returns."""
-
-
-class Tuning(Checked):
-    """The grid and the seeds of a study that chooses learning rates (or multiples of the published ones)."""
-
-    rates: list[float] = Field(min_length=2)
-    seeds: list[int] = Field(min_length=1)
-    keep: int = Field(2, ge=1)
-    factor: float = Field(2.0, gt=1)
-    least: float = Field(1e-5, gt=0)
-    most: float = Field(1e3, gt=0)
 
 
 def step(losses: Losses, rule: Tuning) -> tuple[list[tuple[float, int]], float | None]:

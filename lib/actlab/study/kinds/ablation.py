@@ -21,15 +21,15 @@ from actlab.optimizers import OPTIMIZERS, build_optimizer
 from actlab.records import store
 from actlab.records.settings import by_content
 from actlab.study.arms import Specified, taken, without_vocabulary
-from actlab.study.fields import ActivationName, Batch, Positive, Several, StudyName, TextName, Trials, one_of
 from actlab.study.kinds import shards
 from actlab.study.kinds.characters import dataset_of, results_of, weights
 from actlab.study.kinds.kind import Kind
 from actlab.study.kinds.measure import Results, batch_losses, mean
-from actlab.study.params import LanguageParams
-from actlab.study.parts import Parts, find_part, parts_of
-from actlab.study.pool import Report
+from actlab.study.params.fields import ActivationName, Batch, Positive, Several, StudyName, TextName, Trials, one_of
+from actlab.study.params.language import LanguageParams
+from actlab.study.plugins.identity import Parts, find_part, parts_of
 from actlab.study.tuning import chosen, tuned
+from actlab.study.workers.worker import Report
 from actlab.trainers.loop import train_tokens
 from actlab.trainers.recipes import SCHEDULES, TokenRecipe
 from actlab.trainers.seeds import generator, init_streams

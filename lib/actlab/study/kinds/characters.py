@@ -19,9 +19,9 @@ from actlab.study.arms import ALL, BFLOAT16, Arm, TrialSpec
 from actlab.study.kinds import baselines
 from actlab.study.kinds.kind import Kind
 from actlab.study.kinds.measure import Results, Trained, mean
-from actlab.study.params import Params
-from actlab.study.parts import find_part, said_of
-from actlab.study.pool import Report
+from actlab.study.params.language import Params
+from actlab.study.plugins.identity import find_part, said_of
+from actlab.study.workers.worker import Report
 from actlab.trainers import checkpoint, setup
 from actlab.trainers.determinism import perturb
 from actlab.trainers.evaluation import evaluate, predict

@@ -22,12 +22,12 @@ from actlab.errors import LIMITS
 from actlab.models.ffn import FFN, count, networks
 from actlab.records import store
 from actlab.study.arms import Specified, taken
-from actlab.study.fields import Batch, Positive, Several, StudyName, Trials, one_of
 from actlab.study.kinds.kind import Kind
 from actlab.study.kinds.measure import Results, mean
-from actlab.study.params import StudyParams
-from actlab.study.parts import Parts, find_part, parts_of
-from actlab.study.pool import Report
+from actlab.study.params.fields import Batch, Positive, Several, StudyName, Trials, one_of
+from actlab.study.params.study import StudyParams
+from actlab.study.plugins.identity import Parts, find_part, parts_of
+from actlab.study.workers.worker import Report
 from actlab.trainers.seeds import generator, init_streams
 from actlab.trainers.stacked import Stack, evaluate, train
 

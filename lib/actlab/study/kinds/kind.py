@@ -12,8 +12,8 @@ from torch import Tensor
 from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study.kinds.measure import Results
-from actlab.study.params import StudyParams
-from actlab.study.pool import Report
+from actlab.study.params.study import StudyParams
+from actlab.study.workers.worker import Report
 from actlab.trainers.windows import Windows
 
 

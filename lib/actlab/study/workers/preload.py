@@ -3,7 +3,7 @@ was then."""
 
 import signal
 
-from actlab.study.startup import loading
+from actlab.study.workers.startup import loading
 
 _interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
 with loading():

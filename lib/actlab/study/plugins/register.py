@@ -3,28 +3,20 @@ sent their text."""
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
-import linecache
 import re
-import sys
-import traceback
-from collections.abc import Callable, Iterable
-from importlib.util import find_spec
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any
-from zlib import crc32
 
 import torch
 from torch import Tensor
 
 from actlab.activations import Activation
-from actlab.errors import ActlabError, BadInput
-from actlab.files import read_text
+from actlab.errors import BadInput
 from actlab.models import LanguageModel, Model
-from actlab.study.parts import PARTS, TABLES, Part, PluginFile, parts_in, plugin_files
+from actlab.study.plugins.identity import PARTS, TABLES, Part
+from actlab.study.plugins.load import RUNNING
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 RESERVED = {
@@ -32,8 +24,6 @@ RESERVED = {
     *("relative_pd", "churn_win", "churn_loss", "churn_neutral"),
 }
 """What pairs and trials of a record call their own numbers."""
-RUNNING: list[PluginFile] = []
-"""The plug-in file that is being run, if one is."""
 
 
 def _also_as_decorator(register: Callable[..., None]) -> Callable[..., Any]:
@@ -170,79 +160,3 @@ def register_metric(name: str, function: Any, *, label: str = "", note: str = ""
 
     rows(*(torch.linspace(-1, end, 3 * 64).sin().view(3, 64).softmax(1) for end in (1, 20)))
     _add("metric", name, function, rows, label=label or name, note=note)
-
-
-def load_plugins(files: Iterable[str]) -> None:
-    """Read plug-in files and register their parts; a file that is loaded with this content already is left alone.
-
-    Raises:
-        BadInput: a file that cannot be read or run, imports a file of the user's, or registers nothing.
-    """
-    for name in files:
-        try:
-            place = Path(name).expanduser().resolve()
-            execute(PluginFile(name, place, read_text(place, "plug-in")))
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"cannot read the plug-in {name} (seen from the current folder): {error}") from None
-
-
-def execute(file: PluginFile) -> None:
-    """Run a plug-in and register its parts, in place of those that an earlier version of the file registered."""
-    if file in plugin_files():
-        return
-    _forget(file)
-    module = ModuleType(f"actlab_plugin_{file.place.stem}_{crc32(bytes(file.place)):08x}")
-    module.__file__ = str(file.place)
-    sys.modules[module.__name__] = module  # dataclasses and pickle look a class's module up
-    linecache.cache[file.name] = len(file.text), None, file.text.splitlines(keepends=True), file.name  # for inspect
-    RUNNING.append(file)
-    try:
-        code = compile(_checked(file), file.name, "exec", dont_inherit=True)
-        exec(code, module.__dict__)  # noqa: S102  # the user's own file
-    except (Exception, SystemExit) as error:
-        _forget(file)
-        if isinstance(error, ActlabError):
-            raise BadInput(f"plug-in {file.name}: {error}") from None
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file.name]
-        line = lines[-1] if lines else getattr(error, "lineno", None)
-        raise BadInput(f"plug-in {file.name}, line {line or '?'}: {type(error).__name__}: {error}") from error
-    finally:
-        RUNNING.pop()
-    if not parts_in(file.place):
-        allowed = ", ".join(f"actlab.register_{kind}" for kind in ("activation", "model", "text", "metric"))
-        raise BadInput(f"the plug-in {file.name} registers nothing: it may call {allowed}")
-
-
-def _forget(file: PluginFile) -> None:
-    for part in parts_in(file.place):
-        del PARTS[part.kind, part.name], TABLES[part.kind][part.name]
-
-
-def _checked(file: PluginFile) -> ast.Module:
-    """The file's statements; it may import packages only, since its hash could not see a change of another file."""
-    tree = ast.parse(file.text, file.name)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            relative = isinstance(node, ast.ImportFrom) and node.level
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-            for name in names:
-                if relative or from_package(name) is False:
-                    raise BadInput(
-                        f"line {node.lineno} imports {name}, a file that no hash follows: put all into one file"
-                    )
-    return tree
-
-
-def from_package(module: str) -> bool | None:
-    """Whether a module belongs to Python, to actlab or to an installed package, whose versions are in every record;
-    ``None`` where it is not found."""
-    root = module.split(".")[0]
-    if root in sys.stdlib_module_names | {"builtins", "actlab"}:
-        return True
-    try:
-        spec = find_spec(root)
-    except (ValueError, ImportError):
-        spec = None
-    places = [spec.origin or "", *(spec.submodule_search_locations or [])] if spec else []
-    inside = any({"site-packages", "dist-packages"} & set(Path(place).parts) for place in places)
-    return inside if spec else None

@@ -1,5 +1,5 @@
-"""The registered plan of a confirmatory study: hypotheses, outcomes, families and margins as data, named by the hash of
-its params file.
+"""What is decided before the runs: how learning rates are tuned; the registered plan of a confirmatory study, as data
+named by the hash of its params file.
 
 A record made under a plan carries the hash of the file that held it.  That the file was committed before the training
 began is read from the repository's history (``actlab.plans.history``), not from memory.
@@ -16,6 +16,17 @@ class Checked(BaseModel):
     """Unknown keys and wrong types are refused; nothing changes after entry."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Tuning(Checked):
+    """The grid and the seeds of a study that chooses learning rates (or multiples of the published ones)."""
+
+    rates: list[float] = Field(min_length=2)
+    seeds: list[int] = Field(min_length=1)
+    keep: int = Field(2, ge=1)
+    factor: float = Field(2.0, gt=1)
+    least: float = Field(1e-5, gt=0)
+    most: float = Field(1e3, gt=0)
 
 
 class Hypothesis(Checked):

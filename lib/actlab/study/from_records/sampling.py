@@ -17,12 +17,12 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
+from actlab.study.from_records.weights import kept_model
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.characters import dataset_of
-from actlab.study.pool import Report
 from actlab.study.progress import Event, Watch
 from actlab.study.trial import specification
-from actlab.study.weights import kept_model
+from actlab.study.workers.worker import Report
 from actlab.trainers.seeds import generator
 
 

@@ -17,12 +17,13 @@ from actlab import paths
 from actlab.errors import ActlabError, UnknownName
 from actlab.records import repro, settings, store
 from actlab.study import provenance
+from actlab.study.from_records.weights import check_here
 from actlab.study.kinds import kind_of
-from actlab.study.pool import Report, run_tasks
 from actlab.study.progress import Event, Watch
 from actlab.study.record import bits_of, differing
 from actlab.study.trial import far_apart, recorded_trial, specification, train_afresh
-from actlab.study.weights import check_here
+from actlab.study.workers.pool import run_tasks
+from actlab.study.workers.worker import Report
 
 
 @dataclass(frozen=True)

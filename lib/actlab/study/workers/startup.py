@@ -27,7 +27,7 @@ def start_fork_server() -> None:
     for name in [name for name in kept if name.startswith("ACTLAB_")]:
         del os.environ[name]
     try:
-        forkserver.set_forkserver_preload(["actlab.study.preload"])
+        forkserver.set_forkserver_preload(["actlab.study.workers.preload"])
         forkserver.ensure_running()
     finally:
         os.environ.clear()

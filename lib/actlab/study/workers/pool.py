@@ -3,13 +3,9 @@ Dask cluster. Decides nothing about what they compute."""
 
 from __future__ import annotations
 
-import logging
 import multiprocessing
 import os
-import queue
 import signal
-import time
-import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -21,36 +17,17 @@ from typing import Any, TypeVar
 
 import torch
 
-from actlab.errors import ActlabError, BadInput
-from actlab.study import plugins, provenance, startup
-from actlab.study.parts import PluginFile, plugin_files
+from actlab.study import provenance
+from actlab.study.plugins.identity import PluginFile, plugin_files
+from actlab.study.workers import startup
+from actlab.study.workers.worker import GIVEN_UP, EngineError, Report, work
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Report = Callable[[int, float], None]
-"""Called by a task with (iteration, loss)."""
-
-REPORTS_EVERY = 0.2
-"""Seconds between the reports of one task that travel to the client."""
 LISTENS_EVERY = 0.1
 """Seconds between looks at what processes of this machine report."""
 MOST_DEATHS = 3
 """Of the process that works on one task, before the task is given up."""
-CONNECT = 10
-"""Seconds in which a scheduler must answer."""
-GPU = "GPU"
-"""Name of the Dask resource that a task on a GPU takes: start such workers with ``dask worker --resources GPU=1``."""
-WORDS = {"trial_code_sha256": "code", "machine": "machine"}
-
-
-GIVEN_UP = (
-    "task {} of {} ended its worker again and again (out of memory?): what had ended is kept; start again, with fewer "
-    "workers or smaller batches"
-)
-
-
-class EngineError(ActlabError):
-    """Workers or scheduler that cannot be reached any more; what had ended is kept."""
 
 
 def run_tasks(
@@ -86,10 +63,12 @@ def run_tasks(
     if not scheduler:
         yield from _on_processes(function, tasks, min(workers, len(tasks)), tell)
         return
-    with remote(scheduler) as client:
+    from actlab.study.workers import dask
+
+    with dask.connected(scheduler) as client:
         if client.dashboard_link:
             say(f"dashboard: {client.dashboard_link}")
-        yield from _on_dask(client, function, tasks, tell, {GPU: 1} if gpu else None)
+        yield from dask.on_cluster(client, function, tasks, tell, gpu)
 
 
 def _on_processes(function: Any, tasks: Sequence[Any], workers: int, tell: Any) -> Iterator[tuple[Any, Any]]:
@@ -136,7 +115,7 @@ def _on_processes(function: Any, tasks: Sequence[Any], workers: int, tell: Any) 
 
 
 _given: tuple[Any, dict[str, Any], Sequence[PluginFile]] = None, {}, ()
-"""Of a process of this machine: where its reports go, and what ``_ready`` asks for."""
+"""Of a process of this machine: where its reports go, and what ``worker.ready`` asks for."""
 
 
 def _begin(number: int, outbox: Any, settings: dict[str, str], *given: Any) -> None:
@@ -157,91 +136,4 @@ def _begin(number: int, outbox: Any, settings: dict[str, str], *given: Any) -> N
 
 def _work(function: Any, task: Any, place: int) -> Any:
     outbox, there, own = _given
-    _ready(there, own, f"process {os.getpid()}")
-    return function(task, _seldom(lambda iteration, loss: outbox.send((place, iteration, loss))))
-
-
-def _seldom(tell: Report) -> Report:
-    """Passes on a report every ``REPORTS_EVERY`` seconds."""
-    last = 0.0
-
-    def report(iteration: int, loss: float) -> None:
-        nonlocal last
-        if time.monotonic() - last >= REPORTS_EVERY:
-            last = time.monotonic()
-            tell(iteration, loss)
-
-    return report
-
-
-def _ready(there: dict[str, Any], own: Sequence[PluginFile], who: str) -> None:
-    """A user's own parts are loaded; ``BadInput`` where this worker has another code or machine than the client."""
-    for what, mine in provenance.here().items():
-        if mine != there[what]:
-            raise BadInput(
-                f"the worker {who} has another {WORDS[what]} than the process that started the study "
-                f"({mine} against {there[what]}): "
-                "results would not be comparable bit for bit; start the study on a machine of the workers' kind, "
-                "from the same checkout"
-            )
-    for file in own:
-        plugins.execute(file)
-
-
-def _on_dask(
-    client: Any, function: Any, tasks: Sequence[Any], tell: Any, resources: dict[str, int] | None
-) -> Iterator[tuple[Any, Any]]:
-    from distributed import KilledWorker
-
-    inbox: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
-    topic = f"actlab-{uuid.uuid4()}"
-    client.subscribe_topic(topic, lambda event: inbox.put(("report", event[1])))
-    given = provenance.here(), plugin_files()
-    places = {}
-    for place, task in enumerate(tasks):
-        future = client.submit(
-            _call, function, task, place, topic, *given, key=f"{topic}-{place}", priority=-place, resources=resources
-        )
-        places[future] = place
-        future.add_done_callback(lambda done: inbox.put(("done", done)))
-    while places:
-        kind, item = inbox.get()
-        if kind == "report":
-            place, *told = item
-            tell(tasks[place], *told)
-            continue
-        place = places.pop(item)
-        if item.status not in ("finished", "error"):
-            raise EngineError(
-                f"the scheduler went away with {len(places) + 1} of {len(tasks)} tasks unfinished; what had ended is "
-                "kept: start again"
-            )
-        try:
-            yield tasks[place], item.result()
-        except KilledWorker as error:
-            raise EngineError(GIVEN_UP.format(place + 1, len(tasks))) from error
-
-
-def _call(function: Any, task: Any, place: int, topic: str, there: dict[str, Any], own: Sequence[PluginFile]) -> Any:
-    """Runs in a worker."""
-    from distributed import get_worker  # the client's process may never need it
-
-    worker = get_worker()
-    _ready(there, own, worker.address)
-    return function(task, _seldom(lambda iteration, loss: worker.log_event(topic, (place, iteration, loss))))
-
-
-def remote(scheduler: str) -> Any:
-    """A client of the Dask scheduler at an address, which ends with its context."""
-    from distributed import Client
-
-    try:
-        client = Client(scheduler, timeout=CONNECT, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise EngineError(
-            f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({error}); an address looks like "
-            "tcp://host:8786"
-        ) from None
-    for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    return client
+    return work(function, task, place, outbox.send, f"process {os.getpid()}", there, own)

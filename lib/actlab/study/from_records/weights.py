@@ -17,10 +17,10 @@ from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
-from actlab.study.parts import find_part
-from actlab.study.pool import Report
+from actlab.study.plugins.identity import find_part
 from actlab.study.trial import cached, check_data, recorded_trial, run_trial, specification, trained_model
 from actlab.study.trial import with_weights as built
+from actlab.study.workers.worker import Report
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
 

@@ -19,8 +19,8 @@ from actlab import metrics
 from actlab.activations import ACTIVATIONS, Activation
 from actlab.data.text import corpus_of
 from actlab.models import MODELS, SCALES, LanguageModel, ModelConfig, count_parameters
-from actlab.study.parts import Part, parts_in
-from actlab.study.plugins import load_plugins
+from actlab.study.plugins.identity import Part, parts_in
+from actlab.study.plugins.load import load_plugins
 from actlab.trainers.seeds import generator, init_streams
 
 TINY = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.0)

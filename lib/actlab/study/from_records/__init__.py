@@ -1,0 +1,1 @@
+"""Back from a record: its networks, trained again or loaded."""

@@ -1,0 +1,1 @@
+"""What a params file may say."""

@@ -1,0 +1,109 @@
+"""What the params of every kind of study share: a YAML file, checked on entry."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from pydantic import ValidationError, model_validator
+
+from actlab.errors import LIMITS, BadInput, UnknownName, brief
+from actlab.files import parse_yaml, read_bytes
+from actlab.study.params.fields import BEFORE, Plugins, Seed, StudyName, Trials, as_list
+from actlab.study.params.plan import Checked
+
+SHOWN = 3
+"""Wrong fields that one message names."""
+
+
+def _numbers(value: Any) -> Any:
+    """With 1e-3 as a number, which PyYAML takes for text where no point is in it."""
+    if isinstance(value, dict):
+        return {key: _numbers(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_numbers(each) for each in value]
+    return float(value) if isinstance(value, str) and re.fullmatch(r"-?\d+e[+-]?\d{1,3}", value) else value
+
+
+class StudyParams(Checked):
+    """What every kind of study's parameters share: unknown keys and wrong types are refused, nothing changes after
+    entry."""
+
+    plugins: Plugins = ()
+    """Python files with parts of your own, seen from the current folder."""
+    study: StudyName
+    """Folder of the records below results/."""
+    trials: Trials
+    """Independently seeded training runs of each arm."""
+    seed: Seed = 42
+    """Of the first trial; the others follow it."""
+    factors: ClassVar[tuple[str, ...]]
+    """Fields whose levels make the arms."""
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any], where: str = "the parameters") -> Self:
+        """Checked parameters from plain values (a list may stand for a tuple).
+
+        Raises:
+            BadInput: with every field that is wrong, what it was given and what is allowed.
+        """
+        for key in values:
+            if key not in cls.model_fields:
+                raise UnknownName("parameter", key, cls.model_fields, where)
+        found = _numbers({**values})
+        try:
+            if found.get("plugins"):  # none of them runs for a file that is wrong otherwise
+                cls.model_validate(found, context=BEFORE)
+            return cls.model_validate(found)
+        except ValidationError as error:
+            wrong = error.errors()
+            first = [item for item in wrong if item["loc"][:1] == ("plugins",)]  # others may follow from it
+            told = [_explain(item) for item in (first or wrong)[:SHOWN]]
+            more = f"; and {len(wrong) - SHOWN} more" if len(first or wrong) > SHOWN else ""
+            raise BadInput(f"{where}: {'; '.join(told)}{more}") from None
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Self:
+        if (arms := math.prod(max(1, len(as_list(getattr(self, name)))) for name in self.factors)) > LIMITS["arms"]:
+            raise BadInput(f"{' x '.join(self.factors)} make {arms:,} arms: {LIMITS['arms']:,} at most")
+        return self
+
+    @classmethod
+    def load(cls, path: Path, own: Sequence[str] = ()) -> Self:
+        """Checked parameters from a YAML file of this kind; ``own``: plug-in files beside those that it names."""
+        values = read_mapping(path)
+        values.pop("kind", None)
+        if own:
+            values["plugins"] = list(dict.fromkeys([*as_list(values.get("plugins", [])), *own]))
+        return cls.parse(values, str(path))
+
+    def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
+        """A checked copy with some fields changed."""
+        return self.parse({**self.model_dump(), **changes}, where)
+
+
+def _explain(item: Any) -> str:
+    place = ".".join(map(str, item["loc"]))
+    message = item["msg"].removeprefix("Value error, ")
+    return f"{place}={brief(item['input'])}: {message}" if place else message
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file; ``BadInput`` names a file that holds none."""
+    try:
+        content = read_bytes(path, "params file")
+        text = content.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot read {path}: {error}") from None
+    values, names = parse_yaml(text, str(path))
+    if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
+        raise BadInput(f"{path} must hold one `name: value` mapping, found {type(values).__name__}")
+    if len(names) > len(values):
+        raise BadInput(f"{path} gives {max(names, key=names.count):.100} more than once")
+    if isinstance(values.get("plan"), dict):
+        values["plan"]["sha256"] = hashlib.sha256(content).hexdigest()
+    return values

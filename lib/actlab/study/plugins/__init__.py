@@ -1,0 +1,1 @@
+"""Parts of a user's own: plug-in files."""

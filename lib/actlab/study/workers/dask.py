@@ -1,0 +1,75 @@
+"""Tasks on a Dask cluster, by the address of its scheduler."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from actlab.study import provenance
+from actlab.study.plugins.identity import plugin_files
+from actlab.study.workers.worker import GIVEN_UP, EngineError, work
+
+CONNECT = 10
+"""Seconds in which a scheduler must answer."""
+GPU = "GPU"
+"""Name of the Dask resource that a task on a GPU takes: start such workers with ``dask worker --resources GPU=1``."""
+
+
+def on_cluster(client: Any, function: Any, tasks: Sequence[Any], tell: Any, gpu: bool) -> Iterator[tuple[Any, Any]]:
+    """Yield (task, result) as tasks end; ``gpu``: each takes one ``GPU`` of the workers."""
+    from distributed import KilledWorker
+
+    inbox: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+    topic = f"actlab-{uuid.uuid4()}"
+    client.subscribe_topic(topic, lambda event: inbox.put(("report", event[1])))
+    given = provenance.here(), plugin_files()
+    places, resources = {}, {GPU: 1} if gpu else None
+    for place, task in enumerate(tasks):
+        future = client.submit(
+            _call, function, task, place, topic, *given, key=f"{topic}-{place}", priority=-place, resources=resources
+        )
+        places[future] = place
+        future.add_done_callback(lambda done: inbox.put(("done", done)))
+    while places:
+        kind, item = inbox.get()
+        if kind == "report":
+            place, *told = item
+            tell(tasks[place], *told)
+            continue
+        place = places.pop(item)
+        if item.status not in ("finished", "error"):
+            raise EngineError(
+                f"the scheduler went away with {len(places) + 1} of {len(tasks)} tasks unfinished; what had ended is "
+                "kept: start again"
+            )
+        try:
+            yield tasks[place], item.result()
+        except KilledWorker as error:
+            raise EngineError(GIVEN_UP.format(place + 1, len(tasks))) from error
+
+
+def _call(function: Any, task: Any, place: int, topic: str, *given: Any) -> Any:
+    """Runs in a worker."""
+    from distributed import get_worker  # the client's process may never need it
+
+    worker = get_worker()
+    return work(function, task, place, lambda event: worker.log_event(topic, event), worker.address, *given)
+
+
+def connected(scheduler: str) -> Any:
+    """A client of the Dask scheduler at an address, which ends with its context."""
+    from distributed import Client
+
+    try:
+        client = Client(scheduler, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise EngineError(
+            f"no Dask scheduler answers at {scheduler!r} within {CONNECT} s ({error}); an address looks like "
+            "tcp://host:8786"
+        ) from None
+    for name in ("distributed.client", "asyncio"):  # they would print tracebacks when the scheduler goes away
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return client
