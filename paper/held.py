@@ -10,8 +10,7 @@ from actlab.book import front
 from actlab.figures import plots
 from actlab.plans import arms, plan_of
 from actlab.records.twins import load_twins
-from actlab_audit import ledger, readings
-from actlab_audit.autopsy import pictures
+from actlab_audit import ledger
 
 TV, arm = "total_variation", ["model", "activation"]
 
@@ -260,6 +259,15 @@ both = (
     .rename("value")
     .reset_index()
 )
+kind, end = "defective", []
+for study in ("autopsy-swiglu", "autopsy-models", "autopsy-convlm"):
+    read, same = (actlab.load_pairs(study, of, kind) for of in ("published", "along"))
+    alone = (read["first"] == read["second"]).map({True: "one network, other inputs", False: "two seeds, other inputs"})
+    same["coded_pd"] = same["total_variation"]
+    end += [read.assign(compared=alone), same.assign(compared="two seeds, same inputs")]
+end = pd.concat(end).query("iteration == iterations")
+itself = actlab.means(end, "coded_pd", [*arm, "compared"])
+itself["network"] = itself["model"] + ", " + itself["activation"]
 figures = {
     **front.figures(),
     "equal": plots.forest(
@@ -270,6 +278,8 @@ figures = {
         margin=margin,
     ),
     "bit": plots.forest(both, "total variation (logarithmic)", value="value", series="change", log=True),
-    "itself": pictures.figure_itself(readings.gather()),
+    "itself": plots.forest(
+        itself, "mean total variation (0 to 1)", "estimate", panel="", row="network", series="compared", height=2.6
+    ),
 }
 tables = {"verdicts": ledger.table(judged).drop(columns="meaning"), "ledger": judged}

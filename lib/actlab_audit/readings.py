@@ -1,22 +1,14 @@
-"""What the autopsy reads: arms trained under the published protocol, each read both ways, and the corrected arms at the
-same scale."""
+"""Arms trained under the published protocol, each read both ways: as published and correctly."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from actlab.records import store
-from actlab.records.repro import ArmResults, Grid, matrix, read
-from actlab.records.settings import usual
+from actlab.records.repro import ArmResults, matrix
 from actlab.records.store import Record
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval, pair_mean
-
-STUDIES = ("autopsy-swiglu", "autopsy-models", "autopsy-convlm")
-CORRECTED, LONGER, ALONE, OVERFIT = OTHERS = "repro-lite", "tinylstm-long", "autopsy", "autopsy-overfit"
-READ = (*STUDIES, *OTHERS)
-"""Every study that is read."""
 
 
 @dataclass(frozen=True)
@@ -60,30 +52,8 @@ class Reading:
         """``train_loss``, ``val_loss`` or ``val_accuracy`` on all positions, with a t interval over trials."""
         return mean_interval([trial[name] for trial in self._at(iteration)["trials"]])
 
-    def published(self) -> Estimate:
-        """Accuracy at the end (%), as the reference study's code measures it."""
-        return mean_interval([trial["val_accuracy"] for trial in self._at(None)["as_published"]["trials"]])
-
     def _pairs(self, pairs: Iterable[Record], metric: str) -> Estimate:
         return pair_mean(matrix(self.arm.done, pairs, metric))
-
-
-@dataclass(frozen=True)
-class Autopsy:
-    """Readings by (model, activation); the corrected grid; the longer run of tinylstm; arms whose activation was
-    ignored and nothing else wrong; arms that overfit a small text."""
-
-    on: dict[tuple[str, str], Reading]
-    off: Grid
-    longer: Grid
-    ignored: Grid
-    overfit: Grid
-
-
-def gather() -> Autopsy:
-    """Everything that is recorded."""
-    grids = (read(usual(store.load_study(study))) for study in OTHERS)
-    return Autopsy(readings(r for study in STUDIES for r in store.load_study(study)), *grids)
 
 
 def readings(records: Iterable[Record]) -> dict[tuple[str, str], Reading]:

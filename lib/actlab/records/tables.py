@@ -19,14 +19,11 @@ from actlab.records.settings import cell_of, differing, kind_of, named, place, s
 from actlab.records.store import Record
 
 COLUMNS: dict[str, tuple[str, str]] = read_yaml(Path(__file__).with_name("columns.yaml"))
-"""Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``, by their
-names."""
-
-
+"""Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``."""
 KINDS = ("trials", "floor", "perturbed", "defective", "all")
 """What ``load`` can be asked for: the runs of a study (the default), repetitions of one seed, repetitions of several
 seeds with something changed, runs under a published defect, everything."""
-BLOCKS = ("end", "along", "average", "ensembles", "equal_compute")
+BLOCKS = ("end", "along", "average", "ensembles", "equal_compute", "published")
 """The pairs that ``load_pairs`` can be asked for."""
 MEASURED = {"trials": ["best_val_loss"], "mnist": ["test_loss", "test_accuracy", "collapsed"], "ablation": []}
 """Kind of record -> what its trials have beyond ``SCORES``."""
@@ -61,8 +58,7 @@ def load(study: str, kind: str = "trials") -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def load_curves(study: str, kind: str = "trials") -> pd.DataFrame:
     """A row a run and evaluation during training: the arm's columns, ``seed``, ``trial``, ``iteration`` and
-    ``train_loss``, ``val_loss`` (nats), ``val_accuracy`` (%); a run that diverged ends early. An image sweep has
-    none."""
+    ``train_loss``, ``val_loss`` (nats), ``val_accuracy`` (%); a run that diverged ends early. Not of image sweeps."""
     rows = [
         arm | _label(trial) | {"iteration": entry["iteration"]} | {name: entry.get(name) for name in SCORES}
         for record, arm in _arms(*_chosen(study, kind))
@@ -80,7 +76,8 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
         of: ``end`` (as ``load``); ``along`` (at every snapshot and at the end: column ``iteration``); ``average``
             (of averaged weights: column ``decay``); ``ensembles`` of whole runs and, of shorter ones that cost
             together what one run costs, ``equal_compute`` (column ``size``; ``first`` and ``second`` are tuples of
-            members, of which they share none).
+            members, of which they share none); ``published`` (as ``along``, but each network on inputs of its own, one
+            network with itself too; ``coded_pd``: total variation, were the inputs the same).
         kind: as of ``load``.
     """
     _known("pairs", of, BLOCKS)
@@ -90,7 +87,7 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
         for about, pairs in _blocks(record, of)
         for pair in pairs
     ]
-    about = {"end": [], "along": ["iteration"], "average": ["decay"], "ensembles": ["size"]}
+    about = {"end": [], "along": ["iteration"], "average": ["decay"], "ensembles": ["size"], "published": ["iteration"]}
     return _table(rows, ["setting", *about.get(of, ["iteration", "size"]), *PAIR])
 
 
@@ -98,9 +95,13 @@ def load_losses(study: str, of: str = "average") -> pd.DataFrame:
     """A row a network that is no single run: ``val_loss`` (nats) of every run's averaged weights (columns ``seed``,
     ``decay``, also ``val_accuracy``), or of every ensemble at equal training compute (``size``, ``members``,
     ``iteration``; loss of the mean probabilities on the windows where predictions are compared); ``single_loss``: of
-    the same runs as single networks of all steps, on the same text."""
-    _known("losses", of, ("average", "equal_compute"))
-    arms, rows = _arms(*_chosen(study, "trials")), []
+    the same runs as single networks of all steps, on the same text. ``published``: of runs with published defects, as
+    the published code measures them."""
+    _known("losses", of, ("average", "equal_compute", "published"))
+    arms, rows = _arms(*_chosen(study, "defective" if of == "published" else "trials")), []
+    if of == "published":
+        rows = [arm | _label(one) | one for r, arm in arms for one in r.get("as_published", {}).get("trials", ())]
+        return _table(rows, [*RUN, *SCORES[1:]])
     for record, arm in arms if of == "average" else ():
         for trial in record["trials"]:
             found = trial.get("average") or {}
@@ -272,6 +273,10 @@ def _blocks(record: Record, of: str) -> Iterator[tuple[dict[str, Any], list[Reco
         found = record.get("average") or {}
         found = found if isinstance(found, dict) else {record["config"]["recipe"]["average"]: found}
         yield from (({"decay": float(decay)}, pairs) for decay, pairs in found.items())
+    elif of == "published":
+        for entry in (*record.get("trajectory", ()), last | record):
+            if found := entry.get("as_published"):
+                yield {"iteration": entry["iteration"]}, [*found.get("pairs", ()), *found.get("itself", ())]
     elif of == "ensembles":
         yield from (({"size": int(size)}, pairs) for size, pairs in record.get("ensembles", {}).items())
     else:
