@@ -9,6 +9,7 @@ from scipy import stats
 
 from actlab import paths, report
 from actlab.errors import BadInput, UnknownName
+from actlab.report import summary
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def study():
 
 
 def summary_of(study, *only):
-    return report.in_words(report.load(study, *only))
+    return summary.text(report.load(study, *only))
 
 
 @pytest.mark.slow
@@ -118,7 +119,7 @@ def test_every_kind_of_study_is_reported(committed, tmp_path, name):
     assert {"summary.txt", "trials.csv", "estimates.csv", "differences.csv", "table_val_loss.tex"} <= written
     assert {name.rpartition(".")[2] for name in written} == {"txt", "csv", "tex", *formats}
     assert f"minus {found.reference}" in (tmp_path / "summary.txt").read_text()
-    assert len(pd.read_csv(tmp_path / "trials.csv")) == sum(len(arm.labels) for arm in found.grid.arms.values())
+    assert len(pd.read_csv(tmp_path / "trials.csv")) == len(found.trials)
 
 
 def test_two_studies_are_compared_arm_by_arm():
@@ -133,7 +134,7 @@ def test_two_studies_are_compared_arm_by_arm():
     for other, expected in tests.items():
         differs, found = report.compare("x", other)
         row = found.set_index("metric").loc["val_loss"]
-        assert (row["value"], row["p"]) == (pytest.approx(4 / 15), pytest.approx(expected.pvalue))
+        assert (row["difference"], row["p"]) == (pytest.approx(4 / 15), pytest.approx(expected.pvalue))
         assert ("iterations:  -> 7" in differs) == (other == "z")
     with pytest.raises(BadInput, match="share no arm: one has charlm relu; the other convlm relu"):
         report.compare("x", "other")

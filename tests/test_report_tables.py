@@ -4,31 +4,34 @@ import grids
 import numpy as np
 
 from actlab import report
-from actlab.records.labels import METRICS
-from actlab.records.repro import read
-from actlab.report import MISSING
-from actlab.statistics.significance import adjusted
+from actlab.figures.style import small
+from actlab.report import drawings, summary
 
 
-def table(grid, metric="val_loss"):
-    found = adjusted({cell: arm.minus(other, metric) for cell, (arm, other) in grid.couples("relu").items()})
-    return report.table(grid, METRICS[metric], found)
+def loaded(*records):
+    grids.save(*records)
+    return report.load("made-up")
+
+
+def table(found, metric="val_loss"):
+    return summary.table(found, found.metrics[metric])
 
 
 def test_every_arm_has_a_row_and_a_missing_one_says_so():
     """With interval, n and parameters; the noise floor stands beside a metric of pairs, where it was run."""
-    shown = table(grids.grid(), "total_variation")
+    found = loaded(*grids.grid())
+    shown = table(found, "total_variation")
     assert len(shown) == 6
-    assert shown.loc[("tinylstm", "swiglu"), "total variation"] == MISSING
+    assert shown.loc[("tinylstm", "swiglu"), "total variation"] == summary.MISSING
     assert shown.loc[("tinylstm", "gelu"), ["n", "parameters"]].tolist() == ["3, 45: diverged", "1,000"]
     floors = ["same seed again", "one weight moved by one ULP"]
     assert shown.loc[("charlm", "relu"), floors].tolist() == ["0", "1.0e-06"]
     assert shown.loc[("charlm", "gelu"), floors].tolist() == ["", ""]
-    assert not {*floors} & {*table(grids.grid())}
+    assert not {*floors} & {*table(found)}
 
 
 def test_an_exact_zero_has_no_place_on_a_logarithmic_axis():
-    (axes,) = report.figure_floors(read([grids.record(), grids.floor(nudge=0.0)])).axes
+    (axes,) = drawings.floors(loaded(grids.record(), grids.floor(nudge=0.0))).axes
     assert len(axes.containers) == 1
 
 
@@ -36,16 +39,33 @@ def apart(*values):
     """Three trials of relu whose pairs lie so far apart."""
     pd = np.zeros((3, 3))
     pd[np.triu_indices(3, 1)] = values
-    return read([grids.record(pd=pd)])
+    return loaded(grids.record(pd=pd))
 
 
 def test_no_interval_below_zero_where_no_difference_can_lie():
-    """The jackknife's limit may lie below 0; what is shown lies above (log scale), or has no interval where too few
-    trials differ."""
-    arm = apart(0.01, 0.02, 0.3).arms["charlm", "relu"]
-    assert arm.estimate("total_variation").low < 0 < arm.shown("total_variation").low
-    grid = apart(0.0, 0.0, 0.3)
-    arm = grid.arms["charlm", "relu"]
-    assert np.isnan(arm.shown("total_variation").low)
-    assert "too few trials differ" in table(grid, "total_variation").loc[("charlm", "relu"), "total variation"]
-    assert arm.shown("val_loss") == arm.estimate("val_loss")
+    """The jackknife's limit may lie below 0; what is shown lies above."""
+    (low,) = apart(0.01, 0.02, 0.3).estimates.query("metric == 'total_variation'")["low"]
+    assert 0 < low < 0.01
+
+
+def test_no_interval_where_too_few_trials_differ():
+    """And the summary says why; the losses keep theirs."""
+    found = apart(0.0, 0.0, 0.3)
+    shown = found.estimates.set_index("metric")["low"]
+    assert np.isnan(shown["total_variation"])
+    assert not np.isnan(shown["val_loss"])
+    assert "too few trials differ" in table(found, "total_variation").loc[("charlm", "relu"), "total variation"]
+
+
+def test_small_numbers():
+    """Powers of ten below 0.0001 only; 0 is exact."""
+    values = (0.0, 12.0, 0.0076, 0.02, 1e-4, 9.9e-5, -3e-8)
+    told = ["0", "12", "0.0076", "0.020", "0.00010", "9.9e-05", "-3.0e-08"]
+    assert [small(value) for value in values] == told
+
+
+def test_intervals_in_text():
+    """Value and limits; the value alone without limits; words without a value."""
+    assert summary.interval((0.12345, 0.1, 0.2), ".4f") == "0.1235 [0.1000, 0.2000]"
+    assert summary.interval((0.12345, np.nan, np.nan), "+.2f") == "+0.12"
+    assert summary.interval((np.nan, np.nan, np.nan), ".4f") == "no value"

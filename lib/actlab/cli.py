@@ -171,7 +171,7 @@ def compare(
 
     differs, found = reports.compare(first, second)
     console.print("\n".join(differs or ["the same settings"]))
-    _print_table(found.drop(columns="method"))
+    _print_table(found)
     if out:
         console.print(str(write_text(out, found.to_csv(index=False))))
 

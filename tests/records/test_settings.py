@@ -7,6 +7,7 @@ from actlab import report
 from actlab.explorer import catalogue as explore
 from actlab.records import repro
 from actlab.records.settings import current, differing, named, usual
+from actlab.report import summary
 
 SIX = (2.0, 2.1, 2.2, 2.3, 2.4, 2.5)
 
@@ -42,9 +43,10 @@ def test_report_explorer_and_grid_show_every_setting():
     grids.save(*GROWN, study="grown-quick")
     found = report.load("grown-quick")
     results = repro.read(found.records)
-    assert results.models == found.grid.models == ("charlm, iterations=4", "charlm, iterations=6")
+    groups = ("charlm, iterations=4", "charlm, iterations=6")
+    assert results.models == tuple(dict.fromkeys(group for group, _ in found.cells)) == groups
     assert len(results.arms["charlm, iterations=4", "relu"].labels) == 6
-    text = report.in_words(found)
+    text = summary.text(found)
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
     study = explore.studies(["grown-quick"])["studies"]["grown-quick"]

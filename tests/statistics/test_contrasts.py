@@ -145,6 +145,24 @@ def test_missing_too_few_and_diverged_are_told():
     assert listed["p_holm"][0] == pytest.approx(min(1, 3 * one["p"]))
 
 
+def test_runs_of_other_seeds_are_compared_by_welch():
+    """As SciPy has it; nothing between constant arms that differ but p = 0, nothing to say of single runs; without it
+    they cannot be compared."""
+    generator = np.random.default_rng(0)
+    a, b = generator.normal(size=4), generator.normal(1, 3, size=7)
+    table = pd.concat([runs({"relu": a}), runs({"gelu": b}).assign(seed=range(100, 107))])
+    found = actlab.contrasts(table, "loss", unpaired=True).iloc[0]
+    expected = stats.ttest_ind(b, a, equal_var=False)
+    assert found[["difference", "p", "n"]].tolist() == pytest.approx([b.mean() - a.mean(), expected.pvalue, 11])
+    assert found[["low", "high"]].tolist() == pytest.approx([*expected.confidence_interval()])
+    assert (found["df"], found["difference"] / found["se"]) == pytest.approx((expected.df, expected.statistic))
+    assert (found["status"], actlab.contrasts(table, "loss")["status"].item()) == ("unpaired", "too few")
+    constant = table.assign(loss=(table["activation"] == "gelu").astype(float))
+    assert actlab.contrasts(constant, "loss", unpaired=True)["p"].item() == pytest.approx(0)
+    single = actlab.contrasts(table.groupby("activation").head(1), "loss", unpaired=True).iloc[0]
+    assert (single["difference"], single["p"]) == (pytest.approx(b[0] - a[0]), pytest.approx(np.nan, nan_ok=True))
+
+
 def test_families_are_apart():
     """Each value of the family's column is adjusted on its own."""
     values = {"relu": [1.0, 2.0, 3.0, 4.5], "gelu": [1.1, 2.3, 3.1, 4.7], "swish": [1.0, 2.2, 3.4, 4.4]}

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from actlab.errors import BadInput
+from actlab.statistics.estimate import few_differ, log_limits
 from actlab.statistics.means import (
     coefficient_of_variation,
-    few_differ,
     mean_interval,
     pair_mean,
     pair_mean_difference,
@@ -97,15 +97,29 @@ def test_jackknife_over_trials_covers_at_least_its_claim(trials, lowest, highest
     assert lowest <= np.mean([not e.excludes(truth) for e in found]) <= highest
 
 
+def pairs_of(matrix):
+    return matrix[np.triu_indices(len(matrix), 1)]
+
+
+def test_what_cannot_be_negative_has_its_interval_on_a_log_scale():
+    """The same standard error, as a factor either way; 0 and a missing interval stay as they are."""
+    assert log_limits(0.1, -0.1, 0.3) == pytest.approx((0.1 * math.exp(-2), 0.1 * math.exp(2)))
+    assert log_limits(0.0, -0.1, 0.1) == (-0.1, 0.1)
+    low, high = log_limits([0.1, 0.1], [-0.1, np.nan], [0.3, np.nan])
+    assert np.isnan([low[1], high[1]]).all()
+    assert high[0] == pytest.approx(0.1 * math.exp(2))
+
+
 def test_too_few_trials_differ():
     """Nine of ten pairs 0 or one value, as tinylstm's churn under smelu_1; distances of five points are fine; two
     trials are another matter."""
     one_off = np.zeros((5, 5))
     one_off[0] = one_off[:, 0] = 0.00122
-    assert few_differ(one_off)
+    others = [distances(np.arange(5.0)[:, None] ** 2), np.zeros((5, 5)), np.eye(2)[::-1]]
+    assert few_differ(pairs_of(one_off))
     one_off[0, 1] = one_off[1, 0] = 0.0013
-    assert few_differ(one_off)
-    assert not any(map(few_differ, (distances(np.arange(5.0)[:, None] ** 2), np.zeros((5, 5)), [[0, 1.0], [1.0, 0]])))
+    assert few_differ(pairs_of(one_off))
+    assert not any(few_differ(pairs_of(matrix)) for matrix in others)
 
 
 def test_rank_correlation_is_the_one_of_scipy():

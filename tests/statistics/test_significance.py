@@ -3,24 +3,14 @@ give; power and minimum detectable effects."""
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from actlab.statistics.significance import detectable_paired, holm, power_two_sample, welch
+from actlab.statistics.significance import detectable_paired, holm, power_two_sample
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
-
-
-def test_welch_is_the_one_of_scipy():
-    generator = np.random.default_rng(0)
-    a, b = generator.normal(size=4), generator.normal(1, 3, size=7)
-    expected = stats.ttest_ind(a, b, equal_var=False)
-    difference, p_value = welch([*a, math.nan], b)
-    assert (p_value, difference.n) == (pytest.approx(expected.pvalue), 11)
-    assert (difference.low, difference.high) == pytest.approx(tuple(expected.confidence_interval()))
 
 
 def test_holm_by_hand():
@@ -35,13 +25,6 @@ def test_a_planned_test_without_a_result_counts_as_one(p_values, missing):
     """A part of a family is judged as the whole with p = 1 for the rest."""
     whole = holm([*p_values, *[1.0] * missing])
     assert holm(p_values, planned=len(p_values) + missing) == pytest.approx(whole[: len(p_values)])
-
-
-def test_arms_that_never_vary_or_are_missing():
-    """Nothing between constant arms that differ, nothing to say of single trials; never a warning."""
-    assert welch([0.1] * 3, [0.3] * 3)[1] == pytest.approx(0)
-    difference, p_value = welch([1.0], [math.nan, 2.0])
-    assert (difference.value, p_value) == (-1, pytest.approx(math.nan, nan_ok=True))
 
 
 def test_detectable_differences_are_those_of_published_tables():

@@ -17,6 +17,7 @@ from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.records import repro, store
 from actlab.records import tables as tidy
+from actlab.report import summary
 from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.images import MnistParams
 from actlab.study.params.language import Params
@@ -125,7 +126,7 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
     assert half == whole
     pairs = tidy.load("toy")[1]
     assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())
-    assert "half L1 (0 to 1)" in report.in_words(report.load("toy"))
+    assert "half L1 (0 to 1)" in summary.text(report.load("toy"))
 
 
 def test_image_sweep_and_ablation_take_own_parts(mine):

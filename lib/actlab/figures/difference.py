@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from actlab.figures.style import canvas, legend, styled
-from actlab.records.wording import small
+from actlab.figures.style import canvas, legend, small, styled
 
 Case = tuple[Sequence[float], Sequence[float]]
 RUNS = (("one run", "#5E4FA2", -0.2), ("another run", "#01665E", 0.2))

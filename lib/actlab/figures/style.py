@@ -23,7 +23,6 @@ from matplotlib.mathtext import MathTextParser
 from matplotlib.patheffects import withStroke
 
 from actlab.files import read_yaml
-from actlab.records.wording import capital
 
 Look = tuple[str, str, list[int]]
 LOOK: dict[str, Look] = read_yaml(Path(__file__).with_name("look.yaml"))
@@ -47,6 +46,11 @@ GREY = "#666666"
 NO_RECORD = "no record yet"
 KEPT: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 """What a figure draws, as rows of CSV, so that a page can offer the numbers below the picture."""
+
+
+def small(value: float) -> str:
+    """Two significant digits, as a plain number down to 0.0001 and in powers of ten below."""
+    return "0" if value == 0 else f"{value:#.2g}".rstrip(".") if abs(value) >= 1e-4 else f"{value:.1e}"
 
 
 def known(name: str) -> str:
@@ -140,7 +144,7 @@ def svg(figure: Figure) -> bytes:
 def as_html(figure: Figure, caption: str, link: str = "") -> str:
     """The figure with its caption, which is also its alternative text: what it shows, in words; ``link``: to the
     explorer in the same state (``explorer.link``)."""
-    caption = capital(caption)
+    caption = caption[:1].upper() + caption[1:]
     source, rows = (b64encode(part).decode() for part in (svg(figure), KEPT.get(figure, "").encode()))
     image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(caption, quote=True)}" data-csv="{rows}">'
     words = escape(caption) + (f' <a href="{escape(link)}">Explore this</a>' if link else "")

@@ -15,10 +15,9 @@ from actlab.records.store import Record
 from actlab.records.tables import used
 from actlab.records.wording import FEW_DIFFER, above_zero
 from actlab.statistics.equal_loss import Curves
-from actlab.statistics.estimate import Array, Estimate
+from actlab.statistics.estimate import Array, Estimate, few_differ
 from actlab.statistics.means import (
     Chosen,
-    few_differ,
     jackknife,
     mean_interval,
     pair_mean,
@@ -165,7 +164,8 @@ class ArmResults:
         if of_trials(metric):
             return found
         few = replace(found, low=float("nan"), high=float("nan"), method=FEW_DIFFER)
-        return few if few_differ(self.matrix(metric)) else above_zero(found)
+        pairs = self.matrix(metric, self.done)
+        return few if few_differ(pairs[np.triu_indices(len(pairs), 1)]) else above_zero(found)
 
     def minus(self, other: ArmResults, metric: str) -> Estimate:
         """This arm minus another, paired by the seeds that both have."""

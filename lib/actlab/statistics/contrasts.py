@@ -9,13 +9,14 @@ runs the U-statistic's jackknife over runs (Arvesen 1969), with the coverage tha
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import special, stats
 
 from actlab.errors import BadInput, UnknownName
 from actlab.statistics.estimate import LEVEL, Array
@@ -40,6 +41,7 @@ def contrasts(
     family: Columns = (),
     margin: float | None = None,
     correction: str | None = "holm",
+    unpaired: bool = False,
 ) -> pd.DataFrame:
     """Each level of a factor minus the reference level, within each group, over the runs that both have.
 
@@ -61,13 +63,14 @@ def contrasts(
             ``p_equivalent_holm`` (two one-sided tests, Schuirmann 1987), and ``outcome``: lower or higher (than the
             reference, significantly), else equivalent (significantly within the margin), else undecided.
         correction: ``holm`` (Holm 1979), or None for no column ``p_holm``.
+        unpaired: levels that share fewer than two runs are compared by Welch's test (1947); ``n``: runs of both.
 
     Returns:
         A row a comparison, in the order of the table: the group and the level; ``n`` runs that both have; the mean of
         the ``reference`` and of the level (``estimate``) over these runs; ``difference`` (estimate - reference), its
         95% interval ``low``, ``high``, standard error ``se``, ``df``, two-sided ``p`` and ``p_holm``; ``status``: ok,
         too few (runs for an interval: 2, of pairs 3), diverged (too few because of runs without a value), missing (no
-        such rows).
+        such rows), unpaired.
 
     Raises:
         UnknownName: no such column, or no such level as the reference.
@@ -77,7 +80,7 @@ def contrasts(
     arms = _arms(table, metric, by, factor)
     known_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
     cells = cells_of(arms, reference, planned)
-    rows = [_difference(arms.get((*cell[:-1], reference)), arms.get(cell)) for cell in cells]
+    rows = [_difference(arms.get((*cell[:-1], reference)), arms.get(cell), unpaired) for cell in cells]
     index = pd.DataFrame(cells, columns=[*by, factor])
     found = pd.concat([index, pd.DataFrame(rows, columns=[*FOUND, "status"])], axis=1)
     return decided(found, planned, names_of(family), margin, correction)
@@ -213,15 +216,27 @@ def _arms(table: pd.DataFrame, metric: str, by: Sequence[str], factor: str) -> d
     return {cell: _Arm(rows, metric, told(cell)) for cell, rows in cells}
 
 
-def _difference(reference: _Arm | None, arm: _Arm | None) -> list[Any]:
+def _difference(reference: _Arm | None, arm: _Arm | None, unpaired: bool) -> list[Any]:
     if reference is None or arm is None:
         return [0, *[math.nan] * (len(FOUND) - 1), "missing"]
     shared = [run for run in arm.runs if run in set(reference.runs)]
+    if unpaired and len(shared) < 2:
+        return _welch(reference.values, arm.values)
     origin = float(np.mean(reference.values)) if shared else 0.0  # near both, for the digits of their difference
     theirs, mine = reference.without_one(shared, origin), arm.without_one(shared, origin)
     n, *rest = jackknife(mine - theirs)
     short = "too few" if reference.complete and arm.complete else "diverged"
     return [int(n), theirs[0] + origin, mine[0] + origin, *rest, short if math.isnan(rest[-1]) else "ok"]
+
+
+def _welch(theirs: Array, mine: Array) -> list[Any]:
+    with warnings.catch_warnings(action="ignore"):  # of too few runs, or equal ones
+        found = stats.ttest_ind(mine, theirs, equal_var=False)
+        low, high = found.confidence_interval(LEVEL)
+        reference, estimate = float(np.mean(theirs)), float(np.mean(mine))
+        error = math.sqrt(sum(values.var(ddof=1) / len(values) for values in (mine, theirs)))
+    n, difference = len(mine) + len(theirs), estimate - reference
+    return [n, reference, estimate, difference, low, high, error, found.df, found.pvalue, "unpaired"]
 
 
 def cells_of(every: Iterable[Cell], reference: Hashable, planned: Planned) -> list[Cell]:

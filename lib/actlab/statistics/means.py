@@ -64,8 +64,8 @@ def pair_mean(matrix: ArrayLike) -> Estimate:
     3, 5, 10 (6,000 repeats, Monte-Carlo error 0.3 to 0.6): 98, 97, 96% for distances over 20 inputs, 96, 96, 95% for
     trial effects of 5%.  It fails where trials differ in kind: 93% for effects of 30%, 90 to 92% and 79 to 81% where
     their scales are lognormal with a standard deviation of 0.5 and 1, 82 to 86% for one squared difference; on a
-    logarithmic scale (``wording.above_zero``) these are 95, 92 to 94, 86 to 88, 92 to 98%.  Where one trial in ten
-    differs from the rest no interval helps (27, 42, 64%): see ``few_differ``.
+    logarithmic scale (``log_limits``) these are 95, 92 to 94, 86 to 88, 92 to 98%.  Where one trial in ten
+    differs from the rest no interval helps (27, 42, 64%): see ``estimate.few_differ``.
 
     Args:
         matrix: (M, M) symmetric, one value per pair (a prediction difference, say); the diagonal is not read; NaN on
@@ -100,21 +100,6 @@ def pair_mean_difference(matrix_a: ArrayLike, matrix_b: ArrayLike) -> Estimate:
     """
     difference = pair_mean(np.subtract(matrix_a, matrix_b))
     return replace(difference, method="jackknife of the difference over shared seeds")
-
-
-def few_differ(matrix: ArrayLike) -> bool:
-    """Whether trials are too much alike for an interval: fewer different pair values than trials, or half of the pairs
-    at 0.
-
-    Simulated with a chance of one, three and five in ten that a trial differs at all, M = 5, this flags 99, 84 and 49%
-    of the samples; intervals cover 41, 81 and 92% there, nominal 95%.
-    """
-    values = pair_values(matrix)
-    pairs = np.sort(values[np.triu_indices(len(values), 1)])
-    if len(values) < 3:
-        return False
-    different = 1 + np.count_nonzero(np.diff(pairs) > 1e-9 * pairs[-1])
-    return bool(different < len(values) or np.mean(pairs == 0) >= 0.5) and bool(pairs[-1] > 0)
 
 
 def pair_values(matrix: ArrayLike) -> Array:

@@ -1,10 +1,9 @@
-"""Tests of differences between arms: Welch, Holm's correction over a family; the reference and
+"""Tests of differences between arms: Holm's correction over a family; the reference and
 the level of every family; the power of t tests before any run."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from actlab.statistics.estimate import LEVEL, Array, Estimate, trials
+from actlab.statistics.estimate import Array, Estimate
 
 Test = tuple[Estimate, float]
 """A difference, and its p-value adjusted over its family."""
@@ -24,21 +23,6 @@ POWER = 0.8
 Cells = Mapping[tuple[str, str], Test]
 """(model, activation) -> its difference from the reference, and its adjusted p-value."""
 Key = TypeVar("Key", bound=Hashable)
-
-
-def welch(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
-    """Mean of ``first`` minus mean of ``second`` with its interval, and the two-sided p-value; variances may differ
-    (Welch 1947).
-
-    For arms that do not share seeds; where they do, use ``paired_difference``.  ``n`` counts the trials of both; NaN
-    for what fewer than two trials of an arm, or equal ones, cannot say.
-    """
-    a, b = trials(first), trials(second)
-    with warnings.catch_warnings(action="ignore"):
-        found = stats.ttest_ind(a, b, equal_var=False)
-        low, high = found.confidence_interval(LEVEL)
-        value = float(np.mean(a) - np.mean(b))
-    return Estimate(value, float(low), float(high), len(a) + len(b), "Welch t interval"), float(found.pvalue)
 
 
 def holm(p_values: ArrayLike, planned: int = 0) -> Array:

@@ -1,0 +1,66 @@
+"""`actlab report | compare`: summary.txt, tidy CSV files, LaTeX tables and figures of a recorded study of any kind; one
+study minus another. Trains nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+from matplotlib import rcParams
+
+from actlab import files
+from actlab.errors import BadInput, UnknownName
+from actlab.figures.style import styled
+from actlab.report import drawings, summary
+from actlab.report.study import ARM, Report, levels, load, minus
+
+__all__ = ["FORMATS", "Report", "compare", "load", "write"]
+FORMATS = ("png", "svg", "pdf")
+
+
+def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Iterator[Path]:
+    """Write the report into ``out`` and yield each file; ``formats`` of the figures, none for no figures."""
+    for name in formats:
+        if name not in FORMATS:
+            raise UnknownName("format", name, FORMATS)
+    yield files.write_text(out / "summary.txt", summary.text(report))
+    csv = {
+        "trials": report.trials.drop(columns=[*ARM, "level"]),
+        "pairs": report.pairs.drop(columns=[*ARM, "level"]),
+        "estimates": report.estimates,
+        "differences": report.differences,
+    }
+    for name, rows in csv.items():
+        (out / f"{name}.csv").unlink(missing_ok=True)  # of an earlier report
+        if len(rows):
+            yield files.write_text(out / f"{name}.csv", rows.to_csv(index=False))
+    for name, metric in report.metrics.items():
+        yield files.write_text(out / f"table_{name}.tex", summary.table(report, metric).to_latex(escape=True))
+    for name, drawn in drawings.of(report) if formats else ():
+        for ending in formats:
+            path = out / f"{name}.{ending}"
+            with styled():
+                drawn.savefig(path, metadata={"Date": None} if ending == "svg" else None, dpi=rcParams["savefig.dpi"])
+            yield path
+
+
+def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
+    """(the settings in which two studies differ, one a line; the second minus the first, of every arm that both have:
+    ``contrasts`` of each metric).
+
+    Raises:
+        BadInput: they share no arm.
+    """
+    one, two = load(first), load(second)
+    names = list(levels(one.records) | levels(two.records))
+    before, after = (levels(study.records, names) for study in (one, two))
+    differ = [f"{n}: {' | '.join(before[n])} -> {' | '.join(after[n])}" for n in names if before[n] != after[n]]
+    arm = ["group", "level"]
+    there, here = ({*study.runs[arm].itertuples(index=False, name=None)} for study in (one, two))
+    if not there & here:
+        had = (", ".join(sorted(map(" ".join, arms))) for arms in (there, here))
+        raise BadInput(f"the studies share no arm: one has {next(had)}; the other {next(had)}")
+    both = [metric for metric in one.metrics if metric in two.metrics]
+    found = [minus(pd.concat([one.table(m), two.table(m)]), m, arm, "study", first) for m in both]
+    return differ, pd.concat(found, ignore_index=True).drop(columns="study")

@@ -1,0 +1,60 @@
+"""The figures of a report: every metric and its differences, loss against accuracy, training, noise floors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from actlab.figures import plots
+from actlab.figures.primitives import Line, lines
+from actlab.records.labels import METRICS, words
+from actlab.records.settings import own_levels
+from actlab.records.tables import load_curves
+from actlab.report.study import ARM, Report
+from actlab.statistics.contrasts import means
+from actlab.statistics.significance import ALPHA
+
+NAMES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
+"""What a metric's figure is called, where not by its name: as the reference study called it."""
+
+
+def of(report: Report) -> Iterator[tuple[str, Figure]]:
+    """File name without its ending, and figure."""
+    own, found = own_levels(report.records), report.estimates
+    for metric in report.metrics.values():
+        name, every = NAMES.get(metric.name, metric.name), report.of(metric.name, found).reindex(report.arms.index)
+        shown = every.reset_index()
+        yield name, plots.forest(shown, metric.label, "estimate", panel="", row="group", series="arm", own=own)
+        tests = report.of(metric.name, report.differences).reset_index()
+        if len(tests):
+            label = f"{metric.label}: minus {report.reference} (filled: significant, Holm)"
+            look: dict[str, Any] = {"filled": "significant", "zero": True, "height": 1.6, "own": own}
+            tests["significant"] = tests["p_holm"] < ALPHA
+            yield f"differences_{name}", plots.forest(tests, label, panel="group", row="arm", **look)
+    if {x := "val_accuracy", y := "total_variation"} <= {*report.metrics}:
+        both = pd.concat({name: report.of(name, found) for name in (x, y)}, axis=1).reindex(report.arms.index)
+        sides = [(x, "estimate"), *((y, side) for side in ("estimate", "low", "high")), (x, "low"), (x, "high")]
+        marks = {cell: Line(*both.loc[[cell], sides].to_numpy(float).T) for cell in both.index}
+        labels = (report.metrics[x].label, report.metrics[y].label)
+        yield "accuracy_vs_reproducibility", lines(marks, *labels, kind="alone", share=False, own=own)
+    if len(curves := load_curves(report.study, "all")):
+        curves = curves.merge(report.runs[["record", *ARM]].drop_duplicates())
+        course = means(curves, "val_loss", [*ARM, "iteration"])
+        labels = ("iteration", METRICS["val_loss"].of_kind(report.kind).label)
+        yield "training_curves", plots.curves(course, "iteration", "estimate", labels, *ARM, own=own)
+    if len(report.floors):
+        yield "noise_floor", floors(report)
+
+
+def floors(report: Report) -> Figure:
+    """Another seed, and the same seed with one weight moved by one ULP, on a logarithmic axis; an exact 0 has no place
+    there."""
+    metric = "total_variation"
+    moved = report.floors.query(f"variant == 'nudge' and {metric} > 0").assign(what=words("nudge"))
+    seeds = report.of(metric, report.estimates).loc[[*map(tuple, report.floors[ARM].drop_duplicates().to_numpy())]]
+    both = pd.concat([seeds.reset_index().assign(what="another seed"), moved.assign(estimate=moved[metric])])
+    both["arm"] = both["group"] + ", " + both["arm"]
+    return plots.forest(both, METRICS[metric].label, "estimate", panel="", row="arm", series="what", log=True)
