@@ -78,7 +78,7 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
     """Another machine, played by one unit in the last place: its total variation from the cached predictions is that of
     the recorded perturbation, exactly."""
     outcome = run(tinylstm(toy, model="charlm", iterations=20))
-    path = store.path_of("tiny-quick", outcome.present[1]["arm"])
+    path = store.path_of("tiny-quick", outcome.present[0]["arm"])
     fresh_model = characters.Characters.model
 
     def perturbed(self, spec):
@@ -90,7 +90,7 @@ def test_a_perturbed_replay_is_as_far_away_as_the_noise_floor(toy, tmp_path, mon
     again = replay(task_of(path))
     assert (found := again.record) is not None
     assert "weights_sha256" in found["differs"]
-    pairs = outcome.present[2]["reproducibility_metrics"]
+    pairs = outcome.present[1]["reproducibility_metrics"]
     moved = [p["total_variation"] for p in pairs if p["between"] == ["42", "42-nudge"]]
     assert [found["total_variation"]] == moved
     assert f"one unit in the last place: {moved[0]:.1e}" in again.sentence

@@ -49,7 +49,7 @@ def test_a_study_from_nothing_to_its_records(toy, monkeypatch):
     outcome = run(settings, watch=events.append)
     assert outcome.arms == arms_of(settings)
     assert [record and record["arm"] for record in outcome.records] == [arm.id for arm in outcome.arms]
-    assert outcome.present == [outcome.baseline, *outcome.records]
+    assert outcome.present == outcome.records
     assert outcome.missing == outcome.failed == []
     heard = Counter(event.kind for event in events)
     assert (heard["arm"], heard["trial"]) == (4, 2 * 3 + 2 * 2), "a noise floor shares the arm's first trial"
@@ -143,7 +143,7 @@ def test_a_study_that_grows_keeps_its_trials(params, monkeypatch):
 
 def test_a_committed_study_takes_no_other_arms(committed, toy, monkeypatch):
     """What its params file plans may be added, anything else only if asked for; nothing is trained before."""
-    monkeypatch.setattr("actlab.study.run._train_missing", lambda *_: pytest.fail("trained"))
+    monkeypatch.setattr(study, "_train", lambda *_: pytest.fail("trained"))
     with pytest.raises(BadInput, match=r"does not plan charlm-relu-\w+ and 1 more: give the study a name of its own"):
         run(toy.replace(study="repro-lite", noise_floor=False))
     planned = SimpleNamespace(id="planned")

@@ -19,7 +19,7 @@ from actlab.records import store
 from actlab.study import trial
 from actlab.study.arms import arm, arms_of
 from actlab.study.from_records.weights import load_model, weights_file
-from actlab.study.kinds import characters
+from actlab.study.kinds import characters, kind_of
 from actlab.study.trial import cached, run_trial, specification, train_afresh, trained_model
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
@@ -241,7 +241,7 @@ def test_one_thing_changes_between_a_perturbed_run_and_itself(toy):
         assert changed == (
             {spec.variant} if spec.variant in streams else {*streams} if spec.variant == "all" else set()
         )
-    record = trial.record_of(perturbed, [run_trial(spec) for spec in perturbed.trials])
+    record = trial.record_of(kind_of(perturbed), perturbed, [run_trial(spec) for spec in perturbed.trials])
     ends = {pair["between"][1]: pair for pair in record["reproducibility_metrics"]}
     assert set(ends) == {f"42-{name}" for name in changes}
     assert all(pair["weight_distance"] > 0 for pair in ends.values())

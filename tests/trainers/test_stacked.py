@@ -52,6 +52,14 @@ def trained(shapes, rates, batch_size=8, features=K, seeds=(0,)):
     return stack, train(stack, pixels, labels, batch_size, 1, [generator(seed, "order") for seed in seeds])
 
 
+def weights(stack, seed, rate, index):
+    """Those of one network, named and shaped as in ``FFN``."""
+    columns, units = stack.layout.places[index]
+    firsts = [stack.first[seed, rate, :, where] for where in columns]
+    last = stack.last[seed, rate, index, :, : units.stop - units.start].T
+    return dict(zip(("w_out", "w_in", "w_gate"), (last, *reversed(firsts)), strict=False))
+
+
 @pytest.mark.parametrize("batch_size", [8, 64])
 def test_agrees_with_one_network_alone(batch_size, subtests):
     stack, losses = trained(SHAPES, (1e-2, 1e-3), batch_size, seeds=(3, 0))
@@ -61,7 +69,7 @@ def test_agrees_with_one_network_alone(batch_size, subtests):
         with subtests.test(sizes=sizes, rate=value):
             net = tiny.ffn(*sizes, features=K)
             reference = alone(net, value, pixels, labels, order)
-            for name, weight in stack.weights(1, rate, shape).items():
+            for name, weight in weights(stack, 1, rate, shape).items():
                 torch.testing.assert_close(weight, net.get_parameter(name).detach(), rtol=0, atol=TOLERANCE)
             assert losses[1, rate, shape].item() == pytest.approx(sum(reference) / len(reference), abs=1e-5)
             scores = stack.logits(pixels[:20])[1, rate, shape]
@@ -79,8 +87,8 @@ def test_result_does_not_depend_on_the_other_networks(features, batch_size):
     assert losses.isfinite().all(dim=(0, 2)).tolist() == [True, True, True, False]
     for shape, rate in ((0, 1), (2, 0), (4, 2), (6, 1)):
         one, loss = trained(SHAPES[shape : shape + 1], RATES[rate : rate + 1], batch_size, features)
-        for name, weight in one.weights(0, 0, 0).items():
-            assert torch.equal(weight, everything.weights(1, rate, shape)[name])
+        for name, weight in weights(one, 0, 0, 0).items():
+            assert torch.equal(weight, weights(everything, 1, rate, shape)[name])
         assert loss[0, 0, 0] == losses[1, rate, shape]
 
 

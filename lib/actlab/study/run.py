@@ -4,7 +4,7 @@ rest is trained."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -26,6 +26,9 @@ from actlab.study.record import check_growth, earlier, finish, recorded
 from actlab.study.trial import cached, record_of, run_trial
 from actlab.study.workers.pool import run_tasks
 
+Tasks = Mapping[Any, Sequence[Any]]
+"""Arm -> what has to be trained for it."""
+
 
 @dataclass(frozen=True)
 class StudyRecords:
@@ -33,13 +36,11 @@ class StudyRecords:
 
     arms: list[Any]
     records: list[store.Record | None]
-    baseline: store.Record | None = None
-    """What the text gives away without a network, for language models."""
 
     @property
     def present(self) -> list[store.Record]:
         """The records that there are."""
-        return [record for record in [self.baseline, *self.records] if record is not None]
+        return [record for record in self.records if record is not None]
 
     @property
     def missing(self) -> list[Any]:
@@ -75,9 +76,8 @@ def read_params(path: Path, own: Sequence[str] = ()) -> StudyParams:
 
 def load(params: StudyParams) -> StudyRecords:
     """What is recorded of a study; trains nothing."""
-    kind = kind_of(params)
-    planned = kind.plan(params)
-    return StudyRecords(planned, [recorded(arm) for arm in planned], kind.baseline(params))
+    planned = kind_of(params).plan(params)
+    return StudyRecords(planned, [recorded(arm) for arm in planned])
 
 
 def run(
@@ -106,44 +106,41 @@ def run(
     """
     provenance.code()  # before anything can change the files that this process has loaded
     tell = watch or (lambda event: None)
-    kind, missing = kind_of(params), load(params).missing
+    kind, study = kind_of(params), load(params)
     if not scheduler:
-        _check_devices({kind.device(arm.trials[0]) for arm in missing})
-    if missing and not into_recorded:
-        _check_committed(params.study, missing)
-    if note := kind.prepare(params, missing):
-        tell(Event("note", missing[0], note=note))
+        _check_devices({kind.device(arm.trials[0]) for arm in study.missing})
+    if study.missing and not into_recorded:
+        _check_committed(params.study, study.missing)
+    if note := kind.prepare(params, study.missing):
+        tell(Event("note", study.missing[0], note=note))
     while True:
-        outcome, planned = _train_missing(params, workers, tell, scheduler), load(params)
-        if outcome.failed or not planned.missing:
-            return outcome if outcome.failed else planned
+        records = dict(zip(study.arms, study.records, strict=True))
+        needs = kind.tasks(params, study.missing)
+        trained = _train(kind, needs, workers, tell, scheduler)
+        for arm, record in chain(records.items(), _complete(kind, needs, trained)):
+            if record is not None:
+                records[arm] = record
+                tell(Event("arm", arm, record=record))
+        done, study = StudyRecords(study.arms, list(records.values())), load(params)
+        if done.failed or not study.missing:
+            return done if done.failed else study
 
 
-def _train_missing(params: StudyParams, workers: int, tell: Watch, scheduler: str) -> StudyRecords:
-    """One pass over the arms that have no record."""
-    kind, outcome = kind_of(params), load(params)
-    missing, records = outcome.missing, dict(zip(outcome.arms, outcome.records, strict=True))
-    for arm, record in records.items():
-        if record is not None:
-            tell(Event("arm", arm, record=record))
-    before = {arm: earlier(arm) for arm in missing}
-    needs = kind.tasks(params, missing)
+def _complete(kind: Kind, needs: Tasks, trained: Iterable[tuple[Any, Results]]) -> Iterator[tuple[Any, store.Record]]:
+    """Arms and their new records, each when the last task that it needs has been trained."""
+    before = {arm: earlier(arm) for arm in needs}
     ended: dict[Any, Results] = {}
-    for task, result in _ended(kind, needs, workers, tell, scheduler):
-        ended[task] = result
-        for arm in [arm for arm in missing if task in needs[arm]]:
-            for trial in kind.own(arm, task, result):
+    for task, results in trained:
+        ended[task] = results
+        for arm in [arm for arm in needs if task in needs[arm]]:
+            for trial in kind.own(arm, task, results):
                 check_growth(arm, trial, before[arm])
             if ended.keys() >= set(needs[arm]):
-                results = [trial for one in dict.fromkeys(needs[arm]) for trial in kind.own(arm, one, ended[one])]
-                records[arm] = finish(arm, record_of(arm, results))
-                tell(Event("arm", arm, record=records[arm]))
-    return StudyRecords(outcome.arms, list(records.values()), outcome.baseline)
+                trials = [trial for one in dict.fromkeys(needs[arm]) for trial in kind.own(arm, one, ended[one])]
+                yield arm, finish(arm, record_of(kind, arm, trials))
 
 
-def _ended(
-    kind: Kind, needs: Mapping[Any, Sequence[Any]], workers: int, tell: Watch, scheduler: str
-) -> Iterator[tuple[Any, Results]]:
+def _train(kind: Kind, needs: Tasks, workers: int, tell: Watch, scheduler: str) -> Iterator[tuple[Any, Results]]:
     """Train what the arms need, each task once; tasks and their results as they end."""
     owner = {task: arm for arm in reversed(needs) for task in needs[arm]}
     tasks = list(dict.fromkeys(chain(*needs.values())))
@@ -152,7 +149,7 @@ def _ended(
     first = owner[tasks[0]]
     there = sum(kind.size(task) for task in tasks if cached(task).exists())
     tell(Event("start", first, total=sum(map(kind.size, tasks)), cached=there))
-    for task, result in run_tasks(
+    for task, results in run_tasks(
         run_trial,
         tasks,
         workers,
@@ -161,9 +158,9 @@ def _ended(
         gpu=any(kind.device(task) != "cpu" for task in tasks),
         say=lambda note: tell(Event("note", first, note=note)),
     ):
-        for told in (result, *[None] * (kind.size(task) - 1)):  # an event for each trial of a program
-            tell(Event("trial", owner[task], task, result=told))
-        yield task, result
+        for result in (results, *[None] * (kind.size(task) - 1)):  # an event for each trial of a program
+            tell(Event("trial", owner[task], task, result=result))
+        yield task, results
 
 
 def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> list[store.Record]:
@@ -174,7 +171,7 @@ def bring(params: StudyParams, train_missing: bool, workers: int = 0) -> list[st
         BadInput: there is no record of any arm.
     """
     found = run(params, workers or os.cpu_count() or 1) if train_missing else load(params)
-    if not any(found.records):
+    if not found.present:
         raise BadInput(f"results/{params.study} has no record of these settings yet: train_missing=True makes them")
     return found.present
 
@@ -194,7 +191,7 @@ def run_experiment(model: str, activation: str, params: Params | dict[str, Any])
         raise BadInput(
             "one experiment is one arm: give one stream in `varies` and a `scale`, or run the study with `actlab run`"
         )
-    (record,) = run(settings).present[1:]  # after the baseline
+    (record,) = run(settings).present
     return record
 
 

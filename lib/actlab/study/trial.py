@@ -21,6 +21,7 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
+from actlab.study.kinds.kind import Kind
 from actlab.study.kinds.measure import Results
 from actlab.study.plugins.identity import sources
 from actlab.study.workers.worker import Report
@@ -109,9 +110,9 @@ def with_weights(task: Any, tensors: Mapping[str, Tensor]) -> LanguageModel:
     return model.eval()
 
 
-def record_of(arm: Any, results: list[Results]) -> store.Record:
+def record_of(kind: Kind, arm: Any, results: list[Results]) -> store.Record:
     """The record of an arm whose trials have all ended."""
-    kind, first = kind_of(arm), arm.trials[0]
+    first = arm.trials[0]
     origin = provenance.of_record(path=kind.path(first), plan=arm.plan, data=kind.data(first))
     return {
         **kind.measure(arm, results, tensors_of, trained_model),

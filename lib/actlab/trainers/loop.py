@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -200,10 +199,25 @@ class Training:
         """One step of the optimizer at its scheduled rate; the loss before it."""
         for settings, rate in zip(self.optimizer.param_groups, rates, strict=True):
             settings["lr"] = rate * self.recipe.rate(iteration)
-        loss = step(self.optimizer, _closure(forward, self.optimizer, self.batches(iteration), self.recipe))
+        batches = self.batches(iteration)
+        loss = step(self.optimizer, lambda: self.gradients(forward, batches))
         for average in self.averages:
             average.update_parameters(self.model)
         return loss
+
+    def gradients(self, forward: nn.Module, batches: Batches) -> Tensor:
+        """Accumulate those of a step's micro-batches; their mean loss. bfloat16: autocast of the forward pass."""
+        self.optimizer.zero_grad(set_to_none=True)
+        device = self.recipe.device
+        total = torch.zeros((), device=device)
+        for inputs, targets in batches:
+            with torch.autocast(torch.device(device).type, torch.bfloat16, enabled=self.recipe.dtype == "bfloat16"):
+                logits = forward(inputs.to(device, non_blocking=True))
+            correct = targets.to(device, non_blocking=True).flatten()
+            loss = F.cross_entropy(logits.flatten(0, 1).float(), correct) / len(batches)
+            loss.backward()  # type: ignore[no-untyped-call]
+            total += loss.detach()
+        return total
 
 
 def _train(
@@ -252,33 +266,3 @@ def _train(
             probabilities = predict(forward, work.frozen, recipe)
             progress.seconds["evaluation"] += clock() - now
     return Trial(status, progress, weights_sha256(model), probabilities, tuple(work.averages))
-
-
-def _closure(
-    learner: nn.Module,
-    optimizer: Optimizer,
-    batches: Batches,
-    recipe: BaseRecipe,
-) -> Callable[[], Tensor]:
-    """Clears the gradients, accumulates those of the step's micro-batches, returns their mean loss."""
-
-    def closure() -> Tensor:
-        optimizer.zero_grad(set_to_none=True)
-        total = torch.zeros((), device=recipe.device)
-        for inputs, targets in batches:
-            with _autocast(recipe):
-                logits = learner(inputs.to(recipe.device, non_blocking=True))
-            correct = targets.to(recipe.device, non_blocking=True).flatten()
-            loss = F.cross_entropy(logits.flatten(0, 1).float(), correct) / len(batches)
-            loss.backward()  # type: ignore[no-untyped-call]
-            total += loss.detach()
-        return total
-
-    return closure
-
-
-def _autocast(recipe: BaseRecipe) -> AbstractContextManager[Any]:
-    """bfloat16 autocast of training where the recipe asks for it."""
-    if recipe.dtype == "float32":
-        return nullcontext()
-    return torch.autocast(torch.device(recipe.device).type, dtype=torch.bfloat16)

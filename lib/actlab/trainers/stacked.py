@@ -37,7 +37,7 @@ never a narrow product, and whole vector registers, since what is left over goes
 differently."""
 
 
-class _Block(NamedTuple):
+class Block(NamedTuple):
     """Networks of one activation: their columns in the first layer (gates first, then values), their hidden units."""
 
     activation: Activation
@@ -45,16 +45,40 @@ class _Block(NamedTuple):
     units: slice
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """One network: its columns in the first layer, of the gate first, and its hidden units."""
 
     columns: list[slice]
     units: slice
 
 
-def _laid_out(networks: Sequence[FFN]) -> tuple[list[_Block], list[_Place]]:
-    """The blocks, and the place of each network."""
-    blocks, places, column, unit = [], {}, 0, 0
+class Layout(NamedTuple):
+    """Where S networks lie in the weights of a stack."""
+
+    blocks: list[Block]
+    places: list[Place]
+    """Of each network."""
+    columns: int
+    """Of all first layers together, rounded up."""
+    height: int
+    """H."""
+
+    @property
+    def units(self) -> int:
+        """E."""
+        return self.blocks[-1].units.stop
+
+    def slots(self) -> Tensor:
+        """(S, H): the hidden unit in each place of a network; E, a row of zeros, where the network is narrower."""
+        found = torch.full((len(self.places), self.height), self.units)
+        for row, (_, units) in zip(found, self.places, strict=True):
+            row[: units.stop - units.start] = torch.arange(units.start, units.stop)
+        return found
+
+
+def laid_out(networks: Sequence[FFN]) -> Layout:
+    """Networks of one activation side by side, gates before values."""
+    blocks, places, column, unit = [], dict[int, Place](), 0, 0
     for activation in {network.activation.name: network.activation for network in networks}.values():
         mine = {i: network.width for i, network in enumerate(networks) if network.activation.name == activation.name}
         width = max(sum(mine.values()), 2)  # one unit alone would take another code path of GELU
@@ -62,11 +86,12 @@ def _laid_out(networks: Sequence[FFN]) -> tuple[list[_Block], list[_Place]]:
         at = 0
         for index, own in mine.items():
             columns = [slice(start + at, start + at + own) for start in starts]
-            places[index] = _Place(columns, slice(unit + at, unit + at + own))
+            places[index] = Place(columns, slice(unit + at, unit + at + own))
             at += own
-        blocks.append(_Block(activation, slice(column, starts[-1] + width), slice(unit, unit + width)))
+        blocks.append(Block(activation, slice(column, starts[-1] + width), slice(unit, unit + width)))
         column, unit = starts[-1] + width, unit + width
-    return blocks, [places[index] for index in range(len(networks))]
+    widest = max(network.width for network in networks)
+    return Layout(blocks, [places[i] for i in sorted(places)], _round_up(column, COLUMNS), _round_up(widest, UNITS))
 
 
 def _round_up(number: int, multiple: int) -> int:
@@ -84,43 +109,37 @@ class Stack:
     """
 
     def __init__(self, networks: Sequence[Sequence[FFN]], learning_rates: Sequence[float]) -> None:
-        self.learning_rates, kinds = tuple(learning_rates), networks[0]
+        kinds, self.learning_rates = networks[0], tuple(learning_rates)
         self.features, self.classes = kinds[0].w_in.shape[0], kinds[0].w_out.shape[1]
-        self._blocks, self._networks = _laid_out(kinds)
-        self._acts = [block.activation.make() for block in self._blocks]
-        copies, count, units = (len(networks), len(learning_rates)), len(kinds), self._blocks[-1].units.stop
-        columns = _round_up(self._blocks[-1].columns.stop, COLUMNS)
-        height = _round_up(max(network.width for network in kinds), UNITS)
-        self.first = torch.zeros(*copies, self.features, columns)  # (G, R, K, columns)
-        self.last = torch.zeros(*copies, count, self.classes, height)  # (G, R, S, C, H)
-        self._slots = torch.full((count, height), units)  # the unit in each place of a network; `units`: a row of zeros
-        self._places = torch.zeros(units, dtype=torch.int64)
-        for index, (network, place) in enumerate(zip(kinds, self._networks, strict=True)):
-            self._slots[index, : network.width] = torch.arange(place.units.start, place.units.stop)
-            self._places[place.units] = index * height + torch.arange(network.width)
-            for seed, same in enumerate(networks):
-                firsts = [weight for weight in (same[index].w_gate, same[index].w_in) if weight is not None]
-                for where, weight in zip(place.columns, firsts, strict=True):
-                    self.first[seed, :, :, where] = weight.detach()
-                self.last[seed, :, index, :, : network.width] = same[index].w_out.detach().T
-        weights = (self.first, self.last)
+        self.layout = laid_out(kinds)
+        self._acts = [block.activation.make() for block in self.layout.blocks]
+        copies = len(networks), len(learning_rates)
+        self.first = torch.zeros(*copies, self.features, self.layout.columns)  # (G, R, K, columns)
+        self.last = torch.zeros(*copies, len(kinds), self.classes, self.layout.height)  # (G, R, S, C, H)
+        for seed, same in enumerate(networks):
+            self._start(seed, same)
+        self._slots = self.layout.slots().flatten()  # (S H,): the unit in each place
+        held = (self._slots < self.layout.units).nonzero().squeeze(1)
+        self._places = torch.zeros(self.layout.units, dtype=torch.int64)  # (E,): the place of each unit
+        self._places[self._slots[held]] = held
         # gradients of the first layers of one copy at a time: they stay in the cache
         self._gradients = torch.zeros_like(self.first[0, 0]), torch.zeros_like(self.last)
-        moments = [[torch.zeros_like(w) for w in weights] for _ in range(2)]
-        first, last = self._gradients
-        self._adam = [
-            ([w[c] for w in weights], [first, last[c]], *([m[c] for m in tensors] for tensors in moments))
-            for c in product(*map(range, copies))
-        ]
+        self._adam = [self._moments(copy) for copy in product(*map(range, copies))]
         self._step = torch.zeros(())
 
-    def weights(self, seed: int, rate: int, index: int) -> dict[str, Tensor]:
-        """Copies of the parameters of one network from one seed at one learning rate (their numbers), named and shaped
-        as in ``FFN``."""
-        columns, units = self._networks[index]
-        names = ("w_gate", "w_in") if len(columns) == 2 else ("w_in",)
-        firsts = {name: self.first[seed, rate, :, where].clone() for name, where in zip(names, columns, strict=True)}
-        return {**firsts, "w_out": self.last[seed, rate, index, :, : units.stop - units.start].T.clone()}
+    def _start(self, seed: int, networks: Sequence[FFN]) -> None:
+        """The weights of one seed's networks, at every learning rate."""
+        for index, (network, place) in enumerate(zip(networks, self.layout.places, strict=True)):
+            firsts = [weight for weight in (network.w_gate, network.w_in) if weight is not None]
+            for where, weight in zip(place.columns, firsts, strict=True):
+                self.first[seed, :, :, where] = weight.detach()
+            self.last[seed, :, index, :, : network.width] = network.w_out.detach().T
+
+    def _moments(self, copy: tuple[int, ...]) -> tuple[list[Tensor], ...]:
+        """What Adam works on in one copy: weights, gradients, first and second moments."""
+        weights = [self.first[copy], self.last[copy]]
+        first, last = self._gradients
+        return weights, [first, last[copy]], *([torch.zeros_like(w) for w in weights] for _ in range(2))
 
     @torch.no_grad()
     def step(self, x: Tensor, labels: Tensor) -> Tensor:
@@ -154,7 +173,7 @@ class Stack:
         """
         columns = pre.permute(2, 0, 1).contiguous().flatten(1)  # (columns, N B)
         columns = F.pad(columns, (0, -columns.shape[1] % RUN))
-        leaves = [columns[block.columns].T.requires_grad_(gradient) for block in self._blocks]
+        leaves = [columns[block.columns].T.requires_grad_(gradient) for block in self.layout.blocks]
         with torch.set_grad_enabled(gradient):
             return leaves, [act(leaf) for act, leaf in zip(self._acts, leaves, strict=True)]
 
@@ -162,15 +181,15 @@ class Stack:
         """Every network's hidden units in the first of H places of its own: (N S, H, B)."""
         seeds, rates, count, _, height = self.last.shape
         flat = torch.cat([*(u.T for u in units), units[0].new_zeros(1, len(units[0]))])  # (E + 1, N B and more)
-        places = flat.index_select(0, self._slots.flatten())[:, : seeds * rates * batch]
+        places = flat.index_select(0, self._slots)[:, : seeds * rates * batch]
         return places.view(count, height, -1, batch).permute(2, 0, 1, 3).reshape(-1, height, batch)
 
     def _through(self, leaves: list[Tensor], units: list[Tensor], back: Tensor) -> Tensor:
         """The gradient of the units (N, E, B) brought back to that of the pre-activations (N, B, columns)."""
         copies, _, batch = back.shape
         flat = F.pad(back.transpose(0, 1).reshape(-1, copies * batch), (0, -copies * batch % RUN))  # (E, N B and more)
-        gradients = torch.autograd.grad(units, leaves, [flat[block.units].T for block in self._blocks])
-        padding = self.first.shape[-1] - self._blocks[-1].columns.stop
+        gradients = torch.autograd.grad(units, leaves, [flat[block.units].T for block in self.layout.blocks])
+        padding = self.first.shape[-1] - self.layout.blocks[-1].columns.stop
         rows = torch.cat([*(g.T for g in gradients), flat.new_zeros(padding, flat.shape[1])])  # (columns, N B and more)
         return rows[:, : copies * batch].view(-1, copies, batch).permute(1, 2, 0).contiguous()
 

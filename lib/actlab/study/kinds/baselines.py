@@ -62,12 +62,6 @@ def ensure(
         store.save(path, {"kind": "baseline", "study": study, **measured(corpus), "provenance": {"data": data}})
 
 
-def recorded(study: str, dataset: str) -> store.Record | None:
-    """The study's baseline record, if it has one."""
-    found = _files(study, dataset)
-    return store.load(found[0]) if found else None
-
-
 def _files(study: str, dataset: str) -> list[Path]:
     """Baselines of this text; a user's own is known by its hash, whatever it is called."""
     own = own_sha256(dataset)[:10]

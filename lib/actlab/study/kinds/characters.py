@@ -77,6 +77,16 @@ def weights(model: nn.Module) -> dict[str, Tensor]:
     return {f"weights/{name}": value for name, value in model.state_dict().items()}
 
 
+def predictions(net: nn.Module, windows: Windows, recipe: Recipe) -> Tensor:
+    """Probabilities (N, V) at every position of the windows."""
+    return predict(net, windows.to(recipe.device), recipe)
+
+
+def measured(net: nn.Module, windows: Windows, recipe: Recipe) -> dict[str, float]:
+    """Loss (nats) and accuracy (%) over the windows."""
+    return dict(zip(("val_loss", "val_accuracy"), evaluate(net, windows.to(recipe.device), recipe), strict=True))
+
+
 def dataset_of(record: Mapping[str, Any]) -> str:
     """The text of a record; a user's file where it lay, from the current folder."""
     return located(record["provenance"]["data"].get("path", record["config"]["dataset"]))
@@ -98,9 +108,6 @@ class Characters(Kind):
         note = setup.check_bfloat16(map(self.model, slow)) if slow else ""
         baselines.ensure(params.study, params.dataset, params.train_fraction, params.validation, params.train_share)
         return note
-
-    def baseline(self, params: Params) -> store.Record | None:  # noqa: D102
-        return baselines.recorded(params.study, params.dataset)
 
     def compared_on(self, task: TrialSpec) -> Windows:
         """The frozen windows."""
@@ -141,15 +148,16 @@ class Characters(Kind):
     def train(self, task: TrialSpec, saved_at: Path | None, report: Report | None) -> tuple[Results, dict[str, Tensor]]:
         """Results; predictions and weights. Snapshots go beside the checkpoint ``saved_at``."""
         corpus, validation, frozen = windows_of(task)
-        model = self.model(task)
+        model, nudged = self.model(task), task.nudged_at
         recipe = replace(task.recipe, dtype="bfloat16") if task.variant == BFLOAT16 else task.recipe
 
-        def keep(iteration: int, net: nn.Module) -> None:
+        def evaluated(iteration: int, net: nn.Module) -> None:
             if saved_at is not None and iteration in task.snapshots:
-                place = saved_at.with_suffix(f".{iteration}.safetensors")
-                predicted = predict(net, frozen.to(recipe.device), task.recipe)
-                checkpoint.write_tensors(place, {"probabilities": predicted, **weights(net)}, {"iteration": iteration})
-            if iteration and iteration == task.nudged_at:
+                held = {"probabilities": predictions(net, frozen, recipe), **weights(net)}
+                checkpoint.write_tensors(
+                    saved_at.with_suffix(f".{iteration}.safetensors"), held, {"iteration": iteration}
+                )
+            if iteration and iteration == nudged:
                 perturb(net)
 
         trial = train(
@@ -160,26 +168,19 @@ class Characters(Kind):
             recipe,
             task.seed_of("order"),
             dropout_seed=task.seed_of("dropout"),
-            also=(*task.snapshots, *([task.nudged_at] if task.nudged_at else ())),
+            also=(*task.snapshots, *([nudged] if nudged else ())),
             saved_at=saved_at,
             on_progress=report,
-            on_evaluation=keep,
+            on_evaluation=evaluated,
         )
-        tensors = {"probabilities": trial.probabilities, **weights(model)}
         results = {**results_of(task, model, trial), "variant": task.variant, "best": trial.best}
-
-        def measured(net: nn.Module, windows: Windows) -> dict[str, float]:
-            loss, accuracy = evaluate(net, windows.to(recipe.device), task.recipe)
-            return {"val_loss": loss, "val_accuracy": accuracy}
-
-        averages = dict(zip(map(str, recipe.decays), trial.averages, strict=True))
-        if averages:
-            results["average"] = recipe.single({name: measured(net, validation) for name, net in averages.items()})
-        for name, net in averages.items():
-            tensors[f"probabilities/average/{name}"] = predict(net, frozen.to(recipe.device), task.recipe)
+        tensors = {"probabilities": trial.probabilities, **weights(model)}
+        if averages := dict(zip(map(str, recipe.decays), trial.averages, strict=True)):
+            results["average"] = recipe.single({d: measured(net, validation, recipe) for d, net in averages.items()})
+            tensors |= {f"probabilities/average/{d}": predictions(net, frozen, recipe) for d, net in averages.items()}
         if task.training_windows:  # without dropout
             windows = spread(corpus.train, model.config.block_size, task.training_windows)
-            results["training"] = measured(model, windows)
+            results["training"] = measured(model, windows, recipe)
         return results, tensors
 
     def measure(

@@ -264,18 +264,17 @@ class Sweep(Kind):
         images = load_images(task.dataset, task.protocol)
         shapes = shapes_of(task, images.features)
         distinct = list(dict.fromkeys(shapes.values()))
-        fresh_networks = [[fresh(images.features, shape, seed) for shape in distinct] for seed in task.seeds]
-        stack, orders = Stack(fresh_networks, task.learning_rates), [generator(seed, "order") for seed in task.seeds]
-        since, data = time.perf_counter(), images.train
-        losses = train(stack, data.pixels, data.labels, task.batch_size, task.epochs, orders)
+        stack = Stack(
+            [[fresh(images.features, shape, s) for shape in distinct] for s in task.seeds], task.learning_rates
+        )
+        orders = [generator(seed, "order") for seed in task.seeds]
+        since = time.perf_counter()
+        losses = train(stack, images.train.pixels, images.train.labels, task.batch_size, task.epochs, orders)
         seconds = (time.perf_counter() - since) / losses.numel()
-        measured, trials = {"train_loss": losses} | evaluations(stack, images), {}
-        for (cell, shape), (r, rate), (s, seed) in product(
-            shapes.items(), enumerate(task.learning_rates), enumerate(task.seeds)
-        ):
-            values = {name: x[s, r, distinct.index(shape)].item() for name, x in measured.items()}
-            own = {"label": str(seed), "seed": seed, **_results(values), "seconds": seconds}
-            trials[key(*cell, rate, seed)] = own
+        found, trials = {"train_loss": losses} | evaluations(stack, images), {}
+        for cell, (r, rate), (s, seed) in product(shapes, enumerate(task.learning_rates), enumerate(task.seeds)):
+            own = {name: values[s, r, distinct.index(shapes[cell])].item() for name, values in found.items()}
+            trials[key(*cell, rate, seed)] = {"label": str(seed), "seed": seed, **_results(own), "seconds": seconds}
         return {"status": "done", "trials": trials}, {}
 
     def measure(self, arm: MnistArm, results: list[Results], *_: Callable[..., Any]) -> store.Record:

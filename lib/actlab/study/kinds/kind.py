@@ -91,7 +91,3 @@ class Kind(ABC):
     def prepare(self, params: Any, missing: Sequence[Any]) -> str:
         """Before anything is trained: check what the missing arms need; a note for the display, if any."""
         return ""
-
-    def baseline(self, params: Any) -> store.Record | None:
-        """The study's record of what its text gives away without a network, if it has one."""
-        return None
