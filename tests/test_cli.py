@@ -71,8 +71,8 @@ def test_several_files_in_one_call(params, tmp_path, capsys):
     assert not paths.results().exists()
     assert run("run", params, other, *asked) == 0
     said = capsys.readouterr().out
-    assert "2 records in results/tiny-quick" in said
-    assert "2 records in results/other" in said
+    assert "results/tiny-quick: 1 of 1 records" in said
+    assert "results/other: 1 of 1 records" in said
     assert run("status", params, other, *asked) == 0
     assert capsys.readouterr().out.count("2 trials of 1 arms: 2 recorded") == 2
 

@@ -97,9 +97,8 @@ def run(
         display = StudyDisplay(console)
         with display, tracked(track, Path("out") / settings.study / "tensorboard", display.watch) as watch:
             outcome = study.run(settings, workers, watch, scheduler, into_recorded)
-        console.print(
-            f"{len(outcome.present) - len({arm.id for arm, _ in outcome.failed})} records in results/{settings.study}"
-        )
+        done = len(outcome.present) - len({arm.id for arm, _ in outcome.failed})
+        console.print(f"results/{settings.study}: {done} of {len(outcome.arms)} records")
         for arm, trial in outcome.failed:
             failed = True
             why = f"{trial['traceback'].strip().splitlines()[-1]} (traceback: {failure_of(arm)})"
