@@ -12,12 +12,11 @@ import numpy as np
 from scipy import stats
 
 from actlab.records.defects import BOTH, UNPAIRED
-from actlab.records.wording import measured
 from actlab.statistics.means import pair_mean_difference, spearman
 from actlab_audit.evidence import Arms, Evidence, since
 from actlab_audit.readings import Reading
 from actlab_audit.rules import SAME, alike, label, mean, number, of_records
-from actlab_audit.verdicts import Finding, Judged, decided, explained, signs, unexplained
+from actlab_audit.verdicts import Finding, Judged, decided, explained, measured, signs, unexplained
 
 MIXED = "two metrics in one table"
 GAIN = 0.1

@@ -17,8 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from actlab.errors import BadInput
 from actlab.files import read_yaml
-from actlab.records import ablation as ablation_records
-from actlab.records import mnist as mnist_records
 from actlab.records import store
 from actlab.records.labels import words
 from actlab.records.settings import usual
@@ -74,8 +72,8 @@ CLAUSES = {
 }
 """Argument of a rule -> what it adds to the rule in words."""
 READERS: dict[str, tuple[tuple[str, ...], Callable[..., Any], Callable[[Any], str]]] = {
-    "mnist": (("mnist", "mnist-epochs"), mnist_records.read, mnist.lacks),
-    "ablation": (("ablation-novels",), lambda records: ablation_records.read(usual(records)), ablation.lacks),
+    "mnist": (("mnist", "mnist-epochs"), mnist.read, mnist.lacks),
+    "ablation": (("ablation-novels",), lambda records: ablation.read(usual(records)), ablation.lacks),
     "models": ((), gather, lambda evidence: ""),
 }
 """What is read -> the studies whose records are read as a whole; how; what it lacks for any verdict from records."""

@@ -2,40 +2,64 @@
 
 from __future__ import annotations
 
-from actlab.records.defects import DOUBLED
-from actlab.records.mnist import (
-    CELL,
-    PUBLISHED_BATCH,
-    PUBLISHED_RATE,
-    Sweep,
-    differences,
-    gains,
-)
-from actlab.records.wording import signed
-from actlab.statistics.estimate import Estimate
-from actlab_audit.verdicts import Finding, absent, decided
+from collections.abc import Iterable
+from typing import NamedTuple
 
+import pandas as pd
+
+from actlab.records.defects import DOUBLED
+from actlab.records.settings import usual
+from actlab.records.store import Record
+from actlab.records.tables import COLUMNS, of_records
+from actlab.statistics.contrasts import contrasts
+from actlab.statistics.estimate import Estimate
+from actlab_audit.verdicts import Finding, absent, decided, signed
+
+RATE, BATCH = 1e-3, 64
+"""What the study fixed in its sweep of widths."""
+ACCURACY = "val_accuracy"
 EQUAL_WIDTH, EQUAL_PARAMETERS = "geglu_equal_width", "geglu_equal_parameters"
 WIDTHS = (2, 4, 8, 16)
 
 
+class Sweep(NamedTuple):
+    """A row a trial; accuracies in %."""
+
+    trials: pd.DataFrame
+    every: pd.DataFrame
+    """With those of more epochs, which stand for themselves and enter no other comparison."""
+
+
+def read(records: Iterable[Record], longer: Iterable[Record] = ()) -> Sweep:
+    """A sweep from the records of its arms and of a longer training: of several settings those that most arms share
+    (``usual``); arms that differ in their epochs alone go by the fewest, and the others are longer trainings."""
+    own = usual(records, apart=("epochs",))
+    trials, every = (of_records(found)[0].reindex(columns=list(COLUMNS)) for found in (own, [*own, *longer]))
+    return Sweep(trials[trials["epochs"] == trials["epochs"].min()], every.drop_duplicates(["record", "seed"]))
+
+
+def _published(trials: pd.DataFrame) -> pd.DataFrame:
+    """Those at the published rate and batch."""
+    return trials[(trials["learning_rate"] == RATE) & (trials["batch_size"] == BATCH)]
+
+
 def lacks(sweep: Sweep) -> str:
     """What is missing for any verdict: the published cells, on the published images."""
-    seeds = sweep.trials.groupby(CELL).size()
-    networks = ("relu", EQUAL_WIDTH, EQUAL_PARAMETERS)
-    counts = [seeds.get((n, h, PUBLISHED_RATE, PUBLISHED_BATCH), 0) for n in networks for h in WIDTHS]
+    seeds = _published(sweep.trials).groupby(["network", "hidden"]).size()
+    counts = [seeds.get((n, h), 0) for n in ("relu", EQUAL_WIDTH, EQUAL_PARAMETERS) for h in WIDTHS]
     there = set(sweep.trials["dataset"]) == {"mnist"} and min(counts) > 1
     return "" if there else "these records are not of MNIST, or not of every width"
 
 
 def _over_relu(sweep: Sweep) -> tuple[list[Estimate], list[Estimate], str]:
-    """Accuracy minus ReLU's by rising width, at equal width and at equal parameters, at the published rate and batch;
-    the same in words."""
+    """Accuracy minus ReLU's by rising width, at equal width and at equal parameters, at the published rate and batch,
+    paired by seed; the same in words."""
+    found = contrasts(_published(sweep.trials).sort_values("hidden"), ACCURACY, ["hidden"], "network")
     wide, fair = (
-        {h: e for (h, *cell), e in sorted(differences(sweep, n).items()) if cell == [PUBLISHED_RATE, PUBLISHED_BATCH]}
-        for n in (EQUAL_WIDTH, EQUAL_PARAMETERS)
+        {row.hidden: Estimate(row.difference, row.low, row.high, row.n, "") for row in rows.itertuples()}
+        for rows in (found[found["network"] == network] for network in (EQUAL_WIDTH, EQUAL_PARAMETERS))
     )
-    wide_said, fair_said = (", ".join(f"h={h}: {signed(e, 1)}" for h, e in found.items()) for found in (wide, fair))
+    wide_said, fair_said = (", ".join(f"h={h:g}: {signed(e, 1)}" for h, e in found.items()) for found in (wide, fair))
     said = f"points over ReLU, equal width (the study's own arms) {wide_said}; equal parameters {fair_said}"
     return [*wide.values()], [*fair.values()], said
 
@@ -67,11 +91,13 @@ def small_widths_favour_relu(sweep: Sweep) -> Finding:
 
 def rises_after_one_epoch(sweep: Sweep) -> Finding:
     """M13: accuracy after the longest training minus that after one epoch, for each network and width published."""
-    found = [gains(sweep, n, h) for n in ("relu", EQUAL_WIDTH) for h in WIDTHS]
-    if not all(found):
+    every = _published(sweep.every)
+    published = every[every["network"].isin(["relu", EQUAL_WIDTH]) & every["hidden"].isin(WIDTHS)]
+    gains = contrasts(published.sort_values("epochs"), ACCURACY, ["network", "hidden"], "epochs", 1)
+    last = gains[gains["status"] != "missing"].groupby(["network", "hidden"]).tail(1)
+    if len(last) < 2 * len(WIDTHS):
         return absent("no record of more than one epoch at every width")
-    last = [by_epochs[max(by_epochs)] for by_epochs in found]
-    rising, values = sum(e.low > 0 for e in last), [e.value for e in last]
+    rising, values = (last["low"] > 0).sum(), last["difference"]
     said = f"{rising} of {len(last)} networks are significantly better than after one"
-    said = f"after {max(found[0])} epochs {said}, by {min(values):.1f} to {max(values):.1f} points"
-    return decided(rising == len(last), said)
+    said = f"after {last['epochs'].iloc[0]:g} epochs {said}, by {values.min():.1f} to {values.max():.1f} points"
+    return decided(bool(rising == len(last)), said)

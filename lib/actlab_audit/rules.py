@@ -15,17 +15,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from actlab.records.ablation import Factorial
 from actlab.records.defects import UNPAIRED
 from actlab.records.labels import METRICS, of_trials, words
-from actlab.records.mnist import Sweep
 from actlab.records.repro import ArmResults, combined
-from actlab.records.tables import levels
-from actlab.records.wording import above_zero, measured
+from actlab.records.settings import place
 from actlab.statistics.estimate import Array
 from actlab.statistics.means import coefficient_of_variation
+from actlab_audit.ablation import Factorial
 from actlab_audit.audited_numbers import numbers
 from actlab_audit.evidence import STUDIES, Arms, Evidence, since
+from actlab_audit.mnist import Sweep
 from actlab_audit.verdicts import (
     Between,
     Finding,
@@ -37,6 +36,7 @@ from actlab_audit.verdicts import (
     elsewhere,
     expected,
     explained,
+    measured,
     ran,
     unexplained,
     within,
@@ -184,9 +184,9 @@ def number(arms: Arms, what: str, of: str, metric: str, published: Sequence[floa
         trials: an arm had, where the published number is noisy itself; 0: it is taken as it stands.
     """
     ours = combined(list(arms.values()), metric, FORMULAS[of])
-    ours = above_zero(ours) if of in QUOTIENTS else ours
+    ours = ours.above_zero() if of in QUOTIENTS else ours
     span = expected(ours, trials) if trials else Between(ours.low, ours.high)
-    said = measured(above_zero(ours), 2) if trials else measured(ours)
+    said = measured(ours.above_zero(), 2) if trials else measured(ours)
     answer = within(span, Between(*published))
     undecided = of in QUOTIENTS and answer == "too wide" and span.low <= 1 <= span.high
     return None if undecided else answer, f"{what}: {said}"
@@ -258,4 +258,5 @@ def _facts(arm: ArmResults) -> dict[str, Any]:
 
 def recorded(study: Sweep | Factorial, what: str, says: str, stated: Mapping[str, Any]) -> Finding:
     """Settings that some trial of an image sweep or an ablation ran with: ``says`` tells the levels of its columns."""
-    return ran(*_compared([{name: levels(study.trials, name) for name in stated}], what, says, stated))
+    levels = {name: sorted(study.trials[name].unique().tolist(), key=place) for name in stated}
+    return ran(*_compared([levels], what, says, stated))

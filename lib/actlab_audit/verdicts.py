@@ -53,6 +53,23 @@ class Finding:
     """With a verdict of ``OPEN``: what would decide."""
 
 
+def signed(estimate: Estimate, digits: int = 3) -> str:
+    """A difference with its sign: ``+0.080 [+0.065, +0.094]``."""
+    return _bracketed(estimate, f"+.{digits}f")
+
+
+def measured(estimate: Estimate, digits: int = 3) -> str:
+    """``0.597 [0.590, 0.604], n = 3``."""
+    return f"{_bracketed(estimate, f'.{digits}f')}, n = {estimate.n}"
+
+
+def _bracketed(estimate: Estimate, form: str) -> str:
+    if math.isnan(estimate.value):
+        return "no value"
+    interval = "no interval" if math.isnan(estimate.low) else f"{estimate.low:{form}}, {estimate.high:{form}}"
+    return f"{estimate.value:{form}} [{interval}]"
+
+
 def absent(what: str) -> Finding:
     """No record, or too few, for a verdict."""
     return Finding("not run", what, lacks="records of its configurations")

@@ -44,7 +44,17 @@ def test_no_verdict_changes_unseen(judged):
     assert len(known) == 206
 
 
-HELPERS = {"label", "of_records", "total", "lacks", "alike", "correlated", "smallest_significant"}
+HELPERS = {
+    "label",
+    "of_records",
+    "total",
+    "lacks",
+    "alike",
+    "correlated",
+    "smallest_significant",
+    "read",
+    "interaction",
+}
 
 
 def test_rows_and_rules_belong_together():

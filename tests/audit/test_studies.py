@@ -11,12 +11,9 @@ from tests.support.ablations import made_up, record, records
 from tests.support.sweeps import LIFT, longer
 from tests.support.sweeps import made_up as swept
 
-from actlab.records import ablation as ablation_records
-from actlab.records import mnist as mnist_records
-from actlab.records.ablation import PUBLISHED
-from actlab.records.mnist import Sweep
 from actlab.records.repro import ArmResults, read
-from actlab_audit import language, ledger
+from actlab_audit import ablation, language, ledger, mnist
+from actlab_audit.ablation import PUBLISHED
 from actlab_audit.audited_numbers import numbers
 from actlab_audit.evidence import Evidence
 from actlab_audit.readings import Reading
@@ -40,7 +37,7 @@ def shrinking():
     """ReLU leads at 2, 4 and 8 units and trails at 16, in the study's own arms."""
     sizes = {h: lifted(-3.0 if h < 16 else 1.0).trials for h in (2, 4, 8, 16)}
     trials = pd.concat([table[table["hidden"] == h] for h, table in sizes.items()])
-    return Sweep(trials, trials)
+    return mnist.Sweep(trials, trials)
 
 
 def trained_on(more):
@@ -62,19 +59,19 @@ def of_published_size(shift=None, **more):
             if shift is not None:
                 loss = PUBLISHED[r["optimizer"]][r["symmetry"] == "bQbV"] + shift + 0.001 * (i - 1)
                 trial["final"]["val_loss"] = loss
-    return ablation_records.read(made)
+    return ablation.read(made)
 
 
 def with_slopes():
     """Of which even GELU has one a feature."""
-    return ablation_records.read(
+    return ablation.read(
         [r | {"n_parameters": r["n_parameters"] + 512 * (r["activation"] == "gelu")} for r in records()]
     )
 
 
 def another_eta():
     eta = {"lr": 1.0, "eta": 10.0, "F0": 2.0, "weight_decay": 0.0}
-    return ablation_records.read([record("ecd", "symmetric", "gelu", optimizer_settings=eta)])
+    return ablation.read([record("ecd", "symmetric", "gelu", optimizer_settings=eta)])
 
 
 WORLDS = {
@@ -88,11 +85,11 @@ WORLDS = {
         "more epochs lower the accuracy": lambda: trained_on(longer(3, lift=LOWER)),
         "as published": swept,
         "other images": lambda: swept(dataset="digits"),
-        "nothing": lambda: mnist_records.read([]),
+        "nothing": lambda: mnist.read([]),
     },
     "ablation": {
         "small": made_up,
-        "nothing": lambda: ablation_records.read([]),
+        "nothing": lambda: ablation.read([]),
         "published losses": lambda: of_published_size(0.0),
         "losses 0.3 higher": lambda: of_published_size(0.3),
         "published losses of one seed": lambda: of_published_size(0.0, seeds=1),
@@ -100,7 +97,7 @@ WORLDS = {
         "published size, a smaller effect under PReLU": lambda: of_published_size(gain=SMALLER),
         "small, a smaller effect under PReLU": lambda: made_up(gain=SMALLER),
         "small, one seed": lambda: made_up(seeds=1),
-        "three arms": lambda: ablation_records.read(records(("ecd",))[:3]),
+        "three arms": lambda: ablation.read(records(("ecd",))[:3]),
         "another eta": another_eta,
         "slopes under GELU": with_slopes,
     },

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from actlab.records.labels import WORDS
+from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
 from actlab.study.defects import DEFECTS
 from actlab_audit.verdicts import (
@@ -15,6 +16,7 @@ from actlab_audit.verdicts import (
     all_of,
     by_signs,
     expected,
+    measured,
     signs,
     within,
 )
@@ -75,3 +77,10 @@ def test_signs_are_adjusted_together():
     alone = mean_interval(values + 3.3 * values.std(ddof=1) / 5**0.5)
     assert (signs([alone]), signs([*noise, alone, large])) == ([1], [0, 0, 0, 0, -1])
     assert [by_signs([large], -1), by_signs([large], 1), by_signs([large, noise[0]], -1)] == [True, False, None]
+
+
+def test_a_measured_value_carries_its_n():
+    """With its interval, or with the word that there is none."""
+    assert measured(Estimate(0.5971, 0.59, 0.604, 3, "m"), 2) == "0.60 [0.59, 0.60], n = 3"
+    assert measured(Estimate(0.5, np.nan, np.nan, 2, "m")) == "0.500 [no interval], n = 2"
+    assert measured(Estimate(np.nan, np.nan, np.nan, 0, "m")) == "no value, n = 0"

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.explorer import catalogue as explore
-from actlab.records import ablation, mnist, repro, store, tables
+from actlab.records import repro, store, tables
 from actlab.records.labels import METRICS
-from actlab.records.tables import levels
+from actlab_audit import ablation, mnist
 
 DOOR = "records"
 MADE = (
@@ -43,14 +43,8 @@ def read_all():
         tables.of_records(records)
         explore.of_records({"fuzz": records})
         use(repro.read(records))
-        swept = mnist.read(records)
-        for network in swept.networks:
-            for hidden in levels(swept.trials, "hidden"):
-                mnist.by_epochs(swept, network, hidden)
-        made = ablation.read(records)
-        for optimizer in levels(made.trials, "optimizer"):
-            made.values(optimizer, "bQbV", "gelu")
-        _ = made.cells
+        mnist.lacks(mnist.read(records))
+        ablation.interaction(ablation.read(records))
 
 
 def use(results):

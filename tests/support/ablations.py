@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 from grids import template
 
-from actlab.records import ablation
+from actlab_audit import ablation
 
 OPTIMIZERS = ("ecd", "adamw", "sgdm", "soap")
 GAIN = {"gelu": 0.1, "random_prelu": 0.3}

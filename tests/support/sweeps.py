@@ -5,7 +5,7 @@ import math
 import numpy as np
 from grids import template
 
-from actlab.records import mnist as mnist_records
+from actlab_audit import mnist
 
 LIFT = {"relu": 0.0, "geglu_equal_width": 3.0, "geglu_equal_parameters": -1.0}
 SIZE = {"relu": 794, "geglu_equal_width": 1578, "geglu_equal_parameters": 794}
@@ -42,7 +42,7 @@ def record(network, hidden, rate, batch, dataset="mnist", lift=LIFT, epochs=1):
 
 def made_up(longer=(), **more):
     cells = [(n, h, r, b) for n in LIFT for h in (2, 4, 8, 16) for r in (0.1, 0.01, 0.001, 0.0001) for b in (8, 64)]
-    return mnist_records.read([record(*cell, **more) for cell in cells], longer)
+    return mnist.read([record(*cell, **more) for cell in cells], longer)
 
 
 def longer(epochs, **more):

@@ -13,7 +13,6 @@ from actlab.records import settings, store
 from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
 from actlab.records.store import Record
 from actlab.records.tables import used
-from actlab.records.wording import FEW_DIFFER, above_zero
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Array, Estimate, few_differ
 from actlab.statistics.means import (
@@ -163,9 +162,13 @@ class ArmResults:
         found = self.estimate(metric)
         if of_trials(metric):
             return found
-        few = replace(found, low=float("nan"), high=float("nan"), method=FEW_DIFFER)
+        few = replace(
+            found,
+            low=float("nan"),
+            high=float("nan"),
+        )
         pairs = self.matrix(metric, self.done)
-        return few if few_differ(pairs[np.triu_indices(len(pairs), 1)]) else above_zero(found)
+        return few if few_differ(pairs[np.triu_indices(len(pairs), 1)]) else found.above_zero()
 
     def minus(self, other: ArmResults, metric: str) -> Estimate:
         """This arm minus another, paired by the seeds that both have."""

@@ -282,20 +282,3 @@ def _blocks(record: Record, of: str) -> Iterator[tuple[dict[str, Any], list[Reco
     else:
         for entry in record.get("equal_compute", ()):
             yield {"size": entry["size"], "iteration": entry["iteration"]}, entry["pairs"]
-
-
-def trials_of(records: Iterable[Record], kind: str) -> pd.DataFrame:
-    """The table of trials of the records of one kind, with every column also where there are none."""
-    trials, _ = of_records(record for record in records if record.get("kind") == kind)
-    return trials.reindex(columns=list(COLUMNS))
-
-
-def levels(trials: pd.DataFrame, factor: str) -> list[Any]:
-    """The values of a factor that are recorded, in the study's order (numbers rising)."""
-    return sorted(trials[factor].unique().tolist(), key=place)
-
-
-def by_seed(trials: pd.DataFrame, factors: Sequence[str], metric: str) -> pd.DataFrame:
-    """A column a cell of some factors, a row a seed: a metric of the trials; NaN for one that diverged or is not
-    recorded."""
-    return trials.pivot(index="seed", columns=list(factors), values=metric).astype(float)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,11 @@ class Estimate:
     def deviation(self) -> float:
         """Standard deviation of one trial's value (of one seed's difference)."""
         return self.error * math.sqrt(self.n)
+
+    def above_zero(self) -> Estimate:
+        """Of what cannot be negative, with the interval on a logarithmic scale (``log_limits``)."""
+        low, high = log_limits(self.value, self.low, self.high)
+        return replace(self, low=float(low), high=float(high))
 
     def excludes(self, value: float) -> bool:
         """Whether ``value`` lies outside the interval; False where there is no interval, for then nothing is
