@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -68,6 +69,7 @@ def run(
     plugin: Plugins = None,
 ) -> None:
     """Train every arm of a study that has no record yet; a started study goes on where it stopped."""
+    since = time.monotonic()
     from actlab.study.workers.startup import loading, start_fork_server
 
     if workers > 1 and not scheduler and not dry_run:
@@ -89,8 +91,9 @@ def run(
         if dry_run:
             from actlab.study.status import in_words, of
 
+            start = time.monotonic() - since
             _print_table(found := of(settings))
-            console.print(in_words(found, workers))
+            console.print(in_words(found, workers, start))
             continue
         for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
             console.print(f"set aside: {path}")
@@ -130,7 +133,7 @@ def status(
     workers: Workers = CORES,
     plugin: Plugins = None,
 ) -> None:
-    """Trials of each arm that are done, running and missing, and the time that is left by recorded seconds."""
+    """Trials of each arm by their state, and the time that is left, from a few steps that are timed now."""
     run(params, model, activation, trials, set_=set_, workers=workers, dry_run=True, plugin=plugin)
 
 

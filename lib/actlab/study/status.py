@@ -1,99 +1,166 @@
-"""How far a study is: trials done, running and missing of every arm, and the time that is left by recorded seconds.
-Trains and downloads nothing."""
+"""How far a study is: trials of every arm by their state, and the time that is left, by a few steps that are timed here
+and now, since recorded seconds know neither this machine nor its load. Downloads nothing."""
 
 from __future__ import annotations
 
+import json
 import math
-from contextlib import suppress
-from functools import cache, partial
+import time
+from collections import Counter
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from actlab import paths
 from actlab.data.fetch import no_download
-from actlab.errors import DataError, RecordError
-from actlab.records import store, tables
+from actlab.data.images import load_images
+from actlab.errors import ActlabError, DataError
+from actlab.records import store
 from actlab.study.kinds import kind_of
+from actlab.study.kinds.characters import windows_of
+from actlab.study.kinds.images import Program, fresh, shapes_of
+from actlab.study.kinds.kind import Kind
 from actlab.study.params.study import StudyParams
 from actlab.study.progress import in_time
-from actlab.study.trial import cached
+from actlab.study.record import failure_of
+from actlab.study.trial import cached, train_afresh
+from actlab.trainers import stacked
+from actlab.trainers.checkpoint import read_tensors
+from actlab.trainers.seeds import generator
 
-STATES = ("recorded", "ended", "running", "missing")
+LEFT = ("running", "failed", "missing")
+STATES = ("recorded", "ended", *LEFT)
+SECONDS, MOST, WINDOWS = 0.3, 64, 16
+"""What is timed of a trial: about so long, at most so many steps, so many windows in an evaluation."""
+PACE = ("model", "optimizer", "symmetry", "cells", "scale", "dataset", "gated_width", "batch_size")
+"""Settings that decide what a step takes, beside the recipe: of trials that share them one is timed."""
+Pace = tuple[float, float]
+"""Seconds of a step, and of a window's evaluation."""
 
 
 def of(params: StudyParams) -> pd.DataFrame:
-    """One row an arm: ``arm``, ``trials`` planned, ``recorded``, ``ended`` (in the cache: their arm has no record yet),
-    ``running``, ``missing``, and ``seconds``: left for running and missing trials on one worker; NaN where nothing of
-    its kind is recorded. Without its data a trial counts as missing where no record holds it. A record counts by its
-    name; records are read for seconds alone.
+    """One row an arm: ``arm``, its ``trials``, how many are in each state (``ended``: in the cache, their arm has no
+    record yet; ``failed``: to be tried again), how many ``diverged``, and the ``seconds`` left on one worker; NaN where
+    they cannot be told here. A trial of several arms counts for the first. Without its data a trial counts as missing
+    where no record holds it; a record counts by its name. ``attrs["share"]``: of a core that this process had.
     """
-    kind, spent, rows = kind_of(params), cache(partial(_seconds, params.study)), []
-    names = {path.stem for path in store.folder_of(params.study).glob("*.json")}
+    begun = time.process_time(), time.perf_counter()
+    kind, seen, paces, rows = kind_of(params), set[Any](), dict[str, Pace](), list[dict[str, Any]]()
     arms = kind.plan(params)
     tasks = kind.tasks(params, arms)
     for arm in arms:
-        name = arm.id
-        with no_download():
-            states = ["recorded" if name in names else _state(task) for task in tasks[arm]]
-        counts = {state: states.count(state) for state in STATES}
-        left = counts["running"] + counts["missing"]
-        seconds = left * _each(arm, spent()) if left else 0.0
-        rows.append({"arm": name, "trials": len(states), **counts, "seconds": seconds})
-    return pd.DataFrame(rows)
+        own = Counter(task for task in tasks[arm] if task not in seen or isinstance(task, Program))
+        seen.update(own)
+        path, found, seconds = store.path_of(arm.study, arm.id), Counter[str](), 0.0
+        if path.exists():
+            found.update(recorded=own.total(), diverged=path.read_text().count('"status": "diverged"'))
+        for task, count in own.items() if not path.exists() else ():
+            with no_download():
+                state, ended = _state(task)
+                found[state] += count
+                found["diverged"] += sum(
+                    trial["status"] == "diverged" for trial in ended and kind.own(arm, task, ended)
+                )
+                seconds += 0.0 if ended else count * _seconds(kind, task, paces)
+        found["failed"] = min(found["missing"], _failed(arm))
+        found["missing"] -= found["failed"]
+        counts = {state: found[state] for state in (*STATES, "diverged")}
+        rows.append({"arm": arm.id, "trials": own.total(), **counts, "seconds": seconds})
+    table = pd.DataFrame(rows)
+    table.attrs["share"] = (time.process_time() - begun[0]) / (time.perf_counter() - begun[1])
+    return table
 
 
-def _state(task: Any) -> str:
-    """Of a trial without a record."""
+def _state(task: Any) -> tuple[str, Any]:
+    """Of a trial without a record; with its results, if it has ended."""
     try:
         place = cached(task)
+        lock = place.with_suffix(".lock")
+        if place.exists():
+            return "ended", _results(place)
     except DataError:  # what is cached is known by its data, too
-        return "missing"
-    lock = place.with_suffix(".lock")
-    if place.exists() or not lock.exists():
-        return "ended" if place.exists() else "missing"
+        return "missing", ()
     try:
-        with FileLock(lock, timeout=0):
-            return "missing"
+        with FileLock(lock, timeout=0) if lock.exists() else nullcontext():
+            return "missing", ()
     except Timeout:  # another process works on it
-        return "running"
+        return "running", ()
 
 
-def _seconds(study: str) -> pd.DataFrame:
-    """Recorded trials with their seconds: of the study, else of every study."""
-    found = [tables.of_records(store.load_study(study))[0]]
-    for folder in paths.results().glob("*") if found[0].empty else ():
-        with suppress(RecordError):  # the damage of another study is told where that is run
-            found.append(tables.of_records(store.load_study(folder.name))[0])
-    return pd.concat(found, ignore_index=True)
+@lru_cache(maxsize=8)
+def _results(place: Path) -> Any:
+    return read_tensors(place)[1]
 
 
-def _each(arm: Any, spent: pd.DataFrame) -> float:
-    """Seconds of one of the arm's trials: the mean over recorded ones that share as much of model, scale and batch
-    size, by optimizer step."""
-    own = {**arm.config, **arm.config.get("recipe", {})}
-    length = "epochs" if "epochs" in own else "iterations"
-    if length not in spent:
+def _failed(arm: Any) -> int:
+    """Trials of an arm that failed when they were last tried."""
+    path = failure_of(arm)
+    trials = json.loads(path.read_text())["trials"] if path.exists() else ()
+    return sum(trial["status"] == "failed" for trial in trials)
+
+
+def _seconds(kind: Kind, task: Any, paces: dict[str, Pace]) -> float:
+    """What a trial takes on one worker; NaN where its data or device is not here, or a part of it fails."""
+    alike = str([getattr(task, name, "") for name in (*PACE, "recipe")])
+    try:
+        if alike not in paces:
+            paces[alike] = _pace_of_program(task) if isinstance(task, Program) else _pace(task)
+        step, window = paces[alike]
+        if isinstance(task, Program):
+            images = kind.data(task)["train"]["images"]
+            return step * math.ceil(images / task.batch_size) * task.epochs / kind.size(task)
+        characters, snapshots = hasattr(task, "prediction_windows"), getattr(task, "snapshots", ())
+        windows = windows_of(task)[1] if characters else kind.compared_on(task)
+        compared = task.prediction_windows * (1 + len(snapshots)) if characters else 0
+        last, every = task.recipe.iterations, task.recipe.evaluate_every
+        evaluations = len({*range(0, last, every), last, *snapshots})
+        return step * last + window * (evaluations * len(windows.inputs) + compared)
+    except (ActlabError, KeyError):
         return math.nan
-    a_step = spent["seconds"] / spent[length]
-    for shared in ("model activation scale batch_size", "model scale batch_size", "model scale", "scale"):
-        names = [name for name in shared.split() if name in own]
-        alike = (spent.reindex(columns=names) == [own[name] for name in names]).all(axis="columns")
-        if len(same := a_step[alike].dropna()):
-            return float(same.mean() * own[length])
-    return math.nan
 
 
-def in_words(found: pd.DataFrame, workers: int) -> str:
-    """The sum in one sentence."""
-    sums = found[["trials", *STATES]].sum()
-    told, time = ", ".join(f"{sums[state]} {state}" for state in STATES), ""
-    if sums["running"] + sums["missing"]:
+def _pace(task: Any) -> Pace:
+    """Of a trial of a language model that is cut short; the first of three prepares, and the second says how many steps
+    fill the time."""
+    steps, small = 1, {name: WINDOWS for name in ("validation_windows", "prediction_windows") if hasattr(task, name)}
+    for _ in range(3):
+        recipe = replace(task.recipe, iterations=steps, evaluate_every=steps)
+        done, _ = train_afresh(replace(task, recipe=recipe, **small))
+        spent, timed = done["seconds"], steps
+        steps = max(1, min(MOST, int(SECONDS / spent["training"])))
+    windows = WINDOWS * (len(done["history"]) + len(small) - 1)
+    return spent["training"] / timed, spent["evaluation"] / windows
+
+
+def _pace_of_program(task: Program) -> Pace:
+    """Of a program of the image sweep, in a few batches."""
+    images = load_images(task.dataset, task.protocol)
+    shapes, orders = shapes_of(task, images.features), [generator(seed, "order") for seed in task.seeds]
+    kinds, few = dict.fromkeys(shapes.values()), slice(MOST // 4 * task.batch_size)
+    stack = stacked.Stack(
+        [[fresh(images.features, each, seed) for each in kinds] for seed in task.seeds], task.learning_rates
+    )
+    for _ in range(2):  # the first prepares
+        since = time.perf_counter()
+        stacked.train(stack, images.train.pixels[few], images.train.labels[few], task.batch_size, 1, orders)
+    return (time.perf_counter() - since) / (MOST // 4), 0.0
+
+
+def in_words(found: pd.DataFrame, workers: int, start: float = 0.0) -> str:
+    """The sums in one sentence; ``start``: seconds that a run needs before it trains. On a busy machine, where this
+    process had a share of a core only, another worker is taken to bring as much more as that share."""
+    sums = found.sum(numeric_only=True).astype(int)
+    told, left, time = [f"{sums[state]} {state}" for state in STATES], sum(sums[list(LEFT)]), ""
+    if sums["diverged"]:
+        told[-1] += f"; {sums['diverged']} diverged"
+    if left and found["seconds"].isna().any():
+        time = "; how long it takes cannot be told here, without its data, device or parts"
+    elif left:
+        at_once = 1 + (min(workers, left) - 1) * min(1.0, found.attrs["share"])
         plural = "" if workers == 1 else "s"
-        time = f"; about {in_time(found['seconds'].sum() / workers)} left on {workers} worker{plural}"
-    if (unknown := int(found["seconds"].isna().sum())) == len(found):
-        time = "; no time is recorded for such trials"
-    elif unknown:
-        time += f", and {unknown} arms of which no time is recorded"
-    return f"{sums['trials']} trials of {len(found)} arms: {told}{time}"
+        time = f"; about {in_time(start + found['seconds'].sum() / at_once)} left on {workers} worker{plural}"
+    return f"{sums['trials']} trials of {len(found)} arms: {', '.join(told)}{time}"

@@ -1,0 +1,77 @@
+"""What status says of a study: each trial once, in one state; what diverged or failed is told apart from what is
+missing; the time that is left is within a factor of two."""
+
+import time
+from unittest.mock import Mock
+
+import pandas as pd
+import pytest
+import tiny
+
+from actlab.study import status
+from actlab.study.kinds import characters
+from actlab.study.kinds.ablation import AblationParams
+from actlab.study.kinds.images import MnistParams
+from actlab.study.params.language import Params
+from actlab.study.run import load, run
+from actlab.study.trial import run_trial
+
+
+def counted(found):
+    """The words that are not zero."""
+    sums = found.drop(columns=["arm", "seconds"]).sum()
+    return sums[sums > 0].to_dict()
+
+
+def test_diverged_failed_and_missing_are_three_things(toy, monkeypatch):
+    """At an absurd rate relu diverges, gelu fails, swish was not asked for."""
+    study = toy.replace(learning_rate=1e9, iterations=40, trials=2)
+    run(study.replace(activations="relu"))
+    with monkeypatch.context() as patch:
+        patch.setattr(characters, "train", Mock(side_effect=RuntimeError("no more memory")))
+        run(study.replace(activations="gelu"))
+    found = status.of(study.replace(activations=["relu", "gelu", "swish"]))
+    assert counted(found) == {"trials": 6, "recorded": 2, "diverged": 2, "failed": 2, "missing": 2}
+    assert "2 recorded, 0 ended, 0 running, 2 failed, 2 missing; 2 diverged; about" in status.in_words(found, 1)
+    swish = load(study.replace(activations="swish")).arms[0].trials[0]
+    run_trial(swish)
+    found = status.of(study.replace(activations="swish"))
+    assert counted(found) == {"trials": 2, "ended": 1, "missing": 1, "diverged": 1}
+
+
+def test_a_shared_trial_counts_once(toy):
+    """The noise floor's plain trial is that of the arm."""
+    found = status.of(toy.replace(noise_floor=True))
+    assert (counted(found), found["trials"].tolist()) == ({"trials": 10, "missing": 10}, [3, 3, 2, 2])
+
+
+def test_a_busy_machine_gains_less_by_workers():
+    """Two workers halve the time where each has a core, and not where all share one."""
+    found = pd.DataFrame(
+        [dict.fromkeys(status.STATES, 0) | {"trials": 2, "missing": 2, "diverged": 0, "seconds": 40.0}]
+    )
+    for share, seconds in ((1.0, 25), (0.0, 45)):
+        found.attrs["share"] = share
+        assert f"about {seconds} s left on 2 workers" in status.in_words(found, 2, start=5.0)
+
+
+KINDS = {
+    "characters": Params(trials=2, activations=("gelu",), iterations=40),
+    "recurrent": Params(trials=2, activations=("gelu",), model=("tinylstm",), iterations=20),
+    "sweep": MnistParams.parse({**tiny.SWEEP, "trials": 2, "hidden": [4], "batch_sizes": [8], "epochs": [3]}),
+    "ablation": AblationParams(optimizers=("ecd",), symmetry=("bQbV",), activations=("gelu",), iterations=20),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_time_is_told_within_a_factor_of_two(kind, monkeypatch):
+    """By the clock of the processor, so that what else runs here does not matter: seconds of a study before it runs,
+    and those that its trials then had."""
+    monkeypatch.setattr(time, "perf_counter", time.process_time)
+    params = KINDS[kind].replace(study="timed")
+    (told,) = status.of(params.replace(**({"noise_floor": False} if isinstance(params, Params) else {})))["seconds"]
+    (record,) = [r for r in run(params).present if r["kind"] != "baseline"][:1]
+    spent = [t["seconds"] for t in record["trials"]]
+    took = sum(sum(each.values()) if isinstance(each, dict) else each for each in spent)
+    assert took / 2 < told < 2 * took
