@@ -18,6 +18,7 @@ from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.images import MnistParams
 from actlab.study.notebook import checked, given, injected, known
 from actlab.study.params.language import Params
+from actlab.study.run import read_params
 
 PARAMETERS = 'model = "charlm"\ntrials = 3\nlearning_rate = 1e-3\nshow = "all"'
 CHECK = """from actlab.study.notebook import checked
@@ -104,9 +105,11 @@ def test_every_notebook_checks_its_parameters_and_says_their_types():
 
 @pytest.mark.parametrize(("name", "kind"), [("repro", Params), ("mnist", MnistParams), ("ablation", AblationParams)])
 def test_papermill_knows_every_field(name, kind):
-    """A field of a params file is a parameter of its notebook, so that papermill does not call it unknown; None stands
-    for its default."""
+    """A field of a params file is a parameter of its notebook, so that papermill does not call it unknown, and as it
+    stands there the notebook asks for what its quick file plans."""
     known = inspect_notebook(paths.ROOT / "notebooks" / f"{name}.ipynb")
+    given = {field: ast.literal_eval(about["default"]) for field, about in known.items()}
+    assert checked(given, kind) == read_params(paths.ROOT / "params" / f"{name}-quick.yaml")
     assert {*kind.model_fields, "kind"} - set(known) == set()
     assert checked(dict.fromkeys([*kind.model_fields, "kind"]), kind) == kind()
 

@@ -117,5 +117,5 @@ def test_one_study_has_the_tables_of_one_part_of_the_text():
     """The half on which trials are measured decides them; of another half they are refused."""
     for _ in range(2):
         baselines.ensure("toy", "pydoc", part="second")
-    with pytest.raises(BadInput, match="tables of another part of pydoc"):
+    with pytest.raises(BadInput, match="tables of another part or version of pydoc"):
         baselines.ensure("toy", "pydoc")

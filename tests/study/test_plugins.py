@@ -13,7 +13,7 @@ import actlab
 from actlab import report
 from actlab.activations import ACTIVATIONS
 from actlab.cli import app
-from actlab.data.text import load_text
+from actlab.data.text import TEXTS, _load, load_text
 from actlab.errors import BadInput
 from actlab.records import repro, store
 from actlab.records import tables as tidy
@@ -64,7 +64,7 @@ def test_two_workers_give_the_bits_of_one(toy, mine):
     assert [event.kind for event in heard].count("trial") == 2 * 3
 
 
-def text_file(beside, content=tiny.FOX):
+def text_file(beside, content=tiny.CATS):
     (beside.parent / "my_text.txt").write_text(content)
     return "my_text.txt"
 
@@ -291,6 +291,20 @@ def test_an_own_text_is_what_its_characters_are(toy, mine):
         ids += [load(toy.replace(dataset=dataset)).arms[0].id for dataset in (name, str(elsewhere))]
     assert ids[0] == ids[1] == ids[2] != ids[3]
     assert load_text(name).name == "my_text.txt"
+
+
+def test_a_copy_of_a_built_in_text_is_that_text(toy, mine):
+    """Under any name, also of a function, it has the ids of the built-in one and retrains nothing; another Python's
+    version of that is another text, which a study does not mix with its own."""
+    (one,) = run(toy.replace(activations="relu")).records
+    mine.write_text(f"import actlab\n\n@actlab.register_text('fox')\ndef fox():\n    return {tiny.FOX!r}\n")
+    for name in (text_file(mine, tiny.FOX), "fox"):
+        found = load(toy.replace(plugins="my_parts.py", dataset=name, activations="relu"))
+        assert found.records == [one]
+    TEXTS._built_in["pydoc"] = lambda: tiny.CATS
+    _load.cache_clear()
+    with pytest.raises(BadInput, match=r"another part or version of pydoc .*characters differ\): give this study"):
+        run(toy.replace(activations="gelu"))
 
 
 def test_what_cannot_be_trained_here_is_refused(toy, monkeypatch):

@@ -42,11 +42,11 @@ def ensure(
     """Write the study's baseline record if it has none; ``part`` of the validation text, as trials are measured.
 
     Raises:
-        BadInput: it has that of another part of the text.
+        BadInput: it has that of another part of the text, or of a built-in one as another Python has it.
     """
     corpus = load_text(dataset).split_at(train_share).limited(train_fraction).part(part)
     fresh = store.path_of(study, f"baseline-{_slug(dataset)}-{corpus.sha256[:10]}")
-    path = next(iter(_files(study, dataset)), fresh) if own_sha256(dataset) else fresh
+    path = next(iter(_files(study, dataset)), fresh)
     data: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
     data["validation_positions"] = len(corpus.validation) - 1
     data |= {"train_share": train_share} if train_share != TRAIN_SHARE else {}
@@ -55,8 +55,8 @@ def ensure(
     if path.exists():
         if store.load(path)["provenance"]["data"] | {"name": data["name"]} != data:
             raise BadInput(
-                f"results/{study} has the tables of another part of {dataset} (its split, train_fraction or "
-                "validation differ): give this study a name of its own, --set study=..."
+                f"results/{study} has the tables of another part or version of {dataset} (its split, train_fraction, "
+                "validation or characters differ): give this study a name of its own, --set study=..."
             )
     else:
         store.save(path, {"kind": "baseline", "study": study, **measured(corpus), "provenance": {"data": data}})

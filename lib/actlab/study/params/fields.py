@@ -10,8 +10,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, ValidationInfo, WrapValidator
 
 from actlab.activations import ACTIVATIONS
+from actlab.data.fetch import SHAKESPEARE, no_download
 from actlab.data.text import TEXTS, is_file, load_text, own_sha256
-from actlab.errors import LIMITS, BadInput, UnknownName, brief
+from actlab.errors import LIMITS, BadInput, DataError, UnknownName, brief
 from actlab.files import parse_yaml
 from actlab.models import MODELS, SCALES
 from actlab.study.plugins.load import load_plugins
@@ -20,6 +21,11 @@ BEFORE = "before plug-ins"
 """Context of a first look at parameters: no plug-in has run, and a name that one may bring is let through."""
 OPEN = ("activation", "model", "dataset", "arm")
 """Kinds of names that plug-ins bring."""
+FIXED = {
+    SHAKESPEARE.sha256: "shakespeare",
+    "6451cf11e7beb58ebb735cc29e79f463fc4bf220f370f852a9948a7cb440ae25": "novels",
+}
+"""sha256 -> the built-in text; that of ``pydoc`` changes with Python."""
 T = TypeVar("T")
 
 
@@ -65,8 +71,11 @@ def folder(name: str) -> str:
 def _readable(name: str, info: ValidationInfo) -> str:
     if re.search(r"[<>\x00-\x1f]", name):
         raise BadInput("a text's name has no <, no > and no control character")
-    if (name in TEXTS or is_file(name) or info.context != BEFORE) and own_sha256(name):
+    if (name in TEXTS or is_file(name) or info.context != BEFORE) and (own := own_sha256(name)):
         load_text(name)
+        with no_download(), suppress(DataError):  # a copy of a built-in text is that text
+            built_in = FIXED.get(own, "pydoc")
+            return built_in if load_text(built_in).sha256 == own else name
     return name
 
 
