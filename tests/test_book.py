@@ -100,7 +100,7 @@ def test_sphinx_is_asked_only_where_something_changed(tmp_path, monkeypatch):
     """Also after a fault, which is told again, and where a written page has gone."""
     html, asked = tmp_path / "book" / "_build" / "html", []
 
-    def sphinx(root):
+    def sphinx(root, workers):
         asked.append(html.mkdir(parents=True, exist_ok=True))
         (html / "index.html").touch()
         if len(asked) == 2:

@@ -1,14 +1,15 @@
-"""``actlab book``: execute what is stale, then let Jupyter Book write the pages, warnings being errors."""
+"""``actlab book``: let Jupyter Book execute what is stale and write the pages, warnings being errors."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from actlab import paths
-from actlab.book.execute import BookError, execute_stale
-from actlab.book.pages import software
+from actlab.book.execute import WORKERS, BookError
+from actlab.book.pages import load_pages, software
 from actlab.files import write_text
 from actlab.records import store
 
@@ -20,23 +21,24 @@ def build_book(workers: int, root: Path = paths.ROOT) -> Path:
     Raises:
         BookError: a notebook failed, or Jupyter Book found a fault (it has said which).
     """
-    execute_stale(workers, lambda line: print(line, flush=True), root)
     built = root / "book" / "_build" / "built-from"
-    if not (built.exists() and built.read_text(encoding="utf-8") == _state(root)):
+    stale = any(page.changed() for page in load_pages(root))
+    if stale or not (built.exists() and built.read_text(encoding="utf-8") == _state(root)):
         built.unlink(missing_ok=True)
-        _jupyter_book(root)
+        _jupyter_book(root, workers)
         write_text(built, _state(root))
     return root / "book" / "_build" / "html" / "index.html"
 
 
-def _jupyter_book(root: Path) -> None:
+def _jupyter_book(root: Path, workers: int) -> None:
     start = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
     command = [*start, "build", "book", "-W", "--keep-going", "--quiet"]
-    if subprocess.run(command, cwd=root, check=False).returncode:
+    if subprocess.run(command, cwd=root, check=False, env=os.environ | {WORKERS: str(workers)}).returncode:
         raise BookError("jupyter-book found the faults above; nothing of the book is to be trusted until they are gone")
 
 
 def _state(root: Path) -> str:
-    """Hash of the software, and of what Sphinx reads and has written: names, sizes and times below ``book/``."""
-    files = sorted(path for path in (root / "book").rglob("*") if path.is_file() and path.name != "built-from")
+    """Hash of the software, and of what Sphinx and the paper read and have written: names, sizes and times."""
+    files = sorted(path for name in ("book", "paper") for path in (root / name).rglob("*") if path.is_file())
+    files = [path for path in files if path.name != "built-from"]
     return store.digest([software(), *((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)])

@@ -21,6 +21,8 @@ from actlab.study.workers.startup import ONE_THREAD
 
 TIMEOUT = 1200
 """Seconds for one cell."""
+WORKERS = "ACTLAB_BOOK_WORKERS"
+"""Environment variable: notebooks executed at once."""
 
 
 class BookError(ActlabError):
@@ -30,13 +32,13 @@ class BookError(ActlabError):
 
 
 def execute_stale(
-    workers: int = os.cpu_count() or 1, say: Callable[[str], object] = lambda line: None, root: Path = paths.ROOT
+    workers: int = 0, say: Callable[[str], object] = lambda line: None, root: Path = paths.ROOT
 ) -> list[Path]:
     """Execute the pages whose inputs changed, ``workers`` notebooks at once on one thread each; remove what no entry
     names; return the pages written.
 
     Args:
-        workers: notebooks at once.
+        workers: notebooks at once; 0: as the environment says, or one a core.
         say: is told each page that is to be executed, why, and how it ended.
         root: the repository.
 
@@ -54,6 +56,8 @@ def execute_stale(
             if new := page.changed():
                 say(f"{page.name} is to be executed: new {', '.join(new)}")
                 stale.append(page)
+        stale.sort(key=lambda page: -sum(path.stat().st_size for _, path in page.files()))  # the longest first
+        workers = workers or int(os.environ.get(WORKERS) or os.cpu_count() or 1)
         failed = []
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(max(1, min(workers, len(stale))), context, one_thread) as pool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 from base64 import b64decode
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,25 +19,33 @@ from actlab.files import write_text
 
 
 def execute_pages(app: Any) -> None:
-    """Execute what is stale before Sphinx looks which documents there are."""
+    """Execute what is stale before Sphinx looks which documents there are; the downloads are made beside it."""
     from sphinx.errors import ExtensionError
-    from sphinx.util import logging
 
+    if app.builder.name == "html" and Path(app.srcdir).resolve().parent == paths.ROOT:
+        beside = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+        app.actlab_downloads = beside.submit(downloads, Path(app.outdir), app.config.ogp_image)
+        beside.shutdown(wait=False)
     try:
-        execute_stale(say=logging.getLogger(__name__).info, root=Path(app.srcdir).parent)
+        execute_stale(say=partial(print, flush=True), root=Path(app.srcdir).parent)
     except ActlabError as error:
         raise ExtensionError(str(error)) from None
 
 
-def write_downloads(app: Any, error: Exception | None) -> None:
-    """The records as a data set (``data/``), the paper with its sources, and the picture that a link to a page shows
-    elsewhere."""
-    if error or app.builder.name != "html" or Path(app.srcdir).resolve().parent != paths.ROOT:
-        return
-    dataset.export(Path(app.outdir) / "data")
-    paper.build_paper(Path(app.outdir) / "paper")
+def downloads(out: Path, card: str) -> None:
+    """Write the records as a data set (``data/``), the paper with its sources, and the picture that a link to a page
+    shows elsewhere."""
+    paper.build_paper(out / "paper")
     front.check()
-    front.figures()["remedies"].savefig(Path(app.outdir) / app.config.ogp_image, dpi=143)
+    (out / card).parent.mkdir(parents=True, exist_ok=True)
+    front.figures()["remedies"].savefig(out / card, dpi=143)
+    dataset.export(out / "data")
+
+
+def write_downloads(app: Any, error: Exception | None) -> None:
+    """Wait for them; a statement that the records do not hold stops the build."""
+    if not error and (made := getattr(app, "actlab_downloads", None)):
+        made.result()
 
 
 FIGURE = re.compile(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -148,10 +149,25 @@ def load_study(study: str) -> list[Record]:
     """The records of a study, in the order of the file names; none for a study without results.
 
     Where an arm has grown, the record with more trials stands for it, and the smaller one, which it contains, is left
-    out. An own activation that was changed and run again is two, each named by its version.
-
+    out. An own activation that was changed and run again is two, each named by its version. A file is read again only
+    where it has changed: do not change what is in a record.
     """
-    return versions_apart(current([load(path) for path in sorted(folder_of(study).glob("*.json"))]))
+    return versions_apart(current([_read(path, *_state(path)) for path in sorted(folder_of(study).glob("*.json"))]))
+
+
+@lru_cache(maxsize=512)
+def _read(path: Path, time: int, size: int) -> Record:
+    """``load`` of a file in a state of it."""
+    return load(path)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """Time (ns) and size (bytes)."""
+    try:
+        found = path.stat()
+    except OSError:  # of which ``load`` says what it is
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
 
 
 def set_damaged_aside(study: str) -> list[Path]:
