@@ -92,6 +92,47 @@ def test_the_house_is_small():
     assert sum(map(tokens, tests)) <= TOKENS_OF_TESTS
 
 
+ASIDE = re.compile(r"(Error|BadInput|UnknownName|DamagedRecord|add_note|print|confirm|warn|warning|holds)$")
+"""Calls whose arguments are errors, messages of the command line, or statements that a page repeats."""
+SENTENCES = 58
+"""In ``lib/``, the audit's among them; kept as ``TOKENS``."""
+
+
+def sentences(source):
+    """(line, text) of each string of eight words or more that is no docstring, error or help: prose is a page's."""
+    tree, found = ast.parse(source), []
+    raised = {n.id for r in ast.walk(tree) if isinstance(r, ast.Raise) for n in ast.walk(r) if isinstance(n, ast.Name)}
+
+    def visit(node):
+        docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        told = isinstance(node, ast.Call) and ASIDE.search(ast.unparse(node.func))
+        help_of = isinstance(node, ast.keyword) and node.arg in ("help", "description")
+        error = isinstance(node, ast.Assign) and {ast.unparse(target) for target in node.targets} & raised
+        if isinstance(node, ast.Raise) or docstring or told or help_of or error:
+            return
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            text = "".join(part.value if isinstance(part, ast.Constant) else "0" for part in parts)
+            words = [word for word in text.split() if re.fullmatch(r"\W*[A-Za-z][A-Za-z'-]*\W*", word)]
+            found.extend([(node.lineno, text)] if len(words) >= 8 else [])
+        for inner in ast.iter_child_nodes(node):
+            if not (isinstance(node, ast.JoinedStr) and isinstance(inner, ast.Constant)):
+                visit(inner)
+
+    visit(tree)
+    return found
+
+
+def test_no_prose_is_made_in_lib():
+    """A sentence is seen, also with numbers in it; one that is raised, a docstring and help are none."""
+    told = 'def f(x):\n    """One two three four five six seven."""\n    s = f"a b c d {x} e f g h"\n    return s\n'
+    assert sentences(told) == [(3, "a b c d 0 e f g h")]
+    assert sentences(told.replace("return s", "raise ValueError(s)")) == []
+    files = (paths.ROOT / "lib").rglob("*.py")
+    found = [f"{path.name}:{line}: {text}" for path in files for line, text in sentences(path.read_text("utf-8"))]
+    assert len(found) <= SENTENCES, "\n".join(found)
+
+
 def test_reading_results_needs_no_torch():
     """The package, records, statistics and figures load without importing torch."""
     modules = ", ".join(sorted(set().union(*map(modules_of, ("statistics", "records", "figures")))))

@@ -106,7 +106,7 @@ def test_a_run_that_a_noise_floor_shares_is_counted_once(committed):
     assert len(spent) == 6 * 6 * (5 + 2)
     text = summary_of("repro-lite")
     assert f"trials: {len(spent)} done" in text
-    assert f"training and evaluation: {sum(spent):,.0f} s in all" in text
+    assert f"training and evaluation: {sum(spent):,.0f} s, " in text
 
 
 @pytest.mark.slow

@@ -99,17 +99,16 @@ def load(path: Path) -> Record:
         raise DamagedRecord(
             path, f"it was changed after it was written: expected checksum {brief(record['checksum'])}, found {found}"
         )
-    if strange := _strange(path, record):
-        raise DamagedRecord(path, strange)
+    _check_place(path, record)
     check_record(record)
     if MARKUP.search(text):
         check_plain(record)
     return record
 
 
-def _strange(path: Path, record: Record) -> str:
-    """What a file's name and folder say that the record in it does not; empty where they agree. An arm's name ends in
-    the hash of its settings."""
+def _check_place(path: Path, record: Record) -> None:
+    """``DamagedRecord`` where a file's name and folder say what the record in it does not. An arm's name ends in the
+    hash of its settings."""
     kind, arm, study = (record.get(key) for key in ("kind", "arm", "study"))
     folder, name = path.absolute().parent, arm
     if kind in list(CELLS):
@@ -119,14 +118,13 @@ def _strange(path: Path, record: Record) -> str:
     elif kind == "text":
         folder, name = folder.parent, path.stem
     if arm != name:
-        return f"it is the record of {brief(arm)}, not of {brief(name)}"
+        raise DamagedRecord(path, f"it is the record of {brief(arm)}, not of {brief(name)}")
     config = record.get("config")
     own = digest(by_content(config) if isinstance(config, dict) else config)[:10]
     if kind in list(CELLS) and not str(arm).endswith(f"-{own}"):
-        return f"the name of {brief(arm)} does not end in {own}, the hash of its settings"
+        raise DamagedRecord(path, f"the name of {brief(arm)} does not end in {own}, the hash of its settings")
     if folder.parent == paths.results() and folder.name != study:
-        return f"it is a record of the study {brief(study)}, not of {brief(folder.name)}"
-    return ""
+        raise DamagedRecord(path, f"it is a record of the study {brief(study)}, not of {brief(folder.name)}")
 
 
 def replays_of(path: Path) -> Path:

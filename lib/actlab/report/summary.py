@@ -95,7 +95,7 @@ def _settings(report: Report) -> Iterator[str]:
     if failed := sorted((paths.results() / report.study / "failed").glob("*.json")):
         yield f"failed, not reported (tracebacks in {failed[0].parent}): {', '.join(path.stem for path in failed)}"
     if len(spent):
-        yield f"training and evaluation: {spent.sum():,.0f} s in all, {spent.mean():.3g} s a trial"
+        yield f"training and evaluation: {spent.sum():,.0f} s, {spent.mean():.3g} s a trial"
 
 
 def _each_once(trials: pd.DataFrame) -> pd.DataFrame:

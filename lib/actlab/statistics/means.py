@@ -52,7 +52,7 @@ def paired_difference(a: ArrayLike, b: ArrayLike) -> Estimate:
     Returns:
         An estimate in the unit of ``a``; ``n`` is the number of shared seeds.
     """
-    return replace(mean_interval(np.subtract(a, b)), method="t interval of the difference over shared seeds")
+    return replace(mean_interval(np.subtract(a, b)), method="t interval over shared seeds")
 
 
 def pair_mean(matrix: ArrayLike) -> Estimate:
