@@ -222,7 +222,7 @@ def replay(
 ) -> None:
     """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, versions and
     the code that trains are the recorded ones."""
-    from actlab.records.find import find
+    from actlab.records.store import find
     from actlab.study.from_records import replay as replays
     from actlab.study.plugins.load import load_plugins
     from actlab.study.progress import StudyDisplay

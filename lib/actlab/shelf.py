@@ -70,26 +70,26 @@ def list_names(
 @app.command("rm")
 def remove(study: Study, yes: Yes = False) -> None:
     """Delete a study of yours from results/. Trained networks stay in the cache: the same run records them again."""
-    from actlab.records import folders
+    from actlab.records import store
 
-    files = folders.of_a_user(study)
+    files = store.own_files(study)
     if not yes:
         typer.confirm(f"delete results/{study} ({len(files)} files)?", abort=True)
-    folders.remove(study)
+    store.remove(study)
     console.print(f"results/{study} is gone")
 
 
 @app.command("mv")
 def rename(study: Study, name: Annotated[str, Argument(help="Its new name.")], yes: Yes = False) -> None:
     """Rename a study of yours, in its records too."""
-    from actlab.records import folders
+    from actlab.records import store
     from actlab.study.params.fields import folder
 
     folder(name)
-    files = folders.of_a_user(study)
+    files = store.own_files(study)
     if not yes:
         typer.confirm(f"rename results/{study} ({len(files)} files) to results/{name}?", abort=True)
-    folders.rename(study, name)
+    store.rename(study, name)
     console.print(f"results/{name}; say `study: {name}` in its params file too")
 
 

@@ -1,20 +1,21 @@
-"""Records: one JSON file an arm, written once, checked by a checksum. No torch; knows nothing of how a record came
-about."""
+"""Records: one JSON file an arm, written once, checked by a checksum; found by its name, a user's own folder renamed or
+removed. No torch; knows nothing of how a record came about."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import shutil
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.errors import DamagedRecord, RecordError, brief
-from actlab.files import read_bytes, set_aside, write_text
+from actlab.errors import BadInput, DamagedRecord, RecordError, UnknownName, brief
+from actlab.files import ASIDE, read_bytes, set_aside, write_text
 from actlab.records.schema import MARKUP, check_plain, check_record
-from actlab.records.settings import CELLS, by_content, current, versions_apart
+from actlab.records.settings import CELLS, by_content, current, differing, named, versions_apart
 
 Record = dict[str, Any]
 READS = "ACTLAB_READS"
@@ -177,3 +178,96 @@ def set_damaged_aside(study: str) -> list[Path]:
         except DamagedRecord:
             found.append(set_aside(path))
     return found
+
+
+def _studies() -> list[str]:
+    """Folders with records."""
+    return [folder.name for folder in paths.results().glob("*") if any(folder.glob("*.json"))]
+
+
+def find(name: str | Path) -> Path:
+    """The file of a record.
+
+    Args:
+        name: its path; or study and configuration, ``repro-lite/charlm-gelu``, with or without the hash: of one that
+            grew the largest.
+
+    Raises:
+        UnknownName: no such study, or no such configuration in it.
+        BadInput: several configurations have this name; the message lists them with what tells them apart.
+    """
+    path, parts = Path(name), Path(name).parts
+    study, arm = (parts[-2], parts[-1].removesuffix(".json")) if len(parts) > 1 else (parts[0], "")
+    if path.is_file() or path.suffix == ".json" or len(parts) > 3 or (len(parts) == 3 and parts[0] != "results"):
+        return path
+    files = sorted(folder_of(study).glob("*-*.json"))
+    names = dict.fromkeys(file.stem.rpartition("-")[0] for file in files)
+    known = [name for name in names if not name.startswith("baseline-") and not name.endswith("-floor")]
+    if not known:
+        raise UnknownName("study", study, _studies(), f"{name}: a record is named as STUDY/CONFIGURATION")
+    if not arm:
+        raise BadInput(f"{name} is a study: name one of its configurations, such as {study}/{known[0]}")
+    found = [file for file in files if arm in (file.stem, file.stem.rpartition("-")[0])]
+    if not found:
+        near = [other for other in known if other.startswith(arm)]
+        raise UnknownName("configuration", arm, near or known, f"results/{study}")
+    return found[0] if len(found) == 1 else _largest(found)
+
+
+def _largest(files: list[Path]) -> Path:
+    """The record that contains the others."""
+    records = {file: load(file) for file in files}
+    left = current(records.values())
+    if len(left) == 1:
+        return next(file for file, record in records.items() if record is left[0])
+    names = differing(left)
+    told = (f"{file.stem} ({named(record, names)})" for file, record in records.items() if record in left)
+    raise BadInput(f"several configurations have this name: {', '.join(told)}; give one with its hash")
+
+
+def own_files(study: str) -> list[Path]:
+    """The files of a study that may be renamed or removed: one that is not committed.
+
+    Raises:
+        UnknownName: no such study.
+        BadInput: its records are committed.
+    """
+    if study not in (known := _studies()):
+        raise UnknownName("study", study, known, "results/")
+    if paths.results() == paths.ROOT / "results" and paths.git("ls-files", f"results/{study}"):
+        raise BadInput(f"results/{study} is committed: `git rm` or `git mv` it, and the pages that read it")
+    return sorted(path for path in folder_of(study).rglob("*") if path.is_file())
+
+
+def remove(study: str) -> None:
+    """Its records, replays, texts and kept weights; trained networks stay in the cache."""
+    own_files(study)
+    shutil.rmtree(folder_of(study))
+
+
+def rename(study: str, name: str) -> None:
+    """Its folder and, in every record, what says the study; replays follow their records' new checksums.
+
+    Raises:
+        BadInput: a folder of that name is there.
+    """
+    files, old, new = own_files(study), folder_of(study), folder_of(name)
+    if new.exists():
+        raise BadInput(f"results/{name} is there already")
+    checksums: dict[str, str] = {}
+    try:
+        for path in sorted(files, key=lambda path: len(path.parts)):  # records before their replays
+            place = new / path.relative_to(old)
+            if path.suffix != ".json" or ASIDE in place.parts:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, place)
+                continue
+            record = {**(before := load(path)), "study": name}
+            if (was := record.get("record_checksum")) in checksums:
+                record["record_checksum"] = checksums[was]
+            checksums[before["checksum"]] = checksum(record)
+            save(place, record)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    shutil.rmtree(old)
