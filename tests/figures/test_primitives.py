@@ -1,6 +1,7 @@
 """What is drawn is what was given: values, intervals, what is missing, one legend, same data same bytes, and words that
 tell it."""
 
+from itertools import pairwise
 from math import nan
 
 import numpy as np
@@ -69,6 +70,20 @@ def test_marks_alone_have_both_intervals():
     relu, gelu = lines(found, "x", "y", kind="alone").axes[0].containers
     assert [mark.lines[0].get_xydata().tolist() for mark in (relu, gelu)] == [[[3, 4]], [[1, 2]]]
     assert [len(mark.lines[2]) for mark in (relu, gelu)] == [0, 2]
+
+
+def test_lines_are_named_at_their_ends_and_the_names_do_not_overlap():
+    """In place of a legend, in the line's colour, beside its last point; also where two lines end at one place."""
+    found = {("", name): Line([1, 2], [0, end]) for name, end in (("relu", 1), ("gelu", 1), ("swish", 5))}
+    figure = lines(found, "step", "loss", ends=True)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    names = {note.get_text(): note for note in axes.texts if note.get_text()}
+    boxes = sorted((note.get_window_extent() for note in names.values()), key=lambda box: box.y0)
+    assert {name: note.get_color() for name, note in names.items()} == {name: look(name)[0] for _, name in found}
+    assert all(upper.y0 > lower.y1 - 1 for lower, upper in pairwise(boxes))
+    assert boxes[-1].y0 < axes.transData.transform((2, 5))[1] < boxes[-1].y1
+    assert not figure.legends
 
 
 def test_one_legend_names_every_series_once():

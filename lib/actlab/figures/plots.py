@@ -36,14 +36,13 @@ def forest(
         filled: column of truth values: marks without it are hollow (not significant, say).
         look_of: ``zero``, ``margin``, ``log``, ``columns``, ``height`` of ``primitives.points``.
     """
-    keys = [(str(r.get(panel, "")), str(r[row]), str(r[series or row])) for _, r in found.iterrows()]
-    limits = found.reindex(columns=[value, "low", "high"]).itertuples(index=False)
-    estimates: dict[primitives.Key, Estimate | None] = {
-        key: Estimate(one, low, high, 0, "") for key, (one, low, high) in zip(keys, limits, strict=True)
-    }
-    if "status" in found:
-        estimates |= {key: None for key, status in zip(keys, found["status"], strict=True) if status == "missing"}
-    hollow = {key for key, full in zip(keys, found[filled], strict=True) if not full} if filled else set()
+    estimates: dict[primitives.Key, Estimate | None] = {}
+    hollow = []
+    for one in found.to_dict("records"):
+        key = str(one.get(panel, "")), str(one[row]), str(one[series or row])
+        limits = one.get("low", np.nan), one.get("high", np.nan)
+        estimates[key] = None if one.get("status") == "missing" else Estimate(one[value], *limits, 0, "")
+        hollow += [key] if filled and not one[filled] else []
     return primitives.points(estimates, label, hollow=hollow, **look_of)
 
 
@@ -101,7 +100,7 @@ def bars(
             reach = [rows[value] - rows["low"], rows["high"] - rows[value]] if "low" in rows else None
             axes.bar(rows[row], rows[value], yerr=reach, color=[look(str(each))[0] for each in rows[row]], capsize=2)
             axes.set_title(str(name), fontsize=9, loc="left")
-            axes.tick_params(axis="x", rotation=60, labelsize=8)
+            axes.tick_params(axis="x", rotation=60, labelsize=9)
             axes.grid(axis="x", visible=False)
         for axes in every[len(groups) :]:
             axes.set_axis_off()

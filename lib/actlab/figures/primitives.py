@@ -14,6 +14,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike, NDArray
 
 from actlab.figures.style import (
@@ -24,9 +25,9 @@ from actlab.figures.style import (
     in_formula,
     keep,
     known,
+    label_ends,
     legend,
     looks,
-    outlined,
     styled,
     words_alone,
 )
@@ -145,11 +146,14 @@ def points(
             _point(axes, at, found[key], fmt=style_of[name][1], **style, **face)
 
     def draw(axes: Axes, panel: str) -> None:
-        for row, place in enumerate(of_panel[panel]):
+        places = of_panel[panel]
+        for row, place in enumerate(places):
             here = [key for s in series if (key := (panel, place, s)) in keys]
             for i, key in enumerate(here):  # beside each other; all in the same order
                 drawn_at(axes, row + (i - (len(here) - 1) / 2) * 0.7 / max(len(here), 4), key)
-        _rows_of_places(axes, of_panel[panel])
+        axes.set_yticks(range(len(places)), places, fontsize=9)
+        axes.set_ylim(len(places) - 0.4, -0.6)  # from the top
+        axes.grid(axis="y", visible=False)
         if zero:
             axes.axvline(0, color=GREY, linewidth=0.8)
         if margin:
@@ -167,13 +171,6 @@ def points(
     return keep(panels(of_panel, draw, label, "", columns, height, same), rows)
 
 
-def _rows_of_places(axes: Axes, places: Sequence[str]) -> None:
-    """A row a place, from the top."""
-    axes.set_yticks(range(len(places)), places, fontsize=8)
-    axes.set_ylim(len(places) - 0.4, -0.6)
-    axes.grid(axis="y", visible=False)
-
-
 def _shade(name: str, series: Sequence[str], style_of: Mapping[str, Look]) -> Any:
     """The name's own colour; of numbers, by their order."""
     if not all(s.replace(".", "").isdigit() for s in series):
@@ -184,7 +181,7 @@ def _shade(name: str, series: Sequence[str], style_of: Mapping[str, Look]) -> An
 def _point(axes: Axes, at: float, e: Estimate | None, **style: Any) -> None:
     if e is None or isnan(e.value):
         words = "not run" if e is None else "diverged"
-        axes.text(0.02, at, words, fontsize=7, va="center", transform=axes.get_yaxis_transform())
+        axes.text(0.02, at, words, fontsize=9, va="center", transform=axes.get_yaxis_transform())
     else:
         axes.errorbar(e.value, at, xerr=_reach([e.value], [e.low], [e.high]), **style)
 
@@ -202,6 +199,7 @@ def lines(
     columns: int = 3,
     height: float = 2.3,
     share: bool = True,
+    ends: bool = False,
     own: Mapping[str, str] = MappingProxyType({}),
 ) -> Figure:
     """A panel a first name, a line a second one, with its limits.
@@ -216,13 +214,14 @@ def lines(
         log: a logarithmic axis of ``x``.
         columns, height: panels beside each other at most; inches of each.
         share: panels have the same axes.
+        ends: a line's name stands at its last point in place of a legend.
         own: as for ``points``.
     """
     style_of = looks(series for _, series in found)
 
     def draw(axes: Axes, panel: str) -> None:
         for name in _ordered(series for own, series in found if own == panel):
-            label = in_formula(name, own[name]) if name in own else name
+            label = "_" if ends else in_formula(name, own[name]) if name in own else name
             _line(axes, label, found[panel, name], "hollow" if (panel, name) in hollow else kind, style_of[name])
         _levels(axes, levels or {})
         if zero:
@@ -239,15 +238,20 @@ def lines(
         for (panel, series), one in found.items()
         for row in zip_longest(*(() if values is None else values for values in vars(one).values()))
     ]
-    return keep(panels(dict.fromkeys(p for p, _ in found), draw, x, y, columns, height, share), rows)
+    of_panel = dict.fromkeys(p for p, _ in found)
+    figure = panels(of_panel, draw, x, y, columns, height, share)
+    for axes, panel in zip(figure.axes if ends else (), of_panel, strict=False):
+        last = {s: (one.x[-1], one.y[-1]) for (p, s), one in found.items() if p == panel}
+        label_ends(axes, last, {name: style_of[name][0] for name in last})
+    return keep(figure, rows)
 
 
 def _levels(axes: Axes, levels: Mapping[str, float]) -> None:
-    """Dotted lines with their names."""
+    """Dotted lines with their names, which no curve strikes through."""
     for name, level in levels.items():
         axes.axhline(level, color=GREY, linewidth=0.8, linestyle=":")
-        place = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "bottom"}
-        outlined(axes, name, (0.99, level), fontsize=7, **place)
+        place: dict[str, Any] = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "bottom", "zorder": 5}
+        axes.annotate(name, (0.99, level), path_effects=[withStroke(linewidth=2, foreground="white")], **place)
 
 
 def _log_axis(axes: Axes, places: set[float]) -> None:

@@ -20,28 +20,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.mathtext import MathTextParser
-from matplotlib.patheffects import withStroke
 
 from actlab.files import read_yaml
 
 Look = tuple[str, str, list[int]]
-LOOK: dict[str, Look] = read_yaml(Path(__file__).with_name("look.yaml"))
-"""Name -> colour, marker, dashes."""
-OWN: list[Look] = [
-    ("#B2182B", "s", [7, 2]),
-    ("#332288", "^", [4, 1]),
-    ("#117733", "D", [5, 1, 1, 1]),
-    ("#AA4499", "v", [2, 1]),
-    ("#8C6D1F", "P", [8, 3]),
-    ("#117A8B", "X", [6, 1, 2, 1]),
-    ("#E7298A", "p", [3, 2]),
-    ("#4D9221", "<", [1, 3]),
-    ("#882255", ">", [9, 2, 3, 2]),
-    ("#7570B3", "d", [2, 3]),
-    ("#CC6677", "h", [4, 3]),
-    ("#7A7A00", "o", [1, 0]),
-]
-"""Looks of a user's own levels."""
+_LOOKS = read_yaml(Path(__file__).with_name("look.yaml"))
+OWN: list[Look] = _LOOKS.pop("own")
+"""Looks of a user's own levels: colour, marker, dashes."""
+LOOK: dict[str, Look] = _LOOKS
+"""Name -> its look."""
 GREY = "#666666"
 NO_RECORD = "no record yet"
 KEPT: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
@@ -100,12 +87,6 @@ def canvas(rows: int, columns: int, width: float, height: float) -> tuple[Figure
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
-def outlined(axes: Axes, text: str, *place: Any, **style: Any) -> None:
-    """``annotate`` with a white edge, above every line, so that no curve strikes the words through."""
-    note = axes.annotate(text, *place, zorder=5, **style)
-    note.set_path_effects([withStroke(linewidth=2, foreground="white")])
-
-
 def legend(figure: Figure, panels: list[Axes], columns: int = 4) -> None:
     """One legend above all panels: each label once; none where nothing has a label."""
     entries = {
@@ -115,6 +96,17 @@ def legend(figure: Figure, panels: list[Axes], columns: int = 4) -> None:
         figure.legend(
             list(entries.values()), list(entries), loc="outside upper center", ncols=min(columns, len(entries))
         )
+
+
+def label_ends(axes: Axes, last: Mapping[str, tuple[float, float]], inks: Mapping[str, str]) -> None:
+    """Each name beside the last point of its line, in its ink; names that would overlap are moved up."""
+    axes.autoscale_view()
+    to_axes = axes.transScale + axes.transLimits
+    gap, at = 12 / 72 * axes.figure.dpi / axes.bbox.height, -1.0
+    for height, name in sorted((to_axes.transform(point)[1], name) for name, point in last.items()):
+        at = max(height, at + gap)
+        place = (last[name][0], at), (6, 0), ("data", "axes fraction"), "offset points"
+        axes.annotate(name, *place, color=inks[name], va="center", fontsize=9)
 
 
 def words_alone() -> Figure:
