@@ -45,6 +45,26 @@ def test_arms_along_one_line_do_not_differ_and_a_shift_is_found():
     assert earlier["loss"].tolist() == pytest.approx([3.7, 3.7], abs=0.02)
 
 
+def test_seeds_of_equal_losses_are_read_by_an_analysis_of_covariance():
+    """SciPy's line through each arm's pairs at the last evaluation; arms that differ only because their seeds' losses
+    scatter more do not differ any more."""
+    random, (i, j) = np.random.default_rng(3), np.triu_indices(6, 1)
+    curves, pairs, expected = [], [], []
+    for level, scatter in (("relu", 0.05), ("wide", 0.2)):
+        luck = random.normal(0, scatter, 6)
+        apart = np.abs(luck[i] - luck[j])
+        value = 0.1 + 0.4 * apart + random.normal(0, 0.001, len(i))
+        expected.append(stats.linregress(apart, value).intercept)
+        for step, losses in ((0, np.full(6, 3.0)), (1, 2 + luck - luck.mean())):
+            arm = {"model": "charlm", "activation": level, "iteration": step}
+            curves += [arm | {"trial": str(k), "val_loss": loss} for k, loss in enumerate(losses)]
+            pairs += [arm | {"first": str(a), "second": str(b), "tv": v} for a, b, v in zip(i, j, value, strict=True)]
+    tables = pd.DataFrame(curves), pd.DataFrame(pairs)
+    plain, found = (actlab.at_equal_loss(*tables, "tv", equal_seeds=same).query("left_out == ''") for same in (0, 1))
+    assert found["value"].tolist() == pytest.approx(expected)
+    assert np.ptp(found["value"]) < 0.004 < 0.03 < np.ptp(plain["value"])
+
+
 @pytest.mark.parametrize("model", ["nanotransformer", "tinylstm"])
 def test_again_from_the_raw_records(committed, model):
     """Every comparison of an architecture of a companion study, its jackknife repeated with NumPy."""

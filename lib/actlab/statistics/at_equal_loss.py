@@ -46,6 +46,15 @@ class _Course:
         inside = [pair.issubset(runs) for pair in self._members]
         return self.losses[[*runs]].to_numpy().mean(axis=1), self._metrics[:, inside].mean(axis=1)
 
+    def between_equals(self, runs: Sequence[Hashable], at: float) -> float:
+        """The metric at a mean loss, of pairs of these runs whose own losses are equal: of a line through the pairs,
+        metric against distance of the losses, its value at distance 0."""
+        losses, inside = self.losses[[*runs]], [pair.issubset(runs) for pair in self._members]
+        apart = [abs(losses[i] - losses[j]) for (i, j), kept in zip(self._members, inside, strict=True) if kept]
+        mean, both = losses.to_numpy().mean(axis=1), (np.array(apart), self._metrics[:, inside].T)
+        x, y = (np.array([_interpolated(mean, course, at) for course in table]) for table in both)
+        return float(y.mean() - np.cov(x, y)[0, 1] / x.var(ddof=1) * x.mean())
+
 
 def equal_loss(
     curves: pd.DataFrame,
@@ -110,6 +119,7 @@ def at_equal_loss(
     share: float = 0.0,
     exclude_above: float | None = None,
     across: bool = False,
+    equal_seeds: bool = False,
 ) -> pd.DataFrame:
     """The mean over pairs of each arm at the loss that all arms of its group reach; and again without each run, for
     the ``jackknife`` of anything that is computed of these values.
@@ -128,6 +138,8 @@ def at_equal_loss(
         exclude_above: arms whose mean final loss is not below it are left out (an arm that does not learn would set
             the loss): the loss of a table of bigrams, say.
         across: use the same runs in all groups, those that every arm has; else those that the group's arms have.
+        equal_seeds: of pairs of runs whose own losses are equal there, and not only the arms' means (analysis of
+            covariance: a line for each arm through its pairs, metric against distance of their losses).
 
     Returns:
         A row an arm and omission: the group, the level, ``left_out`` (the run; empty where none is), ``value``
@@ -135,12 +147,12 @@ def at_equal_loss(
     """
     by = names_of(by)
     arms, _ = _courses(curves, pairs, metric, by, factor, exclude_above)
-    found = _left_out(arms, share, across)
+    found = _left_out(arms, share, across, equal_seeds)
     cells = pd.DataFrame(found["cell"].tolist(), columns=[*by, factor])
     return pd.concat([cells, found.drop(columns="cell")], axis=1)
 
 
-def _left_out(arms: Mapping[Cell, _Course], share: float, across: bool) -> pd.DataFrame:
+def _left_out(arms: Mapping[Cell, _Course], share: float, across: bool, equal_seeds: bool = False) -> pd.DataFrame:
     """What ``at_equal_loss`` gives, with (*group, level) in the column ``cell``."""
     groups: dict[Cell, dict[Cell, _Course]] = {}
     for cell, course in arms.items():
@@ -149,7 +161,7 @@ def _left_out(arms: Mapping[Cell, _Course], share: float, across: bool) -> pd.Da
     for courses in groups.values():
         runs = _shared(arms.values() if across else courses.values())
         for left_out in ("", *runs):
-            values, loss = _read([run for run in runs if run != left_out], courses, share)
+            values, loss = _read([run for run in runs if run != left_out], courses, share, equal_seeds)
             rows += [[cell, left_out, value, loss] for cell, value in values.items()]
     return pd.DataFrame(rows, columns=["cell", "left_out", "value", "loss"])
 
@@ -181,13 +193,17 @@ def _shared(courses: Iterable[_Course]) -> list[Hashable]:
     return [run for run in first.runs if all(run in course.runs for course in others)]
 
 
-def _read(runs: Sequence[Hashable], courses: Mapping[Cell, _Course], share: float) -> tuple[dict[Cell, float], float]:
+def _read(
+    runs: Sequence[Hashable], courses: Mapping[Cell, _Course], share: float, equal_seeds: bool
+) -> tuple[dict[Cell, float], float]:
     """(arm -> its metric at the loss that all reach, the loss), of these runs alone."""
     if len(runs) < 2:
         return dict.fromkeys(courses, math.nan), math.nan
     means = {cell: course.means(runs) for cell, course in courses.items()}
     last = max(losses[-1] for losses, _ in means.values())
     at = last + share * (min(losses[0] for losses, _ in means.values()) - last) if share else last
+    if equal_seeds:
+        return {cell: course.between_equals(runs, at) for cell, course in courses.items()}, float(at)
     return {cell: _interpolated(*mean, at) for cell, mean in means.items()}, float(at)
 
 
