@@ -162,6 +162,15 @@ def test_an_own_study_is_renamed_and_removed_after_a_question(params, monkeypatc
     assert [*paths.results().iterdir()] == []
 
 
+def test_compare_says_which_minus_which(committed, capsys):
+    """Direction and level of the intervals, and of each metric what is better."""
+    assert run("compare", "ablation-novels", "ablation-tuned") == 0
+    said = capsys.readouterr().out
+    assert "ablation-tuned (estimate) minus ablation-novels (reference), with its 95% interval" in said
+    assert "val_loss: nats; " in said
+    assert "lower is better" in said
+
+
 def test_committed_studies_are_left_to_git(committed, capsys):
     for words in (("rm", "repro-lite", "--yes"), ("mv", "repro-lite", "other", "--yes")):
         assert run(*words) == 2

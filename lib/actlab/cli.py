@@ -170,10 +170,14 @@ def compare(
     metric. Trains nothing."""
     from actlab import report as reports
     from actlab.files import write_text
+    from actlab.records.tables import COLUMNS
 
     differs, found = reports.compare(first, second)
     console.print("\n".join(differs or ["the same settings"]))
     _print_table(found)
+    console.print(f"difference: {second} (estimate) minus {first} (reference), with its 95% interval from low to high")
+    for metric in found["metric"].unique():
+        console.print(f"{metric}: {'; '.join(COLUMNS.get(metric, ()))}")
     if out:
         console.print(str(write_text(out, found.to_csv(index=False))))
 

@@ -1,6 +1,7 @@
 """Replay: equal bits where nothing changed, an explained difference where something did; samples of all records."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import grids
 import pytest
@@ -163,6 +164,16 @@ def test_only_what_can_be_trained_here_is_drawn(toy):
     found, skipped = possible(recorded_trials("one"))
     assert found == []
     assert "is not the one that was planned (hash 0000000000), but another (built in)" in skipped[1]
+
+
+def test_what_is_not_here_is_not_downloaded(committed, data_folder, monkeypatch):
+    """960 trials without their images are skipped for one reason, and nothing is asked for."""
+    asked = Mock()
+    monkeypatch.setattr("pooch.retrieve", asked)
+    found, (skipped,) = possible(recorded_trials("mnist"), 2)
+    assert (found, asked.called) == ([], False)
+    assert skipped.startswith("skipped 960 trials that cannot be trained here: mnist")
+    assert "`actlab data get mnist`" in skipped
 
 
 def test_all_trials_of_all_records(toy):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
+from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, UnknownName
 from actlab.records import repro, settings, store
 from actlab.study import provenance
@@ -106,7 +107,8 @@ def possible(tasks: Sequence[Task], size: int | None = None) -> tuple[list[Task]
         if len(found) == size:
             break
         try:
-            check_here(store.load(task.path), task.trial)
+            with no_download():
+                check_here(store.load(task.path), task.trial)
             found.append(task)
         except ActlabError as error:
             reasons[str(error).replace(task.id, "it")] += 1
