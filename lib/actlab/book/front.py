@@ -81,7 +81,7 @@ def check() -> None:
     along = actlab.load_pairs("answer", of="along")
     seed = along[along["iteration"] == bit["iterations"].max()].groupby(at)[TV].mean()
     share = (bit.groupby(at)[TV].mean() / seed).unstack()
-    holds(0.33 < share["relu"].min() < share["relu"].max() < 0.8, "a third to four fifths as far apart")
+    holds(share["relu"].min() > 0.33, "at least a third as far apart")
     holds(share["gelu"].drop("tinylstm").max() < 0.025, "at most 2%")
     holds(share.loc["tinylstm", "gelu"] > 0.5, "except in the LSTM")
     near = corner()
