@@ -205,12 +205,15 @@ for study in ("remedies", "remedies-cooldown"):
             actlab.load_pairs(study, of="average").query("decay == 0.99").assign(weights="averaged"),
         ]
     )
-    registered[study] = (
-        actlab.contrasts(table[table["model"] == "convlm"], TV, arm, "weights", "raw")["difference"].round(3).tolist()
-    )
+    registered[study] = actlab.contrasts(table, TV, arm, "weights", "raw").set_index(arm)["difference"].round(3)
 holds(
-    registered == {"remedies": [-0.064, -0.065], "remedies-cooldown": [-0.010, -0.010]},
-    "in convlm 0.064 and 0.065; under a falling rate 0.010 in both",
+    registered["remedies"].tolist() == [-0.078, -0.073, -0.064, -0.065]
+    and registered["remedies"].index.get_level_values(0).unique().tolist() == ["charlm", "convlm"],
+    "recorded in two architectures: 0.078 and 0.073 in charlm, 0.064 and 0.065 in convlm",
+)
+holds(
+    registered["remedies-cooldown"].to_dict() == {("convlm", "relu"): -0.010, ("convlm", "swiglu"): -0.010},
+    "under a falling rate, in convlm alone, 0.010 under both",
 )
 
 
