@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,32 +28,28 @@ from actlab.statistics.contrasts import (
     refuse_several,
     told,
 )
-from actlab.statistics.estimate import Array
+from actlab.statistics.equal_loss import Curves, interpolated, read_at
 
 
-class _Course:
-    """One arm's training, at the E evaluations that both tables have: (E, M) losses of its runs, (E, P) metric of its
-    pairs."""
+class _Course(NamedTuple):
+    """One arm's training, at the E evaluations that both tables have."""
 
-    def __init__(self, losses: pd.DataFrame, pairs: pd.DataFrame) -> None:
-        self.losses = losses.loc[:, losses.notna().all()]
-        self.complete = self.losses.shape == losses.shape  # every run has a loss at every evaluation
-        self.runs = [*self.losses]
-        self._metrics, self._members = pairs.to_numpy(), [{*pair} for pair in pairs]
+    losses: pd.DataFrame
+    """(E, M): a column a run that has a loss at every evaluation."""
+    pairs: pd.DataFrame
+    """(E, P): the metric, a column a pair of runs."""
+    complete: bool
+    """Whether every run has a loss at every evaluation."""
 
-    def means(self, runs: Sequence[Hashable]) -> tuple[Array, Array]:
-        """(E,) mean loss of these runs, (E,) mean metric over their pairs."""
-        inside = [pair.issubset(runs) for pair in self._members]
-        return self.losses[[*runs]].to_numpy().mean(axis=1), self._metrics[:, inside].mean(axis=1)
-
-    def between_equals(self, runs: Sequence[Hashable], at: float) -> float:
-        """The metric at a mean loss, of pairs of these runs whose own losses are equal: of a line through the pairs,
-        metric against distance of the losses, its value at distance 0."""
-        losses, inside = self.losses[[*runs]], [pair.issubset(runs) for pair in self._members]
-        apart = [abs(losses[i] - losses[j]) for (i, j), kept in zip(self._members, inside, strict=True) if kept]
-        mean, both = losses.to_numpy().mean(axis=1), (np.array(apart), self._metrics[:, inside].T)
-        x, y = (np.array([_interpolated(mean, course, at) for course in table]) for table in both)
-        return float(y.mean() - np.cov(x, y)[0, 1] / x.var(ddof=1) * x.mean())
+    def of(self, runs: Sequence[Hashable]) -> Curves:
+        """Of some runs, as arrays."""
+        place = {run: i for i, run in enumerate(runs)}
+        matrix = np.full((len(self.pairs), len(runs), len(runs)), math.nan)
+        for (first, second), values in self.pairs.items():
+            if first in place and second in place:
+                i, j = place[first], place[second]
+                matrix[:, i, j] = matrix[:, j, i] = values
+        return Curves(self.losses[[*runs]].to_numpy(), matrix)
 
 
 def equal_loss(
@@ -160,9 +156,10 @@ def _left_out(arms: Mapping[Cell, _Course], share: float, across: bool, equal_se
     rows = []
     for courses in groups.values():
         runs = _shared(arms.values() if across else courses.values())
-        for left_out in ("", *runs):
-            values, loss = _read([run for run in runs if run != left_out], courses, share, equal_seeds)
-            rows += [[cell, left_out, value, loss] for cell, value in values.items()]
+        curves, every = {cell: course.of(runs) for cell, course in courses.items()}, np.arange(len(runs))
+        for i, left_out in enumerate(("", *runs)):
+            values, loss = read_at(curves, np.delete(every, i - 1) if i else every, share, equal_seeds)
+            rows += [[cell, left_out, value, loss] for cell, value in zip(courses, values, strict=True)]
     return pd.DataFrame(rows, columns=["cell", "left_out", "value", "loss"])
 
 
@@ -183,28 +180,16 @@ def _courses(
             excluded.add(cell)
         elif cell in along:
             metrics = along[cell].pivot(index="iteration", columns=["first", "second"], values=metric)
-            found[cell] = _Course(*losses.align(metrics, join="inner", axis=0))
+            losses, metrics = losses.align(metrics, join="inner", axis=0)
+            there = losses.notna().all()
+            found[cell] = _Course(losses.loc[:, there], metrics, bool(there.all()))
     return found, excluded
 
 
 def _shared(courses: Iterable[_Course]) -> list[Hashable]:
     """The runs that all of them have, in the order of the first."""
     first, *others = courses
-    return [run for run in first.runs if all(run in course.runs for course in others)]
-
-
-def _read(
-    runs: Sequence[Hashable], courses: Mapping[Cell, _Course], share: float, equal_seeds: bool
-) -> tuple[dict[Cell, float], float]:
-    """(arm -> its metric at the loss that all reach, the loss), of these runs alone."""
-    if len(runs) < 2:
-        return dict.fromkeys(courses, math.nan), math.nan
-    means = {cell: course.means(runs) for cell, course in courses.items()}
-    last = max(losses[-1] for losses, _ in means.values())
-    at = last + share * (min(losses[0] for losses, _ in means.values()) - last) if share else last
-    if equal_seeds:
-        return {cell: course.between_equals(runs, at) for cell, course in courses.items()}, float(at)
-    return {cell: _interpolated(*mean, at) for cell, mean in means.items()}, float(at)
+    return [run for run in first.losses if all(run in course.losses for course in others)]
 
 
 def at_loss(losses: ArrayLike, values: ArrayLike, loss: float) -> tuple[float, bool]:
@@ -216,16 +201,6 @@ def at_loss(losses: ArrayLike, values: ArrayLike, loss: float) -> tuple[float, b
         loss: nats, below the first.
     """
     course, read = np.asarray(losses, dtype=float), np.asarray(values, dtype=float)
-    if math.isnan(value := _interpolated(course, read, loss)) and not (course <= loss).any():
+    if math.isnan(value := float(interpolated(course, read, loss))) and not (course <= loss).any():
         return float(np.polyval(np.polyfit(course[-3:], read[-3:], 1), loss)), True
     return value, False
-
-
-def _interpolated(losses: Array, metrics: Array, at: float) -> float:
-    """The metric where the losses first come down to ``at``; NaN: they begin below, or never do."""
-    below = losses <= at
-    if not below.any() or losses[0] < at:
-        return math.nan
-    after = int(below.argmax())
-    share = (at - losses[after]) / (losses[after - 1] - losses[after]) if after else 0.0
-    return float(metrics[after] + share * (metrics[after - 1] - metrics[after]))

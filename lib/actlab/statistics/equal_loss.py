@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +35,16 @@ class Curves:
         """(E,) mean loss over trials, all that have it at every evaluation unless given, and (E,) mean metric over
         their pairs."""
         seeds = shared_seeds([self]) if seeds is None else seeds
-        return self.losses[:, seeds].mean(axis=1), self.of_pairs(seeds).mean(axis=1)
-
-    def of_pairs(self, seeds: Indices) -> Array:
-        """(E, P) the metric of every two of these trials, in the order of ``np.triu_indices``."""
         i, j = np.triu_indices(len(seeds), 1)
-        return self.pairs[:, seeds[i], seeds[j]]
+        return self.losses[:, seeds].mean(axis=1), self.pairs[:, seeds[i], seeds[j]].mean(axis=1)
+
+    def between_equals(self, seeds: Indices, at: float) -> float:
+        """The metric at a mean loss, of pairs of these trials whose own losses are equal: of a line through the pairs,
+        metric against distance of the losses, its value at distance 0."""
+        (i, j), losses = np.triu_indices(len(seeds), 1), self.losses[:, seeds]
+        both = np.abs(losses[:, i] - losses[:, j]), self.pairs[:, seeds[i], seeds[j]]
+        x, y = (interpolated(losses.mean(axis=1), values, at) for values in both)
+        return float(y.mean() - np.cov(x, y)[0, 1] / x.var(ddof=1) * x.mean())
 
 
 @dataclass(frozen=True)
@@ -101,18 +106,23 @@ def shared_seeds(arms: Iterable[Curves]) -> Indices:
     return np.flatnonzero(~np.isnan(np.vstack(losses)).any(axis=0)) if losses else np.arange(0)
 
 
-def read_at(arms: Mapping[str, Curves], seeds: Indices, earlier: float = 0.0) -> tuple[Array, float]:
-    """((A,) metric of the trials of these seeds alone at the level, the level); NaN for an arm that begins below it."""
+def read_at(
+    arms: Mapping[Any, Curves], seeds: Indices, earlier: float = 0.0, equal_seeds: bool = False
+) -> tuple[Array, float]:
+    """((A,) metric of the trials of these seeds alone at the level, the level); NaN for an arm that begins below it;
+    ``equal_seeds``: of pairs whose own losses are equal."""
     if len(seeds) < 2:
         return np.full(len(arms), np.nan), math.nan
     curves = [arm.means(seeds) for arm in arms.values()]
     last = max(losses[-1] for losses, _ in curves)
     at = last + earlier * (min(losses[0] for losses, _ in curves) - last) if earlier else last
-    return np.array([_read(losses, pairs, at) for losses, pairs in curves]), float(at)
+    if equal_seeds:
+        return np.array([arm.between_equals(seeds, at) for arm in arms.values()]), float(at)
+    return np.array([interpolated(losses, pairs, at) for losses, pairs in curves]), float(at)
 
 
-def _read(losses: Array, pairs: Array, at: float) -> Array:
-    """The (E, ...) metric where the (E,) mean losses first come down to ``at``; NaN: they begin below, or never do."""
+def interpolated(losses: Array, pairs: Array, at: float) -> Array:
+    """The (E, ...) metric where the (E,) losses first come down to ``at``; NaN: they begin below, or never do."""
     below = losses <= at
     if not below.any() or losses[0] < at:
         return np.full(pairs.shape[1:], math.nan)
