@@ -28,7 +28,7 @@ def two_predictions(
         values: name of the case -> measure -> its value, written below the panel.
     """
     with styled():
-        figure, panels = canvas(1, len(cases), 8.6, 3.0)
+        figure, panels = canvas(1, len(cases), 7.6, 3.0)
         places = np.arange(len(characters))
         for axes, (name, case) in zip(panels, cases.items(), strict=True):
             shared = np.minimum(*case)
