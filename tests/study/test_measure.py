@@ -15,8 +15,10 @@ from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import trial
 from actlab.study.arms import arm
+from actlab.study.from_records.trials import specification
 from actlab.study.kinds import baselines, measure
 from actlab.study.kinds.measure import disjoint, ensembles
+from actlab.study.params.language import Params
 from actlab.study.run import run, run_experiment
 from actlab.trainers.determinism import weights_sha256
 from actlab.trainers.recipes import TokenRecipe
@@ -40,7 +42,7 @@ def test_trajectory_compares_the_trials_along_the_way(toy):
     assert record["reproducibility_metrics"] == whole["reproducibility_metrics"]
     spec = arm(settings, "charlm", "relu").trials[0]
     assert weights_sha256(trial.trained_model(spec, 2)) == short["trials"][0]["weights_sha256"]
-    assert trial.specification(record, "42") == spec
+    assert specification(record, "42") == spec
 
 
 def test_single_streams(toy):
@@ -117,7 +119,7 @@ def test_tables_of_made_texts():
 def test_the_record_of_baselines_is_written_once():
     """Less text gives tables that know less, and a character that it lacks costs no infinity."""
     for study, fraction in (("whole", 1.0), ("whole", 1.0), ("part", 0.01)):
-        baselines.ensure(study, "pydoc", fraction)
+        baselines.ensure(Params(study=study, train_fraction=fraction))
     (whole,), (part,) = (store.load_study(study) for study in ("whole", "part"))
     assert (whole["kind"], part["provenance"]["data"]["train_fraction"]) == ("baseline", 0.01)
     for table in ("unigram", "bigram"):

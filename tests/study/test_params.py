@@ -116,6 +116,6 @@ def test_plugins_that_are_set_come_beside_the_files_own(tmp_path):
 def test_one_study_has_the_tables_of_one_part_of_the_text():
     """The half on which trials are measured decides them; of another half they are refused."""
     for _ in range(2):
-        baselines.ensure("toy", "pydoc", part="second")
+        baselines.ensure(Params(study="toy", validation="second"))
     with pytest.raises(BadInput, match="tables of another part or version of pydoc"):
-        baselines.ensure("toy", "pydoc")
+        baselines.ensure(Params(study="toy"))

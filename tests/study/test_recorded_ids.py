@@ -5,8 +5,8 @@ import json
 
 from actlab import paths
 from actlab.records import store
+from actlab.study.from_records.trials import specification
 from actlab.study.run import load, read_params
-from actlab.study.trial import specification
 
 ROOT = paths.ROOT / "results"  # the committed records: a test's own folder of results is another one
 WITHOUT_ARM = ("baseline", "performance", "reliability")

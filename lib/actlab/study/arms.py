@@ -47,7 +47,7 @@ class Specified:
         return {key: value for key, value in self.known_by.items() if usual[key] != value}
 
     @classmethod
-    def read(cls, config: Mapping[str, Any], **own: Any) -> Self:
+    def from_config(cls, config: Mapping[str, Any], **own: Any) -> Self:
         """The settings that a recorded arm's ``config`` names, beside ``own`` ones."""
         names = {field.name for field in fields(cls)} & set(config)  # type: ignore[arg-type]
         values = {name: tuple(config[name]) if isinstance(config[name], list) else config[name] for name in names}

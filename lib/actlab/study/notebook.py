@@ -40,13 +40,13 @@ def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mappin
     from actlab.study.kinds import KINDS
     from actlab.study.params.language import Params
 
-    found: type[Any] = cls or Params
-    given(namespace, [*found.model_fields, "kind"], **extra or {})
-    (own,) = [name for name, kind in KINDS.items() if found is kind.params]
+    declared: type[Any] = cls or Params
+    given(namespace, [*declared.model_fields, "kind"], **extra or {})
+    (own,) = [name for name, kind in KINDS.items() if declared is kind.params]
     if (kind := namespace.get("kind") or own) != own:  # of a params file given whole, ``papermill -f``
         raise BadInput(f"{WHERE}: kind={kind!r}: this notebook is for {own}")
-    values = {name: namespace.get(name) for name in found.model_fields}
-    return found.parse({name: value for name, value in values.items() if value is not None}, WHERE)
+    values = {name: namespace.get(name) for name in declared.model_fields}
+    return declared.parse({name: value for name, value in values.items() if value is not None}, WHERE)
 
 
 def given(namespace: dict[str, Any], others: Collection[str] = (), /, **declared: type) -> None:
@@ -97,8 +97,8 @@ def known(studies: list[str], kind: str = "", differs: str = "") -> list[str]:
             raise UnknownName("study", name, tables.studies(), WHERE)
         if not records:
             raise BadInput(f"results/{name} has no record yet: `actlab run params/{name}.yaml` makes them")
-        found = [record for record in records if kind in ("", record["kind"])]
-        if not found or (differs and differs not in differing(found)):
-            wanted = f"that differ in {differs}" if found else f"of kind {kind}"
+        own = [record for record in records if kind in ("", record["kind"])]
+        if not own or (differs and differs not in differing(own)):
+            wanted = f"that differ in {differs}" if own else f"of kind {kind}"
             raise BadInput(f"{WHERE}: results/{name} has no records {wanted}, which this page is about")
     return names

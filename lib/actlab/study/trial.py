@@ -1,4 +1,4 @@
-"""The one path of a trial of any kind of study: cache, lock, checkpoint, training, and back from a record to its model.
+"""The one path of a trial of any kind of study: cache, lock, checkpoint, training; its model; the record of its arm.
 
 A task is what trains at once: a trial, or a program of the image sweep, which holds many.
 """
@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from filelock import FileLock
 from torch import Tensor
 
-from actlab import metrics, paths
-from actlab.errors import ActlabError, BadInput, RecordError
+from actlab import paths
+from actlab.errors import ActlabError
 from actlab.files import mending
 from actlab.models import LanguageModel
 from actlab.records import store
@@ -26,13 +25,6 @@ from actlab.study.kinds.measure import Results
 from actlab.study.plugins.identity import sources
 from actlab.study.workers.worker import Report
 from actlab.trainers import checkpoint, setup
-from actlab.trainers.evaluation import predict
-from actlab.trainers.windows import Windows
-
-HASHES = ("sha256", "evaluation_sha256", "validation_sha256", "train", "validation", "test")
-"""What identifies the data of a record."""
-AT_ONCE = 64
-"""Windows whose predictions are held at once."""
 
 
 def cached(task: Any, origin: Mapping[str, Any] | None = None) -> Path:
@@ -91,11 +83,6 @@ def tensors_of(task: Any, iteration: int | None = None, origin: Mapping[str, Any
     return checkpoint.read_tensors(place, nameless=origin is not None)[0]
 
 
-def recorded_trial(record: store.Record, label: str) -> Results:
-    """What a record says of its trial of that label."""
-    return next(trial for trial in record["trials"] if trial["label"] == label)
-
-
 def trained_model(task: Any, iteration: int | None = None, origin: Mapping[str, Any] | None = None) -> LanguageModel:
     """The model of a finished trial, in evaluation mode; as for ``tensors_of``."""
     return with_weights(task, tensors_of(task, iteration, origin))
@@ -122,38 +109,3 @@ def record_of(kind: Kind, arm: Any, results: list[Results]) -> store.Record:
         "kind": arm.kind,
         "provenance": origin | sources((*first.parts, *arm.metrics)),
     }
-
-
-def far_apart(task: Any, record: store.Record, tensors: Mapping[str, Tensor]) -> float | None:
-    """Mean total variation between a recorded trial's predictions and those of its weights trained again, on the inputs
-    on which the study compares trials. Records hold no predictions: ``None`` where the recorded trial itself is not in
-    the cache any more."""
-    path = cached(task, record["provenance"])
-    if not tensors or not path.exists():
-        return None
-    kept, ended = checkpoint.read_tensors(path, nameless=True)
-    if ended["weights_sha256"] != recorded_trial(record, task.label)["weights_sha256"]:
-        return None
-    models = [with_weights(task, found).to(task.recipe.device) for found in (kept, tensors)]
-    windows, rows = kind_of(task).compared_on(task).to(task.recipe.device), []
-    for some in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
-        rows.append(metrics.total_variation_rows(*(predict(net, Windows(*some), task.recipe) for net in models)))
-    return torch.cat(rows).double().mean().item()
-
-
-def check_data(task: Any, record: store.Record) -> None:
-    """``RecordError`` where the record was made on other data than is here."""
-    data = record["provenance"]["data"]
-    for name, value in kind_of(task).data(task).items():
-        if name in HASHES and data.get(name) != value:
-            raise RecordError(
-                f"{record['arm']} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}"
-            )
-
-
-def specification(record: store.Record, label: str) -> Any:
-    """The recorded trial's specification; ``BadInput`` lists the labels if it has none of that name."""
-    labels = [trial["label"] for trial in record.get("trials", [])]
-    if label not in labels:
-        raise BadInput(f"{record.get('arm', 'the record')} has no trial {label!r}: known are {', '.join(labels)}")
-    return kind_of(record).task_of(record, label)

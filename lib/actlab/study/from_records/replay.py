@@ -13,18 +13,27 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from actlab import paths
+import torch
+from torch import Tensor
+
+from actlab import metrics, paths
 from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, UnknownName
 from actlab.records import repro, settings, store
 from actlab.study import provenance
-from actlab.study.from_records.weights import check_here
+from actlab.study.from_records.trials import check_here, results_of, seconds_of, specification
 from actlab.study.kinds import kind_of
 from actlab.study.progress import Event, Watch
 from actlab.study.record import bits_of, differing
-from actlab.study.trial import far_apart, recorded_trial, specification, train_afresh
+from actlab.study.trial import cached, train_afresh, with_weights
 from actlab.study.workers.pool import run_tasks
 from actlab.study.workers.worker import Report
+from actlab.trainers import checkpoint
+from actlab.trainers.evaluation import predict
+from actlab.trainers.windows import Windows
+
+AT_ONCE = 64
+"""Windows whose predictions are held at once."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +46,7 @@ class Task:
     study: str
     label: str
     seconds: float
-    """What it took when it was recorded (a network of the image sweep: its share of the program)."""
+    """What it took when it was recorded."""
     trial: Any
     """Its specification."""
 
@@ -78,10 +87,8 @@ def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
 
 
 def _task(path: Path, record: store.Record, label: str) -> Task:
-    trial = specification(record, label)
-    spent = recorded_trial(record, label).get("seconds", 0.0)
-    seconds = sum(spent.values()) if isinstance(spent, dict) else spent
-    return Task(path.resolve(), record["arm"], record["study"], label, seconds, trial)
+    seconds = seconds_of(results_of(record, label))
+    return Task(path.resolve(), record["arm"], record["study"], label, seconds, specification(record, label))
 
 
 def sample(tasks: Sequence[Task], size: int | None = None, seed: int = 0, minutes: float = math.inf) -> list[Task]:
@@ -101,18 +108,18 @@ def sample(tasks: Sequence[Task], size: int | None = None, seed: int = 0, minute
 def possible(tasks: Sequence[Task], size: int | None = None) -> tuple[list[Task], list[str]]:
     """(the first ``size`` trials that can be trained here, all of them unless given; a sentence for each reason for
     which those before the last of them cannot)."""
-    found: list[Task] = []
+    trainable: list[Task] = []
     reasons = Counter[str]()
     for task in tasks:
-        if len(found) == size:
+        if len(trainable) == size:
             break
         try:
             with no_download():
                 check_here(store.load(task.path), task.trial)
-            found.append(task)
+            trainable.append(task)
         except ActlabError as error:
             reasons[str(error).replace(task.id, "it")] += 1
-    return found, [f"skipped {count} trials that cannot be trained here: {why}" for why, count in reasons.items()]
+    return trainable, [f"skipped {count} trials that cannot be trained here: {why}" for why, count in reasons.items()]
 
 
 def replay_all(
@@ -160,10 +167,10 @@ def replay(task: Task, report: Report | None = None) -> Replay:
     seconds = time.perf_counter() - since
     if "trials" in after:
         (after,) = after["trials"].values()
-    before = recorded_trial(record, task.label)
+    before = results_of(record, task.label)
     differs, changed = differing(before, after), _changed(record)
     failed = after["status"] == "failed"
-    found: store.Record = {
+    outcome: store.Record = {
         "kind": "replay",
         "study": record["study"],
         "arm": record["arm"],
@@ -177,19 +184,36 @@ def replay(task: Task, report: Report | None = None) -> Replay:
         "provenance": provenance.of_record(record["provenance"]["path"], {}),
     }
     if not failed:
-        found["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}
-        found["total_variation"] = far_apart(task.trial, record, tensors) if differs else 0.0
-    said = f"FAILED: {after['traceback'].strip().splitlines()[-1]}" if failed else _verdict(found)
-    sentence = f"{record['arm']} trial {task.label}: {said}"
-    return Replay(sentence, found, wrong=failed or bool(differs and not changed))
+        outcome["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}
+        outcome["total_variation"] = far_apart(task.trial, record, tensors) if differs else 0.0
+    verdict = f"FAILED: {after['traceback'].strip().splitlines()[-1]}" if failed else _verdict(outcome)
+    sentence = f"{record['arm']} trial {task.label}: {verdict}"
+    return Replay(sentence, outcome, wrong=failed or bool(differs and not changed))
 
 
-def keep(task: Task, found: store.Record) -> Path:
+def keep(task: Task, outcome: store.Record) -> Path:
     """Add a replay to the history of its record: a file of its own, never changed, in ``replays/ARM/`` beside the
     record."""
-    moment = found["provenance"]["date"].replace(":", "").replace("-", "")[:15]
-    name = f"{task.label}-{moment}-{store.checksum(found)[:8]}.json"
-    return store.save(store.replays_of(task.path) / name, found)
+    moment = outcome["provenance"]["date"].replace(":", "").replace("-", "")[:15]
+    name = f"{task.label}-{moment}-{store.checksum(outcome)[:8]}.json"
+    return store.save(store.replays_of(task.path) / name, outcome)
+
+
+def far_apart(task: Any, record: store.Record, tensors: Mapping[str, Tensor]) -> float | None:
+    """Mean total variation between a recorded trial's predictions and those of its weights trained again, on the inputs
+    on which the study compares trials. Records hold no predictions: ``None`` where the recorded trial itself is not in
+    the cache any more."""
+    path = cached(task, record["provenance"])
+    if not tensors or not path.exists():
+        return None
+    kept, ended = checkpoint.read_tensors(path, nameless=True)
+    if ended["weights_sha256"] != results_of(record, task.label)["weights_sha256"]:
+        return None
+    models = [with_weights(task, own).to(task.recipe.device) for own in (kept, tensors)]
+    windows, rows = kind_of(task).compared_on(task).to(task.recipe.device), []
+    for some in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
+        rows.append(metrics.total_variation_rows(*(predict(net, Windows(*some), task.recipe) for net in models)))
+    return torch.cat(rows).double().mean().item()
 
 
 def _loss(trial: Mapping[str, Any]) -> float:
@@ -204,26 +228,26 @@ def _changed(record: store.Record) -> list[str]:
     return changed if was["trial_code_sha256"] == here["trial_code_sha256"] else [*changed, "the code that trains"]
 
 
-def _verdict(found: store.Record) -> str:
-    changed = ", ".join(found["changed"])
-    before, after = found["val_loss"]["recorded"], found["val_loss"]["now"]
-    if found["equal"]:
+def _verdict(outcome: store.Record) -> str:
+    changed = ", ".join(outcome["changed"])
+    before, after = outcome["val_loss"]["recorded"], outcome["val_loss"]["now"]
+    if outcome["equal"]:
         although = f", although this changed since: {changed}" if changed else ""
         return f"equal bit for bit (validation loss {after:.6f}){although}"
     far = "total variation not known, since the recorded predictions are not in the cache"
-    if (apart := found["total_variation"]) is not None:
-        far = f"total variation {apart:.1e} from the recorded predictions{_floor(found)}"
+    if (apart := outcome["total_variation"]) is not None:
+        far = f"total variation {apart:.1e} from the recorded predictions{_floor(outcome)}"
     why = f"what differs: {changed}" if changed else "processor, versions and code are the recorded ones"
     return (
-        f"NOT equal in {', '.join(found['differs'])}: validation loss {before:.6f} recorded, {after:.6f} now "
+        f"NOT equal in {', '.join(outcome['differs'])}: validation loss {before:.6f} recorded, {after:.6f} now "
         f"({abs(after - before):.1e} apart); {far}; {why}"
     )
 
 
-def _floor(found: store.Record) -> str:
+def _floor(outcome: store.Record) -> str:
     """What a 1-ULP perturbation does to the replayed arm; nothing where that is not recorded."""
-    arms = repro.read_study(found["study"]).arms.values()
+    arms = repro.read_study(outcome["study"]).arms.values()
     moved = [
-        arm.floor_of("total_variation", "nudge") for arm in arms if arm.floor and arm.record["arm"] == found["arm"]
+        arm.floor_of("total_variation", "nudge") for arm in arms if arm.floor and arm.record["arm"] == outcome["arm"]
     ]
     return f" (one weight moved by one unit in the last place: {moved[0]:.1e})" if moved else ""

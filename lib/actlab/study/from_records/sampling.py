@@ -17,11 +17,11 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.records.store import find
 from actlab.study import provenance
+from actlab.study.from_records.trials import specification
 from actlab.study.from_records.weights import kept_model
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.characters import dataset_of
 from actlab.study.progress import Event, Watch
-from actlab.study.trial import specification
 from actlab.study.workers.worker import Report
 from actlab.trainers.seeds import generator
 
@@ -66,10 +66,10 @@ def written(
         anyway: also of models that had to be trained again with other weights than recorded; ``notes`` says so.
         watch: hears of a training.
     """
-    found = store.load(find(name))
-    if kind_of(found).name != "repro":
-        raise BadInput(f"{found['arm']}: only character models write; this is a record of kind {found['kind']!r}")
-    corpus = load_text(dataset_of(found))
+    record = store.load(find(name))
+    if kind_of(record).name != "repro":
+        raise BadInput(f"{record['arm']}: only character models write; this is a record of kind {record['kind']!r}")
+    corpus = load_text(dataset_of(record))
     if not prompt:
         raise BadInput("--prompt: the model needs at least one character to go on from")
     try:
@@ -77,15 +77,15 @@ def written(
     except BadInput as error:
         raise BadInput(f"--prompt {prompt!r}: {error}") from None
     texts, notes = dict[str, str](), dict[str, str]()
-    for label in dict.fromkeys(found["trials"][0]["label"] if seed is None else str(seed) for seed in seeds):
-        with _heard(watch, SimpleNamespace(id=found["arm"], trial=specification(found, label))) as report:
-            kept = kept_model(found, label, anyway, report)
+    for label in dict.fromkeys(record["trials"][0]["label"] if seed is None else str(seed) for seed in seeds):
+        with _heard(watch, SimpleNamespace(id=record["arm"], trial=specification(record, label))) as report:
+            kept = kept_model(record, label, anyway, report)
         texts[label] = sample(kept.model, corpus, prompt, length, draw)
         notes |= {label: kept.note} if kept.note else {}
-    kept_of = {name: found[name] for name in ("study", "arm", "model_name", "activation")}
+    kept_of = {name: record[name] for name in ("study", "arm", "model_name", "activation")}
     made = provenance.of_record("explore.written", {})
-    said = {"notes": notes} if notes else {}
-    return {"kind": "text", **kept_of, "prompt": prompt, "draw": draw, "texts": texts, **said, "provenance": made}
+    about = {"notes": notes} if notes else {}
+    return {"kind": "text", **kept_of, "prompt": prompt, "draw": draw, "texts": texts, **about, "provenance": made}
 
 
 @contextmanager

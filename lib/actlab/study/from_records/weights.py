@@ -1,5 +1,4 @@
-"""From a record back to its model: weights from the cache, from the study's folder `weights`, or trained again; what a
-recorded trial needs here."""
+"""From a record back to its model: weights from the cache, from the study's folder `weights`, or trained again."""
 
 from __future__ import annotations
 
@@ -9,16 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from actlab.errors import BadInput, RecordError
 from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.records.store import find
 from actlab.study import provenance
+from actlab.study.from_records.trials import check_data, check_here, results_of, seconds_of, specification
 from actlab.study.kinds import kind_of
-from actlab.study.plugins.identity import find_part
-from actlab.study.trial import cached, check_data, recorded_trial, run_trial, specification, trained_model
+from actlab.study.trial import cached, run_trial, trained_model
 from actlab.study.trial import with_weights as built
 from actlab.study.workers.worker import Report
 from actlab.trainers import checkpoint
@@ -68,7 +65,7 @@ def kept_model(
         raise BadInput(f"{record['arm']}: a record of kind {record['kind']!r} keeps no weights")
     label = record["trials"][0]["label"] if seed is None else str(seed)
     task, name = specification(record, label), f"{record['study']}/{record['arm']} trial {label}"
-    recorded = recorded_trial(record, label)
+    recorded = results_of(record, label)
     if recorded["status"] != "done":
         raise BadInput(f"{record['arm']} trial {label} is {recorded['status']}: it left no model")
     check_data(task, record)
@@ -82,34 +79,19 @@ def kept_model(
     if origin is None:
         check_here(record, task)
         if not anyway and (why := other_processor(record)):
-            raise RecordError(f"{name} {why}; it takes about {_seconds(recorded)} s to train again: {WAY_OUT}")
+            raise RecordError(f"{name} {why}; it takes about {seconds_of(recorded):.0f} s to train again: {WAY_OUT}")
         if (again := run_trial(task, report))["status"] == "failed":
             raise RecordError(f"trained again it failed: {again['traceback'].strip().splitlines()[-1]}")
     model = trained_model(task, origin=origin)
     if (now := weights_sha256(model)) == wanted:
         return Kept(model)
-    said = f"{name}: trained again here it has other weights ({now[:12]}) than the record says ({wanted[:12]})"
+    warning = f"{name}: trained again here it has other weights ({now[:12]}) than the record says ({wanted[:12]})"
     if anyway:
-        return Kept(model, said)
-    raise RecordError(f"{said}; `actlab replay` tells what differs: machine, versions or the code that trains")
+        return Kept(model, warning)
+    raise RecordError(f"{warning}; `actlab replay` tells what differs: machine, versions or the code that trains")
 
 
 WAY_OUT = "--anyway (load_model(..., anyway=True)) does so and marks the result"
-
-
-def check_here(record: store.Record, task: Any) -> None:
-    """``ActlabError`` where the recorded trial cannot be trained here at all: no GPU, one process in place of several,
-    own parts that are not loaded, other data or none."""
-    device = str(record["config"].get("recipe", {}).get("device", "cpu"))
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise RecordError(f"{record['arm']} was trained on {device}, which is not here")
-    if (processes := record["provenance"].get("processes", 1)) > 1:
-        raise RecordError(f"{record['arm']} was trained by {processes} processes together: one process has other bits")
-    named = {"activation": record["activation"], "model": record["model_name"]}
-    for kind, planned in record["config"].get("parts", {}).items():
-        if kind in named:
-            find_part(kind, named[kind], planned)
-    check_data(task, record)
 
 
 def weights_file(record: store.Record, label: str) -> Path:
@@ -128,8 +110,3 @@ def other_processor(record: store.Record) -> str:
 
 def _processor(machine: Mapping[str, Any]) -> str:
     return f"{machine['processor']} ({', '.join(str(machine[key]) for key in PROCESSOR[1:] if machine.get(key))})"
-
-
-def _seconds(trial: Mapping[str, Any]) -> str:
-    spent = trial.get("seconds", 0.0)
-    return f"{sum(spent.values()) if isinstance(spent, dict) else spent:.0f}"

@@ -277,4 +277,4 @@ class Ablation(Kind):
     def task_of(self, record: store.Record, label: str) -> AblationTrial:  # noqa: D102
         config = record["config"]
         recipe = TokenRecipe(**config["recipe"])
-        return AblationTrial.read(config, seed=int(label), dataset=dataset_of(record), recipe=recipe)
+        return AblationTrial.from_config(config, seed=int(label), dataset=dataset_of(record), recipe=recipe)

@@ -13,6 +13,7 @@ from torch import Tensor
 from actlab.data.text import TRAIN_SHARE, Corpus, load_text, own_sha256, short_name
 from actlab.errors import BadInput
 from actlab.records import store
+from actlab.study.params.language import Params
 
 SMOOTHING = 0.1
 """Added to every count, so that an unseen character or pair does not cost infinity."""
@@ -36,30 +37,28 @@ def _measure(table: Tensor, corpus: Corpus) -> dict[str, float]:
     return {"val_loss": loss.item(), "val_accuracy": 100 * right.double().mean().item()}
 
 
-def ensure(
-    study: str, dataset: str, train_fraction: float = 1.0, part: str = "all", train_share: float = TRAIN_SHARE
-) -> None:
-    """Write the study's baseline record if it has none; ``part`` of the validation text, as trials are measured.
+def ensure(params: Params) -> None:
+    """Write the study's baseline record if it has none; of the part of the validation text on which trials are
+    measured.
 
     Raises:
         BadInput: it has that of another part of the text, or of a built-in one as another Python has it.
     """
-    corpus = load_text(dataset).split_at(train_share).limited(train_fraction).part(part)
+    study, dataset = params.study, params.dataset
+    corpus = load_text(dataset).split_at(params.train_share).limited(params.train_fraction).part(params.validation)
     fresh = store.path_of(study, f"baseline-{_slug(dataset)}-{corpus.sha256[:10]}")
     path = next(iter(_files(study, dataset)), fresh)
     data: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
-    data["validation_positions"] = len(corpus.validation) - 1
-    data |= {"train_share": train_share} if train_share != TRAIN_SHARE else {}
-    data |= {"train_fraction": train_fraction} if train_fraction < 1 else {}
-    data |= {"validation": part} if part != "all" else {}
-    if path.exists():
-        if store.load(path)["provenance"]["data"] | {"name": data["name"]} != data:
-            raise BadInput(
-                f"results/{study} has the tables of another part or version of {dataset} (its split, train_fraction, "
-                "validation or characters differ): give this study a name of its own, --set study=..."
-            )
-    else:
+    usual = {"train_share": TRAIN_SHARE, "train_fraction": 1.0, "validation": "all"}
+    part = {name: getattr(params, name) for name in usual if getattr(params, name) != usual[name]}
+    data |= {"validation_positions": len(corpus.validation) - 1, **part}
+    if not path.exists():
         store.save(path, {"kind": "baseline", "study": study, **measured(corpus), "provenance": {"data": data}})
+    elif store.load(path)["provenance"]["data"] | {"name": data["name"]} != data:
+        raise BadInput(
+            f"results/{study} has the tables of another part or version of {dataset} (its split, train_fraction, "
+            "validation or characters differ): give this study a name of its own, --set study=..."
+        )
 
 
 def _files(study: str, dataset: str) -> list[Path]:

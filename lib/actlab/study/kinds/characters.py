@@ -106,7 +106,7 @@ class Characters(Kind):
         trials = {arm.model: arm.trials[0] for arm in missing}.values()
         slow = [spec for spec in trials if (spec.recipe.dtype, spec.recipe.device) == ("bfloat16", "cpu")]
         note = setup.check_bfloat16(map(self.model, slow)) if slow else ""
-        baselines.ensure(params.study, params.dataset, params.train_fraction, params.validation, params.train_share)
+        baselines.ensure(params)
         return note
 
     def compared_on(self, task: TrialSpec) -> Windows:
@@ -215,4 +215,4 @@ class Characters(Kind):
             "dataset": dataset_of(record),
             "defects": tuple(name for name in config.get("protocol", ()) if name in defects.OF_TRAINING),
         }
-        return TrialSpec.read(config, seed=int(seed), variant=variant, **own)
+        return TrialSpec.from_config(config, seed=int(seed), variant=variant, **own)

@@ -36,14 +36,14 @@ Predictions = Mapping[str, Tensor]
 
 def mean(values: Iterable[float]) -> float:
     """NaN where there are none."""
-    return fmean(found) if (found := list(values)) else float("nan")
+    return fmean(numbers) if (numbers := list(values)) else float("nan")
 
 
 def row_pairs(predictions: Predictions, couples: Iterable[tuple[str, str]], own: Iterable[str] = ()) -> list[Results]:
     """The row-wise metrics of these pairs of trials."""
     couples = list(couples)
-    found = metrics.pairwise(predictions, couples, own)
-    return [{"between": list(pair), **values} for pair, values in zip(couples, found, strict=True)]
+    distances = metrics.pairwise(predictions, couples, own)
+    return [{"between": list(pair), **values} for pair, values in zip(couples, distances, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -82,15 +82,15 @@ class Trained:
     def couples(self) -> list[tuple[str, str]]:
         """Every pair of trials; in a floor or perturbed arm, those of one seed, plain and changed."""
         every = self.arm.kind == "trials"
-        found = [(a, b) for a, b in combinations(self.done, 2) if every or (a.seed == b.seed and a.variant == PLAIN)]
-        return [(a.label, b.label) for a, b in found]
+        pairs = [(a, b) for a, b in combinations(self.done, 2) if every or (a.seed == b.seed and a.variant == PLAIN)]
+        return [(a.label, b.label) for a, b in pairs]
 
     def pairs(self) -> list[Results]:
         """All metrics of every couple, at the end."""
         predictions, own = self.predictions(), dict(self.arm.metrics)
         targets = self.frozen.targets.flatten().to(self.arm.trials[0].recipe.device)
-        found = [metrics.compare(predictions[a], predictions[b], targets, own) for a, b in self.couples]
-        pairs = [{"between": list(pair), **values} for pair, values in zip(self.couples, found, strict=True)]
+        distances = [metrics.compare(predictions[a], predictions[b], targets, own) for a, b in self.couples]
+        pairs = [{"between": list(pair), **values} for pair, values in zip(self.couples, distances, strict=True)]
         return self._with_distances(pairs)
 
     def _with_distances(self, pairs: list[Results], iteration: int | None = None) -> list[Results]:
@@ -106,22 +106,22 @@ class Trained:
     def blocks(self) -> Results:
         """``as_published``, ``trajectory``, ``average``, ``ensembles`` and ``equal_compute``, each only where the arm
         asks for it."""
-        arm, own, found = self.arm, dict(self.arm.metrics), Results()
+        arm, own, extra = self.arm, dict(self.arm.metrics), Results()
         first = arm.trials[0]
         if set(arm.protocol) - set(defects.OF_TRAINING):
             finals = {r["label"]: r["final"] for r in self.results}
-            found["as_published"] = self._as_published(arm.protocol, self.models(), finals)
+            extra["as_published"] = self._as_published(arm.protocol, self.models(), finals)
         if first.snapshots:
-            found["trajectory"] = [self._snapshot(step) for step in first.snapshots]
+            extra["trajectory"] = [self._snapshot(step) for step in first.snapshots]
         if arm.ensembles:
             predictions = self.predictions()
-            found["ensembles"] = {str(size): ensembles(predictions, size, own=own) for size in arm.ensembles}
+            extra["ensembles"] = {str(size): ensembles(predictions, size, own=own) for size in arm.ensembles}
         if first.recipe.average:
             pairs = {str(d): row_pairs(self.averaged(d), self.couples, own) for d in first.recipe.decays}
-            found["average"] = first.recipe.single(pairs)
+            extra["average"] = first.recipe.single(pairs)
         if arm.equal_compute:
-            found["equal_compute"] = [self._equal_compute(size) for size in (1, *arm.equal_compute)]
-        return found
+            extra["equal_compute"] = [self._equal_compute(size) for size in (1, *arm.equal_compute)]
+        return extra
 
     def _as_published(self, on: tuple[str, ...], models: Models, evaluations: Mapping[str, Any]) -> Results:
         return defects.measured(on, models, evaluations, self.corpus.validation, self.arm.trials[0].recipe)

@@ -82,16 +82,16 @@ def register_activation(
         module = row.make(features=4)
         learned = ", ".join(key for key, _ in module.named_parameters())
         given = torch.linspace(-2, 2, 6 * size).view(2, 3, size).requires_grad_()
-        found = module(given * 1)  # not a leaf of the graph, so that it may be changed in place
-        (slope,) = torch.autograd.grad(found.sum(), given)
+        value = module(given * 1)  # not a leaf of the graph, so that it may be changed in place
+        (slope,) = torch.autograd.grad(value.sum(), given)
     except Exception as error:
         raise BadInput(
             f"{what} must be a class or function that makes an nn.Module without arguments, with a gradient: {error}"
         ) from None
-    if (shape := found.shape) != (2, 3, 4):
+    if (shape := value.shape) != (2, 3, 4):
         hint = " (one that halves its input needs gated=True)" if shape == (2, 3, 2) else ""
         raise BadInput(f"{what} must map (2, 3, {size}) to (2, 3, 4), but gives {tuple(shape)}{hint}")
-    if not (learned or (found.isfinite().all() and slope.isfinite().all())):  # what it learns has no start yet
+    if not (learned or (value.isfinite().all() and slope.isfinite().all())):  # what it learns has no start yet
         raise BadInput(f"{what} or its derivative is not finite everywhere between -2 and 2")
     if learned and not hasattr(module, "initialise"):
         raise BadInput(f"{what} learns {learned}: give it a method initialise(generator) that sets their start")
@@ -128,9 +128,9 @@ def register_text(name: str, function: Callable[[], str], *, description: str = 
 
     @functools.cache
     def text() -> str:
-        if not isinstance(found := function(), str):
-            raise BadInput(f"the text {name!r} must be a str, not {type(found).__name__}")
-        return found
+        if not isinstance(content := function(), str):
+            raise BadInput(f"the text {name!r} must be a str, not {type(content).__name__}")
+        return content
 
     _add("dataset", name, function, text, note=description)
 
@@ -150,13 +150,13 @@ def register_metric(name: str, function: Any, *, label: str = "", note: str = ""
         raise BadInput(f"the metric {name!r} would hide a number that records hold already: choose another name")
 
     def rows(p: Tensor, q: Tensor) -> Tensor:
-        found, allowed = function(p, q), f"the metric {name!r} must give one finite value an input, not"
-        shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
+        values, allowed = function(p, q), f"the metric {name!r} must give one finite value an input, not"
+        shape = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
         if shape != p.shape[:1]:
             raise BadInput(f"{allowed} {shape} for two {tuple(p.shape)} tensors")
-        for value in found[~found.isfinite()]:
+        for value in values[~values.isfinite()]:
             raise BadInput(f"{allowed} {value.item()}")
-        return found
+        return values
 
     rows(*(torch.linspace(-1, end, 3 * 64).sin().view(3, 64).softmax(1) for end in (1, 20)))
     _add("metric", name, function, rows, label=label or name, note=note)
