@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import grimp
+import pytest
 import yaml
 
 from actlab import paths
@@ -54,11 +55,11 @@ def test_names_become_objects_in_the_study_only():
         assert not NAMES_TO_OBJECTS & set(re.findall(r"\w+", file.read_text(encoding="utf-8"))), file.name
 
 
-MOST_ENTRIES, LONGEST, TOKENS = 21, 301, 121_000
+MOST_ENTRIES, LONGEST, TOKENS = 21, 301, 108_000
 """Of the package: entries at its root, lines of a file, tokens without
 comments, docstrings and layout. The last is what is reached: lower it with every smaller house, never raise it without
 saying why."""
-TOKENS_OF_TESTS = 99_500
+TOKENS_OF_TESTS = 99_000
 """Of ``tests/``, counted and kept in the same way."""
 LAYOUT = {
     tokenize.COMMENT,
@@ -71,14 +72,22 @@ LAYOUT = {
 
 
 def tokens(source):
-    """Of Python source, without comments, docstrings and layout: line length does not change it."""
-    said = {
-        (node.lineno, node.col_offset)
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    }
-    found = tokenize.generate_tokens(io.StringIO(source).readline)
-    return sum(token.type not in LAYOUT and token.start not in said for token in found)
+    """Of Python source, without comments, docstrings and layout: line length does not change it, nor the Python that
+    counts. Code inside an f-string counts beside the string."""
+    nodes = list(ast.walk(ast.parse(source)))
+    texts = [node.value for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    inside = [ast.unparse(node.value) for node in nodes if isinstance(node, ast.FormattedValue)]
+    return sum(map(plain, [source, *inside])) - sum(isinstance(text.value, str) for text in texts)
+
+
+def plain(source):
+    """The same with docstrings, and an f-string as one."""
+    found, depth = 0, 0
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        name = tokenize.tok_name[token.type]
+        found += depth == 0 and token.type not in LAYOUT
+        depth += (name == "FSTRING_START") - (name == "FSTRING_END")
+    return found
 
 
 def test_the_house_is_small():
@@ -131,6 +140,15 @@ def test_no_prose_is_made_in_lib():
     files = (paths.ROOT / "lib").rglob("*.py")
     found = [f"{path.name}:{line}: {text}" for path in files for line, text in sentences(path.read_text("utf-8"))]
     assert len(found) <= SENTENCES, "\n".join(found)
+
+
+def test_the_way_to_change_a_study_is_short():
+    """What CONTRIBUTING.md gives to read, row by row, within 15% of what it says, and 30,000 tokens in all."""
+    text = (paths.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[^|]*`) \| ([\d,]+) \|", text, re.MULTILINE)
+    counted = [sum(tokens((PACKAGE / name).read_text()) for name in re.findall("[^` ]+", names)) for names, _ in rows]
+    assert counted == [pytest.approx(int(said.replace(",", "")), rel=0.15) for _, said in rows]
+    assert 20_000 < sum(counted) <= 30_000
 
 
 def test_reading_results_needs_no_torch():

@@ -82,6 +82,14 @@ def test_a_task_that_kills_its_process_takes_no_other_with_it():
 
 
 @pytest.mark.slow
+def test_two_workers_that_end_at_once_share_one_task(monkeypatch):
+    """Fewer tasks are left than workers are idle."""
+    monkeypatch.setattr(pool, "FIRST_COMPLETED", "ALL_COMPLETED")
+    monkeypatch.setattr(pool, "LISTENS_EVERY", 60)
+    assert [task for task, _ in run_tasks(square, [1, 2, 3], 2)][2:] == [3]
+
+
+@pytest.mark.slow
 def test_a_worker_with_other_code_refuses(monkeypatch):
     """Files that change while a study starts: a sentence instead of a missing file later."""
     monkeypatch.setattr(pool.provenance, "code", lambda: {"trial_code_sha256": "of the client"})

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from itertools import chain
 from multiprocessing.connection import wait as wait_for
 from threading import Thread
 from typing import Any, TypeVar
@@ -71,33 +72,44 @@ def run_tasks(
         yield from dask.on_cluster(client, function, tasks, tell, gpu)
 
 
+class Worker:
+    """One process of this machine: a pool of its own, with a pipe for its reports. One that is killed takes nothing but
+    its own task with it, which another process goes on with."""
+
+    def __init__(self, number: int, settings: dict[str, str], there: Any, own: Sequence[PluginFile]) -> None:
+        context = multiprocessing.get_context(startup.METHOD)
+        self.inbox, outbox = context.Pipe(duplex=False)
+        self.pool = ProcessPoolExecutor(1, context, _begin, (number, outbox, settings, there, own))
+
+    def reports(self) -> Iterator[tuple[int, int, float]]:
+        """(place of the task, iteration, loss): what it has sent since it was last asked."""
+        while self.inbox.poll():
+            yield self.inbox.recv()
+
+    def kill(self) -> None:
+        """At once: what it leaves is in files that are whole."""
+        for process in [*(self.pool._processes or {}).values()]:
+            process.kill()
+        self.pool.shutdown(wait=False, cancel_futures=True)
+
+
 def _on_processes(function: Any, tasks: Sequence[Any], workers: int, tell: Any) -> Iterator[tuple[Any, Any]]:
-    """Each worker is a pool of its own, with a pipe for its reports: one that is killed takes nothing but its own task
-    with it, which another process goes on with."""
     startup.start_fork_server()
-    context = multiprocessing.get_context(startup.METHOD)
     settings = {name: value for name, value in os.environ.items() if name.startswith("ACTLAB_")}
-    given = settings, provenance.here(), plugin_files()
-
-    def begun(number: int) -> tuple[ProcessPoolExecutor, Any]:
-        inbox, outbox = context.Pipe(duplex=False)
-        return ProcessPoolExecutor(1, context, _begin, (number, outbox, *given)), inbox
-
-    pools = [begun(number) for number in range(workers)]
+    begun = partial(Worker, settings=settings, there=provenance.here(), own=plugin_files())
+    pool = [begun(number) for number in range(workers)]
     waiting, deaths = deque(range(len(tasks))), Counter[int]()
     running: dict[Future[Any], tuple[int, int]] = {}
     try:
         while waiting or running:
-            busy = {number for number, _ in running.values()}
-            for number in [n for n in range(workers) if n not in busy and waiting]:
-                place = waiting.popleft()
-                running[pools[number][0].submit(_work, function, tasks[place], place)] = number, place
-            done, _ = wait(running, LISTENS_EVERY, FIRST_COMPLETED)
-            for _, inbox in pools:
-                while inbox.poll():
-                    place, *told = inbox.recv()
-                    tell(tasks[place], *told)
-            for future in done:
+            idle = {*range(workers)} - {number for number, _ in running.values()}
+            for number, place in zip(sorted(idle), [*waiting], strict=False):
+                waiting.popleft()
+                running[pool[number].pool.submit(_work, function, tasks[place], place)] = number, place
+            ended, _ = wait(running, LISTENS_EVERY, FIRST_COMPLETED)
+            for place, *report in chain(*(worker.reports() for worker in pool)):
+                tell(tasks[place], *report)
+            for future in ended:
                 number, place = running.pop(future)
                 try:
                     yield tasks[place], future.result()
@@ -105,13 +117,11 @@ def _on_processes(function: Any, tasks: Sequence[Any], workers: int, tell: Any) 
                     deaths[place] += 1
                     if deaths[place] == MOST_DEATHS:
                         raise EngineError(GIVEN_UP.format(place + 1, len(tasks))) from None
-                    pools[number] = begun(number)
+                    pool[number] = begun(number)
                     waiting.appendleft(place)
-    finally:  # at once: what they leave is in files that are whole
-        for pool, _ in pools:
-            for process in [*(pool._processes or {}).values()]:
-                process.kill()
-            pool.shutdown(wait=False, cancel_futures=True)
+    finally:
+        for worker in pool:
+            worker.kill()
 
 
 _given: tuple[Any, dict[str, Any], Sequence[PluginFile]] = None, {}, ()
