@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from actlab.records.defects import BOTH, UNPAIRED
-from actlab.statistics.means import pair_mean_difference, spearman
-from actlab_audit.evidence import Arms, Evidence, since
-from actlab_audit.readings import Reading
-from actlab_audit.rules import SAME, alike, label, mean, number, of_records
-from actlab_audit.verdicts import Finding, Judged, decided, explained, measured, signs, unexplained
+from actlab.records.defects import UNPAIRED
+from actlab.records.repro import matrix
+from actlab.statistics.means import pair_mean, pair_mean_difference, spearman
+from actlab_audit.evidence import MIXED, Arms, Evidence, iterations, since
+from actlab_audit.rules import SAME, alike, label, number, of_records
+from actlab_audit.verdicts import FLAW, Finding, Judged, absent, decided, explained, measured, signs, unexplained
 
-MIXED = "two metrics in one table"
 GAIN = 0.1
 """The share of the reference's difference that a benefit has at least, where one is to be excluded."""
 MOST = 7
@@ -83,84 +82,57 @@ def correlated(arms: Arms, first: str, second: str) -> Judged:
 def trade_off(evidence: Evidence, first: str, second: str, **arguments: Any) -> Finding:
     """T33: more accurate models are less reproducible: an artefact if correctly read it fails, and each model shows it
     against itself, over every recorded reading. What is left open when read correctly stays so."""
-    correct = correlated(evidence, first=first, second=second, **arguments)
-    points = [(r, step) for r in evidence.readings.values() if BOTH not in r.defects for step in r.iterations]
-    if len(points) < FEWEST or len({r.arm.model for r, _ in points}) < 2:
+    correct, points = correlated(evidence, first=first, second=second, **arguments), evidence.readings
+    if correct.verdict == "undecided":
+        correct = replace(correct, lacks="more architectures")
+    if len(points) < FEWEST or points["model"].nunique() < 2:
         return correct
-    accuracy = [r.value(second, step).value for r, step in points]
-    two = spearman(accuracy, [r.between(iteration=step).value for r, step in points])
-    one = spearman(accuracy, [r.itself(iteration=step).value for r, step in points])
-    if one <= STRONG:
+    two, one = points.corr("spearman", numeric_only=True)[second][["between", "itself"]]
+    if not one > STRONG:
         return correct
     said = f"{correct.ours}; rank correlation of accuracy with the published reading ({len(points)} points): {two:.2f}"
     told = replace(correct, ours=f"{said}, of a model with itself {one:.2f}")
     return explained(told, decided(two > STRONG, "it needs no second model"), UNPAIRED)
 
 
-def _unpaired(reading: Reading, stated: int, metric: str, published: float) -> tuple[int, float, float, bool]:
-    """(iterations, difference between models, of a model with itself, whether both are alike the published one) after
-    the stated iterations; without those, after the ones at which the published number is nearest."""
-    near = min(reading.iterations, key=lambda i: abs(reading.between(metric, i).value - published))
-    step = stated if stated in reading.iterations else near
-    two, one = reading.between(metric, step).value, reading.itself(metric, step).value
-    return step, two, one, alike(two, published) and alike(one, two)
-
-
-def _read(correct: Finding, as_stated: bool, holds: bool, said: str, flaw: str) -> Finding:
-    """What a reading as published explains of a correct finding; one of other iterations is only told."""
-    if as_stated:
-        return explained(correct, decided(holds, said), flaw)
-    return unexplained(replace(correct, ours=f"{correct.ours} (read as published: {said})"), flaw)
-
-
-def read_unpaired(
-    evidence: Evidence, model: str, activation: str, published: float, stated: int, metric: str = "coded_pd"
-) -> Finding:
-    """R12 to R15: a published difference that correct comparisons do not give: an artefact if the published reading
-    does after the stated iterations, of a model with itself too. ``metric``: of that reading.
-    """
-    correct = mean(evidence, [model], [activation], ["lite"], published={"relative_pd": published})
-    reading = evidence.readings.get((model, activation))
-    if reading is None:
-        return unexplained(correct, UNPAIRED)
-    step, two, one, holds = _unpaired(reading, stated, metric, published)
-    said = f"{two:.3f} between two models and {one:.3f} of a model with itself, after {step} iterations"
-    return _read(correct, step == stated, holds, said, UNPAIRED)
-
-
 def one_set(evidence: Evidence, model: str, activation: str, published: float, stated: int) -> Finding:
     """R55: predictions are compared on one set of inputs: contradicted by a published number that only different
-    inputs give, of a model with itself too; other than the stated iterations decide nothing.
-    """
-    reading = evidence.readings.get((model, activation))
-    if reading is None:
-        return read_unpaired(evidence, model, activation, published, stated)
-    step, two, one, alone = _unpaired(reading, stated, "coded_pd", published)
-    same = reading.paired(step)
-    said = f"total variation after {step} iterations: {two:.3f} on different inputs, {one:.3f} of a model with itself"
-    different = alone and same.excludes(published)
-    found = decided(
-        False if step == stated and different else None,
-        f"{said}, {measured(same)} on one set",
-        "records at lite scale, read both ways",
-    )
-    return replace(found, since=since([reading.arm.record]))
+    inputs give, of a model with itself too; other than the stated iterations decide nothing."""
+    cell = model, activation
+    for scale, arms in evidence.with_flaw(UNPAIRED, [cell]):
+        if scale == "lite":
+            arm, step = arms[cell], iterations(arms[cell])
+            same = pair_mean(matrix(arm.labels, arm.record["correctly"], "total_variation"))
+            two, one = (
+                float(np.mean([pair["total_variation"] for pair in pairs]))
+                for pairs in (arm.record["reproducibility_metrics"], arm.record["itself"])
+            )
+            said = f"total variation after {step} iterations: {two:.3f} on different inputs, {one:.3f} of a model with "
+            said += f"itself, {measured(same)} on one set"
+            different = alike(two, published) and alike(one, two) and same.excludes(published)
+            found = decided(
+                False if step == stated and different else None, said, "records at lite scale, read both ways"
+            )
+            return replace(found, since=since([arm.record]), lacks=FLAW if found.verdict == "undecided" else "")
+    return absent(f"waits for records of {model} {activation} at lite scale, read as published")
 
 
 def mixed_metrics(
     evidence: Evidence, models: Sequence[str], activations: Sequence[str], gain: float, stated: int, **arguments: Any
 ) -> Finding:
     """R03: the first activation's advantage: an artefact if it comes of one metric for it and another for the second,
-    and not of either alone, both arms being read as published after the stated iterations.
-    """
+    and not of either alone, both arms being read as published after the stated iterations."""
     correct = number(evidence, models, activations, **arguments)
-    readings = [found for a in activations if (found := evidence.readings.get((models[0], a)))]
-    if len(readings) < 2:
-        return unexplained(correct, MIXED)
-    (coded, relative), (other, element) = ([r.between(m).value for m in ("coded_pd", "relative_pd")] for r in readings)
-    first, second = activations
-    below = 1 - coded / element
-    said = f"{first}'s total variation {coded:.3f} is {100 * below:.0f}% below {second}'s relative PD {element:.3f}"
-    said += f"; total variation for both: {coded:.3f} and {other:.3f}"
-    holds = alike(below, gain) and alike(coded, other) and alike(relative, element)
-    return _read(correct, all(stated in reading.iterations for reading in readings), holds, said, MIXED)
+    for scale, arms in evidence.with_flaw(UNPAIRED, [(models[0], a) for a in activations]):
+        if scale == "lite":
+            coded, other = (arm.estimate("total_variation").value for arm in arms.values())
+            relative, element = (arm.estimate("relative_pd").value for arm in arms.values())
+            first, second = activations
+            below, length = 1 - coded / element, iterations(next(iter(arms.values())))
+            said = f"{first}'s total variation {coded:.3f} is {100 * below:.0f}% below {second}'s relative PD "
+            said += f"{element:.3f}; total variation for both: {coded:.3f} and {other:.3f}"
+            if length == stated:
+                holds = alike(below, gain) and alike(coded, other) and alike(relative, element)
+                return explained(correct, decided(holds, said), MIXED)
+            correct = replace(correct, ours=f"{correct.ours} (read as published after {length} iterations: {said})")
+    return unexplained(correct, MIXED)

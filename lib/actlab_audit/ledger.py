@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -13,8 +13,11 @@ from pkgutil import resolve_name
 from typing import Any, Literal
 
 import pandas as pd
+from IPython.display import HTML
+from jinja2 import Environment, FileSystemLoader
 from pydantic import BaseModel, ConfigDict, Field
 
+from actlab import paths
 from actlab.errors import BadInput
 from actlab.files import read_yaml
 from actlab.records import store
@@ -66,17 +69,20 @@ class Claim(BaseModel):
 
 CLAUSES = {
     "claimed": "; only records of {} scale decide, but for an artefact, which may be shown at another",
-    "unmade": "; only {} records decide, which no study here makes: until one does, this row cannot change",
     "flaw": "; not contradicted before this bug has records at the claim's scale: {}",
-    "untried": "; not contradicted while a bug that could give it has no record ({})",
 }
 """Argument of a rule -> what it adds to the rule in words."""
-READERS: dict[str, tuple[tuple[str, ...], Callable[..., Any], Callable[[Any], str]]] = {
-    "mnist": (("mnist", "mnist-epochs"), mnist.read, mnist.lacks),
-    "ablation": (("ablation-novels",), lambda records: ablation.read(usual(records)), ablation.lacks),
-    "models": ((), gather, lambda evidence: ""),
+READERS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[..., Any], Callable[[Any], str]]] = {
+    "mnist": ((("mnist", "mnist-epochs"),), mnist.read, mnist.lacks),
+    "ablation": (
+        (("ablation-124m",), ("ablation-novels",)),
+        lambda records: ablation.read(usual(records)),
+        ablation.lacks,
+    ),
+    "models": (((),), gather, lambda evidence: ""),
 }
-"""What is read -> the studies whose records are read as a whole; how; what it lacks for any verdict from records."""
+"""What is read -> groups of studies whose records are read as a whole, of which the first that decides counts; how;
+what it lacks for any verdict from records."""
 
 
 @cache
@@ -109,12 +115,18 @@ def changes() -> dict[str, str]:
 
 def judge() -> pd.DataFrame:
     """One row a claim, by id."""
-    found = {}
-    for name, (studies, read, _) in READERS.items():
-        records = [store.load_study(study) for study in studies]
-        found[name] = read(*records), since(chain(*records))
-    rows = {claim.id: _row(claim, finding(claim, *found[claim.reads])) for claim in claims()}
+    found: dict[str, list[tuple[Any, str]]] = {}
+    for name, (groups, read, _) in READERS.items():
+        each = [[store.load_study(study) for study in studies] for studies in groups]
+        found[name] = [(read(*records), since(chain(*records))) for records in each]
+    rows = {claim.id: _row(claim, decisive(claim, found[claim.reads])) for claim in claims()}
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def decisive(claim: Claim, found: Sequence[tuple[Any, str]]) -> Finding:
+    """The finding of the first evidence by which a claim was run; of the last where it was by none."""
+    each = [finding(claim, *evidence) for evidence in found]
+    return next((one for one in each if one.verdict != "not run"), each[-1])
 
 
 def _row(claim: Claim, found: Finding) -> dict[str, Any]:
@@ -177,3 +189,22 @@ def statements(judged: pd.DataFrame) -> pd.DataFrame:
         {"rows": found.groupby("verdict").size(), "statements": first.groupby(found["verdict"]).nunique()}
     )
     return counts.reindex([verdict for verdict in VERDICTS if verdict in counts.index])
+
+
+TEMPLATE = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True).get_template("page.html")
+
+
+def bar(judged: pd.DataFrame) -> Any:
+    """The verdicts on claims about outcomes as one stacked bar, with its legend."""
+    counts = statements(judged)["rows"].to_dict()
+    said = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    return HTML(TEMPLATE.render(counts=counts, said=said))
+
+
+def rows(judged: pd.DataFrame) -> Any:
+    """Every claim, closed: those about outcomes by verdict, the others behind one more fold."""
+    ordered = judged.sort_values("verdict", key=lambda column: column.map(VERDICTS.index), kind="stable")
+    outcomes, others = (ordered.query(f"kind {sign} 'outcome'").to_dict("index") for sign in ("==", "!="))
+    contents = [page for part in read_yaml(paths.ROOT / "_toc.yml")["parts"] for page in part["chapters"]]
+    titles = {page["file"]: page["title"] for page in contents}
+    return HTML(TEMPLATE.render(outcomes=outcomes, others=others, titles=titles, words=words))

@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from actlab.records.defects import UNPAIRED
 from actlab.records.labels import METRICS, of_trials, words
 from actlab.records.repro import ArmResults, combined
 from actlab.records.settings import place
 from actlab.statistics.estimate import Array
 from actlab.statistics.means import coefficient_of_variation
+from actlab_audit import numbers
 from actlab_audit.ablation import Factorial
-from actlab_audit.audited_numbers import numbers
-from actlab_audit.evidence import STUDIES, Arms, Evidence, since
+from actlab_audit.evidence import READ, STUDIES, Arms, Evidence, iterations, since
 from actlab_audit.mnist import Sweep
 from actlab_audit.verdicts import (
     Between,
@@ -66,11 +65,11 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
     The rule's own arguments:
         models, activations: of the arms, which stand in this order, all models of one activation together.
         scales: at which the arms are looked for; the first that has them all is judged, or ``across`` all of them.
-        claimed: the claim's own scales, where those are not ``scales``: only records of theirs decide.
-        unmade: what records would decide, where no study here makes such.
+        claimed: the claim's own scales, where those are not ``scales``: they come first, and only their records decide.
+        fuller: of ``Evidence.arms``.
         flaw: of the published work; where it has records they are judged beside the correct ones. An artefact may be
-            shown at another scale; that the flaw does not give a number decides at the claim's own alone.
-        untried: a flaw that could have given a published number, and that no study here makes.
+            shown at another scale (a flaw of reading: at the claim's own scale and length alone); that the flaw does
+            not give a number decides at the claim's own alone.
     """
 
     @wraps(judge)
@@ -81,34 +80,40 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
         scales: Sequence[str] = ANY,
         across: bool = False,
         claimed: Sequence[str] = (),
-        unmade: str = "",
         flaw: str = "",
-        untried: str = "",
+        fuller: bool = False,
         **arguments: Any,
     ) -> Finding:
         cells = [(m, a) for a in activations for m in models]
-        found = evidence.having(cells, [scales] if across else [[scale] for scale in scales])
+        scales = list(dict.fromkeys([*claimed, *scales]))
+        found = evidence.having(cells, [scales] if across else [[scale] for scale in scales], fuller)
         if found is None:
             where = (" and " if across else " or ").join(scales)
             return absent(f"waits for records of {_missing(evidence, cells, scales)} at {where} scale")
         scale, arms = found
         ours = conclude(*judge(arms, **arguments), f"records at {scale} scale")
-        stated, read, tried = [unmade] if unmade else claimed or [scale], list(arms.values()), set()
+        stated, read, tried, length = claimed or [scale], list(arms.values()), set(), _length(arms)
         for at, flawed in evidence.with_flaw(flaw, cells):
-            if flaw == UNPAIRED and at not in stated:
-                continue  # how far readings lie apart depends on how confident a network is, so on size and length
-            tried.add(at)
+            if flaw in READ and at not in stated:
+                continue
             read += flawed.values()
             with_flaw = conclude(*judge(flawed, **arguments))
-            ours = explained(ours, with_flaw, flaw)
+            if flaw not in READ or _length(flawed) == length:
+                tried.add(at)
+                ours = explained(ours, with_flaw, flaw)
             if ours.verdict == "contradicted":
-                ours = replace(ours, ours=f"{ours.ours} (with {words(flaw)}, {at}: {with_flaw.ours})")
+                place = f"{words(flaw)}, {at}, {_length(flawed)} iterations"
+                ours = replace(ours, ours=f"{ours.ours} (with {place}: {with_flaw.ours})")
         if scale not in stated:
             ours = elsewhere(ours, " or ".join(stated))
-        ours = unexplained(ours, untried or ("" if tried & {*stated} else flaw))
+        ours = unexplained(ours, "" if tried & {*stated} else flaw)
         return replace(ours, since=since(arm.record for arm in read))
 
     return rule
+
+
+def _length(arms: Arms) -> int:
+    return iterations(next(iter(arms.values())))
 
 
 def _missing(evidence: Evidence, cells: Iterable[tuple[str, str]], scales: Iterable[str]) -> str:
@@ -128,7 +133,7 @@ def mean(arms: Arms, published: Mapping[str, float], trials: int = 3) -> Judged:
             answers.append(within(expected(arm.estimate(metric), trials, extra), Between(value, value)))
             said.append(f"{activation} {label(metric)} {measured(arm.shown(metric))}")
             if not of_trials(metric) and (alone := arm.record.get("itself")):
-                one, two = np.mean([pair["coded_pd"] for pair in alone]), arm.estimate(metric).value
+                one, two = np.mean([pair[metric] for pair in alone]), arm.estimate(metric).value
                 answers[-1] = alike(two, value) and alike(one, two)
                 said[-1] += f", of a model with itself {one:.3f}"
     return all_of(answers), f"{next(iter(arms))[0]} {'; '.join(said)}"

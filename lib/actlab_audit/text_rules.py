@@ -15,7 +15,7 @@ from actlab.records.defects import FINAL
 from actlab.statistics.estimate import LEVEL
 from actlab.statistics.means import spearman
 from actlab.statistics.significance import power_two_sample
-from actlab_audit.audited_numbers import numbers
+from actlab_audit import numbers
 from actlab_audit.verdicts import FILES, TEXT, Between, Finding, decided, explained
 
 Statement = Between | frozenset[str]

@@ -7,7 +7,7 @@ from tests.support import grids
 
 from actlab.records.repro import read
 from actlab_audit import rules
-from actlab_audit.evidence import Evidence, by_defect
+from actlab_audit.evidence import Evidence, by_flaw
 
 LOSSES = (2.0, 2.1, 2.2)
 OPEN = "excluded, cause open"
@@ -25,11 +25,10 @@ MEANS = yaml.safe_load("""
 - [val_accuracy, 48.9, {}, lite, replicated]  # read at 3,000 positions: 0.9 points more or less
 - [val_accuracy, 52.0, {}, lite, contradicted]
 - [val_loss, 2.1, {activations: [gelu]}, lite, not run]
-- [val_loss, 2.5, {untried: a flaw}, lite, "excluded, cause open"]
+- [val_loss, 2.5, {flaw: a flaw}, lite, "excluded, cause open"]
 - [val_loss, 2.1, {claimed: [full]}, lite, not run]
 - [val_loss, 2.5, {claimed: [full]}, lite, not run]
 - [val_loss, 2.5, {claimed: [full]}, full, contradicted]
-- [val_loss, 2.1, {unmade: other}, lite, not run]
 """)
 
 
@@ -90,7 +89,7 @@ def test_a_leak_spares_the_other_models():
     leaking = grids.record("convlm", losses=(0.04, 0.0401, 0.0399))
     leaking["config"] |= {"protocol": [PADDED, "pairing: unpaired"], "scale": "lite"}
     charlm["config"]["scale"] = "lite"
-    flawed = by_defect([leaking, charlm, grids.baseline()])
+    flawed = by_flaw([leaking, charlm, grids.baseline()])
     assert list(flawed) == [("", "lite", 10), (PADDED, "lite", 10), ("pairing: unpaired", "lite", 10)]
     found = rules.number(
         Evidence({"lite": read([charlm, convlm])}, flawed),
@@ -209,6 +208,6 @@ def test_a_number_of_the_published_reading():
         itself = [{"between": [t["label"]] * 2, "coded_pd": alone} for t in one["trials"]]
         made = one | {"as_published": {"pairs": pairs, "itself": itself, "trials": []}}
         made["config"] = one["config"] | {"scale": scale}
-        evidence = Evidence({"partial": read([grids.record(losses=LOSSES)])}, by_defect([made]))
+        evidence = Evidence({"partial": read([grids.record(losses=LOSSES)])}, by_flaw([made]))
         found = rules.mean(evidence, ["charlm"], published={"total_variation": 0.6}, flaw="pairing: unpaired")
         assert found.verdict == verdict, (two, alone, scale)

@@ -4,9 +4,8 @@ import pytest
 import yaml
 from scipy import stats
 
-from actlab_audit import ledger
+from actlab_audit import ledger, numbers
 from actlab_audit import text_rules as texts
-from actlab_audit.audited_numbers import numbers
 
 
 def test_arithmetic():

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from actlab_audit import page as claims
+from actlab_audit import ledger as claims
 
 ROWS = {
     "A1": {"source": "first", "verdict": "replicated", "claim": "loss < 1", "page": "studies/mnist"},

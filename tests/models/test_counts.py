@@ -10,7 +10,7 @@ import torch
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
 from actlab.models import MODELS, SCALES, build_model, count_parameters
-from actlab_audit.audited_numbers import numbers
+from actlab_audit import numbers
 
 GATED = [name for name, entry in ACTIVATIONS.items() if entry.gated]
 PLAIN = [name for name, entry in ACTIVATIONS.items() if not entry.gated and not entry.per_feature]
