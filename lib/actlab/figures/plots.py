@@ -84,7 +84,7 @@ def heat(table: pd.DataFrame, label: str, words: pd.DataFrame) -> Figure:
             ink = "black" if number > middle else "white"
             axes.text(j, i, words.iat[i, j], ha="center", va="center", color=ink, fontsize=9)
         figure.colorbar(image, ax=axes, label=label)
-    return keep(figure, table.rename_axis("row").reset_index().to_dict("records"))
+    return keep(figure, table.reset_index().to_dict("records"))
 
 
 def bars(
@@ -98,7 +98,7 @@ def bars(
         figure, every = canvas(down, across, primitives.WIDTH, 0.5 + 2.1 * down)
         for axes, (name, rows) in zip(every, groups, strict=False):
             reach = [rows[value] - rows["low"], rows["high"] - rows[value]] if "low" in rows else None
-            axes.bar(rows[row], rows[value], yerr=reach, color=[look(str(each))[0] for each in rows[row]], capsize=2)
+            axes.bar(rows[row], rows[value], yerr=reach, color=[look(str(each))[0] for each in rows[row]])
             axes.set_title(str(name), fontsize=9, loc="left")
             axes.tick_params(axis="x", rotation=60, labelsize=9)
             axes.grid(axis="x", visible=False)

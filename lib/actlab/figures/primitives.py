@@ -89,8 +89,6 @@ def panels(
             axes.set_axis_off()
         longest = max((len(label) for axes in every for label in axes.get_legend_handles_labels()[1]), default=0)
         legend(figure, every, max(1, int(figure.get_figwidth() / (0.5 + 0.08 * longest))))
-        if figure.legends and height < 1:  # beside so low panels there is no room for it
-            figure.set_figheight(figure.get_figheight() + 0.4)
         figure.supxlabel(x, fontsize=10)
         figure.supylabel(y, fontsize=10)
     return figure
@@ -163,7 +161,7 @@ def points(
         else:
             axes.locator_params(axis="x", nbins=4)
 
-    height = height or 0.3 + 0.21 * max(map(len, of_panel.values()), default=0)
+    height = height or max(1, 0.3 + 0.21 * max(map(len, of_panel.values()), default=0))
     same = len({tuple(places) for places in of_panel.values()}) == 1
     drawn = [(key, vars(e) if e else {}) for key, e in found.items()]
     drawn += [(key, {"value": value}) for key, values in behind.items() for value in values]

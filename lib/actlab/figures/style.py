@@ -101,9 +101,10 @@ def legend(figure: Figure, panels: list[Axes], columns: int = 4) -> None:
 def label_ends(axes: Axes, last: Mapping[str, tuple[float, float]], inks: Mapping[str, str]) -> None:
     """Each name beside the last point of its line, in its ink; names that would overlap are moved up."""
     axes.autoscale_view()
-    to_axes = axes.transScale + axes.transLimits
-    gap, at = 12 / 72 * axes.figure.dpi / axes.bbox.height, -1.0
-    for height, name in sorted((to_axes.transform(point)[1], name) for name, point in last.items()):
+    gap, at = axes.figure.dpi / 6 / axes.bbox.height, -1.0  # 12 points
+    for height, name in sorted(
+        ((axes.transScale + axes.transLimits).transform(point)[1], name) for name, point in last.items()
+    ):
         at = max(height, at + gap)
         place = (last[name][0], at), (6, 0), ("data", "axes fraction"), "offset points"
         axes.annotate(name, *place, color=inks[name], va="center", fontsize=9)
