@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from actlab.records import store
-from actlab.records.defects import BOTH, DOUBLED, IGNORED, UNPAIRED
+from actlab.records.defects import BOTH, DOUBLED, IGNORED, LAST, UNPAIRED
 from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import date_of, usual
 from actlab.records.store import Record
@@ -24,7 +24,7 @@ FLAWED: tuple[str, ...] = ("autopsy", "autopsy-tinylstm", "autopsy-convlm", "aut
 FLAWED += ("autopsy-charlm", "autopsy-pairing", "autopsy-partial", "autopsy-smelu")
 """The grids' settings, with published defects on; of two arms of one cell the later study's counts."""
 MIXED, AVERAGED = "two metrics in one table", "runs of different size and length averaged"
-READ = (UNPAIRED, MIXED, AVERAGED)
+READ = (UNPAIRED, LAST, MIXED, AVERAGED)
 """Flaws of reading: what they give depends on a network's size and length, so that only records of both decide."""
 Cell = tuple[str, str]
 """(model, activation)."""
@@ -119,8 +119,9 @@ def by_flaw(records: Iterable[Record]) -> dict[Key, Arms]:
             on = dict.fromkeys(record["config"].get("protocol", ()), record)
             if not any(name in SPARED and not SPARED[name](cell) for name in on):
                 on[""] = record
-            if "as_published" in record and UNPAIRED in on:
-                on[UNPAIRED], on[MIXED] = as_read(record), as_read(record, MIXED)
+            if "as_published" in record:
+                on |= {name: as_read(record) for name in (UNPAIRED, LAST) if name in on}
+                on |= {MIXED: as_read(record, MIXED)} if UNPAIRED in on else {}
             if record["study"] == SHORT:
                 on[AVERAGED] = on.get(UNPAIRED, record)
             for flaw, one in on.items():

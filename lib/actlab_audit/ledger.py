@@ -63,7 +63,7 @@ class Claim(BaseModel):
         return self.why + "".join(
             CLAUSES[name].format(" or ".join(value) if isinstance(value, list) else words(value))
             for name, value in self.arguments.items()
-            if name in CLAUSES
+            if name in CLAUSES and not self.rule.startswith("text_rules.")
         )
 
 
