@@ -6,7 +6,7 @@ import pandas as pd
 
 import actlab
 from actlab import holds
-from actlab.book import front
+from actlab.book.prose import script
 from actlab.figures import plots
 from actlab.plans import arms, plan_of
 from actlab.records.twins import load_twins
@@ -135,7 +135,8 @@ holds(
     "at a low rate under ReLU alone, in five of six",
 )
 holds(floor.loc[floor["variant"] == "repeat", TV].eq(0).all(), "unchanged repetition gives the same bits")
-near = front.corner()
+front = script("book/front.py")
+near = front["corner"]()
 holds(
     (near["n"] == 5).all() and near.loc[[0, 0.01, 0.1], "mean"].round(3).tolist() == [0.088, 0.063, 0.004],
     "0.088; 0.063; 0.004",
@@ -182,7 +183,7 @@ holds(
 )
 
 # --- 3. What makes two trainings agree -----------------------------------------------------------------------------
-took = front.remedies()
+took = front["remedies"]()
 holds(rounded(took.loc["averaged weights"]) == [-0.064, -0.066, -0.063], "by 0.064 [0.063, 0.066]")
 holds(rounded(took.loc["two half-trained networks"]) == [-0.052, -0.055, -0.049], "by 0.052 [0.049, 0.055]")
 averaged = (
@@ -274,7 +275,7 @@ end = pd.concat(end).query("iteration == iterations")
 itself = actlab.means(end, "coded_pd", [*arm, "compared"])
 itself["network"] = itself["model"] + ", " + itself["activation"]
 figures = {
-    **front.figures(),
+    **front["figures"](),
     "equal": plots.forest(
         at,
         "total variation minus ReLU's at equal loss (left: more reproducible)",

@@ -62,7 +62,9 @@ def dictionary() -> str:
 
 def _table(table: pd.DataFrame) -> str:
     told = table.map(lambda cell: cell.replace("|", "\\|").replace("\n", " ").replace("``", "`"))
-    return "\n".join(f"| {' | '.join(row)} |" for row in [table.columns, ["---"] * len(table.columns), *told.to_numpy()])
+    return "\n".join(
+        f"| {' | '.join(row)} |" for row in [table.columns, ["---"] * len(table.columns), *told.to_numpy()]
+    )
 
 
 def croissant(given: Node) -> Node:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.book import dataset, footer, front, mathml, paper
+from actlab.book import dataset, footer, mathml, paper
 from actlab.book.execute import execute_stale
+from actlab.book.prose import script
 from actlab.errors import ActlabError
 from actlab.files import write_text
 
@@ -36,9 +37,10 @@ def downloads(out: Path, card: str) -> None:
     """Write the records as a data set (``data/``), the paper with its sources, and the picture that a link to a page
     shows elsewhere."""
     paper.build_paper(out / "paper")
-    front.check()
+    front = script("book/front.py")
+    front["check"]()
     (out / card).parent.mkdir(parents=True, exist_ok=True)
-    front.figures()["remedies"].savefig(out / card, dpi=143)
+    front["figures"]()["remedies"].savefig(out / card, dpi=143)
     dataset.export(out / "data")
 
 

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import linecache
+import runpy
 import sys
+from functools import cache
+from typing import Any
 
 import pandas as pd
 
+from actlab import paths
 from actlab.errors import BadInput, NotHeld
+
+
+@cache
+def script(name: str) -> dict[str, Any]:
+    """What a script of the repository leaves: `book/front.py` holds the front page."""
+    return runpy.run_path(str(paths.ROOT / name))
 
 
 def holds(fact: object, statement: str) -> None:

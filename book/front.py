@@ -1,5 +1,5 @@
 """The front page: its prose is typed in README.md and book/intro.md, held here to the records when the book is built.
-`python -m actlab.book.front` draws its two figures."""
+`python book/front.py` draws its two figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from actlab.figures import plots
 from actlab.figures.style import canvas, keep, look, styled, svg
 from actlab.files import write_text
 
-PAGES = ("README.md", "book/intro.md")
 PICTURE = "book/_static/front-{}.svg"
 TV = "total_variation"
 
@@ -104,7 +103,9 @@ def figures() -> dict[str, Figure]:
         axes.fill_between(range(len(near)), near["min"], near["max"], color=colour, alpha=0.2, linewidth=0)
         axes.plot(range(len(near)), near["mean"], marker=mark, color=colour)
         axes.plot(range(len(near)), near["seeds"], color="grey", linestyle="--")
-        axes.annotate("another seed", (7, near["seeds"].iloc[-1]), xytext=(0, 4), textcoords="offset points", ha="right")
+        axes.annotate(
+            "another seed", (7, near["seeds"].iloc[-1]), xytext=(0, 4), textcoords="offset points", ha="right"
+        )
         axes.set_yscale("log")
         axes.set_xticks(range(len(near)), ["0 (ReLU)", *map("{:g}".format, near.index[1:])], rotation=45)
         axes.set_xlabel("half-width of the rounded corner")
