@@ -54,8 +54,7 @@ def use(results):
             arm.estimate(metric)
             arm.minus(arm, metric)
         arm.curve("val_loss")
-        arm.floor_of("churn", "nudge")
-        _ = arm.n_parameters, arm.not_done
+        _ = arm.not_done, [*repro.changed(arm.record, "nudge")]
 
 
 def places(value, at=()):

@@ -45,9 +45,9 @@ def test_differences_are_paired_by_seed():
 def test_arms_that_differ_in_more_are_named_by_it():
     """One model and activation under two streams: rows of their own, compared within themselves."""
     varied = grids.record(varies="init", fixed=42) | {"arm": "charlm-relu-init"}
-    records = [grids.record(), grids.record(activation="gelu"), varied, grids.baseline()]
-    found = read(records)
-    assert found.models == ("charlm, varies=all", "charlm, varies=init")
-    assert ("charlm, varies=init", "gelu") not in found.arms
-    assert found.arms["charlm, varies=init", "relu"].model == "charlm, varies=init"
-    assert found.baseline
+    records = [grids.record(), grids.record(activation="gelu"), varied, grids.floor(), grids.baseline()]
+    arms = read(records).arms
+    assert [*arms] == [
+        (f"charlm, varies={varies}", a) for varies, a in (("all", "relu"), ("all", "gelu"), ("init", "relu"))
+    ]
+    assert arms["charlm, varies=init", "relu"].model == "charlm, varies=init"

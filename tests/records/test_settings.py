@@ -42,10 +42,9 @@ def test_report_explorer_and_grid_show_every_setting():
     name."""
     grids.save(*GROWN, study="grown-quick")
     found = report.load("grown-quick")
-    results = repro.read(found.records)
-    groups = ("charlm, iterations=4", "charlm, iterations=6")
-    assert results.models == tuple(dict.fromkeys(group for group, _ in found.cells)) == groups
-    assert len(results.arms["charlm, iterations=4", "relu"].labels) == 6
+    arms = repro.read(found.records).arms
+    assert [*arms] == found.cells == [("charlm, iterations=4", "relu"), ("charlm, iterations=6", "relu")]
+    assert len(arms["charlm, iterations=4", "relu"].labels) == 6
     text = summary.text(found)
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
@@ -64,10 +63,9 @@ def test_two_versions_of_an_own_activation_are_two_activations():
     for i, record in enumerate((first, second)):
         record["arm"] = f"charlm-mine-{i}"
     grids.save(of(), first, second, single, study="versions-quick")
-    found = repro.read_study("versions-quick")
-    assert found.models == ("charlm",)
-    assert {*found.activations} == {"relu", "mine a1a1a1a1", "mine b2b2b2b2", "other"}
-    assert len(found.couples("relu")) == 3
+    found = report.load("versions-quick")
+    assert {*found.cells} == {("charlm", a) for a in ("relu", "mine a1a1a1a1", "mine b2b2b2b2", "other")}
+    assert len(found.differences.query("metric == 'val_loss'")) == 3
 
 
 def test_what_no_setting_tells_apart_has_its_hash_in_its_name():

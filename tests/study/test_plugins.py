@@ -120,9 +120,7 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
     assert record["config"]["metrics"] == {"half": identity.hash_of("metric", "half")}
     for table in identity.TABLES.values():
         table.clear()
-    found = repro.read(store.load_study("toy"))
-    assert found.models == ("charlm",)
-    half, whole = (found.arms["charlm", "mine"].estimate(name) for name in ("half", "total_variation"))
+    half, whole = (repro.ArmResults(record).estimate(name) for name in ("half", "total_variation"))
     assert half == whole
     pairs = tidy.load("toy")[1]
     assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())
@@ -149,9 +147,9 @@ def test_own_and_built_in_activations_stay_comparable_on_another_text(mine, cats
     one = {**tiny.ABLATION, "optimizers": "adamw", "symmetry": "symmetric", "activations": ["gelu", "mine"]}
     for dataset in ("pydoc", text_file(mine, 2 * tiny.CATS)):
         run(AblationParams.parse({**one, "plugins": "my_parts.py", "dataset": dataset}))
-    grid = repro.read(store.load_study("ablation-quick"))
-    assert set(grid.models) == {f"adamw, symmetric, x1, dataset={name}" for name in ("pydoc", "my_text.txt")}
-    assert [level for _, level in grid.couples("gelu")] == ["mine", "mine"]
+    found = report.load("ablation-quick").differences.query("metric == 'val_loss'")
+    assert set(found["group"]) == {f"adamw, symmetric, x1, dataset={name}" for name in ("pydoc", "my_text.txt")}
+    assert found["arm"].tolist() == ["mine", "mine"]
 
 
 def test_check_plugin_tells_right_from_wrong(mine):

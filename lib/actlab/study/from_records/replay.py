@@ -246,8 +246,10 @@ def _verdict(outcome: store.Record) -> str:
 
 def _floor(outcome: store.Record) -> str:
     """What a 1-ULP perturbation does to the replayed arm; nothing where that is not recorded."""
-    arms = repro.read_study(outcome["study"]).arms.values()
-    moved = [
-        arm.floor_of("total_variation", "nudge") for arm in arms if arm.floor and arm.record["arm"] == outcome["arm"]
-    ]
+    records = store.load_study(outcome["study"])
+    names = settings.differing(records)
+    told = [(settings.cell_of(r), settings.named(r, names)) if settings.kind_of(r) else () for r in records]
+    mine = [place for r, place in zip(records, told, strict=True) if r.get("arm") == outcome["arm"]]
+    floors = [r for r, place in zip(records, told, strict=True) if r["kind"] == "floor" and place in mine]
+    moved = [pair["total_variation"] for floor in floors for pair in repro.changed(floor, "nudge").values()]
     return f" (one weight moved by one unit in the last place: {moved[0]:.1e})" if moved else ""
