@@ -1,6 +1,5 @@
-"""Equal loss over tidy tables: again from the raw JSON with NumPy, arms along one curve, and what cannot be read."""
-
-import json
+"""Equal loss over tidy tables: arms along one curve, and what cannot be read. ``records/test_answer_recomputed`` has
+committed records again in NumPy."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +7,6 @@ import pytest
 from scipy import stats
 
 import actlab
-from actlab import paths
 from actlab.errors import BadInput, UnknownName
 
 STEPS = (0, 100, 200, 300)
@@ -63,44 +61,6 @@ def test_seeds_of_equal_losses_are_read_by_an_analysis_of_covariance():
     plain, found = (actlab.at_equal_loss(*tables, "tv", equal_seeds=same).query("left_out == ''") for same in (0, 1))
     assert found["value"].tolist() == pytest.approx(expected)
     assert np.ptp(found["value"]) < 0.004 < 0.03 < np.ptp(plain["value"])
-
-
-@pytest.mark.parametrize("model", ["nanotransformer", "tinylstm"])
-def test_again_from_the_raw_records(committed, model):
-    """Every comparison of an architecture of a companion study, its jackknife repeated with NumPy."""
-    every = [json.loads(path.read_text()) for path in (paths.ROOT / "results/answer-fresh").glob(f"{model}-*.json")]
-    arms = {}
-    for record in every:
-        labels = record["config"]["trials"]
-        steps = [({t["label"]: t["val_loss"] for t in e["trials"]}, e["pairs"]) for e in record["trajectory"]]
-        end = {t["label"]: t["final"]["val_loss"] for t in record["trials"]}
-        steps.append((end, record["reproducibility_metrics"]))
-        apart = np.zeros((len(steps), len(labels), len(labels)))
-        for e, (_, pairs) in enumerate(steps):
-            for pair in pairs:
-                i, j = map(labels.index, pair["between"])
-                apart[e, i, j] = apart[e, j, i] = pair["total_variation"]
-        arms[record["activation"]] = np.array([[at[label] for label in labels] for at, _ in steps]), apart
-
-    def read(keep):
-        level, found = max(losses[-1, keep].mean() for losses, _ in arms.values()), {}
-        for name, (losses, apart) in arms.items():
-            mean, values = losses[:, keep].mean(1), apart[:, keep][:, :, keep].sum((1, 2))
-            after = int(np.argmax(mean <= level))
-            share = (mean[after - 1] - level) / (mean[after - 1] - mean[after])
-            value = (1 - share) * values[after - 1] + share * values[after]
-            found[name] = value / (len(keep) * (len(keep) - 1))
-        return {name: value - found["relu"] for name, value in found.items()}
-
-    curves, along = actlab.load_curves("answer-fresh"), actlab.load_pairs("answer-fresh", of="along")
-    found = actlab.equal_loss(curves, along).set_index(["model", "activation"])
-    n = arms["relu"][0].shape[1]
-    value, left_out = read(list(range(n))), pd.DataFrame(read([j for j in range(n) if j != i]) for i in range(n))
-    for name in {*arms} - {"relu"}:
-        error = np.sqrt((n - 1) / n * ((left_out[name] - left_out[name].mean()) ** 2).sum())
-        reach = stats.t.ppf(0.975, n - 1) * error
-        row = found.loc[(model, name), ["difference", "low", "high", "n"]]
-        assert row.tolist() == pytest.approx([value[name], value[name] - reach, value[name] + reach, n])
 
 
 def test_the_values_left_out_make_any_jackknife():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from actlab.errors import BadInput
-from actlab.statistics.equal_loss import Curves, equal_loss
+from actlab.statistics.equal_loss import Curves, equal_loss, read_at
 
 
 def arm(losses, values, trials=3):
@@ -17,6 +17,9 @@ def arm(losses, values, trials=3):
 
 
 SLOW_AND_FAST = {"slow": arm([3.0, 2.6, 2.2], [0.1, 0.2, 0.3]), "fast": arm([3.0, 2.4, 2.0], [0.1, 0.3, 0.5])}
+
+
+ALL = np.arange(3)
 
 
 def drawn(generator, speed, shift):
@@ -37,31 +40,13 @@ def drawn(generator, speed, shift):
 
 
 def test_arms_are_read_where_the_slowest_one_ends():
-    """The level is 2.2 (slow's end); fast passes it half-way from 2.4 to 2.0, where its metric is half-way too."""
-    found = equal_loss(SLOW_AND_FAST, "slow")
-    assert found.loss == pytest.approx(2.2)
-    assert {name: e.value for name, e in found.values.items()} == pytest.approx({"slow": 0.3, "fast": 0.4})
-    assert list(found.differences) == ["fast"]
-    difference = found.differences["fast"]
-    assert (difference.value, difference.high - difference.low, difference.n) == pytest.approx((0.1, 0.0, 3), abs=1e-12)
-
-
-def test_an_earlier_moment_lies_between_the_final_loss_and_the_first():
-    """A quarter of the way from 2.2 up to 3.0 is 2.4."""
-    found = equal_loss(SLOW_AND_FAST, "slow", earlier=0.25)
-    assert {name: e.value for name, e in found.values.items()} == pytest.approx({"slow": 0.25, "fast": 0.3})
-
-
-def test_an_arm_is_read_where_it_first_comes_down_to_the_level_and_not_at_all_where_it_starts_below():
-    arms = {
-        "slow": arm([3.0, 2.5], [0.1, 0.2]),
-        "bumpy": arm([3.0, 2.0, 2.5, 1.0], [0.1, 0.3, 0, 0]),
-        "low": arm([2.4, 2.0], [0.1, 0.3]),
-    }
-    found = equal_loss(arms, "slow")
-    assert found.values["bumpy"].value == pytest.approx(0.2)
-    assert math.isnan(found.values["low"].value)
-    assert found.differences["low"].p_value() == 1
+    """At 2.2, half-way from fast's 2.4 to its 2.0, where its metric is half-way too; a quarter of the way up to 3.0 at
+    2.4. Where an arm first comes down to the level, and not at all where it begins below."""
+    assert read_at(SLOW_AND_FAST, ALL) == (pytest.approx([0.3, 0.4]), pytest.approx(2.2))
+    assert read_at(SLOW_AND_FAST, ALL, 0.25) == (pytest.approx([0.25, 0.3]), pytest.approx(2.4))
+    bumpy, low = arm([3.0, 2.0, 2.5, 1.0], [0.1, 0.3, 0, 0]), arm([2.4, 2.0], [0.1, 0.3])
+    found, _ = read_at({"slow": arm([3.0, 2.5], [0.1, 0.2]), "bumpy": bumpy, "low": low}, ALL)
+    assert found == pytest.approx([0.2, 0.2, math.nan], nan_ok=True)
 
 
 def test_a_seed_counts_where_every_arm_has_it():
