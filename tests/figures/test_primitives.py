@@ -5,8 +5,10 @@ from itertools import pairwise
 from math import nan
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from actlab.figures.plots import heat
 from actlab.figures.primitives import Line, crossed, line, lines, points
 from actlab.figures.style import KEPT, LOOK, NO_RECORD, as_html, look, looks, svg
 from actlab.statistics.estimate import Estimate
@@ -93,6 +95,15 @@ def test_one_legend_names_every_series_once():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["relu", "gelu"]
     assert figure.get_supxlabel() == "loss (nats)"
     assert not any(axes.get_title() for axes in figure.axes)
+
+
+def test_a_heat_map_says_its_cells_in_words_that_stand_out():
+    """Dark words on light cells and light ones on dark cells; the numbers are kept."""
+    table = pd.DataFrame({"relu": [0.0], "gelu": [0.2]}, index=["charlm"])
+    figure = heat(table, "nats", table.map("{:.1f} nats".format))
+    inks = {note.get_text(): note.get_color() for note in figure.axes[0].texts}
+    assert inks == {"0.0 nats": "white", "0.2 nats": "black"}
+    assert KEPT[figure].splitlines() == ["index,relu,gelu", "charlm,0.0,0.2"]
 
 
 def test_no_record_says_so():
