@@ -68,7 +68,8 @@ class StudyParams(Checked):
 
     @model_validator(mode="after")
     def _not_too_many(self) -> Self:
-        if (arms := math.prod(max(1, len(as_list(getattr(self, name)))) for name in self.factors)) > LIMITS["arms"]:
+        levels = [getattr(self, name) for name in self.factors]
+        if (arms := math.prod(len(each) or 1 for each in levels if isinstance(each, tuple))) > LIMITS["arms"]:
             raise BadInput(f"{' x '.join(self.factors)} make {arms:,} arms: {LIMITS['arms']:,} at most")
         return self
 

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from multiprocessing.connection import wait as wait_for
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 
@@ -23,8 +23,6 @@ from actlab.study.plugins.identity import PluginFile, plugin_files
 from actlab.study.workers import startup
 from actlab.study.workers.worker import GIVEN_UP, EngineError, Report, work
 
-Task = TypeVar("Task")
-Result = TypeVar("Result")
 LISTENS_EVERY = 0.1
 """Seconds between looks at what processes of this machine report."""
 MOST_DEATHS = 3
@@ -32,15 +30,15 @@ MOST_DEATHS = 3
 
 
 def run_tasks(
-    function: Callable[[Task, Report], Result],
-    tasks: Sequence[Task],
+    function: Callable[[Any, Report], Any],
+    tasks: Sequence[Any],
     workers: int = 1,
-    tell: Callable[[Task, int, float], None] = lambda task, iteration, loss: None,
+    tell: Callable[[Any, int, float], None] = lambda *report: None,
     *,
     scheduler: str = "",
     gpu: bool = False,
     say: Callable[[str], None] = lambda note: None,
-) -> Iterator[tuple[Task, Result]]:
+) -> Iterator[tuple[Any, Any]]:
     """Yield (task, result) as tasks end; results do not depend on where they ran.
 
     Args:
