@@ -25,7 +25,7 @@ from actlab.records.labels import words
 from actlab.records.settings import usual
 from actlab_audit import ablation, mnist
 from actlab_audit.evidence import gather, since
-from actlab_audit.verdicts import MEANINGS, VERDICTS, Finding, absent
+from actlab_audit.verdicts import VERDICTS, Finding, absent
 
 FILE = Path(__file__).with_name("claims.yaml")
 KINDS = {"outcome": "outcomes of training", "setting": "settings", "count": "counts and arithmetic"}
@@ -61,17 +61,12 @@ class Claim(BaseModel):
     def full_rule(self) -> str:
         """Why, with what the arguments say of scales and of flaws that have no record."""
         return self.why + "".join(
-            CLAUSES[name].format(" or ".join(value) if isinstance(value, list) else words(value))
+            _file()["clauses"][name].format(" or ".join(value) if isinstance(value, list) else words(value))
             for name, value in self.arguments.items()
-            if name in CLAUSES and not self.rule.startswith("text_rules.")
+            if name in _file()["clauses"] and not self.rule.startswith("text_rules.")
         )
 
 
-CLAUSES = {
-    "claimed": "; only records of {} scale decide, but for an artefact, which may be shown at another",
-    "flaw": "; not contradicted before this bug has records at the claim's scale: {}",
-}
-"""Argument of a rule -> what it adds to the rule in words."""
 READERS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[..., Any], Callable[[Any], str]]] = {
     "mnist": ((("mnist", "mnist-epochs"),), mnist.read, mnist.lacks),
     "ablation": (
@@ -165,7 +160,9 @@ def twins() -> list[list[str]]:
 
 def table(judged: pd.DataFrame) -> pd.DataFrame:
     """One row a verdict: how many claims of each kind have it, and what it means."""
-    return pd.DataFrame({"meaning": MEANINGS}).join(_by_kind(judged, "verdict").reindex(VERDICTS, fill_value=0))
+    return pd.DataFrame({"meaning": pd.Series(_file()["meanings"])}).join(
+        _by_kind(judged, "verdict").reindex(VERDICTS, fill_value=0)
+    )
 
 
 def waiting(judged: pd.DataFrame) -> pd.DataFrame:

@@ -180,18 +180,3 @@ def by_signs(differences: Iterable[Estimate], wanted: int) -> Answer:
     """Whether all differences have the wanted sign, significantly; one with the other sign refutes it."""
     found = set(signs(differences))
     return False if -wanted in found else True if found == {wanted} else None
-
-
-MEANINGS: dict[str, str] = {
-    "replicated": "our numbers, or the text's own, bear it out",
-    "compatible": "our interval contains the number, but reaches further than 10% to either side",
-    "contradicted": "our numbers exclude it at the claim's scale, and no known flaw that could explain it is untried",
-    "artefact": "it fails, and comes out with a named flaw of the published work, perhaps shown at a smaller scale",
-    "arithmetic error": "it does not follow from the numbers that it was computed from",
-    "self-contradiction": "the same study says otherwise elsewhere",
-    "excluded, cause open": "our numbers exclude it at the claim's scale; what produced it has no record there",
-    "undecided": "our records at the claim's scale leave it open",
-    "not run": "no record at the claim's scale; the row says what would decide",
-    "not testable": "nothing that could be run or computed here decides it",
-    "followed": "a setting that we chose as stated, so that it could not come out otherwise",
-}

@@ -204,9 +204,7 @@ def test_a_number_of_the_published_reading():
         (0.6, 0.3, "partial", "contradicted"),
         (0.6, 0.6, "lite", OPEN),
     ):
-        pairs = [pair | {"coded_pd": two} for pair in one["reproducibility_metrics"]]
-        itself = [{"between": [t["label"]] * 2, "coded_pd": alone} for t in one["trials"]]
-        made = one | {"as_published": {"pairs": pairs, "itself": itself, "trials": []}}
+        made = grids.read_as_published(one, two, alone)
         made["config"] = one["config"] | {"scale": scale}
         evidence = Evidence({"partial": read([grids.record(losses=LOSSES)])}, by_flaw([made]))
         found = rules.mean(evidence, ["charlm"], published={"total_variation": 0.6}, flaw="pairing: unpaired")

@@ -7,14 +7,13 @@ import pandas as pd
 import pytest
 import yaml
 from tests.support import grids
-from tests.support.ablations import made_up, record, records
+from tests.support.ablations import made_up, of_published_size, record, records
 from tests.support.sweeps import LIFT, longer
 from tests.support.sweeps import made_up as swept
 
 from actlab.records.defects import BOTH, UNPAIRED
 from actlab.records.repro import read
 from actlab_audit import ablation, language, ledger, mnist, numbers, rules
-from actlab_audit.ablation import PUBLISHED
 from actlab_audit.evidence import MIXED, Evidence, by_flaw, readings
 from actlab_audit.verdicts import decided
 
@@ -48,17 +47,8 @@ LOWER = {name: lift - 5 for name, lift in LIFT.items()}
 SMALLER = {"gelu": 0.3, "random_prelu": 0.1}
 
 
-def of_published_size(shift=None, **more):
-    """Made-up records of the published size and budget; ``shift``: PReLU's losses are the published ones, moved."""
-    size = {"n_layer": 12, "n_embd": 768, "n_head": 12, "block_size": 512}
-    made = records(scale="124m", recipe={"iterations": 122_071}, model_size=size, **more)
-    for r in made:
-        for i, trial in enumerate(r["trials"]):
-            trial["final"]["tokens"] = 500_002_816
-            if shift is not None:
-                loss = PUBLISHED[r["optimizer"]][r["symmetry"] == "bQbV"] + shift + 0.001 * (i - 1)
-                trial["final"]["val_loss"] = loss
-    return ablation.read(made)
+def published(*shift, **more):
+    return ablation.read(of_published_size(*shift, **more))
 
 
 def with_slopes():
@@ -89,11 +79,11 @@ WORLDS = {
     "ablation": {
         "small": made_up,
         "nothing": lambda: ablation.read([]),
-        "published losses": lambda: of_published_size(0.0),
-        "losses 0.3 higher": lambda: of_published_size(0.3),
-        "published losses of one seed": lambda: of_published_size(0.0, seeds=1),
-        "published size": of_published_size,
-        "published size, a smaller effect under PReLU": lambda: of_published_size(gain=SMALLER),
+        "published losses": lambda: published(0.0),
+        "losses 0.3 higher": lambda: published(0.3),
+        "published losses of one seed": lambda: published(0.0, seeds=1),
+        "published size": lambda: published(),
+        "published size, a smaller effect under PReLU": lambda: published(gain=SMALLER),
         "small, a smaller effect under PReLU": lambda: made_up(gain=SMALLER),
         "small, one seed": lambda: made_up(seeds=1),
         "three arms": lambda: ablation.read(records(("ecd",))[:3]),
@@ -111,19 +101,13 @@ def test_image_networks_and_ablation(reads, world):
     assert verdicts(reads, WORLDS[reads][world](), *expected) == expected
 
 
-def test_more_epochs_are_compared_with_the_first_seed_by_seed():
-    assert "after 10 epochs 8 of 8" in mnist.rises_after_one_epoch(trained_on(longer(3) + longer(10))).ours
-
-
 def reading(activation, two, one, accuracy=30.0, model="charlm", steps=200):
     """An arm of three trials as published: ``two`` between models, ``one`` of a model with itself; relative PD 0.9."""
     made = grids.record(model, activation, scale="lite", protocol=[UNPAIRED])
-    pairs = [pair | {"coded_pd": two, "relative_pd": 0.9} for pair in made["reproducibility_metrics"]]
-    itself = [{"between": [t["label"]] * 2, "coded_pd": one, "relative_pd": 0.9} for t in made["trials"]]
     for trial in made["trials"]:
         trial["final"] |= {"val_accuracy": accuracy, "iteration": steps}
     made["config"]["recipe"] |= {"iterations": steps}
-    return made | {"as_published": {"pairs": pairs, "itself": itself, "trials": []}}
+    return grids.read_as_published(made, two, one)
 
 
 def read_so(*found, steps=200):

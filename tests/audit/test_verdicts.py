@@ -9,8 +9,8 @@ from actlab.records.labels import WORDS
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import mean_interval
 from actlab.study.defects import DEFECTS
+from actlab_audit import ledger
 from actlab_audit.verdicts import (
-    MEANINGS,
     VERDICTS,
     Between,
     all_of,
@@ -24,7 +24,7 @@ from actlab_audit.verdicts import (
 
 def test_every_verdict_has_a_meaning_and_every_flaw_words():
     """No raw name of a switch is left to be read; every defect that can be switched on has words."""
-    assert list(MEANINGS) == list(VERDICTS)
+    assert list(ledger._file()["meanings"]) == list(VERDICTS)
     assert set(WORDS) >= set(DEFECTS)
 
 

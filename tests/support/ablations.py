@@ -64,3 +64,16 @@ def records(optimizers=OPTIMIZERS, **more):
 def made_up(**more):
     """All sixteen arms."""
     return ablation.read(records(**more))
+
+
+def of_published_size(shift=None, **more):
+    """Every arm in the published size and budget; ``shift``: PReLU's losses are the published ones, moved."""
+    size = {"n_layer": 12, "n_embd": 768, "n_head": 12, "block_size": 512}
+    made = records(scale="124m", recipe={"iterations": 122_071}, model_size=size, **more)
+    for arm in made:
+        for i, one in enumerate(arm["trials"]):
+            one["final"]["tokens"] = 500_002_816
+            if shift is not None:
+                loss = ablation.PUBLISHED[arm["optimizer"]][arm["symmetry"] == "bQbV"] + shift + 0.001 * (i - 1)
+                one["final"]["val_loss"] = loss
+    return made

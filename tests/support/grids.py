@@ -42,6 +42,14 @@ def record(model="charlm", activation="relu", losses=(2.0, 2.1, 2.2), pd=0.1, st
     return made | {"trials": trials, "reproducibility_metrics": pairs}
 
 
+def read_as_published(made, two, one, trials=()):
+    """The record with a published reading: ``two`` between networks, ``one`` of a network with itself."""
+    other = {"relative_pd": 0.9, "churn": 0.5}
+    pairs = [pair | other | {"coded_pd": two} for pair in made["reproducibility_metrics"]]
+    itself = [other | {"between": [trial["label"]] * 2, "coded_pd": one} for trial in made["trials"]]
+    return made | {"as_published": {"pairs": pairs, "itself": itself, "trials": [*trials]}}
+
+
 def identified(record, study="made-up"):
     """The record as one of a study, an arm's with the name that its settings ask for."""
     ended = f"-{store.digest(record['config'])[:10]}" if "config" in record else ""
