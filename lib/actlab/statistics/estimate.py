@@ -51,10 +51,6 @@ class Estimate:
         """Two-sided p-value of 0."""
         return min(1.0, 2 * self.tail(abs(self.value)))
 
-    def deviation(self) -> float:
-        """Standard deviation of one trial's value (of one seed's difference)."""
-        return self.error * math.sqrt(self.n)
-
     def above_zero(self) -> Estimate:
         """Of what cannot be negative, with the interval on a logarithmic scale (``log_limits``)."""
         low, high = log_limits(self.value, self.low, self.high)

@@ -1,5 +1,4 @@
-"""Tests of differences between arms: Holm's correction over a family; the reference and
-the level of every family; the power of t tests before any run."""
+"""Tests of differences between arms: Holm's correction over a family, its level; the power of t tests before any run."""
 
 from __future__ import annotations
 
@@ -13,15 +12,10 @@ from scipy import special, stats
 
 from actlab.statistics.estimate import Array, Estimate
 
-Test = tuple[Estimate, float]
-"""A difference, and its p-value adjusted over its family."""
-REFERENCE = "relu"
 ALPHA = 0.05
 """Of every test, adjusted; the only one that a plan may name."""
 POWER = 0.8
 """What "with power" means."""
-Cells = Mapping[tuple[str, str], Test]
-"""(model, activation) -> its difference from the reference, and its adjusted p-value."""
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -44,19 +38,13 @@ def holm(p_values: ArrayLike, planned: int = 0) -> Array:
     return adjusted
 
 
-def adjusted(found: Mapping[Key, Estimate], planned: int = 0) -> dict[Key, Test]:
+def adjusted(found: Mapping[Key, Estimate], planned: int = 0) -> dict[Key, tuple[Estimate, float]]:
     """Each difference of a family with its p-value, adjusted by Holm over all of them.
 
     ``planned``: how many comparisons the family has where its plan says so; those without a record count as p = 1.
     """
     p_values = holm([estimate.p_value() for estimate in found.values()], planned)
     return {key: (estimate, p) for (key, estimate), p in zip(found.items(), p_values.tolist(), strict=True)}
-
-
-def signs(found: Mapping[Key, Test]) -> tuple[int, int]:
-    """How many differences are significantly above 0, and how many below."""
-    kept = [estimate.value > 0 for estimate, p in found.values() if p < ALPHA]
-    return kept.count(True), kept.count(False)
 
 
 def power_two_sample(effect: float, n: int) -> float:
