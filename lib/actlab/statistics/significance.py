@@ -1,4 +1,4 @@
-"""Tests of differences between arms: Holm's correction over a family, its level; the power of t tests before any run."""
+"""Tests between arms: Holm's correction over a family, its level; the power of t tests before any run."""
 
 from __future__ import annotations
 
