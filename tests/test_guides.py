@@ -7,15 +7,17 @@ import re
 import shlex
 import sys
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from papermill import inspect_notebook
 from tiny import ran, typed
 
 from actlab import paths
 from actlab.records import store
+from actlab.study.from_records import replay
 
 BLOCK = re.compile(r"^```(python|yaml|bash|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = {"my_parts.py": "python", "my-study.yaml": "yaml"}
@@ -26,18 +28,74 @@ def words(text):
     return " ".join(text.split())
 
 
-@pytest.mark.data("tinyshakespeare/input.txt")
-def test_commands_of_the_readme_that_train_nothing(committed, tmp_path, monkeypatch, subtests):
-    """As typed, in a folder with params, on the recorded studies."""
-    (tmp_path / "params").symlink_to(paths.ROOT / "params")
+COMMAND = re.compile(
+    r"(?:^|`|Command: )((?:actlab (?:run|status|report|compare|sample|replay|list|data)|papermill) [^`\n#]*)", re.M
+)
+PLACEHOLDER = re.compile(r"\b[A-Z]{4,}\b(?!:)")
+
+
+def prose(path):
+    """What a reader sees of a page, long commands in one line."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return text.replace("\\\n", " ")
+
+
+def pages():
+    places = "README.md", "CONTRIBUTING.md", "notebooks/*.ipynb", "book/*.md", "params/*.yaml"
+    return [path for place in places for path in sorted(paths.ROOT.glob(place))]
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch, toy, no_own_parts):
+    """A folder of a reader who has come so far: the files that the pages tell to write; the committed records, and
+    those of my-study. What would train for long is asked for and not done."""
+    (tmp_path / "results").mkdir()
+    for folder in (paths.ROOT / "results").glob("*/"):
+        (tmp_path / "results" / folder.name).symlink_to(folder)
+    for name in ("params", "notebooks", "README.md"):
+        (tmp_path / name).symlink_to(paths.ROOT / name)
+    guide = prose(paths.ROOT / "notebooks" / "running.ipynb").split("\n## A study of your own\n")[1]
+    blocks = dict(reversed(BLOCK.findall(guide)))
+    for file, language in FILE.items():
+        (tmp_path / file).write_text(blocks[language])
     monkeypatch.chdir(tmp_path)
-    readme = (paths.ROOT / "README.md").read_text(encoding="utf-8")
-    lines = re.findall("^actlab (?:status|report|sample|data|list).*", readme, re.MULTILINE)
-    assert len(lines) == 5
+    for file, study in (("first.yaml", "mine-quick"), ("second.yaml", "second")):
+        Path(file).write_text(blocks["yaml"].replace("my-study", study))
+    assert typed("run", "my-study.yaml", "--workers", 1, "--model", "charlm", "--max-iters", 2) == 0
+    monkeypatch.setattr("actlab.study.status._seconds", lambda *_: 1.0)
+    done = replay.Replay("replayed", {})
+    monkeypatch.setattr(replay, "replay_all", lambda tasks, *_: [done for task in tasks])
+
+
+@pytest.mark.slow
+@pytest.mark.data("tinyshakespeare/input.txt")
+def test_every_command_that_a_page_shows_is_understood(reader, subtests):
+    """As typed in README, pages and params files: its files, studies, records, options and parameters are there, and it
+    ends well. `run` says what it would train."""
+    told = dict.fromkeys(" ".join(line.split()) for path in pages() for line in COMMAND.findall(prose(path)))
+    lines = [re.sub(r"(;| \().*", "", line) for line in told if not PLACEHOLDER.search(line)]
+    assert len(lines) > 90
     for line in lines:
+        program, *rest = shlex.split(line)
         with subtests.test(line=line):
-            assert typed(*shlex.split(line, comments=True)[1:]) == 0
-    assert (tmp_path / "out" / "repro-lite" / "summary.txt").stat().st_size
+            if program == "actlab":
+                more = ["--dry-run", "--plugin", "my_parts.py"] if rest[0] == "run" else []
+                assert typed(*rest, *more) == 0
+                continue
+            known = inspect_notebook(rest[0])
+            assert {name for option, name in pairwise(rest) if option == "-p"} <= {*known}
+            assert all(Path(file).exists() for option, file in pairwise(rest) if option == "-f")
+
+
+@pytest.mark.parametrize("page", ["README.md", "notebooks/running.ipynb"])
+def test_every_block_of_python_runs(page, reader):
+    """In the order of the page; but for the parts themselves, and a cluster."""
+    blocks = [text for language, text in BLOCK.findall(prose(paths.ROOT / page)) if language == "python"]
+    ran = [exec(text, {}) for text in blocks if not text.startswith(("import torch", "from dask_jobqueue"))]
+    assert len(ran) == {"README.md": 1, "notebooks/running.ipynb": 2}[page]
 
 
 @pytest.mark.slow

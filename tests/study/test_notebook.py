@@ -93,8 +93,9 @@ def test_every_notebook_checks_its_parameters_and_says_their_types():
         space = {}
         exec("\n".join([declared, *needed]), space)
         space["In"] = ["", declared, "# Parameters\ntitel = 'x'"]
+        seen = inspect_notebook(path)
         for name in ast.parse(declared).body:
-            if not isinstance(name, ast.AnnAssign):
+            if not isinstance(name, ast.AnnAssign) or name.target.id not in seen:
                 wrong.append(f"{path.name}: {ast.unparse(name)} has no type")
         with pytest.raises(UnknownName, match="unknown parameter 'titel'"):
             exec("\n".join(check), space)
