@@ -29,7 +29,7 @@ def words(text):
 
 
 COMMAND = re.compile(
-    r"(?:^|`|Command: )((?:actlab (?:run|status|report|compare|sample|replay|list|data)|papermill) [^`\n#]*)", re.M
+    r"(?:^|`|Command: )((?:actlab (?:run|status|report|compare|sample|replay|list|data list)|papermill) [^`\n#]*)", re.M
 )
 PLACEHOLDER = re.compile(r"\b[A-Z]{4,}\b(?!:)")
 
