@@ -1,6 +1,7 @@
 """A plan counts as registered where the history shows that it was committed before the training."""
 
 import hashlib
+import json
 
 import grids
 import pandas as pd
@@ -68,3 +69,18 @@ def test_every_recorded_plan_of_this_repository_came_before_its_runs(committed):
     committed, began = (pd.to_datetime(found[column], utc=True) for column in ("committed", "first_run"))
     assert len(found) > 1
     assert (committed <= began).all()
+
+
+REWRITTEN = {"results/answer-same-rate/nanotransformer-smelu_1-663c73e2f9.json"}
+"""Written again under the version of the plan that its runs began under; results/README.md names it."""
+
+
+def test_no_record_was_edited():
+    """In the whole history, but for the named one and a study that was trained again."""
+    found = paths.git("log", "--diff-filter=M", "--format=", "--name-only", "--", "results/*/*.json")
+    if not found:
+        pytest.skip("the history of the repository is not here")
+    assert {name for name in found.split() if not name.startswith("results/sources-small/")} == REWRITTEN
+    (name,) = REWRITTEN
+    before, after = (json.loads(paths.git("show", f"59b667b{at}:{name}")) for at in ("^", ""))
+    assert {key for key in after if after[key] != before[key]} == {"provenance", "checksum"}
