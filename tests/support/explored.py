@@ -6,7 +6,7 @@ import grids
 
 from actlab.explorer import catalogue as explore
 
-COMMITTED = ("sources", "extreme")
+COMMITTED = ("sources", "extreme", "corner")
 
 
 def made_up():
@@ -28,5 +28,9 @@ def folders():
 
 @cache
 def catalogue():
-    """What the explorer of these folders needs."""
-    return explore.of_records(folders())
+    """What the explorer of these folders needs, with a made-up text."""
+    found = explore.of_records(folders())
+    study, names = found["studies"]["sources"], {"model_name": "charlm", "activation": "relu", "prompt": "h"}
+    study["texts"] = [explore.text_of(names | {"texts": {"42": "hello world", "43": "hello <b>moon</b>"}})]
+    study["views"]["texts"] = ["total_variation"]
+    return found

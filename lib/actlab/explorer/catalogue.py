@@ -1,34 +1,42 @@
-"""What the explorer shows, published and live: every study's records as plain values, and links to its states. Draws
-nothing, no torch."""
+"""What the explorer shows, published and live: every estimate of every study as plain values, so that a page only
+draws. No torch."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
+from difflib import SequenceMatcher
+from itertools import combinations
 from pathlib import Path
+from re import split, sub
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from actlab.figures.style import looks
 from actlab.files import read_yaml
 from actlab.records import settings as recorded
-from actlab.records import tables
+from actlab.records import store, tables
 from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
 from actlab.records.repro import ArmResults, changed
 from actlab.records.settings import factors, in_order
 from actlab.records.store import Record
-from actlab.statistics.equal_loss import equal_loss
-from actlab.statistics.estimate import Estimate
+from actlab.statistics.equal_loss import read_at, shared_seeds
+from actlab.statistics.estimate import Array, Estimate
+from actlab.statistics.means import jackknifed
 from actlab.statistics.significance import adjusted
 
-_FILE = read_yaml(Path(__file__).with_name("studies.yaml"))
+_FILE, WORDS = (read_yaml(Path(__file__).with_name(f"{name}.yaml")) for name in ("studies", "words"))
 GROUPS = {name: group for group, titles in _FILE["groups"].items() for name in titles}
 TITLES = {name: title for titles in _FILE["groups"].values() for name, title in titles.items()}
 KINDS: dict[str, list[str]] = _FILE["kinds"]
 THROUGH = ("total_variation", "churn")
 """The metrics of pairs that can be followed through training."""
+LEVELS = tuple(range(0, 100, 10))
+"""Percent of the way from the lowest loss that all arms reach to the first, at which they are compared."""
+DIGITS = 6
+"""Significant ones of a number on the page."""
 
 
 def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -37,7 +45,12 @@ def studies(names: Sequence[str] | None = None) -> dict[str, Any]:
     Raises:
         BadInput: a folder without trials, or none of that name.
     """
-    return of_records({name: tables.load_records(name) for name in names or tables.studies()})
+    chosen = list(names or tables.studies())
+    found = of_records({name: tables.load_records(name) for name in chosen})
+    for name, study in found["studies"].items():
+        if texts := [text_of(record) for record in store.load_texts(name)]:
+            study |= {"texts": texts, "views": study["views"] | {"texts": [*study["metrics"]]}}
+    return found
 
 
 def of_records(folders: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
@@ -45,40 +58,50 @@ def of_records(folders: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     left out."""
     names = [*(name for name in TITLES if name in folders), *sorted({*folders} - {*TITLES})]
     found = {name: _study(name, folders[name]) for name in names}
-    shown = {name: study for name, study in found.items() if study["arms"]}
-    levels = {level for study in shown.values() for level in study["factors"][study["series"]]["levels"]}
-    most = max((len(arm["labels"]) for study in shown.values() for arm in study["arms"]), default=0)
-    own = {level: about for records in folders.values() for level, about in recorded.own_levels(records).items()}
-    styles = {
-        level: {"colour": colour, "marker": marker, "dashes": dashes} | ({"about": own[level]} if level in own else {})
-        for level, (colour, marker, dashes) in looks(in_order(levels)).items()
-    }
-    t = stats.t.ppf(0.975, np.arange(most + 1))  # of 95% intervals, by degrees of freedom
-    return dict(_plain({"studies": shown, "styles": styles, "presets": _FILE["presets"], "t": t}))
+    shown = {name: study for name, study in found.items() if study}
+    presets = {words: state for words, state in reversed(_FILE["presets"]) if state["study"] in shown}
+    return dict(_plain({"studies": shown, "presets": [*reversed(presets.items())], "words": WORDS}))
+
+
+Pair = tuple[int, int, str, tuple[str, str]]
+"""Two arms that differ in one factor alone: their places, the factor, its two levels."""
 
 
 def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
     kind = next((kind for kind in KINDS if any(record["kind"] == kind for record in records)), "")
     if not kind:
-        return {"arms": []}
-    apart = recorded.differing(records)
-    names = KINDS[kind] or list(METRICS)
-    arms = [_arm(record, names, apart, records) for record in records if record["kind"] == kind]
-    levels = {factor: in_order({arm["at"][factor] for arm in arms}) for factor in arms[0]["at"]}
-    series = factors(kind)[1]
-    reference = "relu" if "relu" in levels[series] else levels[series][0]
-    main = [ArmResults(record) for record in records if record["kind"] == kind]
-    for arm, found in zip(
-        arms, _significance(main, [arm["at"] for arm in arms], series, reference, names), strict=True
-    ):
-        arm["p"] = found
+        return {}
+    apart, names, series = recorded.differing(records), KINDS[kind] or list(METRICS), factors(kind)[1]
+    main = [record for record in records if record["kind"] == kind]
+    levels = {factor: in_order({_at(record, apart)[factor] for record in main}) for factor in _at(main[0], apart)}
+    main.sort(key=lambda record: [levels[factor].index(level) for factor, level in _at(record, apart).items()])
+    arms, places = [ArmResults(record) for record in main], [_at(record, apart) for record in main]
+    pairs, own = _pairs(places, series), recorded.own_levels(records)
+    bigram = next((record["bigram"]["val_loss"] for record in records if "bigram" in record), math.inf)
+    followed: dict[tuple[str, ...], list[int]] = {}
+    for i, (arm, at) in enumerate(zip(arms, places, strict=True)):
+        if arm.record.get("trajectory") and arm.estimate("val_loss").value < bigram:
+            followed.setdefault((*(at | {series: ""}).values(), *arm.labels), []).append(i)
+    told = [_arm(arm, at, names, apart, records) for arm, at in zip(arms, places, strict=True)]
+    moved = [name for name in names if any(name in arm["moved"] for arm in told)]
+    cornered = len({arm["corner"] for arm in told} - {None}) > 3
+    views = {
+        "loss": THROUGH if followed else (),
+        "values": names,
+        "through": names,
+        "ulp": moved,
+        "drift": [name for name in names if any(name in arm["drift"] for arm in told)],
+        "bend": moved[:1] if cornered else (),
+        "two": names if pairs else (),
+    }
     return {
         "title": TITLES.get(name, name),
         "group": GROUPS.get(name, "Your own studies"),
-        "reference": reference,
+        "reference": "relu" if "relu" in levels[series] else levels[series][0],
         "kind": kind,
         "series": series,
-        "cells": recorded.CELLS[kind],
+        "others": [factor for factor in levels if factor != series],
+        "cells": [*recorded.CELLS[kind], *(["setting"] if apart else [])],
         "factors": {
             factor: {"label": _FILE["labels"].get(factor, factor.replace("_", " ")), "levels": found}
             for factor, found in levels.items()
@@ -87,32 +110,77 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
             m.name: {"label": m.label, "note": m.note, "pairs": m.name in PAIR_METRICS}
             for m in (EVERY[name].of_kind(kind) for name in names)
         },
-        "arms": sorted(arms, key=lambda arm: [levels[factor].index(level) for factor, level in arm["at"].items()]),
+        "styles": {
+            level: {
+                "colour": "currentColor" if colour == "#000000" else colour,  # the page's ink, also on a dark page
+                "shape": _FILE["shapes"][marker],
+                "dashes": " ".join(str(2 * n) for n in dashes) if dashes[1] else "none",
+                "about": own.get(level, ""),
+            }
+            for level, (colour, marker, dashes) in looks(levels[series]).items()
+        },
+        "views": {view: [*metrics] for view, metrics in views.items() if metrics},
+        "arms": told,
+        "pairs": [pair[:2] for pair in pairs],
+        "end": {name: _at_end(arms, pairs, name) for name in names},
+        "equal": {
+            metric: [_at_loss(arms, [*followed.values()], pairs, metric, level / 100) for level in LEVELS]
+            for metric in views["loss"]
+        },
     }
 
 
-def _significance(
-    arms: Sequence[ArmResults], places: Sequence[dict[str, str]], series: str, reference: str, names: Iterable[str]
-) -> list[dict[str, float]]:
-    """Of each arm: metric -> p-value of its difference from the reference, adjusted by Holm over the study's
-    comparisons in that metric; ``loss METRIC``: at equal loss."""
-    groups: dict[tuple[str, ...], dict[str, int]] = {}
-    for i, at in enumerate(places):
-        groups.setdefault(tuple(value for name, value in at.items() if name != series), {})[at[series]] = i
-    families: dict[str, dict[int, Estimate]] = {}
-    for group in groups.values():
-        if reference not in group or len(group) < 2:
-            continue
-        others = {level: i for level, i in group.items() if level != reference}
-        for name in names:
-            found = {i: arms[i].minus(arms[group[reference]], name) for i in others.values()}
-            families.setdefault(name, {}).update(found)
-        followed = all(arms[i].record.get("trajectory") for i in group.values())
-        for name in THROUGH if followed and len({tuple(arms[i].labels) for i in group.values()}) == 1 else ():
-            read = equal_loss({level: arms[i].curves(name) for level, i in group.items()}, reference).differences
-            families.setdefault(f"loss {name}", {}).update({others[level]: e for level, e in read.items()})
-    tested = {name: adjusted(family) for name, family in families.items()}
-    return [{name: found[i][1] for name, found in tested.items() if i in found} for i in range(len(arms))]
+def _pairs(places: Sequence[dict[str, str]], series: str) -> list[Pair]:
+    """Those that differ in the series first."""
+    found = []
+    for factor in sorted(places[0], key=lambda name: name != series):
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for i, at in enumerate(places):
+            groups.setdefault(tuple((at | {factor: ""}).values()), []).append(i)
+        two = [pair for group in groups.values() for pair in combinations(group, 2)]
+        found += [(i, j, factor, (places[i][factor], places[j][factor])) for i, j in two]
+    return found
+
+
+def _block(means: Sequence[Sequence[float]], pairs: Sequence[Pair], found: Sequence[Estimate]) -> dict[str, Any]:
+    """Columns of estimates. ``mean``, a place an arm: value, limits, n (and the loss where it is read). ``minus``, a
+    place a pair: first - second, half of its interval, n, and two p-values adjusted by Holm: over the study's
+    differences from the second's level, and from the first's."""
+    p = np.full((2, len(pairs)), math.nan)
+    families: dict[tuple[str, str], dict[tuple[int, int], Estimate]] = {}
+    for k, (estimate, (_, _, factor, levels)) in enumerate(zip(found, pairs, strict=True)):
+        for side in (0, 1) if math.isfinite(estimate.low) else ():
+            families.setdefault((factor, levels[side]), {})[1 - side, k] = estimate
+    for family in families.values():
+        for place, (_, one) in adjusted(family).items():
+            p[place] = one
+    columns = [(e.value, (e.high - e.low) / 2, e.n) for e in found]
+    return {"mean": [*zip(*means, strict=True)], "minus": [*zip(*columns, strict=True), *p]}
+
+
+def _at_end(arms: Sequence[ArmResults], pairs: Sequence[Pair], name: str) -> dict[str, Any]:
+    means = [(*astuple(arm.shown(name))[:4],) for arm in arms]
+    return _block(means, pairs, [arms[i].minus(arms[j], name) for i, j, *_ in pairs])
+
+
+def _at_loss(
+    arms: Sequence[ArmResults], groups: Sequence[list[int]], pairs: Sequence[Pair], metric: str, share: float
+) -> dict[str, Any]:
+    """The arms of each group, which share their seeds, at one loss (``statistics.equal_loss``)."""
+    none = jackknifed(math.nan, np.array([]))
+    means = [(*astuple(none)[:4], math.nan) for _ in arms]
+    minus: dict[tuple[int, ...], Array] = {}
+    for group in groups:
+        curves = {str(i): arms[i].curves(metric) for i in group}
+        seeds = shared_seeds(curves.values())
+        value, loss = read_at(curves, seeds, share)
+        left_out = [read_at(curves, np.delete(seeds, i), share)[0] for i in range(len(seeds))]
+        read = dict(zip(group, np.array([value, *left_out]).T, strict=True))  # (1 + M,) each
+        for i, values in read.items():
+            means[i] = (*astuple(jackknifed(values[0], values[1:]))[:4], loss)
+        minus |= {(i, j): read[i] - read[j] for i, j in combinations(group, 2)}
+    both = [minus.get(pair[:2]) for pair in pairs]
+    return _block(means, pairs, [none if one is None else jackknifed(one[0], one[1:]) for one in both])
 
 
 def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
@@ -121,44 +189,75 @@ def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
     return {name: recorded.text(level) for name, level in levels.items()}
 
 
-def _arm(record: Record, names: Iterable[str], apart: Sequence[str], records: Sequence[Record]) -> dict[str, Any]:
+def _arm(
+    arm: ArmResults, at: dict[str, str], names: Iterable[str], apart: Sequence[str], records: Sequence[Record]
+) -> dict[str, Any]:
     """One recorded arm: its place, one value a trial of each metric, or, for a metric of pairs, one a pair (the upper
-    triangle, row by row); ``moved``: the same seed after a perturbation by one ULP, one value a seed; ``through``: what
-    was measured in training."""
-    arm, at = ArmResults(record), _at(record, apart)
+    triangle, row by row); ``moved``: the same seed after a perturbation by one ULP, mean and values; ``drift``: how far
+    the two runs are apart in training, mean over seeds; ``history``, ``along``: means of what was measured in it."""
     pairs = np.triu_indices(len(arm.labels), 1)
-    moved = [
-        pair
-        for other in records
-        if other["kind"] in ("floor", "perturbed") and _at(other, apart) == at
-        for pair in changed(other, "nudge").values()
-    ]
-    curve = arm.curve("val_loss")
-    through = {"history": {"iteration": [*curve], "val_loss": curve.T.to_numpy()}} if curve.size else {}
-    if record.get("trajectory"):
-        found = {name: arm.curves(name) for name in THROUGH}
-        through["snapshots"] = {
-            "iteration": np.array([*arm.snapshots], float),
-            "val_loss": found[THROUGH[0]].losses,
-            **{name: curves.pairs[:, *pairs].round(6) for name, curves in found.items()},  # most of the page's bytes
-        }
+    moved: list[Record] = []
+    drift = {}
+    for other in records:
+        if other["kind"] in ("floor", "perturbed") and _at(other, apart) == at and (found := changed(other, "nudge")):
+            moved += found.values()
+            curve = ArmResults(other).curve("val_loss")
+            one, two = (curve.reindex([f"{seed}{variant}" for seed in found]).to_numpy() for variant in ("", "-nudge"))
+            drift["val_loss"] = [[*curve], np.abs(two - one).mean(axis=0)]
+    curve, along = arm.curve("val_loss"), {}
+    if arm.record.get("trajectory"):
+        curves = {name: arm.curves(name) for name in THROUGH}
+        seeds = shared_seeds(curves.values())
+        read = {name: one.means(seeds) for name, one in curves.items()}
+        along = {"iteration": [*arm.snapshots], "val_loss": read[THROUGH[0]][0]}
+        along |= {name: values for name, (_, values) in read.items()}
     return {
         "at": at,
-        "setting": recorded.named(record, apart),
+        "key": "/".join(at.values()),
+        "setting": recorded.named(arm.record, apart),
         "labels": arm.labels,
         "singles": {name: arm.values(name) if of_trials(name) else arm.matrix(name)[pairs] for name in names},
-        "not_done": arm.not_done,
-        "moved": {name: [pair[name] for pair in moved] for name in PAIR_METRICS if moved},
-        **through,
+        "ended": f" ({', '.join(arm.not_done)})" if arm.not_done else "",
+        "moved": {name: _moved([pair[name] for pair in moved]) for name in PAIR_METRICS if moved},
+        "corner": corner(str(arm.record["activation"])) if moved else None,
+        "drift": drift,
+        "history": {"iteration": [*curve], "val_loss": curve.mean().to_numpy()} if curve.size else {},
+        "along": along,
+    }
+
+
+def _moved(values: list[float]) -> list[Any]:
+    """[an estimate without an interval, the values if there are several]."""
+    return [(np.mean(values), math.nan, math.nan, len(values)), values[: len(values) if len(values) > 1 else 0]]
+
+
+def corner(activation: str) -> float | None:
+    """Half the width of a rounded corner: 0 of relu, none of what is no corner."""
+    family, _, beta = activation.rpartition("_")  # smelu_05 has 0.5
+    return 0.0 if activation == "relu" else float(sub(r"^0(?=\d)", "0.", beta)) if family == "smelu" else None
+
+
+def text_of(record: Record) -> dict[str, Any]:
+    """What the networks of two seeds wrote, each in parts: [text, whether the other has it there too]."""
+    names = [*record["texts"]][:2]
+    first, second = (split(r"(\s+)", record["texts"][name]) for name in names)
+    same = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    return {
+        "titles": [f"{record['model_name']}, {record['activation']}, seed {name}" for name in names],
+        "prompt": record["prompt"],
+        "parts": [
+            [["".join(first[a:b]), word == "equal"] for word, a, b, _, _ in same if a < b],
+            [["".join(second[a:b]), word == "equal"] for word, _, _, a, b in same if a < b],
+        ],
     }
 
 
 def _plain(value: Any) -> Any:
-    """Plain values for JSON: arrays as lists, NaN as ``None``, seven significant digits at most."""
+    """Plain values for JSON: arrays as lists, NaN as ``None``, few significant digits."""
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
         return [_plain(one) for one in value]
     if isinstance(value, float):
-        return float(f"{value:.7g}") if math.isfinite(value) else None
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     return value

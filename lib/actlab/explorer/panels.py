@@ -30,6 +30,7 @@ EVERY = 2.0
 """Seconds between two pictures of a run that is being trained."""
 WHOLE = {"description_width": "initial"}
 """Of a control: its label is not cut."""
+NO_KERNEL = "<p><em>Here is a live panel when the notebook runs: <code>make lab</code>.</em></p>"
 MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
 
 
@@ -44,6 +45,11 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         )
         row = widgets.HBox([self.model, self.activation, *controls], layout=widgets.Layout(flex_flow="row wrap"))
         super().__init__([row, *below])
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The live panel, and what a page without a kernel shows of it."""
+        pictures = [child.value for child in self.children if isinstance(child, widgets.HTML)]
+        return {**super()._repr_mimebundle_(**kwargs), "text/html": "".join(pictures) or NO_KERNEL}
 
     def spec(self, seed: int) -> TrialSpec:
         """The chosen trial."""

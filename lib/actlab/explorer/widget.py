@@ -12,13 +12,20 @@ from typing import Any
 import anywidget
 import traitlets
 
-PROGRAM, STYLE = (Path(__file__).with_name(f"explorer.{ending}") for ending in ("js", "css"))
+FILES = ("chart.js", "choice.js", "views.js", "program.js")
+"""Of the program, which is one in the page."""
+CODE, STYLE = (
+    "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names)
+    for names in (FILES, ("explorer.css",))
+)
 PAGE = """<div id="explorer"><noscript>The explorer needs JavaScript; \
 the same numbers are in the tables of each study's page.</noscript></div>
 <style>{css}</style>
+<script type="application/gzip" id="explorer-numbers">{numbers}</script>
 <script type="module">
 {code}
-const packed = Uint8Array.from(atob("{catalogue}"), (letter) => letter.charCodeAt(0));
+const text = atob(document.getElementById("explorer-numbers").textContent);
+const packed = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 const catalogue = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 const model = {{ get: (name) => ({{ catalogue, choice: {{}} }})[name], set() {{}}, save_changes() {{}}, on() {{}} }};
 render({{ model, el: document.getElementById("explorer"), address: true }});
@@ -28,16 +35,15 @@ render({{ model, el: document.getElementById("explorer"), address: true }});
 class Explorer(anywidget.AnyWidget):
     """Menus, pictures and a table over some studies. ``choice`` holds what is chosen, as the page's address does."""
 
-    _esm, _css = PROGRAM, STYLE
+    _esm, _css = f"{CODE}\nexport default {{ render }};", STYLE
     catalogue = traitlets.Dict().tag(sync=True)
     choice = traitlets.Dict().tag(sync=True)
 
     def to_html(self) -> str:
-        """The published page's explorer: program and numbers in one piece, nothing is loaded."""
-        numbers = json.dumps(self.catalogue, separators=(",", ":"), allow_nan=False).encode()
-        css, code = (path.read_text(encoding="utf-8") for path in (STYLE, PROGRAM))
-        code = code.replace("export default", "//")
-        return PAGE.format(css=css, code=code, catalogue=b64encode(compress(numbers, mtime=0)).decode())
+        """The published page's explorer: program and numbers in one piece, nothing is loaded. The script is the same
+        whatever the numbers are."""
+        text = json.dumps(self.catalogue, separators=(",", ":"), allow_nan=False).encode()
+        return PAGE.format(css=STYLE, code=CODE, numbers=b64encode(compress(text, mtime=0)).decode())
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The live widget, and HTML for a page without a kernel."""

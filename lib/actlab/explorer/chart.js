@@ -1,0 +1,105 @@
+// Numbers in words, elements of a page, and the one picture: marks and lines in a frame. Estimates nothing.
+
+const known = Number.isFinite;
+const digits = (value, n = 4) => (known(value) ? String(Number(value.toPrecision(n))) : "none");
+/** A label without its unit, for sentences. */
+const short = (label) => label.replace(/ \([^)]*\)/, "");
+const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+/** [value, low, high, n] in words: its significant digits, and the interval to the same decimal place. */
+function told([value, low, high, n], signed) {
+  if (!known(value) || !n) return digits(value, 3);
+  const places = Math.max(0, (signed ? 2 : 3) - Math.floor(Math.log10(Math.abs(value))));
+  const shown = (number) => (signed && number > 0 ? "+" : "") + (places < 7 ? number.toFixed(places) : digits(number, 2));
+  return `${shown(value)} [${known(low) ? `${shown(low)}, ${shown(high)}` : "no interval"}], n = ${n}`;
+}
+
+function filled(node, attributes, children) {
+  for (const name in attributes) node.setAttribute(name, attributes[name]);
+  node.append(...children);
+  return node;
+}
+const html = (tag, attributes, ...children) => filled(document.createElement(tag), attributes, children);
+const svg = (tag, attributes, ...children) =>
+  filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+function table([header, ...rows], caption) {
+  const row = (cells) => html("tr", {}, ...cells.map((value) => html("td", {}, value ?? "none")));
+  const head = html("tr", {}, ...header.map((name) => html("th", { scope: "col" }, name)));
+  return html("table", { class: "table" }, html("caption", {}, caption), html("thead", {}, head), html("tbody", {}, ...rows.map(row)));
+}
+
+/** RFC 4180. */
+function download(name, lines) {
+  const field = (value) => (typeof value === "string" ? `"${value.replaceAll('"', '""')}"` : value);
+  const text = lines.map((cells) => `${cells.map(field).join()}\r\n`);
+  const href = URL.createObjectURL(new Blob(text, { type: "text/csv" }));
+  html("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 1000);
+}
+
+const straight = (x1, y1, x2, y2, more) => svg("line", { x1, y1, x2, y2, ...more });
+const shape = ({ colour: stroke, shape: d }, x, y, hollow) =>
+  svg("path", { d, transform: `translate(${x},${y})`, stroke, fill: hollow ? "none" : stroke });
+const path = ({ colour: stroke, dashes }, d) => svg("path", { d, class: "line", stroke, "stroke-dasharray": dashes });
+
+/** An axis {log, zero, backwards, names} over some values: its ticks [[value, text]], and `to`: value -> pixel. */
+function axis({ log, zero, backwards, names }, values, from, to, count) {
+  const turn = (value) => (log ? Math.log10(value) : value);
+  const found = values.map(turn).filter(known);
+  if (zero || !found.length) found.push(0);
+  let low = Math.min(...found), high = Math.max(...found), step = 1;
+  if (names) [low, high] = [-0.5, names.length - 0.5];
+  else if (log) [low, high] = [Math.floor(low), Math.floor(high) + 1];
+  else {
+    const more = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
+    [low, high] = [low >= 0 && low < more ? 0 : low - more, high + more];
+    const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
+    step = power * [1, 2, 5, 10].find((one) => one * power >= rough);
+  }
+  const first = Math.ceil(low / step - 1e-9), length = Math.floor(high / step + 1e-9) - first + 1;
+  const ticks = names?.map((name, i) => [i, name]) ?? Array.from({ length }, (_, i) => {
+    const value = log ? 10 ** (first + i) : (first + i) * step;
+    return [value, log ? value.toExponential(0).replace("e+0", "") : digits(value)];
+  });
+  const [start, end] = backwards ? [high, low] : [low, high];
+  return { ticks, to: (value) => from + ((turn(value) - start) / (end - start)) * (to - from) };
+}
+
+/** A frame with axes, and points {arm, x, found: [value, low, high], ends: interval of x, singles, hollow, words}; `line`:
+    joined arm by arm, `until`: of each arm only so many; `more`: further elements, of the scales. */
+function chart({ study, width, height = 330, x, y, points, line, until, more }) {
+  const tilt = x.names && Math.max(...x.names.map((name) => name.length)) * 7.5 > (width - 72) / x.names.length;
+  const left = 58, right = width - 14, top = 24, bottom = height - (tilt ? 96 : 46);
+  const across = axis(x, points.flatMap((one) => [one.x, ...(one.ends ?? [])]), left, right, width / 100);
+  const up = axis(y, points.flatMap(({ found, singles = [] }) => [...found.slice(0, 3), ...singles]), bottom, top, 5);
+  const px = across.to, py = (value) => Math.min(up.to(value), bottom); // an exact 0 on a logarithmic axis
+  const says = `${y.label}${x.label && ` against ${x.label}`}; the numbers are in the table`;
+  const node = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": says });
+  const write = (text, transform, anchor) => node.append(svg("text", { transform, "text-anchor": anchor }, text));
+  for (const [value, text] of up.ticks) {
+    node.append(straight(left, py(value), right, py(value), { class: value ? "grid" : "axis" }));
+    write(text, `translate(${left - 6},${py(value) + 4})`, "end");
+  }
+  node.append(straight(left, bottom, right, bottom, { class: "axis" }));
+  for (const [value, text] of across.ticks)
+    write(text, `translate(${px(value) + (tilt ? 4 : 0)},${bottom + 15})${tilt ? " rotate(-38)" : ""}`, tilt ? "end" : "middle");
+  write(x.label, `translate(${(left + right) / 2},${height - 6})`, "middle");
+  write(y.label, "translate(4,13)", "start");
+  if (more) node.append(more({ px, py, top, bottom }));
+
+  for (const [arm, all] of Map.groupBy(points, (one) => one.arm)) {
+    if (!arm) continue; // only the frame's size
+    const style = study.styles[arm.at[study.series]], drawn = all.slice(0, until), stroke = style.colour;
+    if (line) node.append(path(style, drawn.map((one, i) => `${i ? "L" : "M"}${px(one.x)},${py(one.found[0])}`).join("")));
+    for (const { x: place, found: [value, low, high], ends, singles = [], hollow, words } of drawn) {
+      const group = svg("g", { class: "arm", role: "img", tabindex: -1, "aria-label": words }), middle = px(place);
+      for (const one of singles.filter(known)) group.append(svg("circle", { class: "single", cx: middle + 6, cy: py(one), r: 1.8, fill: stroke }));
+      if (known(low)) group.append(straight(middle, py(low), middle, py(high), { stroke }));
+      if (known(ends?.[0])) group.append(straight(px(ends[0]), py(value), px(ends[1]), py(value), { stroke }));
+      if (known(value)) group.append(svg("circle", { cx: middle, cy: py(value), r: 9, fill: "transparent" }), shape(style, middle, py(value), hollow));
+      node.append(group);
+    }
+  }
+  return node;
+}
