@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from actlab.activations import ACTIVATIONS
 from actlab.data.text import load_text
 from actlab.errors import ActlabError
+from actlab.explorer.catalogue import WORDS
 from actlab.figures.primitives import Line, lines
 from actlab.figures.style import as_html
 from actlab.models import MODELS
@@ -30,7 +31,6 @@ EVERY = 2.0
 """Seconds between two pictures of a run that is being trained."""
 WHOLE = {"description_width": "initial"}
 """Of a control: its label is not cut."""
-NO_KERNEL = "<p><em>Here is a live panel when the notebook runs: <code>make lab</code>.</em></p>"
 MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
 
 
@@ -49,7 +49,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The live panel, and what a page without a kernel shows of it."""
         pictures = [child.value for child in self.children if isinstance(child, widgets.HTML)]
-        return {**super()._repr_mimebundle_(**kwargs), "text/html": "".join(pictures) or NO_KERNEL}
+        return {**super()._repr_mimebundle_(**kwargs), "text/html": "".join(pictures) or WORDS["said"]["live"]}
 
     def spec(self, seed: int) -> TrialSpec:
         """The chosen trial."""

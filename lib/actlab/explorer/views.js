@@ -9,7 +9,7 @@ function difference({ arms, pairs }, block, arm, other) {
   const [i, j] = [arm, other].map((one) => arms.indexOf(one));
   const place = pairs.findIndex((pair) => pair.includes(i) && pair.includes(j)), turned = Number(pairs[place]?.[0] !== i);
   const [value, half, n, ...p] = at(block.minus, place), middle = known(value) ? (1 - 2 * turned) * value : null;
-  return [middle, ...[-half, half].map((reach) => (known(half) ? middle + reach : null)), n, p[turned]];
+  return [middle, ...[-half, half].map((reach) => (known(half) ? Number((middle + reach).toPrecision(6)) : null)), n, p[turned]];
 }
 
 /** What all pictures ask of the catalogue and the choice. */
