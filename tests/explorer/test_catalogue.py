@@ -1,18 +1,16 @@
 """What the explorer shows: the records' own values, at their own places, and nothing that no record has."""
 
 import json
+from dataclasses import astuple
 
 import grids
 import pytest
-from explored import catalogue, folders, made_up
+from explored import catalogue, made_up
 
 from actlab.errors import BadInput
 from actlab.explorer import catalogue as explore
-from actlab.records.repro import read
+from actlab.records.repro import ArmResults
 from actlab.records.settings import in_order
-from actlab.records.tables import of_records
-from actlab.statistics.contrasts import contrasts
-from actlab.statistics.equal_loss import equal_loss
 
 
 def test_studies_go_by_names_in_words_in_the_menus_order():
@@ -29,6 +27,8 @@ def test_values_are_the_records_own():
     relu, swiglu, diverged = study["arms"]
     assert [arm["key"] for arm in study["arms"]] == ["charlm/relu", "charlm/swiglu", "tinylstm/relu"]
     pairs = made_up()[1]["reproducibility_metrics"]
+    wanted = ArmResults(made_up()[1]).shown("churn")
+    assert [column[1] for column in study["end"]["churn"]["mean"]] == pytest.approx(astuple(wanted)[:4], rel=1e-5)
     assert swiglu["singles"]["churn"] == pytest.approx([pair["churn"] for pair in pairs])
     assert diverged["singles"]["val_loss"] == [2.0, 2.1, None]
     assert diverged["ended"] == " (44: diverged)"
@@ -37,60 +37,12 @@ def test_values_are_the_records_own():
 
 
 def test_training_is_followed_at_every_snapshot_and_at_the_end():
-    """Means over the seeds; the last is the end's; a run and its perturbed repetition are nearest at the beginning."""
+    """Means over the seeds, the last of which is the end's."""
     study = catalogue()["studies"]["sources"]
     i, arm = next((i, arm) for i, arm in enumerate(study["arms"]) if arm["setting"] == "varies=all")
     assert arm["along"]["iteration"] == [50, 100, 200, 350, 500]
     for metric in ("val_loss", "total_variation"):
         assert arm["along"][metric][-1] == pytest.approx(study["end"][metric]["mean"][0][i], rel=2e-5)
-    iterations, apart = next(arm["drift"]["val_loss"] for arm in study["arms"] if arm["at"]["activation"] == "relu")
-    assert len(iterations) == len(apart) == 11
-    assert apart[0] < apart[-1]
-
-
-def minus(study, block):
-    """(arm, other) -> its difference from the other, half of its interval, n, Holm's p; both ways round."""
-    rows = zip(*block["minus"], strict=True)
-    pairs = [[study["arms"][i]["key"] for i in pair] for pair in study["pairs"]]
-    found = {}
-    for (one, two), (value, half, n, p, turned) in zip(pairs, rows, strict=False):
-        found |= {(one, two): (value, half, n, p), (two, one): (None if value is None else -value, half, n, turned)}
-    return found
-
-
-def test_differences_are_those_of_the_public_comparisons():
-    """From every reference, at the end of training and at equal loss, with Holm's p over the study."""
-    study, (trials, pairs) = catalogue()["studies"]["extreme"], of_records(folders()["extreme"])
-    for metric, table in (("val_loss", trials), ("total_variation", pairs)):
-        shown = minus(study, study["end"][metric])
-        for reference in ("relu", "gelu"):
-            expected = contrasts(table.query("kind == 'trials'"), metric, reference=reference).set_index("activation")
-            for level, row in expected.iterrows():
-                found = shown[f"charlm/{level}", f"charlm/{reference}"]
-                wanted = [row["difference"], (row["high"] - row["low"]) / 2, row["n"], row["p_holm"]]
-                assert found == pytest.approx(wanted, rel=1e-4, abs=1e-7)
-    grid = read(folders()["sources"])
-    study = catalogue()["studies"]["sources"]
-    for share in (0, 40):
-        shown = minus(study, study["equal"]["churn"][share // 10])
-        for row in {row for row, _ in grid.arms}:
-            arms = {level: arm.curves("churn") for (of, level), arm in grid.arms.items() if of == row}
-            model, varies = row.split(", varies=")
-            for level, wanted in equal_loss(arms, "relu", share / 100).differences.items():
-                found = shown[f"{model}/{level}/{varies}", f"{model}/relu/{varies}"]
-                half = (wanted.high - wanted.low) / 2
-                assert found[:3] == pytest.approx([wanted.value, half, wanted.n], rel=1e-4, abs=1e-7)
-
-
-def test_significance_of_another_place_counts_the_whole_study():
-    """Holm's family are all differences from one level of one factor; another factor has its own."""
-    study, (_, pairs) = catalogue()["studies"]["sources"], of_records(folders()["sources"])
-    shown = minus(study, study["end"]["total_variation"])
-    main = pairs.query("kind == 'trials'")
-    expected = contrasts(main, "total_variation", ["activation", "setting"], "model", "charlm")
-    for _, row in expected.iterrows():
-        place = f"{row['activation']}/{row['setting'].removeprefix('varies=')}"
-        assert shown[f"convlm/{place}", f"charlm/{place}"][3] == pytest.approx(row["p_holm"], rel=1e-4)
 
 
 def test_twelve_own_parts_look_different():
@@ -110,17 +62,6 @@ def test_a_corners_half_width_is_in_its_name():
         1.0,
         0.003,
         None,
-    ]
-
-
-def test_texts_are_marked_where_they_differ():
-    """Together the parts are the text; words that both have in this order are not marked."""
-    found = explore.text_of(
-        {"model_name": "m", "activation": "a", "prompt": "x", "texts": {"1": "a b\nc", "2": "a d\nc!"}}
-    )
-    assert found["parts"] == [
-        [["a ", True], ["b", False], ["\n", True], ["c", False]],
-        [["a ", True], ["d", False], ["\n", True], ["c!", False]],
     ]
 
 
