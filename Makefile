@@ -1,15 +1,23 @@
 # Three commands, each enough on its own: `make book`, `make test` and `make check`. Each creates .venv if it is absent.
 # Another Python: make book PYTHON=python3.12. More processes: make book WORKERS=8.
+# Whatever is installed is held to the hashes of constraints.lock, by uv and, where uv cannot reach the index, by pip.
 
 PYTHON ?= python3
 WORKERS ?= 2
+TOOLS := pip==26.3 uv==0.13.9
 TORCH := torch==2.13.0
-UV := uv==0.13.9
+# PyTorch's own wheels without CUDA (Linux, Python 3.11 to 3.13), which its index lists and the package index does not have.
+TORCH_CPU := 6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b 84453b69508ec79902f899c5ed9495acb9e2bbe9fda5f1d5d6f19e3c3842e1a7 \
+  4ca4a9394b0c771238a4f73590fdbbc4debad85ed0fa63d026ae1b085da7d6e2 6f307c2c32d764ffc6ff6893b801fad6d4752f3e67966cb8abf1843427c02604 \
+  3fbf9c9d1f3c10c2d59d04aca426dee9ccc6ceb32d255c61e93acc3b4f75fae6 0b8f7d0423027ae8b90c7977c627f3379f325363a08224dffad9b4b2d684a83d
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+LOCKED := --only-binary :all: -c constraints.lock
+NAMES := import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); o = p["project"]["optional-dependencies"]
+NAMES += ; print(*p["build-system"]["requires"], *p["project"]["dependencies"], *o[sys.argv[1]], sep="\n")
 
 .PHONY: help book lab bench paper test check lint types tests install constraints axe clean
 .DEFAULT_GOAL := help
@@ -22,12 +30,10 @@ book: $(INSTALLED)  ## install, run the quick study, build the book (warnings ar
 	$(BIN)/actlab book --workers $(WORKERS)
 	@echo "The book is built. Open it: file://$(CURDIR)/book/_build/html/index.html"
 
-lab: $(INSTALLED)  ## install JupyterLab beside it, and open it on the live explorer, notebooks/explore.ipynb
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[lab]' || $(PIP) -c constraints.txt -e '.[lab]'
+lab: install-lab  ## install JupyterLab beside it, and open it on the live explorer, notebooks/explore.ipynb
 	$(BIN)/jupyter lab notebooks/explore.ipynb
 
-bench: $(INSTALLED)  ## measure speed beside its peers: 20 minutes on an idle machine, a new record below results/performance
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[bench]' || $(PIP) -c constraints.txt -e '.[bench]'
+bench: install-bench  ## measure speed beside its peers: 20 minutes on an idle machine, a new record below results/performance
 	$(BIN)/python -m bench
 
 paper: $(INSTALLED)  ## set the paper from the records: paper/_build/paper.pdf and supplement.pdf
@@ -49,19 +55,27 @@ tests: $(INSTALLED)  ## the quick tests only
 
 install: $(INSTALLED)  ## create .venv and install into it, nothing else
 
-$(INSTALLED): pyproject.toml constraints.txt
+install-%: $(INSTALLED)
+	@$(BIN)/python -c '$(NAMES)' $* > $(VENV)/names.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode $(LOCKED) -r $(VENV)/names.txt || $(PIP) $(LOCKED) -r $(VENV)/names.txt
+
+$(INSTALLED): pyproject.toml constraints.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "actlab needs Python 3.11 or later, and $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -c constraints.txt $(TORCH) $(UV)
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode -c constraints.txt -e '.[test]' || \
-	  $(PIP) -c constraints.txt -e '.[test]'  # where only pip is configured for the package index
+	@awk '/^(pip|uv)==/ {on = 1} on; !/\\$$/ {on = 0}' constraints.lock > $(VENV)/tools.txt
+	$(PIP) --require-hashes -r $(VENV)/tools.txt
+	@$(PIP) $(LOCKED) $(TORCH)+cpu 2> /dev/null || $(PIP) $(LOCKED) $(TORCH)  # without CUDA where pip is set up for such wheels
+	$(MAKE) --no-print-directory -o $@ install-test
+	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
-constraints: $(INSTALLED)  ## resolve the versions of constraints.txt anew
-	{ sed '/^[^#]/,$$d' constraints.txt; \
-	  printf '%s\njupyter-book==1.0.4.post1\n' '$(TORCH)' | $(BIN)/uv pip compile pyproject.toml - --quiet --no-config --universal \
-	  --python-version 3.11 --extra test --extra bench --extra lab --extra track --no-annotate --no-header; } > constraints.tmp
+constraints: $(INSTALLED)  ## resolve the versions of constraints.lock anew, and list them without hashes in constraints.txt
+	printf '%s\n' '$(TORCH)' jupyter-book==1.0.4.post1 $(TOOLS) | $(BIN)/uv pip compile pyproject.toml - --quiet --no-config --universal \
+	  --generate-hashes --python-version 3.11 --extra test --extra bench --extra lab --extra track --no-annotate --no-header > constraints.tmp
+	awk -v cpu='$(TORCH_CPU)' '{print} /^torch==/ {n = split(cpu, hash, " "); for (i = 1; i <= n; i++) print "    --hash=sha256:" hash[i] " \\"}' \
+	  constraints.tmp > constraints.lock
+	{ sed '/^[^#]/,$$d' constraints.txt; sed -n '/^[a-z]/ s/ \\$$//p' constraints.lock; } > constraints.tmp
 	mv constraints.tmp constraints.txt
 
 axe:  ## fetch axe-core (npm) into .cache, for the test of accessibility that is skipped without it

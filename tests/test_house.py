@@ -39,3 +39,22 @@ def test_environment_yml_and_constraints_name_the_packages_of_pyproject():
     )
     lines = (paths.ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert declared <= {bare(line) for line in lines if "==" in line}
+    locked = re.split(r"\n(?=\S)", (paths.ROOT / "constraints.lock").read_text(encoding="utf-8").strip())
+    assert [entry.partition(" \\")[0] for entry in locked] == [line for line in lines if not line.startswith("#")]
+    assert all(re.fullmatch(r"\S+==.*( \\\n +--hash=sha256:[0-9a-f]{64})+", entry) for entry in locked)
+
+
+def test_what_make_and_the_workflows_bring_is_known_by_its_hash():
+    """Every installation is held to constraints.lock, or brings nothing; every action is a commit."""
+    make = (
+        (paths.ROOT / "Makefile")
+        .read_text(encoding="utf-8")
+        .replace("LOCKED := --only-binary :all: -c constraints.lock", "")
+    )
+    installs = re.findall(r"(?:\$\(PIP\)|uv pip install)([^|\n]*)", make)
+    assert len(installs) >= 6
+    assert all(re.search(r"\$\(LOCKED\)|--require-hashes|--no-deps --no-build-isolation", words) for words in installs)
+    for file in (paths.ROOT / ".github").rglob("*.yml"):
+        text = file.read_text(encoding="utf-8")
+        assert "pip install" not in text
+        assert re.findall(r"uses: (.*)", text) == re.findall(r"uses: ([\w/-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+)", text)

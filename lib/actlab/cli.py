@@ -169,7 +169,7 @@ def compare(
     """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a
     metric. Trains nothing."""
     from actlab import report as reports
-    from actlab.files import write_text
+    from actlab.files import in_csv, write_text
     from actlab.records.tables import COLUMNS
 
     differs, found = reports.compare(first, second)
@@ -179,7 +179,7 @@ def compare(
     for metric in found["metric"].unique():
         console.print(f"{metric}: {'; '.join(COLUMNS.get(metric, ()))}")
     if out:
-        console.print(str(write_text(out, found.to_csv(index=False))))
+        console.print(str(write_text(out, in_csv(found, index=False))))
 
 
 @app.command()

@@ -1,11 +1,14 @@
-"""Atomic writes of files, damaged files set aside, and files read up to a limit."""
+"""Atomic writes of files, damaged files set aside, files read up to a limit; text that is safe in a page, tables that
+are safe in a spreadsheet."""
 
 from __future__ import annotations
 
+import csv
 import io
 import logging
 import os
 import platform
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -69,6 +72,31 @@ def write_text(path: Path, text: str) -> Path:
     with replacing(path, len(content)) as work:
         work.write_bytes(content)
     return path
+
+
+def escaped(text: object) -> str:
+    """Text of a record, a params file or a label, for HTML and Markdown, attributes too: what either takes for markup
+    as a numeric entity, which both show as the character. Whatever becomes part of a page goes through here."""
+    return re.sub(r"[^\w\s.,;:+%/()=-]|(?<![^\W_])_|_(?![^\W_])", lambda found: f"&#{ord(found[0])};", str(text))
+
+
+def in_csv(table: Any, **how: Any) -> str:
+    """A pandas table as CSV (``how``: as for ``to_csv``) in which no cell is a formula to a spreadsheet."""
+    out = io.StringIO(newline="")
+    rows = csv.reader(io.StringIO(table.to_csv(**how), newline=""))
+    csv.writer(out, lineterminator="\n").writerows(map(_inert, row) for row in rows)
+    return out.getvalue()
+
+
+def _inert(cell: str) -> str:
+    """What begins as a formula does gets an apostrophe before it, which spreadsheets take for text; a number stays."""
+    if not re.match(r"[=+\-@\t\r]", cell):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def read_yaml(path: Path) -> Any:

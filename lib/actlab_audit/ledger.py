@@ -15,11 +15,12 @@ from typing import Any, Literal
 import pandas as pd
 from IPython.display import HTML
 from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, Field
 
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.files import read_yaml
+from actlab.files import escaped, read_yaml
 from actlab.records import store
 from actlab.records.labels import words
 from actlab.records.settings import usual
@@ -188,7 +189,13 @@ def statements(judged: pd.DataFrame) -> pd.DataFrame:
     return counts.reindex([verdict for verdict in VERDICTS if verdict in counts.index])
 
 
-TEMPLATE = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True).get_template("page.html")
+def _plain(value: object) -> Markup:
+    """Text of a claim, escaped as everywhere; what a macro of the template wrote, as it is."""
+    return value if isinstance(value, Markup) else Markup(escaped(value))  # noqa: S704  # made safe here
+
+
+PARTS = FileSystemLoader(Path(__file__).parent)
+TEMPLATE = Environment(loader=PARTS, autoescape=True, finalize=_plain).get_template("page.html")
 
 
 def bar(judged: pd.DataFrame) -> Any:

@@ -24,7 +24,7 @@ def test_every_row_is_there_and_escaped():
     page = claims.rows(JUDGED[::-1]).data
     assert re.findall(r'<details id="(\w+)"', page) == list(ROWS)
     assert page.index('class="others"') < page.index('id="B1"')
-    assert "loss &lt; 1" in page
+    assert "loss &#60; 1" in page
     assert page.count('the same statement: <a href="#x">x</a>') == len(ROWS)
     assert 'x (<a href="methods.html#the-audited-works">x</a>, x)' in page
     assert '<a href="mnist.html">evidence: ' in page

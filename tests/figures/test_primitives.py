@@ -114,7 +114,7 @@ def test_no_record_says_so():
 def test_the_same_data_gives_the_same_bytes_and_the_caption_is_the_alternative_text():
     assert svg(points(FOUND, "loss")) == svg(points(FOUND, "loss"))
     html = as_html(points(FOUND, "loss"), 'relu "agrees" more')
-    assert 'alt="Relu &quot;agrees&quot; more"' in html
+    assert 'alt="Relu &#34;agrees&#34; more"' in html
     assert ">Relu" in html
 
 

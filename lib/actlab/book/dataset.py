@@ -88,7 +88,7 @@ def export(folder: Path) -> None:
     found = zip(*(tables.load(study, "all") for study in tables.studies()), strict=True)
     for (name, columns), parts in zip(COLUMNS_OF.items(), found, strict=True):
         table = pd.concat(parts, ignore_index=True).reindex(columns=columns)
-        files.write_text(folder / f"{name}.csv", table.to_csv(index=False))
+        files.write_text(folder / f"{name}.csv", files.in_csv(table, index=False))
     for name, text in written().items():
         files.write_text(folder / name, text)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.book import dataset, footer, mathml, paper
+from actlab.book import dataset, footer, mathml, paper, policy
 from actlab.book.execute import execute_stale
 from actlab.book.prose import script
 from actlab.errors import ActlabError
@@ -93,6 +93,8 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("builder-inited", execute_pages, priority=100)
     app.connect("html-page-context", footer.add)
     app.connect("html-page-context", finish)
+    app.connect("html-page-context", policy.add)
     app.connect("build-finished", write_downloads)
+    app.connect("build-finished", policy.finish_all)
     app.connect("build-finished", forget_faults)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

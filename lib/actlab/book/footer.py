@@ -7,14 +7,13 @@ import json
 import platform
 import re
 from functools import cache
-from html import escape
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from actlab import __version__, paths
 from actlab.book.pages import Page, load_pages
-from actlab.files import read_yaml
+from actlab.files import escaped, read_yaml
 from actlab.paths import git
 
 DESCRIBE = ("describe", "--always", "--abbrev=10", "--dirty= and changes since")
@@ -66,11 +65,11 @@ def citation() -> str:
     said = (
         f"Version {about['version']} of {about['date-released']}; text, code and records: {about['license']} licence."
     )
-    return f"<details id='cite'><summary>Cite this</summary><pre>{escape(entry)}</pre><p>{escape(said)}</p></details>"
+    return f"<details id='cite'><summary>Cite this</summary><pre>{escaped(entry)}</pre><p>{escaped(said)}</p></details>"
 
 
 def add(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Sphinx calls this for every page: an executed page names its own records."""
     page = next((page for page in load_pages(Path(app.srcdir).parent) if page.name == name), None)
     link = live(page, (git("remote", "get-url", "origin") or "").strip()) if page else ""
-    context["theme_extra_footer"] = f'<p class="provenance">{escape(text(page))}{link}</p>{citation()}'
+    context["theme_extra_footer"] = f'<p class="provenance">{escaped(text(page))}{link}</p>{citation()}'

@@ -29,9 +29,10 @@ function table([header, ...rows], caption) {
   return html("table", { class: "table" }, html("caption", {}, caption), html("thead", {}, head), html("tbody", {}, ...rows.map(row)));
 }
 
-/** RFC 4180. */
+/** RFC 4180; what a spreadsheet would take for a formula gets an apostrophe (actlab.files.in_csv). */
 function download(name, lines) {
-  const field = (value) => (typeof value === "string" ? `"${value.replaceAll('"', '""')}"` : value);
+  const inert = (value) => (/^[=+\-@\t\r]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : value);
+  const field = (value) => (typeof value === "string" ? `"${inert(value).replaceAll('"', '""')}"` : value);
   const text = lines.map((cells) => `${cells.map(field).join()}\r\n`);
   const href = URL.createObjectURL(new Blob(text, { type: "text/csv" }));
   html("a", { href, download: name }).click();

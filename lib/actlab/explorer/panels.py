@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 import time
-from html import escape
 from typing import Any
 
 import ipywidgets as widgets
@@ -18,6 +17,7 @@ from actlab.errors import ActlabError
 from actlab.explorer.catalogue import WORDS
 from actlab.figures.primitives import Line, lines
 from actlab.figures.style import as_html
+from actlab.files import escaped
 from actlab.models import MODELS
 from actlab.study import curves
 from actlab.study.arms import TrialSpec, arm
@@ -156,10 +156,10 @@ class TrainOne(Panel):
             ended = self.result.get("traceback", "").strip().rpartition("\n")[2]
             if "final" in self.result:
                 ended = f"validation loss {self.result['final']['val_loss']:.3f} nats"
-            self.words.value = f"{label}: {self.result['status']}, {ended}"
+            self.words.value = escaped(f"{label}: {self.result['status']}, {ended}")
             self.bar.value = spec.recipe.iterations
         except ActlabError as error:
-            self.words.value = escape(str(error))
+            self.words.value = escaped(error)
         finally:
             self._draw()
             self.start.disabled, self.stop.disabled = False, True
@@ -193,7 +193,7 @@ class SideBySide(Panel):
         try:
             self.out.value = self._compared()
         except ActlabError as error:
-            self.out.value = escape(str(error))
+            self.out.value = escaped(error)
         finally:
             self.start.disabled = False
 
@@ -219,9 +219,9 @@ def side_by_side(texts: list[str], names: list[str]) -> str:
     boxes = []
     for name, text in zip(names, texts, strict=True):
         marked = "".join(
-            MARK.format(SEEN.get(c, escape(c))) if d else escape(c) for c, d in zip(text, differ, strict=True)
+            MARK.format(SEEN.get(c, escaped(c))) if d else escaped(c) for c, d in zip(text, differ, strict=True)
         )
         box = f'<pre style="white-space:pre-wrap">{marked}</pre>'
-        boxes.append(f'<div style="flex:1 1 20em"><b>{escape(name)}</b>{box}</div>')
+        boxes.append(f'<div style="flex:1 1 20em"><b>{escaped(name)}</b>{box}</div>')
     share = f"<p>They differ at {sum(differ) / max(len(differ), 1):.1%} of {len(differ)} places.</p>"
     return f'{share}<div style="display:flex;gap:2em;flex-wrap:wrap">{"".join(boxes)}</div>'

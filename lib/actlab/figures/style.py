@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.mathtext import MathTextParser
 
-from actlab.files import read_yaml
+from actlab.files import escaped, in_csv, read_yaml
 
 Look = tuple[str, str, list[int]]
 _LOOKS = read_yaml(Path(__file__).with_name("look.yaml"))
@@ -122,7 +121,7 @@ def words_alone() -> Figure:
 def keep(figure: Figure, rows: Iterable[Mapping[str, Any]]) -> Figure:
     """The figure, with its rows kept; columns that are empty in all of them are left out."""
     table = pd.DataFrame(list(rows), dtype=object).dropna(axis=1, how="all")
-    KEPT[figure] = table.to_csv(index=False, lineterminator="\n")
+    KEPT[figure] = in_csv(table, index=False)
     return figure
 
 
@@ -139,8 +138,8 @@ def as_html(figure: Figure, caption: str, link: str = "") -> str:
     explorer in the same state (``explorer.link``)."""
     caption = caption[:1].upper() + caption[1:]
     source, rows = (b64encode(part).decode() for part in (svg(figure), KEPT.get(figure, "").encode()))
-    image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(caption, quote=True)}" data-csv="{rows}">'
-    words = escape(caption) + (f' <a href="{escape(link)}">Explore this</a>' if link else "")
+    image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escaped(caption)}" data-csv="{rows}">'
+    words = escaped(caption) + (f' <a href="{escaped(link)}">Explore this</a>' if link else "")
     return f'<figure>{image}<figcaption><span class="caption-text">{words}</span></figcaption></figure>'
 
 

@@ -34,7 +34,7 @@ def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Itera
     for name, rows in csv.items():
         (out / f"{name}.csv").unlink(missing_ok=True)  # of an earlier report
         if len(rows):
-            yield files.write_text(out / f"{name}.csv", rows.to_csv(index=False))
+            yield files.write_text(out / f"{name}.csv", files.in_csv(rows, index=False))
     for name, metric in report.metrics.items():
         yield files.write_text(out / f"table_{name}.tex", summary.table(report, metric).to_latex(escape=True))
     for name, drawn in drawings.of(report) if formats else ():

@@ -1,0 +1,68 @@
+"""The Content-Security-Policy of the book's pages: no script runs but the theme's and two programs of ours, nothing is
+loaded from elsewhere or sent."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from actlab.explorer.widget import Explorer
+from actlab.files import write_text
+from actlab_audit import ledger
+
+INLINE = re.compile(r'<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>|\son[a-z]+="([^"]*)"', re.DOTALL)
+"""A script in a page, or what an element does on an event."""
+PACKED = re.compile(r'atob\("[\w+/=]*"\)')
+"""The explorer's numbers, which are other ones in each book."""
+MARK = re.compile(r"<!-- policy, without: ([^>]*) -->")
+"""In the head of a page that is not finished: the hashes of scripts that its text brings and that are not ours."""
+POLICY = """default-src 'self' file:; script-src 'self' file: 'unsafe-hashes' {}; style-src 'self' file: 'unsafe-inline';
+img-src 'self' file: data:; font-src 'self' file: data:; connect-src 'self'; form-action 'self' file:; frame-src 'none';
+object-src 'none'; base-uri 'none'"""
+"""``file:`` for who opens the pages from a folder; styles stand in the explorer's and the theme's elements."""
+
+
+@cache
+def programs() -> set[str]:
+    """The explorer's script without numbers, and the ledger's."""
+    pages = Explorer().to_html(), ledger.TEMPLATE.render(outcomes={}, others={})
+    return {PACKED.sub("", script) for page in pages for script, _ in INLINE.findall(page)}
+
+
+def hashes(page: str, without: set[str]) -> set[str]:
+    """What a policy calls the scripts of a page, but for some."""
+    found = {script or unescape(handler) for script, handler in INLINE.findall(page)}
+    made = (b64encode(sha256(text.encode()).digest()).decode() for text in found if PACKED.sub("", text) not in without)
+    return {f"'sha256-{one}'" for one in made}
+
+
+def mark(body: str) -> str:
+    """For the head of a page with this text, until ``finish``."""
+    return f"<!-- policy, without: {' '.join(sorted(hashes(body, programs())))} -->"
+
+
+def finish(folder: Path) -> None:
+    """Where a page has a mark, its policy: allowed is what the theme wrote around the text, and our programs in it."""
+    for path in folder.rglob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        if found := MARK.search(page):
+            allowed = hashes(page, set()) - {*found[1].split()}
+            meta = f'<meta http-equiv="Content-Security-Policy" content="{POLICY.format(" ".join(sorted(allowed)))}">'
+            write_text(path, page.replace(found[0], meta, 1))
+
+
+def add(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Sphinx calls this for every page."""
+    if app.builder.name == "html":
+        context["metatags"] = mark(context.get("body", "")) + context.get("metatags", "")
+
+
+def finish_all(app: Any, error: Exception | None) -> None:
+    """Sphinx calls this at the end."""
+    if app.builder.name == "html":
+        finish(Path(app.outdir))
