@@ -18,7 +18,7 @@ from typer import Argument, Option
 
 import actlab
 from actlab import shelf
-from actlab.errors import ActlabError, BadInput
+from actlab.errors import LIMITS, ActlabError, BadInput
 from actlab.shelf import Plugins, console
 
 app = typer.Typer(
@@ -187,7 +187,7 @@ def sample(
     record: Annotated[str, Argument(help="Of a language model: STUDY/CONFIGURATION, as repro-lite/charlm-gelu.")],
     seed: Annotated[list[int] | None, Option(min=0, help="Of a trial, may be repeated; else the first.")] = None,
     prompt: Annotated[str, Option(help="Text to go on from.")] = "ROMEO:",
-    length: Annotated[int, Option(min=1, max=100_000, help="Characters.")] = 200,
+    length: Annotated[int, Option(min=1, max=LIMITS["written"], help="Characters.")] = 200,
     draw: Annotated[int, Option(min=0, help="Seed of the draws: with one, only the models differ.")] = 0,
     keep: Annotated[bool, Option(help="Record the texts, in the study's folder `texts`.")] = False,
     anyway: Annotated[bool, Option(help="Train also where the weights will not be the recorded ones.")] = False,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from actlab.activations import ACTIVATIONS
 from actlab.data.text import load_text
-from actlab.errors import ActlabError
+from actlab.errors import LIMITS, ActlabError
 from actlab.explorer.catalogue import WORDS
 from actlab.figures.primitives import Line, lines
 from actlab.figures.style import as_html
@@ -112,7 +112,9 @@ class TrainOne(Panel):
 
     def __init__(self, params: Params) -> None:
         self.result = dict[str, Any]()
-        self.seed = widgets.BoundedIntText(value=params.seed, min=0, max=2**31 - 1, description="seed", style=WHOLE)
+        self.seed = widgets.BoundedIntText(
+            value=params.seed, min=0, max=LIMITS["seed"], description="seed", style=WHOLE
+        )
         self.start = widgets.Button(description="Train one now", button_style="primary")
         self.stop = widgets.Button(description="Stop", disabled=True)
         self.bar = widgets.IntProgress(max=params.iterations, description="iterations", style=WHOLE)

@@ -23,15 +23,12 @@ from pydantic import (
     create_model,
 )
 
-from actlab.errors import RecordError, brief
+from actlab.errors import LIMITS, RecordError, brief
 from actlab.files import read_yaml
-
-LARGEST = 2**63
-"""An integer beyond it is no number that a study records."""
 
 
 def _bounded(value: object) -> object:
-    if isinstance(value, int) and abs(value) >= LARGEST:
+    if isinstance(value, int) and abs(value) > LIMITS["number"]:
         raise ValueError("expected a number below 2**63")
     return value
 
