@@ -85,7 +85,7 @@ class Server:
         self.process = subprocess.Popen(
             [sys.executable, str(SCRIPT), "serve"], stdin=pipe, stdout=pipe, text=True, env=environment
         )
-        self.said, self.code, self.seconds, self.memory = Path(), 0, 0.0, 0
+        self.said, self.code = Path(), 0
 
     def line(self):
         """The next line that the server prints."""
@@ -95,14 +95,10 @@ class Server:
 
     def start(self, study, *words, **environment):
         """Start ``actlab run STUDY --workers 1 WORDS``; the process's number."""
-        return self.order(["run", study.file, "--workers", "1", *words], study.folder, study.settings(**environment))
-
-    def order(self, words, folder, environment):
-        """Start ``actlab WORDS``, whose output lies in the folder; the process's number."""
         if self.said == Path():
             assert self.line() == "ready"
-        self.said = folder / f"said-{self.process.pid}"
-        order = [[str(word) for word in words], environment, str(self.said)]
+        self.said = study.folder / f"said-{self.process.pid}"
+        order = [["run", str(study.file), "--workers", "1", *words], study.settings(**environment), str(self.said)]
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
         return int(self.line())
@@ -110,8 +106,7 @@ class Server:
     def end(self, *codes):
         """What the process printed, when it has ended, with 0 or one of these codes: a killed one's is less than 0,
         one above 0 comes without a traceback."""
-        code, seconds, memory = self.line().split()
-        self.code, self.seconds, self.memory, said = int(code), float(seconds), int(memory), self.said.read_text()
+        self.code, said = int(self.line()), self.said.read_text()
         assert self.code in (codes or (0,)), said
         assert self.code <= 0 or "Traceback" not in said, said
         return said

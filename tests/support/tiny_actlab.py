@@ -3,7 +3,7 @@ environment variables. Not a test.
 
 ``python tiny_actlab.py run ...`` is the command. ``python tiny_actlab.py serve`` forks it from a warm process, one run
 after another: a JSON list [words, environment, file of what it prints] comes in as a line of stdin, the process's
-number and later its exit code, seconds of processor time and largest memory in kB go out. Dask's workers preload it.
+number and later its exit code go out. Dask's workers preload this module.
 
 TINY_DIARY     file for lines of `word process trial iteration`: train, saved, resumed
 TINY_PAUSE     seconds to wait after each checkpoint
@@ -135,8 +135,7 @@ def serve():
                 sys.stderr.flush()
                 os._exit(code)
         print(child, flush=True)
-        _, status, used = os.wait4(child, 0)
-        print(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss, flush=True)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
 shrink()
