@@ -107,7 +107,7 @@ def book(tmp_path_factory):
     (root / "results").mkdir()
     for folder in (paths.ROOT / "results").glob("*/"):  # pages quote the recorded studies
         (root / "results" / folder.name).symlink_to(folder)
-    pages, open_to = root / "book/studies", set()
+    pages, open_to = root / "book/shown", set()
     shutil.copytree(paths.ROOT / "book/_static", root / "book/_static")
     pages.mkdir()
     for name, (study, files, part) in STUDIES.items():
@@ -126,14 +126,14 @@ def book(tmp_path_factory):
     texts = next(p for p in (paths.ROOT / "notebooks").glob("*.ipynb") if "load_texts(" in p.read_text())
     (pages / "texts.md").write_text(PAGE.format(html=written(nbformat.read(texts, 4))))
     names = [*STUDIES, "explore", "texts"]
-    toc = "".join(f"- file: studies/{name}\n" for name in names)
+    toc = "".join(f"- file: shown/{name}\n" for name in names)
     (root / "book/_toc.yml").write_text(f"format: jb-book\nroot: intro\nchapters:\n{toc}")
     (root / "book/intro.md").write_text("# Intro\n")
     shutil.copy(paths.ROOT / "book/references.bib", root / "book")
     shutil.copy(paths.ROOT / "_config.yml", root / "book/_config.yml")
     code = "from jupyter_book.cli.main import main; main()"
     ran([sys.executable, "-W", "ignore", "-c", code, "build", "book", "--quiet"], cwd=root)
-    yield root / "book/_build/html/studies"
+    yield root / "book/_build/html/shown"
     patch.undo()
 
 
