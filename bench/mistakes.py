@@ -201,6 +201,5 @@ if __name__ == "__main__":
         with tempfile.TemporaryDirectory() as made:
             os.environ["ACTLAB_RESULTS"] = os.environ["ACTLAB_CACHE"] = f"{made}/results"
             count, used, longest = measure(Path(made))
-            print(
-                f"wrong {measure.__name__}: {count} refused in one sentence, {used} read; {longest:.2f} s, {peak() / 1000:.0f} MB"
-            )
+            most = f"{longest:.2f} s, {peak() / 1000:.0f} MB"
+            print(f"wrong {measure.__name__}: {count} refused in one sentence, {used} read; {most}", flush=True)
