@@ -3,7 +3,6 @@ that names the file."""
 
 import copy
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 import yaml
@@ -73,28 +72,3 @@ def test_tags_and_any_bytes(field, tag, text, other, file, door):
     for content in (f"study: x\n{field}: {tag} {text}\n".encode(), other):
         file.write_bytes(content)
         door.accepts(lambda: plan(file))
-
-
-NESTED = [f"x{i + 1}: &x{i + 1} [{', '.join([f'*x{i}'] * 9)}]\n" for i in range(30)]
-BOMBS = {
-    "names within names": "x0: &x0 [a]\n" + "".join(NESTED) + "model: *x30\n",
-    "names within names, as a value": "model: &x0 [a]\n" + "".join(NESTED).replace("x1:", "seed:", 1),
-    "brackets in brackets": "model: " + "[" * 5_000,
-    "a number of 50,000 digits": "seed: " + "1" * 50_000,
-    "two megabytes": "# " + "x" * 2_000_000,
-    "keys of numbers": "1: 2\n3: 4\n",
-    "a key twice": "study: a\nstudy: b\ntrials: 0\n",
-    "a date that is none": "seed: 2001-99-99",
-    "no end": "study: 'x",
-    "a zero byte": "study: \0",
-    "not UTF-8": b"study: \xff",
-}
-
-
-def test_bombs_and_files_without_end(tmp_path, file, door):
-    """Also a device without end, and a folder."""
-    for content in BOMBS.values():
-        file.write_bytes(content if isinstance(content, bytes) else content.encode())
-        assert not door.accepts(lambda: plan(file), file.name)
-    for path in (Path("/dev/zero"), tmp_path):
-        assert not door.accepts(lambda path=path: plan(path), str(path))

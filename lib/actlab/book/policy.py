@@ -21,9 +21,9 @@ PACKED = re.compile(r'atob\("[\w+/=]*"\)')
 """The explorer's numbers, which are other ones in each book."""
 MARK = re.compile(r"<!-- policy, without: ([^>]*) -->")
 """In the head of a page that is not finished: the hashes of scripts that its text brings and that are not ours."""
-POLICY = """default-src 'self' file:; script-src 'self' file: 'unsafe-hashes' {}; style-src 'self' file: 'unsafe-inline';
-img-src 'self' file: data:; font-src 'self' file: data:; connect-src 'self'; form-action 'self' file:; frame-src 'none';
-object-src 'none'; base-uri 'none'"""
+POLICY = """default-src 'self' file:; script-src 'self' file: 'unsafe-hashes' {};
+style-src 'self' file: 'unsafe-inline'; img-src 'self' file: data:; font-src 'self' file: data:;
+connect-src 'self'; form-action 'self' file:; frame-src 'none'; object-src 'none'; base-uri 'none'"""
 """``file:`` for who opens the pages from a folder; styles stand in the explorer's and the theme's elements."""
 
 

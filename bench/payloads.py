@@ -1,0 +1,137 @@
+"""A book of records that hold a script in every text with which they are read; ``tests/browser/test_payloads.py`` opens
+its pages."""
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import papermill
+from bench.mistakes import changed
+
+from actlab import paths
+from actlab.errors import RecordError
+from actlab.explorer import catalogue as explore
+from actlab.explorer.widget import Explorer
+from actlab.files import read_yaml
+from actlab.records import store
+
+PAGE = """# Shown
+
+````{{raw}} html
+<div class="cell_output"><div class="output text_html">
+{html}
+</div></div>
+````
+"""
+TAG = "x<img src=x onerror=alert(1)><script>alert(2)</script>"
+REST = 'x" onmouseover="alert(3)" \'[y](javascript:alert(4)) {{raw}} $\\foo$ | *z*'
+"""No HTML by itself: it would break out of an attribute, and be Markdown."""
+STUDIES = {
+    "repro": ("repro-lite", "charlm-*[ue]*", {"model": ["charlm"], "activations": ["relu", "gelu"]}),
+    "mnist": ("mnist", "*-h[24]-*", {"arms": ["relu", "geglu_equal_parameters"], "hidden": [2, 4], "k": [2]}),
+    "ablation": ("ablation-novels", "adamw-*", {"optimizers": ["adamw"]}),
+}
+"""Notebook -> the recorded study, its records that are copied, and the part of it that the page shows."""
+PLUGIN = {"mine.py": {"source": "x = 1", "sha256": "0", "formulas": {"relu": "x"}}}
+OWN = {"metrics": {"mine": {"label": "mine", "note": "mine"}}}
+FREE = {"source", "sha256", "relu", "label", "note", "prompt", "1000", "1001"}
+"""Where a record may hold any text: parts of a user's own, what networks wrote."""
+
+
+def leaves(value, at=()):
+    """The place of every text in a record."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [at] * isinstance(value, str) + [place for key, item in inner for place in leaves(item, (*at, key))]
+
+
+def poison(path):
+    """Put a script into each text with which the record is read; where that may be HTML. Every text is tried alone,
+    that of settings under the name that they ask for; the others are refused, in one sentence."""
+    record, anywhere, many = json.loads(path.read_text()), set(), set()
+    del record["checksum"]
+    found = record
+    for place in leaves(record):
+        for text in (TAG, REST):
+            tried, file = changed(record, place, text), path
+            if place[0] == "config":
+                tried["arm"] = f"{path.stem.rpartition('-')[0]}-{store.digest(tried['config'])[:10]}"
+                file = path.with_stem(tried["arm"])
+            file.unlink(missing_ok=True)
+            store.save(file, tried)
+            try:
+                store.load(file)
+            except RecordError as error:
+                many |= {str(error)} if "\n" in str(error) else set()
+                continue
+            finally:
+                file.unlink()
+            anywhere |= {place[-1]} if text == TAG else set()
+            if place[0] != "config":  # with other settings it is another arm
+                found = changed(found, place, text)
+            break
+    assert found != record
+    assert not many, "one sentence each"
+    store.save(path, found)
+    return anywhere
+
+
+def copied(study, name, files):
+    """Records of a recorded study as those of one of this name; the first, poisoned."""
+    every = sorted((paths.ROOT / "results" / study).glob(f"{files}.json"))
+    for file in every:
+        record = {**json.loads(file.read_text()), "study": name}
+        own = record.get("reproducibility_metrics", []) if file == every[0] else ()
+        for pair in own:
+            pair["mine"] = 0.5
+        record |= OWN if own else {}
+        record["provenance"]["plugins"] = PLUGIN
+        del record["checksum"]
+        store.save(paths.results() / name / file.relative_to(paths.ROOT / "results" / study), record)
+    return poison(paths.results() / name / every[0].relative_to(paths.ROOT / "results" / study))
+
+
+def written(notebook):
+    """The HTML of the cell of a notebook that shows what networks wrote."""
+    found = [c.source for c in notebook.cells if c.cell_type == "code" and "load_texts(" in c.source]
+    tree, names = ast.parse(found[0]), {"store": store, "study": "texts-copy"}
+    exec(compile(ast.Module(tree.body[:-1], []), "cell", "exec"), names)
+    return eval(compile(ast.Expression(tree.body[-1].value), "cell", "eval"), names).data
+
+
+def build(root):
+    """Below a folder whose ``results`` are read: the page of each kind of study, the explorer, the networks' texts.
+    Returns the folder of the pages."""
+    (root / "results").mkdir()
+    for folder in (paths.ROOT / "results").glob("*/"):  # pages quote the recorded studies
+        (root / "results" / folder.name).symlink_to(folder)
+    pages, open_to = root / "book/shown", set()
+    shutil.copytree(paths.ROOT / "book/_static", root / "book/_static")
+    pages.mkdir()
+    for name, (study, files, part) in STUDIES.items():
+        open_to |= copied(study, f"{name}-copy", files)
+        part = part | {"study": f"{name}-copy", "train_missing": False}
+        values = read_yaml(paths.ROOT / "params" / f"{study}.yaml") | part
+        made = papermill.execute_notebook(
+            paths.ROOT / "notebooks" / f"{name}.ipynb", None, values, kernel_name="python3", progress_bar=False
+        )
+        text = re.sub(r"\[([\w ,]*)\]\(\w+\.ipynb[^)]*\)", r"\1", nbformat.writes(made))  # no other page is here
+        (pages / f"{name}.ipynb").write_text(text)
+    open_to |= copied("answer", "texts-copy", "texts/*relu*")
+    assert open_to == FREE
+    html = Explorer(catalogue=explore.studies([f"{name}-copy" for name in STUDIES])).to_html()
+    (pages / "explore.md").write_text(PAGE.format(html=html))
+    texts = next(p for p in (paths.ROOT / "notebooks").glob("*.ipynb") if "load_texts(" in p.read_text())
+    (pages / "texts.md").write_text(PAGE.format(html=written(nbformat.read(texts, 4))))
+    names = [*STUDIES, "explore", "texts"]
+    toc = "".join(f"- file: shown/{name}\n" for name in names)
+    (root / "book/_toc.yml").write_text(f"format: jb-book\nroot: intro\nchapters:\n{toc}")
+    (root / "book/intro.md").write_text("# Intro\n")
+    shutil.copy(paths.ROOT / "book/references.bib", root / "book")
+    shutil.copy(paths.ROOT / "_config.yml", root / "book/_config.yml")
+    code = "from jupyter_book.cli.main import main; main()"
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code, "build", "book", "--quiet"], cwd=root, check=True)
+    return root / "book/_build/html/shown"
