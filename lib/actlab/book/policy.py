@@ -17,27 +17,32 @@ from actlab_audit import ledger
 
 INLINE = re.compile(r'<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>|\son[a-z]+="([^"]*)"', re.DOTALL)
 """A script in a page, or what an element does on an event."""
-PACKED = re.compile(r'atob\("[\w+/=]*"\)')
-"""The explorer's numbers, which are other ones in each book."""
 MARK = re.compile(r"<!-- policy, without: ([^>]*) -->")
 """In the head of a page that is not finished: the hashes of scripts that its text brings and that are not ours."""
-POLICY = """default-src 'self' file:; script-src 'self' file: 'unsafe-hashes' {};
-style-src 'self' file: 'unsafe-inline'; img-src 'self' file: data:; font-src 'self' file: data:;
-connect-src 'self'; form-action 'self' file:; frame-src 'none'; object-src 'none'; base-uri 'none'"""
+OURS = "'self' file:"
+POLICY = {
+    "default-src": OURS,
+    "script-src": f"{OURS} 'unsafe-hashes' {{}}",
+    "style-src": f"{OURS} 'unsafe-inline'",
+    **dict.fromkeys(("img-src", "font-src"), f"{OURS} data:"),
+    "connect-src": "'self'",
+    "form-action": OURS,
+    **dict.fromkeys(("frame-src", "object-src", "base-uri"), "'none'"),
+}
 """``file:`` for who opens the pages from a folder; styles stand in the explorer's and the theme's elements."""
 
 
 @cache
 def programs() -> set[str]:
-    """The explorer's script without numbers, and the ledger's."""
+    """The explorer's script, which is the same whatever its numbers are, and the ledger's."""
     pages = Explorer().to_html(), ledger.TEMPLATE.render(outcomes={}, others={})
-    return {PACKED.sub("", script) for page in pages for script, _ in INLINE.findall(page)}
+    return {script for page in pages for script, _ in INLINE.findall(page)}
 
 
 def hashes(page: str, without: set[str]) -> set[str]:
     """What a policy calls the scripts of a page, but for some."""
     found = {script or unescape(handler) for script, handler in INLINE.findall(page)}
-    made = (b64encode(sha256(text.encode()).digest()).decode() for text in found if PACKED.sub("", text) not in without)
+    made = (b64encode(sha256(text.encode()).digest()).decode() for text in found if text not in without)
     return {f"'sha256-{one}'" for one in made}
 
 
@@ -52,7 +57,8 @@ def finish(folder: Path) -> None:
         page = path.read_text(encoding="utf-8")
         if found := MARK.search(page):
             allowed = hashes(page, set()) - {*found[1].split()}
-            meta = f'<meta http-equiv="Content-Security-Policy" content="{POLICY.format(" ".join(sorted(allowed)))}">'
+            policy = "; ".join(map(" ".join, POLICY.items())).format(" ".join(sorted(allowed)))
+            meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
             write_text(path, page.replace(found[0], meta, 1))
 
 
