@@ -102,6 +102,10 @@ def written(notebook):
     return eval(compile(ast.Expression(tree.body[-1].value), "cell", "eval"), names).data
 
 
+STRANGE = """[...document.querySelectorAll('article *')].filter((node) => node.src?.endsWith('/x')
+  || node.href?.startsWith?.('javascript') || node.onerror || node.onmouseover).map((node) => node.outerHTML)"""
+
+
 def build(root):
     """Below a folder whose ``results`` are read: the page of each kind of study, the explorer, the networks' texts.
     Returns the folder of the pages."""
@@ -135,3 +139,18 @@ def build(root):
     code = "from jupyter_book.cli.main import main; main()"
     subprocess.run([sys.executable, "-W", "ignore", "-c", code, "build", "book", "--quiet"], cwd=root, check=True)
     return root / "book/_build/html/shown"
+
+
+def opened(browser, file):
+    """(dialogs, what the policy refused, strange elements) of a page, everything open and pointed at."""
+    page, dialogs, refused = browser.new_page(), [], []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.on("console", lambda said: refused.append(said.text) if "Content Security Policy" in said.text else None)
+    page.goto(file.as_uri())
+    if file.stem == "explore":
+        page.locator('.actlab-explorer[data-ready="true"]').wait_for()
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    page.evaluate("for (const one of document.querySelectorAll('*')) one.dispatchEvent(new Event('mouseover'))")
+    strange = page.evaluate(STRANGE)
+    page.close()
+    return dialogs, refused, strange

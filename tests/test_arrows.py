@@ -59,7 +59,7 @@ MOST_ENTRIES, LONGEST, TOKENS = 21, 301, 107_000
 """Of the package: entries at its root, lines of a file, tokens without
 comments, docstrings and layout. The last is what is reached: lower it with every smaller house, never raise it without
 saying why."""
-TOKENS_OF_TESTS = 99_500
+TOKENS_OF_TESTS = 99_000
 """Of ``tests/``, counted and kept in the same way."""
 LAYOUT = {
     tokenize.COMMENT,

@@ -4,11 +4,9 @@ on every page that shows the record, with the book's policy and without it."""
 import re
 
 import pytest
-from bench.payloads import STUDIES, TAG, build
+from bench.payloads import STUDIES, TAG, build, opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-STRANGE = """[...document.querySelectorAll('article *')].filter((node) => node.src?.endsWith('/x')
-  || node.href?.startsWith?.('javascript') || node.onerror || node.onmouseover).map((node) => node.outerHTML)"""
 
 
 @pytest.fixture(scope="module")
@@ -18,21 +16,6 @@ def book(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ACTLAB_RESULTS", str(root / "results"))
         yield build(root)
-
-
-def opened(browser, file):
-    """(dialogs, what the policy refused, strange elements) of a page, everything open and pointed at."""
-    page, dialogs, refused = browser.new_page(), [], []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
-    page.on("console", lambda said: refused.append(said.text) if "Content Security Policy" in said.text else None)
-    page.goto(file.as_uri())
-    if file.stem == "explore":
-        page.locator('.actlab-explorer[data-ready="true"]').wait_for()
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    page.evaluate("for (const one of document.querySelectorAll('*')) one.dispatchEvent(new Event('mouseover'))")
-    strange = page.evaluate(STRANGE)
-    page.close()
-    return dialogs, refused, strange
 
 
 @pytest.mark.parametrize("name", [*STUDIES, "explore", "texts"])
