@@ -34,8 +34,9 @@ from actlab.trainers.seeds import generator
 
 LEFT = ("running", "failed", "missing")
 STATES = ("recorded", "ended", *LEFT)
-SECONDS, MOST, WINDOWS = 0.3, 64, 16
-"""What is timed of a trial: about so long, at most so many steps, so many windows in an evaluation."""
+SECONDS, MOST, WINDOWS, SLOW = 0.3, 64, 16, 3.0
+"""What is timed of a trial: about so long, at most so many steps, so many windows in an evaluation; seconds of a step
+that is not timed whole."""
 PACE = ("model", "optimizer", "symmetry", "cells", "scale", "dataset", "gated_width", "batch_size")
 """Settings that decide what a step takes, beside the recipe: of trials that share them one is timed."""
 Pace = tuple[float, float]
@@ -125,15 +126,26 @@ def _seconds(kind: Kind, task: Any, paces: dict[str, Pace]) -> float:
 
 def _pace(task: Any) -> Pace:
     """Of a trial of a language model that is cut short; the first of three prepares, and the second says how many steps
-    fill the time."""
-    steps, small = 1, {name: WINDOWS for name in ("validation_windows", "prediction_windows") if hasattr(task, name)}
+    fill the time. A step of many seconds is timed with one sequence in place of the batch."""
+    batch = getattr(task.recipe, "batch_size", 1)
+    for _ in range(2):
+        step, window = _timed(task, 1, 1, {"batch_size": 1} if batch > 1 else {})
+    if batch * step > SLOW:
+        return batch * step, window
+    steps = 1
     for _ in range(3):
-        recipe = replace(task.recipe, iterations=steps, evaluate_every=steps)
-        done, _ = train_afresh(replace(task, recipe=recipe, **small))
-        spent, timed = done["seconds"], steps
-        steps = max(1, min(MOST, int(SECONDS / spent["training"])))
-    windows = WINDOWS * (len(done["history"]) + len(small) - 1)
-    return spent["training"] / timed, spent["evaluation"] / windows
+        step, window = _timed(task, steps, WINDOWS)
+        steps = max(1, min(MOST, int(SECONDS / step)))
+    return step, window
+
+
+def _timed(task: Any, steps: int, windows: int, smaller: dict[str, Any] = {}) -> Pace:  # noqa: B006
+    """Of so many steps, with evaluations of so many windows."""
+    small = {name: windows for name in ("validation_windows", "prediction_windows") if hasattr(task, name)}
+    recipe = replace(task.recipe, iterations=steps, evaluate_every=steps, **smaller)
+    done, _ = train_afresh(replace(task, recipe=recipe, **small))
+    evaluated = windows * (len(done["history"]) + len(small) - 1)
+    return done["seconds"]["training"] / steps, done["seconds"]["evaluation"] / evaluated
 
 
 def _pace_of_program(task: Program) -> Pace:
