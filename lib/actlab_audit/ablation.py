@@ -154,7 +154,7 @@ def prelu_contributes(f: Factorial) -> Finding:
     """S21: the interaction of bQ+bV with the activation; only records of the published size and budget decide."""
     found = interaction(f)
     if math.isnan(found.low):
-        return absent("not all arms are recorded with two seeds or more")
+        return absent("not all arms have two seeds")
     said = f"effect of bQ+bV under PReLU minus that under GELU: {signed(found)} nats, n = {found.n}, at {_scale(f)}"
     if not found.excludes(0) or not _as_published(f):
         return absent(f"{said}: {'of another size and budget' if found.excludes(0) else 'undecided'}")

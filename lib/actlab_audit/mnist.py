@@ -48,7 +48,7 @@ def lacks(sweep: Sweep) -> str:
     seeds = _published(sweep.trials).groupby(["network", "hidden"]).size()
     counts = [seeds.get((n, h), 0) for n in ("relu", EQUAL_WIDTH, EQUAL_PARAMETERS) for h in WIDTHS]
     there = set(sweep.trials["dataset"]) == {"mnist"} and min(counts) > 1
-    return "" if there else "these records are not of MNIST, or not of every width"
+    return "" if there else "not MNIST, or not of every width"
 
 
 def _over_relu(sweep: Sweep) -> tuple[list[Estimate], list[Estimate], str]:
@@ -96,7 +96,7 @@ def rises_after_one_epoch(sweep: Sweep) -> Finding:
     gains = contrasts(published.sort_values("epochs"), ACCURACY, ["network", "hidden"], "epochs", 1)
     last = gains[gains["status"] != "missing"].groupby(["network", "hidden"]).tail(1)
     if len(last) < 2 * len(WIDTHS):
-        return absent("no record of more than one epoch at every width")
+        return absent("nothing beyond one epoch at every width")
     rising, values = (last["low"] > 0).sum(), last["difference"]
     said = f"{rising} of {len(last)} networks are significantly better than after one"
     said = f"after {last['epochs'].iloc[0]:g} epochs {said}, by {values.min():.1f} to {values.max():.1f} points"

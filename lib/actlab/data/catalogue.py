@@ -31,7 +31,7 @@ class Dataset:
 DATASETS: Table[Dataset] = Table(
     "dataset",
     (
-        ("pydoc", Dataset("English text of Python's own help topics (465 thousand characters with CPython 3.11)")),
+        ("pydoc", Dataset("Python's help topics (465 thousand characters with CPython 3.11)")),
         ("shakespeare", Dataset("tiny Shakespeare, 1,115,394 characters, 65 of them distinct", lambda: [SHAKESPEARE])),
         ("novels", Dataset("100 English novels, 78 MB, of the public domain", novels.sources)),
         ("digits", Dataset("scikit-learn's 1,797 handwritten digits of 8 x 8")),

@@ -36,7 +36,7 @@ _ROWS = (
     Model("minigpt", MiniGPT, "GPT with packed projections and embedding dropout", _IN_BLOCKS),
     Model("nanotransformer", NanoTransformer, "GPT without dropout or attention biases", _IN_BLOCKS),
     Model("convlm", ConvLM, "six dilated causal convolutions", "after each convolution's LayerNorm"),
-    Model("hybridlm", HybridLM, "LSTM, then one attention and one feed-forward layer", "the feed-forward layer"),
+    Model("hybridlm", HybridLM, "LSTM, one attention and one feed-forward layer", "the feed-forward layer"),
     Model("tinylstm", TinyLSTM, "LSTM and a linear head", "between the LSTM and the head"),
 )
 MODELS: Table[Model] = Table("model", ((row.name, row) for row in _ROWS))

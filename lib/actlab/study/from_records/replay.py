@@ -237,7 +237,7 @@ def _verdict(outcome: store.Record) -> str:
     far = "total variation not known, since the recorded predictions are not in the cache"
     if (apart := outcome["total_variation"]) is not None:
         far = f"total variation {apart:.1e} from the recorded predictions{_floor(outcome)}"
-    why = f"what differs: {changed}" if changed else "processor, versions and code are the recorded ones"
+    why = f"what differs: {changed}" if changed else "processor, versions and code are as recorded"
     return (
         f"NOT equal in {', '.join(outcome['differs'])}: validation loss {before:.6f} recorded, {after:.6f} now "
         f"({abs(after - before):.1e} apart); {far}; {why}"
