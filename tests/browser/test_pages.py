@@ -59,7 +59,7 @@ def test_a_figure_on_a_phone_keeps_its_letters(visit):
         f'src="{picture}"><figcaption>{"Words of a caption. " * 9}</figcaption></figure>'
     )
     page.evaluate("html => document.querySelector('article').insertAdjacentHTML('beforeend', html)", figure)
-    page.wait_for_function("document.querySelector('#wide img').complete")
+    page.evaluate("document.querySelector('#wide img').decode()")
     width = "selector => document.querySelector(selector).getBoundingClientRect().width"
     assert page.evaluate(width, "#wide img") > 550
     assert page.evaluate(width, "#wide") <= 390
@@ -113,7 +113,7 @@ def test_axe_finds_no_serious_violation(visit, site, scheme):
     wrong = {}
     for name in site.pages:
         page = visit.open(name)
-        page.wait_for_function("document.getAnimations().length === 0")  # colours fade in
+        page.evaluate("Promise.all(document.getAnimations().map(each => each.finished))")  # colours fade in
         page.evaluate(AXE.read_text(encoding="utf-8"))
         for rule in page.evaluate(SERIOUS):
             if rule["id"] not in OF_THE_THEME:

@@ -9,6 +9,7 @@ import tiny
 from damage import changed
 
 from actlab import paths
+from actlab.data.images import load_images
 from actlab.errors import BadInput, RecordError
 from actlab.records import store
 from actlab.study.from_records.replay import Task, possible, recorded_trials, replay, replay_all, sample, task_of
@@ -168,6 +169,7 @@ def test_only_what_can_be_trained_here_is_drawn(toy):
 
 def test_what_is_not_here_is_not_downloaded(committed, data_folder, monkeypatch):
     """960 trials without their images are skipped for one reason, and nothing is asked for."""
+    load_images.cache_clear()  # of other tests
     asked = Mock()
     monkeypatch.setattr("pooch.retrieve", asked)
     found, (skipped,) = possible(recorded_trials("mnist"), 2)

@@ -20,6 +20,8 @@ INLINE = re.compile(r'<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>|\son[a-z]+="([^
 MARK = re.compile(r"<!-- policy, without: ([^>]*) -->")
 """In the head of a page that is not finished: the hashes of scripts that its text brings and that are not ours."""
 OURS = "'self' file:"
+BUTTONS = ' onclick="window.print()" onclick="toggleFullScreen()"'
+"""The theme's, of any page: the search reads pages that have them, under the policy of its own."""
 POLICY = {
     "default-src": OURS,
     "script-src": f"{OURS} 'unsafe-hashes' {{}}",
@@ -56,7 +58,7 @@ def finish(folder: Path) -> None:
     for path in folder.rglob("*.html"):
         page = path.read_text(encoding="utf-8")
         if found := MARK.search(page):
-            allowed = hashes(page, set()) - {*found[1].split()}
+            allowed = hashes(page, set()) - {*found[1].split()} | hashes(BUTTONS, set())
             policy = "; ".join(map(" ".join, POLICY.items())).format(" ".join(sorted(allowed)))
             meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
             write_text(path, page.replace(found[0], meta, 1))

@@ -31,7 +31,7 @@ def of(report: Report) -> Iterator[tuple[str, Figure]]:
         tests = report.of(metric.name, report.differences).reset_index()
         if len(tests):
             label = f"{metric.label}: minus {report.reference} (filled: significant, Holm)"
-            look: dict[str, Any] = {"filled": "significant", "zero": True, "height": 1.6, "own": own}
+            look: dict[str, Any] = {"filled": "significant", "zero": True, "height": 1.6, "columns": 2, "own": own}
             tests["significant"] = tests["p_holm"] < ALPHA
             yield f"differences_{name}", plots.forest(tests, label, panel="group", row="arm", **look)
     if {x := "val_accuracy", y := "total_variation"} <= {*report.metrics}:
