@@ -95,8 +95,8 @@ MADE = (
     "repro-lite/charlm-relu-5c9cbada92",
     "repro-lite/charlm-relu-floor-a2fe6fda02",
     "mnist/relu-h2-lr0.001-b64-4a77e0db86",
+    "ablation-novels/adamw-bQbV-gelu-2039600b2f",
 )
-MADE = (*MADE, "ablation-novels/adamw-bQbV-gelu-2039600b2f")
 """Recorded, one of each kind."""
 DROP = object()
 JUNK = {"absent": DROP, "null": None, "a list": [[]], "below 0": -1.5, "text": "<b>", "too large": 10**30}
