@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 import nbformat
 import pytest
 import yaml
+from docutils.core import publish_doctree, publish_from_doctree
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from actlab import __version__, paths
@@ -198,6 +199,18 @@ def test_a_figure_becomes_files_that_its_caption_links(tmp_path):
     assert links == [f"_images/tiny-{name}" for name in names]
     assert (tmp_path / links[0]).read_bytes() == svg(figures[0])
     assert (tmp_path / links[-1]).read_text() == "loss\n1\n"
+
+
+def test_a_folded_section_is_closed_until_a_link_leads_into_it():
+    """Its heading stays in sight, what is below it lies where its name leads; the next section is not touched."""
+    marked = "A\n-\n\n.. raw:: html\n\n   <!-- folded -->\n\nHidden.\n\nB\n-\n\nSeen.\n\nC\n-\n\nSeen."
+    tree = publish_doctree(marked)
+    extension.fold(SimpleNamespace(builder=SimpleNamespace(name="html")), tree, "page")
+    html = re.sub(r"\s+<|>\s+", lambda edge: edge[0].strip(), publish_from_doctree(tree, writer_name="html5").decode())
+    inside = r'<div [^>]*id="a"><p>Hidden.</p></div></details></section>'
+    assert re.search(rf"<summary><h\d>A</h\d></summary>{inside}", html)
+    assert html.count("<details") == 1
+    assert re.search(r'<section id="b"><h\d>B', html)
 
 
 def test_footer_names_the_days_of_the_records_that_a_page_reads(root):

@@ -50,6 +50,7 @@ def write_downloads(app: Any, error: Exception | None) -> None:
         made.result()
 
 
+FOLDED = "<!-- folded -->"
 FIGURE = re.compile(
     r'<img src="data:image/svg\+xml;base64,([\w+/=]+)"( alt="[^"]*") data-csv="([\w+/=]*)">'
     r'(<figcaption><span class="caption-text">.*?)</span>'
@@ -76,6 +77,26 @@ def finish(app: Any, page: str, template: str, context: dict[str, Any], doctree:
     context["body"] = FIGURE.sub(linked, plain)
 
 
+def fold(app: Any, doctree: Any, page: str) -> None:
+    """A section whose notebook says ``<!-- folded -->`` below its heading is closed until a reader, or a link to it,
+    opens it."""
+    from docutils import nodes
+
+    if app.builder.name != "html":
+        return
+    for mark in [raw for raw in doctree.findall(nodes.raw) if raw.astext().strip() == FOLDED]:
+        section = mark.parent
+        title, *rest = section.children
+        inside = nodes.container("", *[part for part in rest if part is not mark], ids=section["ids"])
+        section["ids"] = []  # a browser opens what a link points into
+        opening, closing, end = (
+            nodes.raw("", text, format="html")
+            for text in ('<details class="folded"><summary>', "</summary>", "</details>")
+        )
+        section.children = []
+        section.extend([opening, title, closing, inside, end])
+
+
 def forget_faults(app: Any, error: Exception | None) -> None:
     """After a build with warnings the next one reads every page again; otherwise it would pass without mending
     anything."""
@@ -91,6 +112,7 @@ def setup(app: Any) -> dict[str, Any]:
     contents = (Path(app.srcdir) / "_toc.yml").read_text(encoding="utf-8")
     app.add_config_value("actlab_contents", contents, "html")  # each page shows it: when it changes, all are written
     app.connect("builder-inited", execute_pages, priority=100)
+    app.connect("doctree-resolved", fold)
     app.connect("html-page-context", footer.add)
     app.connect("html-page-context", finish)
     app.connect("html-page-context", policy.add)
