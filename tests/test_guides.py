@@ -17,7 +17,7 @@ from tiny import ran, typed
 
 from actlab import paths
 from actlab.records import store
-from actlab.study.from_records import replay
+from actlab.study import replay
 
 BLOCK = re.compile(r"^```(python|yaml|bash|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = {"my_parts.py": "python", "my-study.yaml": "yaml"}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from actlab.statistics.at_equal_loss import at_equal_loss, at_loss, equal_loss
     from actlab.statistics.beside_training import beside_training
     from actlab.statistics.contrasts import bound, contrasts, jackknife, means, without_each
-    from actlab.study.from_records.weights import load_model
+    from actlab.study.load_model import load_model
     from actlab.study.plugins.load import load_plugins
     from actlab.study.plugins.register import (
         register_activation,
@@ -54,7 +54,7 @@ HOMES = {
     "statistics.beside_training": ("beside_training",),
     "statistics.contrasts": ("bound", "contrasts", "jackknife", "means", "without_each"),
     "study.run": ("run_experiment",),
-    "study.from_records.weights": ("load_model",),
+    "study.load_model": ("load_model",),
     "study.plugins.load": ("load_plugins",),
 }
 """Where the public names are, if not in ``study.plugins.register``; imported on first use: records need no torch."""

@@ -79,7 +79,7 @@ def run(
         from actlab.study import run as study
         from actlab.study.params import overrides
         from actlab.study.progress import StudyDisplay, tracked
-        from actlab.study.record import failure_of
+        from actlab.study.write_record import failure_of
 
     filters = {"model": model, "activation": activation}
     changes = {"trials": trials, "iterations": max_iters, "device": device}
@@ -195,7 +195,7 @@ def sample(
 ) -> None:
     """Let a recorded trial's model write: with weights from the cache or the study's folder `weights`, else trained
     again and held to the record."""
-    from actlab.study.from_records import sampling
+    from actlab.study import sampling
     from actlab.study.plugins.load import load_plugins
     from actlab.study.progress import StudyDisplay
 
@@ -227,7 +227,7 @@ def replay(
     """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, versions and
     the code that trains are the recorded ones."""
     from actlab.records.store import find
-    from actlab.study.from_records import replay as replays
+    from actlab.study import replay as replays
     from actlab.study.plugins.load import load_plugins
     from actlab.study.progress import StudyDisplay
 

@@ -83,7 +83,7 @@ def remove(study: Study, yes: Yes = False) -> None:
 def rename(study: Study, name: Annotated[str, Argument(help="Its new name.")], yes: Yes = False) -> None:
     """Rename a study of yours, in its records too."""
     from actlab.records import store
-    from actlab.study.params.fields import folder
+    from actlab.study.params.field_types import folder
 
     folder(name)
     files = store.own_files(study)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from actlab.records import store
-from actlab.records.defects import BOTH, DOUBLED, IGNORED, LAST, UNPAIRED
+from actlab.records.defect_names import BOTH, DOUBLED, IGNORED, LAST, UNPAIRED
 from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import date_of, usual
 from actlab.records.store import Record

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from actlab.records.defects import UNPAIRED
+from actlab.records.defect_names import UNPAIRED
 from actlab.records.repro import matrix
 from actlab.statistics.means import pair_mean, pair_mean_difference, spearman
 from actlab_audit.evidence import MIXED, Arms, Evidence, iterations, since

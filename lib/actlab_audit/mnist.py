@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from actlab.records.defects import DOUBLED
+from actlab.records.defect_names import DOUBLED
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.records.tables import COLUMNS, of_records

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from actlab.records.defects import FINAL
+from actlab.records.defect_names import FINAL
 from actlab.statistics.estimate import LEVEL
 from actlab.statistics.means import spearman
 from actlab.statistics.significance import power_two_sample

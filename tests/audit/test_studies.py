@@ -11,7 +11,7 @@ from tests.support.ablations import made_up, of_published_size, record, records
 from tests.support.sweeps import LIFT, longer
 from tests.support.sweeps import made_up as swept
 
-from actlab.records.defects import BOTH, UNPAIRED
+from actlab.records.defect_names import BOTH, UNPAIRED
 from actlab.records.repro import read
 from actlab_audit import ablation, language, ledger, mnist, numbers, rules
 from actlab_audit.evidence import MIXED, Evidence, by_flaw, readings

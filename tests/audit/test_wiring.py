@@ -8,7 +8,7 @@ from tests.support.ablations import of_published_size
 
 import actlab
 from actlab import paths
-from actlab.records.defects import BOTH, IGNORED, LAST, UNPAIRED
+from actlab.records.defect_names import BOTH, IGNORED, LAST, UNPAIRED
 from actlab_audit import ledger
 
 SIX = ("charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm")

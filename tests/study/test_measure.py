@@ -15,9 +15,9 @@ from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import trial
 from actlab.study.arms import arm
-from actlab.study.from_records.trials import specification
 from actlab.study.kinds import baselines, measure
 from actlab.study.kinds.measure import disjoint, ensembles
+from actlab.study.load_model import specification
 from actlab.study.params.language import Params
 from actlab.study.run import run, run_experiment
 from actlab.trainers.determinism import weights_sha256

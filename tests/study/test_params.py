@@ -13,7 +13,7 @@ from actlab.study.kinds import baselines
 from actlab.study.kinds.images import MnistParams
 from actlab.study.params.language import Params
 from actlab.study.params.overrides import overridden, plugins_in
-from actlab.study.params.study import read_mapping
+from actlab.study.params.yaml_file import read_mapping
 from actlab.study.run import read_params
 
 REFUSED = Path(__file__).with_name("refused.yaml")

@@ -5,7 +5,7 @@ import json
 
 from actlab import paths
 from actlab.records import store
-from actlab.study.from_records.trials import specification
+from actlab.study.load_model import specification
 from actlab.study.run import load, read_params
 
 ROOT = paths.ROOT / "results"  # the committed records: a test's own folder of results is another one

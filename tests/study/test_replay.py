@@ -12,11 +12,11 @@ from actlab import paths
 from actlab.data.images import load_images
 from actlab.errors import BadInput, RecordError
 from actlab.records import store
-from actlab.study.from_records.replay import Task, possible, recorded_trials, replay, replay_all, sample, task_of
 from actlab.study.kinds import characters
 from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.images import MnistParams
 from actlab.study.params.language import Params
+from actlab.study.replay import Task, possible, recorded_trials, replay, replay_all, sample, task_of
 from actlab.study.run import bring, run
 from actlab.trainers.determinism import perturb
 

@@ -26,8 +26,8 @@ from actlab.study.kinds import kind_of, shards
 from actlab.study.kinds.ablation import AblationParams
 from actlab.study.kinds.images import MnistParams
 from actlab.study.params.language import Params
-from actlab.study.record import bits_of, failure_of, finish, recorded
 from actlab.study.run import _check_committed, load, run
+from actlab.study.write_record import bits_of, failure_of, finish, recorded
 from actlab.trainers import setup
 
 STUDIES = (

@@ -18,9 +18,8 @@ from actlab.errors import BadInput, DataError, RecordError
 from actlab.records import store
 from actlab.study import trial
 from actlab.study.arms import arm, arms_of
-from actlab.study.from_records.trials import specification
-from actlab.study.from_records.weights import load_model, weights_file
 from actlab.study.kinds import characters, kind_of
+from actlab.study.load_model import load_model, specification, weights_file
 from actlab.study.trial import cached, run_trial, train_afresh, trained_model
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256

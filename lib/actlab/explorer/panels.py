@@ -19,9 +19,9 @@ from actlab.figures.primitives import Line, lines
 from actlab.figures.style import as_html
 from actlab.files import escaped
 from actlab.models import MODELS
-from actlab.study import curves
+from actlab.study import activation_curves as curves
+from actlab.study import sampling
 from actlab.study.arms import TrialSpec, arm
-from actlab.study.from_records import sampling
 from actlab.study.kinds.characters import windows_of
 from actlab.study.params.language import Params
 from actlab.study.trial import run_trial, trained_model

@@ -14,7 +14,7 @@ from actlab import paths
 from actlab.errors import BadInput, UnknownName
 from actlab.files import read_yaml
 from actlab.records import store
-from actlab.records.defects import IGNORED
+from actlab.records.defect_names import IGNORED
 from actlab.records.settings import cell_of, differing, kind_of, named, place, settings_of, text
 from actlab.records.store import Record
 

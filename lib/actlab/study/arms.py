@@ -15,7 +15,7 @@ from actlab.records import store
 from actlab.records.settings import by_content
 from actlab.study.defects import CORRECTED, DOUBLED, OF_TRAINING, defects_of
 from actlab.study.params.language import Params
-from actlab.study.params.study import StudyParams
+from actlab.study.params.yaml_file import StudyParams
 from actlab.study.plugins.identity import Parts, own_metrics, parts_of
 from actlab.study.tuning import Choice, chosen, tuned
 from actlab.trainers.recipes import Recipe

@@ -20,11 +20,11 @@ from actlab.activations import Activation, find_activation
 from actlab.errors import BadInput, UnknownName
 from actlab.models import LanguageModel, ModelConfig
 from actlab.models.convlm import ConvBlock
-from actlab.records.defects import BATCHES as BATCHES
-from actlab.records.defects import BOTH as BOTH
-from actlab.records.defects import DOUBLED as DOUBLED
-from actlab.records.defects import FINAL, LAST, UNPAIRED
-from actlab.records.defects import IGNORED as IGNORED
+from actlab.records.defect_names import BATCHES as BATCHES
+from actlab.records.defect_names import BOTH as BOTH
+from actlab.records.defect_names import DOUBLED as DOUBLED
+from actlab.records.defect_names import FINAL, LAST, UNPAIRED
+from actlab.records.defect_names import IGNORED as IGNORED
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import generator

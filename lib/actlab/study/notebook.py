@@ -14,7 +14,7 @@ from actlab.records.settings import differing
 from actlab.study.workers.startup import start_fork_server
 
 if TYPE_CHECKING:  # what they import costs seconds that a page which only reads records does not have
-    from actlab.study.params.study import StudyParams
+    from actlab.study.params.yaml_file import StudyParams
 
 WHERE = "the notebook's parameters"
 HEADING = "# Parameters"
@@ -62,7 +62,7 @@ def given(namespace: dict[str, Any], others: Collection[str] = (), /, **declared
     for name, wanted in declared.items():
         value = namespace.get(name)
         if wanted is list and isinstance(value, str):
-            from actlab.study.params.fields import as_list
+            from actlab.study.params.field_types import as_list
 
             value = namespace[name] = [*as_list(value)]
         if type(value) not in ((float, int) if wanted is float else (wanted,)):

@@ -20,11 +20,11 @@ from actlab.study.kinds import KINDS, kind_of
 from actlab.study.kinds.kind import Kind
 from actlab.study.kinds.measure import Results
 from actlab.study.params.language import Params
-from actlab.study.params.study import StudyParams, read_mapping
+from actlab.study.params.yaml_file import StudyParams, read_mapping
 from actlab.study.progress import Event, Watch
-from actlab.study.record import check_growth, earlier, finish, recorded
 from actlab.study.trial import cached, record_of, run_trial
 from actlab.study.workers.pool import run_tasks
+from actlab.study.write_record import check_growth, earlier, finish, recorded
 
 Tasks = Mapping[Any, Sequence[Any]]
 """Arm -> what has to be trained for it."""

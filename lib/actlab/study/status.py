@@ -24,10 +24,10 @@ from actlab.study.kinds import kind_of
 from actlab.study.kinds.characters import windows_of
 from actlab.study.kinds.images import Program, fresh, shapes_of
 from actlab.study.kinds.kind import Kind
-from actlab.study.params.study import StudyParams
+from actlab.study.params.yaml_file import StudyParams
 from actlab.study.progress import in_time
-from actlab.study.record import failure_of
 from actlab.study.trial import cached, train_afresh
+from actlab.study.write_record import failure_of
 from actlab.trainers import stacked
 from actlab.trainers.checkpoint import read_tensors
 from actlab.trainers.seeds import generator

@@ -18,7 +18,7 @@ from typing import Any
 from actlab import paths
 from actlab.errors import BadInput
 from actlab.study.params.plan import Tuning
-from actlab.study.record import recorded
+from actlab.study.write_record import recorded
 
 Losses = Mapping[tuple[float, int], float]
 """(rate, seed) -> the loss at the end, in nats; lower is better."""

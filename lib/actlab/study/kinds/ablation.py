@@ -25,7 +25,16 @@ from actlab.study.kinds import shards
 from actlab.study.kinds.characters import dataset_of, results_of, weights
 from actlab.study.kinds.kind import Kind
 from actlab.study.kinds.measure import Results, batch_losses, mean
-from actlab.study.params.fields import ActivationName, Batch, Positive, Several, StudyName, TextName, Trials, one_of
+from actlab.study.params.field_types import (
+    ActivationName,
+    Batch,
+    Positive,
+    Several,
+    StudyName,
+    TextName,
+    Trials,
+    one_of,
+)
 from actlab.study.params.language import LanguageParams
 from actlab.study.plugins.identity import Parts, find_part, parts_of
 from actlab.study.tuning import chosen, tuned

@@ -24,8 +24,8 @@ from actlab.records import store
 from actlab.study.arms import Specified, taken
 from actlab.study.kinds.kind import Kind
 from actlab.study.kinds.measure import Results, mean
-from actlab.study.params.fields import Batch, Positive, Several, StudyName, Trials, one_of
-from actlab.study.params.study import StudyParams
+from actlab.study.params.field_types import Batch, Positive, Several, StudyName, Trials, one_of
+from actlab.study.params.yaml_file import StudyParams
 from actlab.study.plugins.identity import Parts, find_part, parts_of
 from actlab.study.workers.worker import Report
 from actlab.trainers.seeds import generator, init_streams

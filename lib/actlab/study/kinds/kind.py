@@ -12,7 +12,7 @@ from torch import Tensor
 from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study.kinds.measure import Results
-from actlab.study.params.study import StudyParams
+from actlab.study.params.yaml_file import StudyParams
 from actlab.study.workers.worker import Report
 from actlab.trainers.windows import Windows
 

@@ -13,7 +13,7 @@ from actlab.errors import LIMITS, BadInput
 from actlab.models import MODELS, SCALES
 from actlab.models.layers import GATED_WIDTHS
 from actlab.study import defects
-from actlab.study.params.fields import (
+from actlab.study.params.field_types import (
     BEFORE,
     ActivationName,
     Batch,
@@ -33,7 +33,7 @@ from actlab.study.params.fields import (
     one_of,
 )
 from actlab.study.params.plan import Checked, Plan, Tuning
-from actlab.study.params.study import StudyParams
+from actlab.study.params.yaml_file import StudyParams
 from actlab.trainers.recipes import DTYPES
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from actlab.errors import BadInput, UnknownName
 from actlab.files import parse_yaml
-from actlab.study.params.study import StudyParams
+from actlab.study.params.yaml_file import StudyParams
 
 FIELDS = {"activation": ("activations", "arms"), "model": ("model",)}
 """Option -> the field that it filters, by the first of these names that the kind of study has."""

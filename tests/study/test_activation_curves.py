@@ -12,12 +12,12 @@ from actlab.activations import ACTIVATIONS
 from actlab.data.text import load_text
 from actlab.errors import BadInput
 from actlab.records import store
+from actlab.study import sampling
+from actlab.study.activation_curves import ADJUSTABLE, curve, curves, flow
 from actlab.study.arms import arm
-from actlab.study.curves import ADJUSTABLE, curve, curves, flow
-from actlab.study.from_records import sampling
-from actlab.study.from_records.sampling import written
 from actlab.study.kinds.characters import Characters, windows_of
 from actlab.study.params.language import Params
+from actlab.study.sampling import written
 
 
 def spec(activation="gelu", model="charlm"):

@@ -17,10 +17,9 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.records.store import find
 from actlab.study import provenance
-from actlab.study.from_records.trials import specification
-from actlab.study.from_records.weights import kept_model
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.characters import dataset_of
+from actlab.study.load_model import kept_model, specification
 from actlab.study.progress import Event, Watch
 from actlab.study.workers.worker import Report
 from actlab.trainers.seeds import generator

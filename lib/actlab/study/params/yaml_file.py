@@ -13,7 +13,7 @@ from pydantic import ValidationError, model_validator
 
 from actlab.errors import LIMITS, BadInput, UnknownName, brief
 from actlab.files import parse_yaml, read_bytes
-from actlab.study.params.fields import BEFORE, Plugins, Seed, StudyName, Trials, as_list
+from actlab.study.params.field_types import BEFORE, Plugins, Seed, StudyName, Trials, as_list
 from actlab.study.params.plan import Checked
 
 SHOWN = 3

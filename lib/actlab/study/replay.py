@@ -21,13 +21,13 @@ from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, UnknownName
 from actlab.records import repro, settings, store
 from actlab.study import provenance
-from actlab.study.from_records.trials import check_here, results_of, seconds_of, specification
 from actlab.study.kinds import kind_of
+from actlab.study.load_model import check_here, results_of, seconds_of, specification
 from actlab.study.progress import Event, Watch
-from actlab.study.record import bits_of, differing
 from actlab.study.trial import cached, train_afresh, with_weights
 from actlab.study.workers.pool import run_tasks
 from actlab.study.workers.worker import Report
+from actlab.study.write_record import bits_of, differing
 from actlab.trainers import checkpoint
 from actlab.trainers.evaluation import predict
 from actlab.trainers.windows import Windows

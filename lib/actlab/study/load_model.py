@@ -1,4 +1,5 @@
-"""From a record back to its model: weights from the cache, from the study's folder `weights`, or trained again."""
+"""From a record back to its trial and its model: what it needs to be trained here; weights from the cache, from the
+study's folder `weights`, or trained again."""
 
 from __future__ import annotations
 
@@ -8,13 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from actlab.errors import BadInput, RecordError
 from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.records.store import find
 from actlab.study import provenance
-from actlab.study.from_records.trials import check_data, check_here, results_of, seconds_of, specification
 from actlab.study.kinds import kind_of
+from actlab.study.kinds.measure import Results
+from actlab.study.plugins.identity import find_part
 from actlab.study.trial import cached, run_trial, trained_model
 from actlab.study.trial import with_weights as built
 from actlab.study.workers.worker import Report
@@ -110,3 +114,51 @@ def other_processor(record: store.Record) -> str:
 
 def _processor(machine: Mapping[str, Any]) -> str:
     return f"{machine['processor']} ({', '.join(str(machine[key]) for key in PROCESSOR[1:] if machine.get(key))})"
+
+
+HASHES = ("sha256", "evaluation_sha256", "validation_sha256", "train", "validation", "test")
+"""What identifies the data of a record."""
+
+
+def specification(record: store.Record, label: str) -> Any:
+    """The recorded trial's specification; ``BadInput`` lists the labels if it has none of that name."""
+    labels = [trial["label"] for trial in record.get("trials", [])]
+    if label not in labels:
+        raise BadInput(f"{record.get('arm', 'the record')} has no trial {label!r}: known are {', '.join(labels)}")
+    return kind_of(record).task_of(record, label)
+
+
+def results_of(record: store.Record, label: str) -> Results:
+    """What a record says of its trial of that label."""
+    return next(trial for trial in record["trials"] if trial["label"] == label)
+
+
+def seconds_of(trial: Mapping[str, Any]) -> float:
+    """What it took; a network of the image sweep: its share of the program."""
+    spent = trial.get("seconds", 0.0)
+    return sum(spent.values()) if isinstance(spent, dict) else spent
+
+
+def check_here(record: store.Record, task: Any) -> None:
+    """``ActlabError`` where the recorded trial cannot be trained here at all: no GPU, one process in place of several,
+    own parts that are not loaded, other data or none."""
+    device = str(record["config"].get("recipe", {}).get("device", "cpu"))
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise RecordError(f"{record['arm']} was trained on {device}, which is not here")
+    if (processes := record["provenance"].get("processes", 1)) > 1:
+        raise RecordError(f"{record['arm']} was trained by {processes} processes together: one process has other bits")
+    named = {"activation": record["activation"], "model": record["model_name"]}
+    for kind, planned in record["config"].get("parts", {}).items():
+        if kind in named:
+            find_part(kind, named[kind], planned)
+    check_data(task, record)
+
+
+def check_data(task: Any, record: store.Record) -> None:
+    """``RecordError`` where the record was made on other data than is here."""
+    data = record["provenance"]["data"]
+    for name, value in kind_of(task).data(task).items():
+        if name in HASHES and data.get(name) != value:
+            raise RecordError(
+                f"{record['arm']} was made on other data: {data['name']} with {name} {data.get(name)}, found {value}"
+            )

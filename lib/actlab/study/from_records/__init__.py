@@ -1,1 +1,0 @@
-"""Back from a record: its networks, trained again or loaded."""
