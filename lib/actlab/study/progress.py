@@ -44,7 +44,7 @@ class Event:
     total: int = 0
     """With ``start``: how many trials are to be trained or taken from the cache."""
     cached: int = 0
-    """With ``start``: how many of them are in the cache."""
+    """With ``start``: how many of them are in the cache; with ``trial``: 1 where it came from there."""
     result: Mapping[str, Any] | None = None
     """With ``trial``: what it left."""
     note: str = ""
@@ -68,7 +68,7 @@ class StudyDisplay:
         self.running: dict[tuple[str, str], TaskID] = {}
         self.parts: dict[tuple[str, str], float] = {}
         """Share of its steps that each running trial has done."""
-        self.total = self.cached = self.ended = 0
+        self.total = self.cached = self.trained = 0
         self.since, self._over = time.monotonic(), threading.Event()
 
     def __enter__(self) -> StudyDisplay:
@@ -88,11 +88,11 @@ class StudyDisplay:
 
     def how_far(self) -> str:
         """``5 of 12 trials trained, 2 running, about 3 min left``: by what was trained since the start."""
-        trained, parts = max(0, self.ended - self.cached), list(self.parts.values())
-        done, planned = trained + sum(parts), self.total - self.cached
+        parts, planned = list(self.parts.values()), self.total - self.cached
+        done = self.trained + sum(parts)
         left = (time.monotonic() - self.since) * (planned - done) / done if done else math.nan
         word = "" if math.isnan(left) else f", about {in_time(left)} left"
-        return f"{trained} of {planned} trials trained, {len(parts)} running{word}"
+        return f"{self.trained} of {planned} trials trained, {len(parts)} running{word}"
 
     def watch(self, event: Event) -> None:
         """Show one event."""
@@ -113,7 +113,7 @@ class StudyDisplay:
             self.parts.pop(key, None)
             if (task := self.running.pop(key, None)) is not None:
                 self.progress.remove_task(task)
-            self.ended += 1
+            self.trained += 1 - event.cached
             self.progress.advance(self.whole)
             for ended in _unfinished(event.result):
                 self.console.print(f"{name}: {ended}")

@@ -147,8 +147,8 @@ def _train(kind: Kind, needs: Tasks, workers: int, tell: Watch, scheduler: str) 
     if not tasks:
         return
     first = owner[tasks[0]]
-    there = sum(kind.size(task) for task in tasks if cached(task).exists())
-    tell(Event("start", first, total=sum(map(kind.size, tasks)), cached=there))
+    there = {task for task in tasks if cached(task).exists()}
+    tell(Event("start", first, total=sum(map(kind.size, tasks)), cached=sum(map(kind.size, there))))
     for task, results in run_tasks(
         run_trial,
         tasks,
@@ -159,7 +159,7 @@ def _train(kind: Kind, needs: Tasks, workers: int, tell: Watch, scheduler: str) 
         say=lambda note: tell(Event("note", first, note=note)),
     ):
         for result in (results, *[None] * (kind.size(task) - 1)):  # an event for each trial of a program
-            tell(Event("trial", owner[task], task, result=result))
+            tell(Event("trial", owner[task], task, result=result, cached=int(task in there)))
         yield task, results
 
 
