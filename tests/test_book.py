@@ -208,7 +208,7 @@ def test_a_folded_section_is_closed_until_a_link_leads_into_it():
     extension.fold(SimpleNamespace(builder=SimpleNamespace(name="html")), tree, "page")
     html = re.sub(r"\s+<|>\s+", lambda edge: edge[0].strip(), publish_from_doctree(tree, writer_name="html5").decode())
     inside = r'<div [^>]*id="a"><p>Hidden.</p></div></details></section>'
-    assert re.search(rf"<summary><h\d>A</h\d></summary>{inside}", html)
+    assert re.search(rf'id="closed-a"><details class="folded"><summary><h\d>A</h\d></summary>{inside}', html)
     assert html.count("<details") == 1
     assert re.search(r'<section id="b"><h\d>B', html)
 

@@ -88,7 +88,7 @@ def fold(app: Any, doctree: Any, page: str) -> None:
         section = mark.parent
         title, *rest = section.children
         inside = nodes.container("", *[part for part in rest if part is not mark], ids=section["ids"])
-        section["ids"] = []  # a browser opens what a link points into
+        section["ids"] = [f"closed-{name}" for name in section["ids"]]  # a browser opens what a link points into
         opening, closing, end = (
             nodes.raw("", text, format="html")
             for text in ('<details class="folded"><summary>', "</summary>", "</details>")
