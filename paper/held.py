@@ -9,7 +9,7 @@ from actlab import holds
 from actlab.book.prose import script
 from actlab.figures import plots
 from actlab.plans import arms, plan_of
-from actlab.records.twins import load_twins
+from actlab.records.cross_hardware import load_cross_hardware
 from actlab_audit import ledger
 
 TV, arm = "total_variation", ["model", "activation"]
@@ -173,7 +173,7 @@ holds(
 )
 first = parts.loc[("charlm", "lite")].round(3)
 holds([*first[["all", "init", "order", "dropout"]]] == [0.119, 0.090, 0.093, 0.048], "0.119; 0.090; 0.093; 0.048")
-twins = load_twins(["answer", "answer-fresh"])
+twins = load_cross_hardware(["answer", "answer-fresh"])
 of_relu, others = (
     twins.loc[which, "apart"]
     for which in (twins["activation"] == "relu", (twins["activation"] != "relu") & (twins["model"] != "tinylstm"))

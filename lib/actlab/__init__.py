@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from actlab.book.prose import holds
     from actlab.records.tables import load, load_baselines, load_curves, load_losses, load_pairs
-    from actlab.statistics.at_equal_loss import at_equal_loss, at_loss, equal_loss
-    from actlab.statistics.beside_training import beside_training
+    from actlab.statistics.averaging_and_ensembles import beside_training
     from actlab.statistics.contrasts import bound, contrasts, jackknife, means, without_each
+    from actlab.statistics.equal_loss import at_equal_loss, at_loss, equal_loss
     from actlab.study.load_model import load_model
     from actlab.study.plugins.load import load_plugins
     from actlab.study.plugins.register import (
@@ -50,8 +50,8 @@ __version__ = "0.1.0"
 HOMES = {
     "book.prose": ("holds",),
     "records.tables": ("load", "load_baselines", "load_curves", "load_losses", "load_pairs"),
-    "statistics.at_equal_loss": ("at_equal_loss", "at_loss", "equal_loss"),
-    "statistics.beside_training": ("beside_training",),
+    "statistics.equal_loss": ("at_equal_loss", "at_loss", "equal_loss"),
+    "statistics.averaging_and_ensembles": ("beside_training",),
     "statistics.contrasts": ("bound", "contrasts", "jackknife", "means", "without_each"),
     "study.run": ("run_experiment",),
     "study.load_model": ("load_model",),

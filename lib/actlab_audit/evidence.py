@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from actlab.records import store
+from actlab.records.arm_results import ArmResults, arms_of
 from actlab.records.defect_names import BOTH, DOUBLED, IGNORED, LAST, UNPAIRED
-from actlab.records.repro import ArmResults, Grid, read
 from actlab.records.settings import date_of, usual
 from actlab.records.store import Record
 
-NOTHING = read([])
 STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
 """scale -> study, largest first: a claim is judged at the largest scale that has records and that its rule allows."""
 SPLIT = {"lite, split 80/20": "autopsy-split"}
@@ -57,7 +56,7 @@ def readings(records: Iterable[Record]) -> pd.DataFrame:
 class Evidence:
     """Recorded grids by scale, arms by the flaw that is on, and what the published way of reading gives."""
 
-    grids: Mapping[str, Grid]
+    grids: Mapping[str, Arms]
     flawed: Mapping[Key, Arms] = field(default_factory=dict)
     """The arms that a flaw changed; the longest trained first. Under "" those that none changed while they trained."""
     readings: pd.DataFrame = field(default_factory=lambda: readings([]))
@@ -65,7 +64,7 @@ class Evidence:
     def arms(self, scale: str, fuller: bool = False) -> Arms:
         """Those that are recorded at a scale. ``fuller``: one that has more trials among the runs with published
         defects, none of which changed its training, stands as these."""
-        own = self.grids.get(scale, NOTHING).arms
+        own = self.grids.get(scale, {})
         more = {
             cell: arm
             for (flaw, at, _), arms in self.flawed.items()
@@ -102,9 +101,9 @@ class Evidence:
 
 def gather() -> Evidence:
     """All that is recorded; arms that somebody added under other settings decide no claim."""
-    grids = {scale: read(found) for scale, study in STUDIES.items() if (found := usual(store.load_study(study)))}
+    grids = {scale: arms_of(found) for scale, study in STUDIES.items() if (found := usual(store.load_study(study)))}
     for scale, study in SPLIT.items():
-        grids[scale] = read(as_read(record) for record in store.load_study(study) if "as_published" in record)
+        grids[scale] = arms_of(as_read(record) for record in store.load_study(study) if "as_published" in record)
     flawed = [record for study in FLAWED for record in store.load_study(study)]
     small = {(r["model_name"], r["activation"]): r for r in flawed if r.get("config", {}).get("scale") == "lite"}
     return Evidence(grids, by_flaw(flawed), readings(small.values()))

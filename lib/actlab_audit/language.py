@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from actlab.records.arm_results import matrix
 from actlab.records.defect_names import UNPAIRED
-from actlab.records.repro import matrix
-from actlab.statistics.means import pair_mean, pair_mean_difference, spearman
+from actlab.statistics.means import pair_mean, spearman
 from actlab_audit.evidence import MIXED, Arms, Evidence, iterations, since
 from actlab_audit.rules import SAME, alike, label, number, of_records
 from actlab_audit.verdicts import FLAW, Finding, Judged, absent, decided, explained, measured, signs, unexplained
@@ -46,7 +46,7 @@ def never_lower(arms: Arms, metric: str) -> Judged:
 def same_metric(arms: Arms, first: str, second: str) -> Judged:
     """T94: two metrics say the same number: no difference that is significant, nor ``SAME`` of the second within any
     interval."""
-    found = [pair_mean_difference(arm.matrix(first), arm.matrix(second)) for arm in arms.values()]
+    found = [pair_mean(arm.matrix(first) - arm.matrix(second)) for arm in arms.values()]
     allowed = [SAME * arm.estimate(second).value for arm in arms.values()]
     small = all(-most <= e.low and e.high <= most for e, most in zip(found, allowed, strict=True))
     said = [

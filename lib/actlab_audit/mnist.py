@@ -56,7 +56,7 @@ def _over_relu(sweep: Sweep) -> tuple[list[Estimate], list[Estimate], str]:
     paired by seed; the same in words."""
     found = contrasts(_published(sweep.trials).sort_values("hidden"), ACCURACY, ["hidden"], "network")
     wide, fair = (
-        {row.hidden: Estimate(row.difference, row.low, row.high, row.n, "") for row in rows.itertuples()}
+        {row.hidden: Estimate(row.difference, row.low, row.high, row.n) for row in rows.itertuples()}
         for rows in (found[found["network"] == network] for network in (EQUAL_WIDTH, EQUAL_PARAMETERS))
     )
     wide_said, fair_said = (", ".join(f"h={h:g}: {signed(e, 1)}" for h, e in found.items()) for found in (wide, fair))

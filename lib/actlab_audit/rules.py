@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from actlab.records.arm_results import ArmResults, combined
 from actlab.records.labels import METRICS, of_trials, words
-from actlab.records.repro import ArmResults, combined
 from actlab.records.settings import place
 from actlab.statistics.estimate import Array
 from actlab.statistics.means import coefficient_of_variation

@@ -13,7 +13,7 @@ from tests.support import grids
 from actlab import paths
 from actlab.book.pages import load_pages
 from actlab.errors import BadInput
-from actlab.records.repro import read
+from actlab.records.arm_results import arms_of
 from actlab_audit import ablation, language, ledger, mnist
 from actlab_audit import rules as tests
 from actlab_audit import text_rules as texts
@@ -105,7 +105,7 @@ def world(effect, seed=0):
             }
             one["provenance"]["data"] |= {"validation_positions": 9, "vocab_size": 2}
             records.append(one)
-    return read(records)
+    return arms_of(records)
 
 
 def test_records_decide(subtests):

@@ -5,7 +5,7 @@ import pytest
 import yaml
 from tests.support import grids
 
-from actlab.records.repro import read
+from actlab.records.arm_results import arms_of
 from actlab_audit import rules
 from actlab_audit.evidence import Evidence, by_flaw
 
@@ -16,7 +16,7 @@ IGNORED, PADDED = "activation: ignored", "padding: both"
 
 def arms(*records, scale="lite"):
     """Evidence of these records at one scale."""
-    return Evidence({scale: read(records)})
+    return Evidence({scale: arms_of(records)})
 
 
 MEANS = yaml.safe_load("""
@@ -43,7 +43,7 @@ def test_what_is_waited_for_and_what_was_read():
     """The missing arm and where; the largest scale that has records decides; the first of them dates the finding."""
     late, early = grids.record(), grids.record(losses=(1.09, 1.1, 1.11))
     late["provenance"]["date"] = "2026-02-02T00:00:00+00:00"
-    evidence = Evidence({"lite": read([late]), "full": read([early])})
+    evidence = Evidence({"lite": arms_of([late]), "full": arms_of([early])})
     found = rules.mean(evidence, ["charlm"], published={"val_loss": 1.1})
     assert (found.verdict, found.basis, found.since) == (
         "replicated",
@@ -55,9 +55,9 @@ def test_what_is_waited_for_and_what_was_read():
 
 
 def identical(*lite, defect=IGNORED, iterations=10, flawed=None, **more):
-    changed = {(defect, "lite", iterations): read([flawed]).arms} if flawed else {}
+    changed = {(defect, "lite", iterations): arms_of([flawed])} if flawed else {}
     names = list(dict.fromkeys(record["activation"] for record in lite))
-    return rules.identical(Evidence({"lite": read(lite)}, changed), ["minigpt"], names, flaw=IGNORED, **more)
+    return rules.identical(Evidence({"lite": arms_of(lite)}, changed), ["minigpt"], names, flaw=IGNORED, **more)
 
 
 def test_identical_needs_every_seed():
@@ -92,7 +92,7 @@ def test_a_leak_spares_the_other_models():
     flawed = by_flaw([leaking, charlm, grids.baseline()])
     assert list(flawed) == [("", "lite", 10), (PADDED, "lite", 10), ("pairing: unpaired", "lite", 10)]
     found = rules.number(
-        Evidence({"lite": read([charlm, convlm])}, flawed),
+        Evidence({"lite": arms_of([charlm, convlm])}, flawed),
         ["charlm", "convlm"],
         what="charlm over convlm",
         of="ratio",
@@ -129,7 +129,7 @@ def test_a_number_across_scales():
     small, large = grids.record(losses=(4.0, 4.01, 3.99)), grids.record(losses=(2.0, 2.01, 1.99))
     verdicts = [
         number(
-            Evidence({"partial": read(partial), "full": read(full)}),
+            Evidence({"partial": arms_of(partial), "full": arms_of(full)}),
             (-51, -49),
             "change",
             activations=["relu"],
@@ -206,6 +206,6 @@ def test_a_number_of_the_published_reading():
     ):
         made = grids.read_as_published(one, two, alone)
         made["config"] = one["config"] | {"scale": scale}
-        evidence = Evidence({"partial": read([grids.record(losses=LOSSES)])}, by_flaw([made]))
+        evidence = Evidence({"partial": arms_of([grids.record(losses=LOSSES)])}, by_flaw([made]))
         found = rules.mean(evidence, ["charlm"], published={"total_variation": 0.6}, flaw="pairing: unpaired")
         assert found.verdict == verdict, (two, alone, scale)

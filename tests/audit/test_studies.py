@@ -11,8 +11,8 @@ from tests.support.ablations import made_up, of_published_size, record, records
 from tests.support.sweeps import LIFT, longer
 from tests.support.sweeps import made_up as swept
 
+from actlab.records.arm_results import arms_of
 from actlab.records.defect_names import BOTH, UNPAIRED
-from actlab.records.repro import read
 from actlab_audit import ablation, language, ledger, mnist, numbers, rules
 from actlab_audit.evidence import MIXED, Evidence, by_flaw, readings
 from actlab_audit.verdicts import decided
@@ -115,7 +115,7 @@ def read_so(*found, steps=200):
     lite = [grids.record(activation=a, losses=(2.0,) * 5) for a in ("relu", "swiglu")]
     for trial in (trial for arm in lite for trial in arm["trials"]):
         trial["final"]["iteration"] = steps
-    return Evidence({"lite": read(lite)}, by_flaw(found), readings(found))
+    return Evidence({"lite": arms_of(lite)}, by_flaw(found), readings(found))
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_single_claims_of_records(rule, made, arguments, verdict):
             pair["churn"] += 0.2 + 0.001 * i
         arguments = {"second": "churn"}
     found = getattr(language, rule)(
-        Evidence({"lite": read(made)}), **{"models": ["charlm"]} | defaults[rule] | arguments
+        Evidence({"lite": arms_of(made)}), **{"models": ["charlm"]} | defaults[rule] | arguments
     )
     assert found.verdict == verdict
 

@@ -81,6 +81,6 @@ def test_signs_are_adjusted_together():
 
 def test_a_measured_value_carries_its_n():
     """With its interval, or with the word that there is none."""
-    assert measured(Estimate(0.5971, 0.59, 0.604, 3, "m"), 2) == "0.60 [0.59, 0.60], n = 3"
-    assert measured(Estimate(0.5, np.nan, np.nan, 2, "m")) == "0.500 [no interval], n = 2"
-    assert measured(Estimate(np.nan, np.nan, np.nan, 0, "m")) == "no value, n = 0"
+    assert measured(Estimate(0.5971, 0.59, 0.604, 3), 2) == "0.60 [0.59, 0.60], n = 3"
+    assert measured(Estimate(0.5, np.nan, np.nan, 2)) == "0.500 [no interval], n = 2"
+    assert measured(Estimate(np.nan, np.nan, np.nan, 0)) == "no value, n = 0"

@@ -9,7 +9,7 @@ from explored import catalogue, made_up
 
 from actlab.errors import BadInput
 from actlab.explorer import catalogue as explore
-from actlab.records.repro import ArmResults
+from actlab.records.arm_results import ArmResults
 from actlab.records.settings import in_order
 
 

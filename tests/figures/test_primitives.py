@@ -15,7 +15,7 @@ from actlab.statistics.estimate import Estimate
 
 
 def estimate(value):
-    return Estimate(value, value - 0.1, value + 0.1, 3, "made up")
+    return Estimate(value, value - 0.1, value + 0.1, 3)
 
 
 FOUND = {("charlm", a, a): estimate(i) for i, a in enumerate(("swiglu", "relu", "gelu"))}
@@ -122,8 +122,8 @@ def test_what_is_drawn_is_kept_as_rows():
     """A row a mark, missing estimates and single values too, without columns that are empty; none of other figures."""
     key, missing = ("charlm", "gelu", "gelu"), ("charlm", "relu", "relu")
     rows = KEPT[points({key: estimate(1.0), missing: None}, "loss", singles={key: [0.5]})].splitlines()
-    assert rows[0] == "panel,place,series,value,low,high,n,method"
-    assert rows[1:] == ["charlm,gelu,gelu,1.0,0.9,1.1,3,made up", "charlm,relu,relu,,,,,", "charlm,gelu,gelu,0.5,,,,"]
+    assert rows[0] == "panel,place,series,value,low,high,n"
+    assert rows[1:] == ["charlm,gelu,gelu,1.0,0.9,1.1,3", "charlm,relu,relu,,,,", "charlm,gelu,gelu,0.5,,,"]
     drawn = {("", "gelu"): Line([1, 2], [3, 4])}
     assert KEPT[lines(drawn, "x", "y")].splitlines() == ["panel,series,x,y", ",gelu,1,3", ",gelu,2,4"]
 

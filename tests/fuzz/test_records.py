@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actlab.explorer import catalogue as explore
-from actlab.records import repro, store, tables
+from actlab.records import arm_results, store, tables
 from actlab.records.labels import METRICS
 from actlab_audit import ablation, mnist
 
@@ -41,19 +41,19 @@ def read_all():
         warnings.simplefilter("ignore")  # of means over nothing, of infinities less infinities
         tables.of_records(records)
         explore.of_records({"fuzz": records})
-        use(repro.read(records))
+        use(arm_results.arms_of(records))
         mnist.lacks(mnist.read(records))
         ablation.interaction(ablation.read(records))
 
 
 def use(results):
     """Every estimate of a grid."""
-    for arm in results.arms.values():
+    for arm in results.values():
         for metric in METRICS:
             arm.estimate(metric)
             arm.minus(arm, metric)
         arm.curve("val_loss")
-        _ = arm.not_done, [*repro.changed(arm.record, "nudge")]
+        _ = arm.not_done, [*arm_results.changed(arm.record, "nudge")]
 
 
 def places(value, at=()):

@@ -5,7 +5,7 @@ import grids
 
 from actlab import report
 from actlab.explorer import catalogue as explore
-from actlab.records import repro
+from actlab.records import arm_results
 from actlab.records.settings import current, differing, named, usual
 from actlab.report import summary
 
@@ -42,7 +42,7 @@ def test_report_explorer_and_grid_show_every_setting():
     name."""
     grids.save(*GROWN, study="grown-quick")
     found = report.load("grown-quick")
-    arms = repro.read(found.records).arms
+    arms = arm_results.arms_of(found.records)
     groups = [[*dict.fromkeys(group for group, _ in cells)] for cells in (arms, found.cells)]
     assert groups == 2 * [["charlm, iterations=4", "charlm, iterations=6"]]
     assert len(arms["charlm, iterations=4", "relu"].labels) == 6

@@ -15,7 +15,7 @@ from actlab.activations import ACTIVATIONS
 from actlab.cli import app
 from actlab.data.text import TEXTS, _load, load_text
 from actlab.errors import BadInput
-from actlab.records import repro, store
+from actlab.records import arm_results, store
 from actlab.records import tables as tidy
 from actlab.report import summary
 from actlab.study.kinds.ablation import AblationParams
@@ -120,7 +120,7 @@ def test_own_metric_is_read_without_the_plug_in(toy, mine):
     assert record["config"]["metrics"] == {"half": identity.hash_of("metric", "half")}
     for table in identity.TABLES.values():
         table.clear()
-    half, whole = (repro.ArmResults(record).estimate(name) for name in ("half", "total_variation"))
+    half, whole = (arm_results.ArmResults(record).estimate(name) for name in ("half", "total_variation"))
     assert half == whole
     pairs = tidy.load("toy")[1]
     assert pairs["half"].tolist() == pytest.approx(pairs["total_variation"].tolist())

@@ -18,11 +18,11 @@ from actlab.figures.style import looks
 from actlab.files import read_yaml
 from actlab.records import settings as recorded
 from actlab.records import store, tables
+from actlab.records.arm_results import ArmResults, changed
 from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
-from actlab.records.repro import ArmResults, changed
 from actlab.records.settings import factors, in_order
 from actlab.records.store import Record
-from actlab.statistics.equal_loss import read_at, shared_seeds
+from actlab.statistics.equal_loss import at_level, shared_runs
 from actlab.statistics.estimate import Array, Estimate
 from actlab.statistics.means import jackknifed
 from actlab.statistics.significance import adjusted
@@ -159,7 +159,7 @@ def _block(means: Sequence[Sequence[float]], pairs: Sequence[Pair], found: Seque
 
 
 def _at_end(arms: Sequence[ArmResults], pairs: Sequence[Pair], name: str) -> dict[str, Any]:
-    means = [(*astuple(arm.shown(name))[:4],) for arm in arms]
+    means = [astuple(arm.shown(name)) for arm in arms]
     return _block(means, pairs, [arms[i].minus(arms[j], name) for i, j, *_ in pairs])
 
 
@@ -167,20 +167,18 @@ def _at_loss(
     arms: Sequence[ArmResults], groups: Sequence[list[int]], pairs: Sequence[Pair], metric: str, share: float
 ) -> dict[str, Any]:
     """The arms of each group, which share their seeds, at one loss (``statistics.equal_loss``)."""
-    none = jackknifed(math.nan, np.array([]))
-    means = [(*astuple(none)[:4], math.nan) for _ in arms]
+    none = jackknifed([math.nan])
+    means = [(*astuple(none), math.nan) for _ in arms]
     minus: dict[tuple[int, ...], Array] = {}
     for group in groups:
-        curves = {str(i): arms[i].curves(metric) for i in group}
-        seeds = shared_seeds(curves.values())
-        value, loss = read_at(curves, seeds, share)
-        left_out = [read_at(curves, np.delete(seeds, i), share)[0] for i in range(len(seeds))]
-        read = dict(zip(group, np.array([value, *left_out]).T, strict=True))  # (1 + M,) each
-        for i, values in read.items():
-            means[i] = (*astuple(jackknifed(values[0], values[1:]))[:4], loss)
-        minus |= {(i, j): read[i] - read[j] for i, j in combinations(group, 2)}
+        curves = [arms[i].curves(metric) for i in group]
+        values, losses = at_level(curves, shared_runs(curves), share)
+        of_arm = dict(zip(group, values.T, strict=True))  # (1 + M,) each
+        for i, one in of_arm.items():
+            means[i] = (*astuple(jackknifed(one)), losses[0])
+        minus |= {(i, j): of_arm[i] - of_arm[j] for i, j in combinations(group, 2)}
     both = [minus.get(pair[:2]) for pair in pairs]
-    return _block(means, pairs, [none if one is None else jackknifed(one[0], one[1:]) for one in both])
+    return _block(means, pairs, [none if one is None else jackknifed(one) for one in both])
 
 
 def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
@@ -207,8 +205,8 @@ def _arm(
     curve, along = arm.curve("val_loss"), {}
     if arm.record.get("trajectory"):
         curves = {name: arm.curves(name) for name in THROUGH}
-        seeds = shared_seeds(curves.values())
-        read = {name: one.means(seeds) for name, one in curves.items()}
+        runs = shared_runs(curves.values())
+        read = {name: one.means(runs) for name, one in curves.items()}
         along = {"iteration": [*arm.snapshots], "val_loss": read[THROUGH[0]][0]}
         along |= {name: values for name, (_, values) in read.items()}
     return {

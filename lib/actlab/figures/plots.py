@@ -41,7 +41,7 @@ def forest(
     for one in found.to_dict("records"):
         key = str(one.get(panel, "")), str(one[row]), str(one[series or row])
         limits = one.get("low", np.nan), one.get("high", np.nan)
-        estimates[key] = None if one.get("status") == "missing" else Estimate(one[value], *limits, 0, "")
+        estimates[key] = None if one.get("status") == "missing" else Estimate(one[value], *limits, 0)
         hollow += [key] if filled and not one[filled] else []
     return primitives.points(estimates, label, hollow=hollow, **look_of)
 

@@ -1,4 +1,4 @@
-"""Registered rules as data (``rules.yaml``): which arms a hypothesis of a plan compares, and what of the contrast
+"""Registered rules as data (``hypotheses.yaml``): which arms a hypothesis of a plan compares, and what of the contrast
 supports or contradicts it. The contrast itself is a call of ``equal_loss`` or ``contrasts`` on the page."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from actlab.errors import UnknownName
 from actlab.files import read_yaml
 from actlab.records.tables import load_curves, load_pairs
 
-RULES: Mapping[str, Mapping[str, Any]] = read_yaml(Path(__file__).with_name("rules.yaml"))
+RULES: Mapping[str, Mapping[str, Any]] = read_yaml(Path(__file__).with_name("hypotheses.yaml"))
 """Study -> hypothesis of the plan in its params file -> its rule."""
 
 

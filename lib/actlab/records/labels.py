@@ -1,5 +1,5 @@
-"""How each metric of a record is read (``metrics.yaml``): axis label with unit and range, meaning, which direction is
-better, decimals; and what levels, texts and defects are called in sentences (``words.yaml``)."""
+"""Labels of metrics (axis label with unit and range, meaning, which direction is better, decimals) and what levels,
+texts and defects are called in sentences, from ``labels.yaml``."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Metric:
         return replace(self, label=self.label.replace("nats per character", f"nats per {UNITS.get(kind, 'character')}"))
 
 
+LABELS = read_yaml(Path(__file__).with_suffix(".yaml"))
 PAIR_METRICS, TRIAL_METRICS, IMAGE_METRICS = (
-    {name: Metric(name, *texts) for name, texts in part.items()}
-    for part in read_yaml(Path(__file__).with_name("metrics.yaml")).values()
+    {name: Metric(name, *texts) for name, texts in part.items()} for part in LABELS["metrics"].values()
 )
 METRICS = PAIR_METRICS | TRIAL_METRICS
 """Of language models."""
@@ -51,7 +51,7 @@ def of_trials(metric: str) -> bool:
     return metric in TRIAL_METRICS | IMAGE_METRICS
 
 
-WORDS: dict[str, str] = read_yaml(Path(__file__).with_name("words.yaml"))
+WORDS: dict[str, str] = LABELS["words"]
 
 
 def words(name: str) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from actlab.errors import BadInput, UnknownName
-from actlab.statistics.estimate import LEVEL, Array
+from actlab.statistics.estimate import LEVEL, Array, tail
 from actlab.statistics.significance import ALPHA, holm
 
 Columns = str | Sequence[str]
@@ -27,6 +27,8 @@ Cell = tuple[Any, ...]
 Planned = int | Sequence[Cell] | None
 NO_SETTING = ("record", "setting", "seed", "trial", "iteration", "status", "weights_sha256", "first", "second")
 """Columns that tell no two arms apart, or only sum up those that do."""
+SUMMARY = ["n", "estimate", "low", "high", "se", "df", "p"]
+DIFFERENCE = ["n", "reference", "estimate", "difference", "low", "high", "se", "df", "p"]
 NOT_MADE = ("missing", "excluded")
 """Status of a comparison that is not in its family, unless it was planned."""
 
@@ -81,9 +83,10 @@ def contrasts(
     known_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
     cells = cells_of(arms, reference, planned)
     rows = [_difference(arms.get((*cell[:-1], reference)), arms.get(cell), unpaired) for cell in cells]
-    index = pd.DataFrame(cells, columns=[*by, factor])
-    found = pd.concat([index, pd.DataFrame(rows, columns=[*FOUND, "status"])], axis=1)
-    return decided(found, planned, names_of(family), margin, correction)
+    table = pd.DataFrame(
+        [[*cell, *row] for cell, row in zip(cells, rows, strict=True)], columns=[*by, factor, *DIFFERENCE, "status"]
+    )
+    return decided(table, planned, names_of(family), margin, correction)
 
 
 def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:
@@ -121,11 +124,11 @@ def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "acti
     return pd.DataFrame(rows, columns=[*by, "left_out", "value"])
 
 
-def bound(found: pd.DataFrame) -> float:
+def bound(table: pd.DataFrame) -> float:
     """The smallest X of which these contrasts show, at 95%, that every absolute difference lies below it: the largest
     |difference| + t(0.95, df) se (an intersection-union test, so not corrected); NaN where one has no interval."""
-    reach = special.stdtrit(found["df"], LEVEL) * found["se"]
-    return float((found["difference"].abs() + reach).max(skipna=False))
+    reach = special.stdtrit(table["df"], LEVEL) * table["se"]
+    return float((table["difference"].abs() + reach).max(skipna=False))
 
 
 def jackknife(values: ArrayLike) -> pd.Series:
@@ -142,54 +145,44 @@ def jackknife(values: ArrayLike) -> pd.Series:
     value, left_out, n = array[0], array[1:], len(array) - 1
     error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 1 else math.nan
     reach = special.stdtrit(n - 1, (1 + LEVEL) / 2) * error
-    p = 2 * _tail(abs(value), error, n - 1)
+    p = 2 * tail(abs(value), error, n - 1)
     return pd.Series([n, value, value - reach, value + reach, error, n - 1, min(p, 1.0)], SUMMARY)
-
-
-SUMMARY = ["n", "estimate", "low", "high", "se", "df", "p"]
-FOUND = ["n", "reference", "estimate", "difference", "low", "high", "se", "df", "p"]
-
-
-def _tail(distance: float, error: float, df: float) -> float:
-    """One-sided p-value of a point so far outside the estimate; NaN without an error."""
-    if error == 0:
-        return float(distance <= 0)
-    return float(special.stdtr(df, -distance / error))
 
 
 class _Arm:
     """The rows of one level in one group: their values, and the runs that each rests on."""
 
-    def __init__(self, rows: pd.DataFrame, metric: str, name: str) -> None:
+    def __init__(self, rows: pd.DataFrame, metric: str, cell: Cell) -> None:
         values = rows[metric].to_numpy(dtype=np.float64)
         members, keys = members_of(rows)
-        refuse_several(rows, len(keys), name)
+        refuse_several(rows, len(keys), cell)
         if np.isinf(values).any():
-            raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {metric} of {name}")
+            where = f"{metric} of {name_of(cell)}"
+            raise BadInput(f"expected finite numbers, or NaN where there is none, got inf in {where}")
         there = ~np.isnan(values)
         self.values = values[there]
-        self.members = [found for found, kept in zip(members, there, strict=True) if kept]
+        self.members = [runs for runs, kept in zip(members, there, strict=True) if kept]
         self.complete = bool(there.all())
         self.runs = sorted(set().union(*self.members), key=str)
 
     def without_one(self, runs: Sequence[Hashable], origin: float = 0.0) -> Array:
         """(1 + n,) the mean above an origin over rows all of whose runs are among these n, then without each of
         them."""
-        inside = np.array([found <= set(runs) for found in self.members], dtype=bool)
-        kept = [inside] + [inside & [run not in found for found in self.members] for run in runs]
+        inside = np.array([members <= set(runs) for members in self.members], dtype=bool)
+        kept = [inside] + [inside & [run not in members for members in self.members] for run in runs]
         values = self.values - origin
         return np.array([values[rows].mean() if rows.any() else math.nan for rows in kept])
 
 
-def refuse_several(rows: pd.DataFrame, expected: int, name: str) -> None:
+def refuse_several(rows: pd.DataFrame, expected: int, cell: Cell) -> None:
     """``BadInput`` where there are more rows than different runs or pairs: several arms are in one group."""
     if expected < len(rows):
         measured = {c for c in rows if pd.api.types.is_float_dtype(rows[c])} - {"learning_rate", "rate_factor"}
         settings = [c for c in rows if c not in (*NO_SETTING, *measured)]
         several = [c for c in settings if rows[c].nunique() > 1]
         raise BadInput(
-            f"expected one row a run or pair in each group, got several of {name}: add a column to by, or choose "
-            f"rows; columns that differ: {', '.join(several) or 'none'}"
+            f"expected one row a run or pair in each group, got several of {name_of(cell)}: add a column to by, or "
+            f"choose rows; columns that differ: {', '.join(several) or 'none'}"
         )
 
 
@@ -213,12 +206,12 @@ def _arms(table: pd.DataFrame, metric: str, by: Sequence[str], factor: str) -> d
     if not pd.api.types.is_numeric_dtype(table[metric]):
         raise BadInput(f"expected a column of numbers, got {metric} of type {table[metric].dtype}")
     cells = table.groupby([*by, factor], sort=False, dropna=False)
-    return {cell: _Arm(rows, metric, told(cell)) for cell, rows in cells}
+    return {cell: _Arm(rows, metric, cell) for cell, rows in cells}
 
 
 def _difference(reference: _Arm | None, arm: _Arm | None, unpaired: bool) -> list[Any]:
     if reference is None or arm is None:
-        return [0, *[math.nan] * (len(FOUND) - 1), "missing"]
+        return [0, *[math.nan] * (len(DIFFERENCE) - 1), "missing"]
     shared = [run for run in arm.runs if run in set(reference.runs)]
     if unpaired and len(shared) < 2:
         return _welch(reference.values, arm.values)
@@ -231,24 +224,24 @@ def _difference(reference: _Arm | None, arm: _Arm | None, unpaired: bool) -> lis
 
 def _welch(theirs: Array, mine: Array) -> list[Any]:
     with warnings.catch_warnings(action="ignore"):  # of too few runs, or equal ones
-        found = stats.ttest_ind(mine, theirs, equal_var=False)
-        low, high = found.confidence_interval(LEVEL)
+        test = stats.ttest_ind(mine, theirs, equal_var=False)
+        low, high = test.confidence_interval(LEVEL)
         reference, estimate = float(np.mean(theirs)), float(np.mean(mine))
         error = math.sqrt(sum(values.var(ddof=1) / len(values) for values in (mine, theirs)))
     n, difference = len(mine) + len(theirs), estimate - reference
-    return [n, reference, estimate, difference, low, high, error, found.df, found.pvalue, "unpaired"]
+    return [n, reference, estimate, difference, low, high, error, test.df, test.pvalue, "unpaired"]
 
 
 def cells_of(every: Iterable[Cell], reference: Hashable, planned: Planned) -> list[Cell]:
     """The comparisons to make: those planned, or every level but the reference in every group."""
     if planned is not None and not isinstance(planned, int):
         return [tuple(cell) for cell in planned]
-    groups, levels = (dict.fromkeys(found) for found in zip(*((cell[:-1], cell[-1]) for cell in every), strict=True))
+    groups, levels = (dict.fromkeys(names) for names in zip(*((cell[:-1], cell[-1]) for cell in every), strict=True))
     return [(*group, level) for group in groups for level in levels if level != reference]
 
 
 def decided(
-    found: pd.DataFrame, planned: Planned, family: Sequence[str], margin: float | None, correction: str | None
+    table: pd.DataFrame, planned: Planned, family: Sequence[str], margin: float | None, correction: str | None
 ) -> pd.DataFrame:
     """The comparisons with Holm's p-values over their families, and with equivalence and outcome where there is a
     margin (``contrasts``)."""
@@ -257,18 +250,18 @@ def decided(
     if margin is not None:
         if not margin > 0:
             raise BadInput(f"expected a margin above 0, got {margin}")
-        distance = margin - found["difference"].abs()
-        tails = [_tail(*row) for row in zip(distance, found["se"], found["df"], strict=True)]
-        found = found.assign(p_equivalent=tails)
-    for name in [name for name in ("p", "p_equivalent") if name in found and correction]:
-        parts = [part for _, part in found.groupby([*family], sort=False)] if family else [found]
+        distance = margin - table["difference"].abs()
+        tails = [tail(*row) for row in zip(distance, table["se"], table["df"], strict=True)]
+        table = table.assign(p_equivalent=tails)
+    for name in [name for name in ("p", "p_equivalent") if name in table and correction]:
+        parts = [part for _, part in table.groupby([*family], sort=False)] if family else [table]
         adjusted = pd.concat(pd.Series(holm(part[name], _size(part, planned)), part.index) for part in parts)
-        found.insert(found.columns.get_loc(name) + 1, f"{name}_holm", adjusted)
+        table.insert(table.columns.get_loc(name) + 1, f"{name}_holm", adjusted)
     if margin is not None:
-        different, same = (found[f"{name}{'_holm' * bool(correction)}"] < ALPHA for name in ("p", "p_equivalent"))
-        side = np.where(found["difference"] < 0, "lower", "higher")
-        found["outcome"] = np.select([different, same], [side, "equivalent"], "undecided")
-    return found[[*(name for name in found if name != "status"), "status"]]
+        different, same = (table[f"{name}{'_holm' * bool(correction)}"] < ALPHA for name in ("p", "p_equivalent"))
+        side = np.where(table["difference"] < 0, "lower", "higher")
+        table["outcome"] = np.select([different, same], [side, "equivalent"], "undecided")
+    return table[[*(name for name in table if name != "status"), "status"]]
 
 
 def _size(family: pd.DataFrame, planned: Planned) -> int:
@@ -277,7 +270,7 @@ def _size(family: pd.DataFrame, planned: Planned) -> int:
     return max(planned or 0, made) if planned is None or isinstance(planned, int) else len(family)
 
 
-def told(cell: Cell) -> str:
+def name_of(cell: Cell) -> str:
     """A group and level for people."""
     return ", ".join(map(str, cell))
 

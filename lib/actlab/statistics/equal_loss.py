@@ -1,131 +1,253 @@
-"""Pair metrics (total variation, ...) of arms compared at equal validation loss: interpolation, jackknife, equivalence.
+"""Pair metrics (total variation, ...) of arms compared at equal validation loss: the registered procedure of the
+confirmatory study, over tidy tables; below it the same over arrays.
 
 A pair metric moves with the loss, and the loss at a fixed step with the speed of learning.
-Here every arm is read where its mean loss is the same.
+Here every arm of a group is read where its mean loss is the same.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
-from actlab.errors import BadInput
-from actlab.statistics.estimate import Array, Estimate
-from actlab.statistics.means import jackknifed
+from actlab.statistics.contrasts import (
+    DIFFERENCE,
+    Cell,
+    Columns,
+    Planned,
+    cells_of,
+    decided,
+    jackknife,
+    known_name,
+    names_of,
+    refuse_several,
+)
+from actlab.statistics.estimate import Array
+from actlab.statistics.means import omissions
 
 Indices = NDArray[np.intp]
-METHOD = "at equal loss, jackknife over seeds"
+
+
+def equal_loss(
+    curves: pd.DataFrame,
+    pairs: pd.DataFrame,
+    metric: str = "total_variation",
+    by: Columns = ("model",),
+    factor: str = "activation",
+    reference: Hashable = "relu",
+    share: float = 0.0,
+    exclude_above: float | None = None,
+    planned: Planned = None,
+    family: Columns = (),
+    margin: float | None = None,
+) -> pd.DataFrame:
+    """Each level of a factor minus the reference, each read at the loss that all of its group reach.
+
+    >>> curves, along = actlab.load_curves("answer"), actlab.load_pairs("answer", of="along")
+    >>> bigram = actlab.load_baselines("answer").loc["bigram", "val_loss"]
+    >>> equal_loss(curves, along, exclude_above=bigram, margin=0.005)
+
+    The loss, the reading and the runs: as of ``at_equal_loss``.  The jackknife leaves one run out of all arms of the
+    group and repeats everything, the choice of the loss too; t with M - 1 degrees of freedom.  Simulated (two arms of
+    different speeds whose metric is one function of the loss, or two that are 0.01 apart; 6 and 11 evaluations; 1,000
+    repeats each): false alarms 4 to 5% at three seeds, 3% at five, 5 to 6% at ten (nominal 5%, Monte-Carlo error 0.7),
+    coverage of the difference 95 to 97%.  Six arms of ten shared seeds, 17 evaluations, 4,000 repeats: 2 to 5% at 5%,
+    and 0.03 to 0.14% at 0.17%, Holm's first step of 30 (equal or different speeds, a steep metric, lognormal seed
+    effects, seeds that leave a plateau at different steps).
+
+    Args:
+        curves, pairs, metric, by, factor, share, exclude_above: as of ``at_equal_loss``.
+        reference, planned, family, margin: as of ``contrasts``.
+
+    Returns:
+        A row a comparison, with the columns of ``contrasts`` and ``loss``, at which the group is read (nats);
+        ``status`` may also be *excluded* (this arm or the reference is), or *not read* (the arm, or one of its
+        jackknife's, begins below the loss).
+    """
+    by = names_of(by)
+    arms, status = _arms(curves, pairs, metric, by, factor, exclude_above)
+    every = dict.fromkeys(curves[[*by, factor]].itertuples(index=False, name=None))
+    known_name(f"level of {factor}", reference, {cell[-1] for cell in every})
+    values = dict(iter(_at_equal_loss(arms, share).groupby("cell", sort=False)))
+
+    def difference(mine: Cell, theirs: Cell) -> list[Any]:
+        if absent := {mine, theirs} - {*values}:
+            why = "excluded" if all(status.get(cell) == "excluded" for cell in absent) else "missing"
+            return [0, *[math.nan] * len(DIFFERENCE), why]
+        estimate, baseline = (values[cell]["value"].to_numpy() for cell in (mine, theirs))
+        n, *rest = jackknife(estimate - baseline)
+        short = "not read" if n > 2 else "diverged" if {mine, theirs} & {*status} else "too few"
+        why = short if math.isnan(rest[-1]) else "ok"
+        return [int(n), baseline[0], estimate[0], *rest, values[mine]["loss"].iloc[0], why]
+
+    cells = cells_of(every, reference, planned)
+    rows = [[*cell, *difference(cell, (*cell[:-1], reference))] for cell in cells]
+    table = pd.DataFrame(rows, columns=[*by, factor, *DIFFERENCE, "loss", "status"])
+    return decided(table, planned, names_of(family), margin, "holm")
+
+
+def at_equal_loss(
+    curves: pd.DataFrame,
+    pairs: pd.DataFrame,
+    metric: str = "total_variation",
+    by: Columns = ("model",),
+    factor: str = "activation",
+    share: float = 0.0,
+    exclude_above: float | None = None,
+    across: bool = False,
+    equal_seeds: bool = False,
+) -> pd.DataFrame:
+    """The mean over pairs of each arm at the loss that all arms of its group reach; and again without each run, for
+    the ``jackknife`` of anything that is computed of these values.
+
+    The loss: the highest of the arms' mean final losses.  An arm is read by linear interpolation of its mean over
+    pairs, on its mean loss over runs, between the first evaluation at or below that loss and the one before.
+
+    Args:
+        curves: a row a run and evaluation: ``trial``, ``iteration``, ``val_loss`` (``load_curves``).
+        pairs: a row a pair and evaluation: ``first``, ``second``, ``iteration`` and the metric (``load_pairs`` of
+            *along*); only evaluations in both tables count.
+        metric: column of ``pairs``.
+        by: columns whose values make a group.
+        factor: column whose levels are compared within a group.
+        share: of the way from that loss (0) up to the lowest of the arms' mean first losses (1): another moment.
+        exclude_above: arms whose mean final loss is not below it are left out (an arm that does not learn would set
+            the loss): the loss of a table of bigrams, say.
+        across: use the same runs in all groups, those that every arm has; else those that the group's arms have.
+        equal_seeds: of pairs of runs whose own losses are equal there, and not only the arms' means (analysis of
+            covariance: a line for each arm through its pairs, metric against distance of their losses).
+
+    Returns:
+        A row an arm and omission: the group, the level, ``left_out`` (the run; empty where none is), ``value``
+        (unit of the metric; NaN for an arm that begins below the loss, or fewer than two runs) and ``loss`` (nats).
+    """
+    by = names_of(by)
+    arms, _ = _arms(curves, pairs, metric, by, factor, exclude_above)
+    table = _at_equal_loss(arms, share, across, equal_seeds)
+    cells = pd.DataFrame(table.pop("cell").tolist(), columns=[*by, factor])
+    return pd.concat([cells, table], axis=1)
+
+
+def _at_equal_loss(
+    arms: Mapping[Cell, Curves], share: float, across: bool = False, equal_seeds: bool = False
+) -> pd.DataFrame:
+    """What ``at_equal_loss`` gives, with (*group, level) in the column ``cell``."""
+    rows = []
+    for group in dict.fromkeys(cell[:-1] for cell in arms):
+        curves = {cell: arm for cell, arm in arms.items() if cell[:-1] == group}
+        runs = shared_runs((arms if across else curves).values())
+        labels = ["", *next(iter(curves.values())).labels[runs]]
+        values, losses = at_level([*curves.values()], runs, share, equal_seeds)
+        for label, of_arms, loss in zip(labels, values, losses, strict=True):
+            rows += [[cell, label, value, loss] for cell, value in zip(curves, of_arms, strict=True)]
+    return pd.DataFrame(rows, columns=["cell", "left_out", "value", "loss"])
+
+
+def _arms(
+    curves: pd.DataFrame, pairs: pd.DataFrame, metric: str, by: Sequence[str], factor: str, highest: float | None
+) -> tuple[dict[Cell, Curves], dict[Cell, str]]:
+    """((*group, level) -> its training; (*group, level) -> *excluded*, or *diverged* where a run has no loss)."""
+    for table, names in ((curves, ("trial", "iteration", "val_loss")), (pairs, ("first", "iteration", metric))):
+        for name in (*by, factor, *names):
+            known_name("column", name, table.columns)
+    labels = pd.Index(curves["trial"].unique()).sort_values()
+    along: dict[Any, pd.DataFrame] = dict(iter(pairs.groupby([*by, factor], sort=False, dropna=False)))
+    arms: dict[Cell, Curves] = {}
+    status: dict[Cell, str] = {}
+    for cell, rows in curves.groupby([*by, factor], sort=False, dropna=False):
+        refuse_several(rows, len(rows[["iteration", "trial"]].drop_duplicates()), cell)
+        losses = rows.pivot(index="iteration", columns="trial", values="val_loss")
+        if highest is not None and not losses.iloc[-1].mean() < highest:
+            status[cell] = "excluded"
+        elif cell in along:
+            known = along[cell][along[cell][["first", "second"]].isin(labels).all(axis=1)]
+            wide = known.pivot(index="iteration", columns=["first", "second"], values=metric)
+            losses, wide = losses.align(wide, join="inner", axis=0)
+            if losses.isna().any(axis=None):
+                status[cell] = "diverged"
+            i, j = (labels.get_indexer(wide.columns.get_level_values(side)) for side in ("first", "second"))
+            matrix = np.full((len(wide), len(labels), len(labels)), math.nan)
+            matrix[:, i, j] = matrix[:, j, i] = wide.to_numpy()
+            arms[cell] = Curves(losses.reindex(columns=labels).to_numpy(), matrix, labels.to_numpy())
+    return arms, status
 
 
 @dataclass(frozen=True)
 class Curves:
-    """One arm's training: E evaluations in their order, M trials in the order of the seeds; NaN: no such trial."""
+    """One arm's training: E evaluations in their order, M runs in an order that arms share; NaN: no such run."""
 
     losses: Array
     """(E, M) validation loss, nats; lower is better."""
     pairs: Array
-    """(E, M, M) symmetric: the metric between two trials; lower is more reproducible; the diagonal is not read."""
+    """(E, M, M) symmetric: the metric between two runs; lower is more reproducible; the diagonal is not read."""
+    labels: NDArray[Any]
+    """(M,) of the runs."""
 
-    def means(self, seeds: Indices | None = None) -> tuple[Array, Array]:
-        """(E,) mean loss over trials, all that have it at every evaluation unless given, and (E,) mean metric over
-        their pairs."""
-        seeds = shared_seeds([self]) if seeds is None else seeds
-        i, j = np.triu_indices(len(seeds), 1)
-        return self.losses[:, seeds].mean(axis=1), self.pairs[:, seeds[i], seeds[j]].mean(axis=1)
+    def means(self, runs: Indices) -> tuple[Array, Array]:
+        """(E,) mean loss over these runs, and (E,) mean metric over their pairs."""
+        i, j = np.triu_indices(len(runs), 1)
+        return self.losses[:, runs].mean(axis=1), self.pairs[:, runs[i], runs[j]].mean(axis=1)
 
-    def between_equals(self, seeds: Indices, at: float) -> float:
-        """The metric at a mean loss, of pairs of these trials whose own losses are equal: of a line through the pairs,
+    def between_equals(self, runs: Indices, level: float) -> float:
+        """The metric at a mean loss, of pairs of these runs whose own losses are equal: of a line through the pairs,
         metric against distance of the losses, its value at distance 0."""
-        (i, j), losses = np.triu_indices(len(seeds), 1), self.losses[:, seeds]
-        both = np.abs(losses[:, i] - losses[:, j]), self.pairs[:, seeds[i], seeds[j]]
-        x, y = (interpolated(losses.mean(axis=1), values, at) for values in both)
+        (i, j), losses = np.triu_indices(len(runs), 1), self.losses[:, runs]
+        both = np.abs(losses[:, i] - losses[:, j]), self.pairs[:, runs[i], runs[j]]
+        x, y = (interpolated(losses.mean(axis=1), values, level) for values in both)
         return float(y.mean() - np.cov(x, y)[0, 1] / x.var(ddof=1) * x.mean())
 
 
-@dataclass(frozen=True)
-class EqualLoss:
-    """Arms at one validation loss; every number rests on the seeds that all arms have, and ``n`` counts them."""
-
-    loss: float
-    """Validation loss at which the arms are read, nats."""
-    values: dict[str, Estimate]
-    """The metric of each arm there; NaN for an arm that was never above the level."""
-    differences: dict[str, Estimate]
-    """Each other arm minus the reference, by shared seeds; below 0: more reproducible than the reference."""
+def shared_runs(arms: Iterable[Curves]) -> Indices:
+    """The runs that every one of at least one arm has at every evaluation."""
+    return np.flatnonzero(~np.isnan(np.vstack([arm.losses for arm in arms])).any(axis=0))
 
 
-def equal_loss(arms: Mapping[str, Curves], reference: str, earlier: float = 0.0) -> EqualLoss:
-    """Each arm's mean over pairs at the loss that all arms reach, and its difference from the reference arm's.
+def at_level(
+    arms: Sequence[Curves], runs: Indices, share: float = 0.0, equal_seeds: bool = False
+) -> tuple[Array, Array]:
+    """((1 + M, A) metric of each arm at the level, of these M runs and then without each of them; (1 + M,) the level);
+    NaN for an arm that begins below it, or fewer than two runs. ``share``, ``equal_seeds``: as of
+    ``at_equal_loss``."""
+    values, levels = np.full((1 + len(runs), len(arms)), math.nan), np.full(1 + len(runs), math.nan)
+    for row, kept in enumerate(omissions(runs)):
+        if len(kept) > 1:
+            means = [arm.means(kept) for arm in arms]
+            last = max(losses[-1] for losses, _ in means)
+            level = last + share * (min(losses[0] for losses, _ in means) - last) if share else last
+            levels[row] = level
+            values[row] = (
+                [arm.between_equals(kept, level) for arm in arms]
+                if equal_seeds
+                else [interpolated(losses, metric, level) for losses, metric in means]
+            )
+    return values, levels
 
-    The loss: the highest of the arms' mean final losses.  An arm is read by linear interpolation of its mean over
-    pairs, on its mean loss over trials, between the first evaluation at or below that loss and the one before.
-    Intervals: a jackknife that leaves one seed out of all arms and repeats everything, the choice of the loss too;
-    t with M - 1 degrees of freedom.  Simulated (two arms of different speeds whose metric is one function of the
-    loss, or two that are 0.01 apart; 6 and 11 evaluations; 1,000 repeats each): false alarms 4 to 5% at three seeds,
-    3% at five, 5 to 6% at ten (nominal 5%, Monte-Carlo error 0.7), coverage of the difference 95 to 97%.  Six arms of
-    ten shared seeds, 17 evaluations, 4,000 repeats: 2 to 5% at 5%, and 0.03 to 0.14% at 0.17%, Holm's first step of 30
-    (equal or different speeds, a steep metric, lognormal seed effects, seeds that leave a plateau at different steps).
-    An arm that does not learn would set the loss: leave it out before.
+
+def interpolated(losses: Array, values: Array, level: float) -> Array:
+    """The (E, ...) values where the (E,) losses first come down to a level; NaN: they begin below, or never do."""
+    below = losses <= level
+    if not below.any() or losses[0] < level:
+        return np.full(values.shape[1:], math.nan)
+    after = int(below.argmax())
+    share = (level - losses[after]) / (losses[after - 1] - losses[after]) if after else 0.0
+    return np.asarray(values[after] + share * (values[after - 1] - values[after]))
+
+
+def at_loss(losses: ArrayLike, values: ArrayLike, loss: float) -> tuple[float, bool]:
+    """What a training had where its loss first came down to ``loss``: (by linear interpolation, False); where none of
+    its evaluations is so low (by a line through the last three, True: an extrapolation).
 
     Args:
-        arms: name -> curves, of the same M seeds in the same order; evaluations may differ from arm to arm.
-        reference: name of the arm with which the others are compared.
-        earlier: share of the way from that loss (0) up to the lowest of the arms' mean first losses (1): another
-            moment.
-
-    Returns:
-        Estimates in the unit of the pairs; no value below two seeds that every arm has, no interval below three.
-
-    Raises:
-        BadInput: arms with different numbers of seeds, or one evaluation only.
+        losses, values: (E,) each, at the evaluations in their order.
+        loss: nats, below the first.
     """
-    shapes = [arm.losses.shape for arm in arms.values()]
-    if len({seeds for _, seeds in shapes}) > 1 or min(shapes)[0] < 2:
-        raise BadInput(f"expected arms of the same seeds with at least two evaluations, got shapes (E, M) {shapes}")
-    seeds = shared_seeds(arms.values())
-    value, loss = read_at(arms, seeds, earlier)
-    left_out = [read_at(arms, np.delete(seeds, i), earlier)[0] for i in range(len(seeds))]
-    read = np.array([value, *left_out])  # (1 + M, A)
-
-    def jackknives(columns: Array) -> dict[str, Estimate]:
-        return {name: jackknifed(of[0], of[1:], METHOD) for name, of in zip(arms, columns.T, strict=True)}
-
-    differences = jackknives(read - read[:, [list(arms).index(reference)]])
-    del differences[reference]
-    return EqualLoss(loss, jackknives(read), differences)
-
-
-def shared_seeds(arms: Iterable[Curves]) -> Indices:
-    """The seeds that every one of the arms has done; none without an arm."""
-    losses = [arm.losses for arm in arms]
-    return np.flatnonzero(~np.isnan(np.vstack(losses)).any(axis=0)) if losses else np.arange(0)
-
-
-def read_at(
-    arms: Mapping[Any, Curves], seeds: Indices, earlier: float = 0.0, equal_seeds: bool = False
-) -> tuple[Array, float]:
-    """((A,) metric of the trials of these seeds alone at the level, the level); NaN for an arm that begins below it;
-    ``equal_seeds``: of pairs whose own losses are equal."""
-    if len(seeds) < 2:
-        return np.full(len(arms), np.nan), math.nan
-    curves = [arm.means(seeds) for arm in arms.values()]
-    last = max(losses[-1] for losses, _ in curves)
-    at = last + earlier * (min(losses[0] for losses, _ in curves) - last) if earlier else last
-    if equal_seeds:
-        return np.array([arm.between_equals(seeds, at) for arm in arms.values()]), float(at)
-    return np.array([interpolated(losses, pairs, at) for losses, pairs in curves]), float(at)
-
-
-def interpolated(losses: Array, pairs: Array, at: float) -> Array:
-    """The (E, ...) metric where the (E,) losses first come down to ``at``; NaN: they begin below, or never do."""
-    below = losses <= at
-    if not below.any() or losses[0] < at:
-        return np.full(pairs.shape[1:], math.nan)
-    after = int(below.argmax())
-    share = (at - losses[after]) / (losses[after - 1] - losses[after]) if after else 0.0
-    return np.asarray(pairs[after] + share * (pairs[after - 1] - pairs[after]))
+    x, y = np.asarray(losses, dtype=float), np.asarray(values, dtype=float)
+    if (x <= loss).any():
+        return float(interpolated(x, y, loss)), False
+    return float(np.polyval(np.polyfit(x[-3:], y[-3:], 1), loss)), True

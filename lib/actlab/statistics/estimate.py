@@ -29,7 +29,6 @@ class Estimate:
     low: float
     high: float
     n: int
-    method: str
 
     @property
     def error(self) -> float:
@@ -42,10 +41,7 @@ class Estimate:
         1 where there is no interval (nothing is known, so nothing is excluded); an interval of no width leaves 0 at
         any distance.
         """
-        error = self.error
-        if math.isnan(error):
-            return 1.0
-        return float(special.stdtr(self.n - 1, -distance / error)) if error else float(distance <= 0)
+        return 1.0 if math.isnan(self.error) else tail(distance, self.error, self.n - 1)
 
     def p_value(self) -> float:
         """Two-sided p-value of 0."""
@@ -62,10 +58,9 @@ class Estimate:
         return value < self.low or value > self.high
 
 
-def trials(values: ArrayLike) -> Array:
-    """(n,) the trials that are there: ``values`` without NaN."""
-    array = finite(values)
-    return array[~np.isnan(array)]
+def tail(distance: float, error: float, df: float) -> float:
+    """One-sided p-value (t) of a point so far outside an estimate with a standard error; NaN without one."""
+    return float(special.stdtr(df, -distance / error)) if error else float(distance <= 0)
 
 
 def finite(values: ArrayLike) -> Array:
@@ -76,11 +71,11 @@ def finite(values: ArrayLike) -> Array:
     return array
 
 
-def t_interval(value: float, error: float, n: int, method: str) -> Estimate:
+def t_interval(value: float, error: float, n: int) -> Estimate:
     """``value`` +- t quantile with n - 1 degrees of freedom x ``error`` (a standard error); NaN limits where the error
     is NaN."""
     reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error if n > 1 else math.nan
-    return Estimate(value, value - reach, value + reach, n, method)
+    return Estimate(value, value - reach, value + reach, n)
 
 
 def log_limits(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[Any, Any]:

@@ -1,5 +1,5 @@
-"""Means with intervals over trials: of single values (t), of pairwise values (U-statistics, jackknife), paired
-differences, coefficient of variation, rank correlation, the expected best of some draws.
+"""Means with intervals over trials: of single values (t), of pairwise values (U-statistics, jackknife), coefficient of
+variation, rank correlation, the expected best of some draws.
 
 Trials are independent; pairs of trials are not, for they share trials.  NaN marks a trial that is missing or diverged:
 it is left out, ``n`` says how many remain, and nothing is put in its place (the result then speaks of the trials that
@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from actlab.statistics.estimate import Array, Estimate, finite, t_interval, trials
+from actlab.statistics.estimate import Array, Estimate, finite, t_interval
 
 Chosen = NDArray[Any]
 
@@ -35,24 +34,11 @@ def mean_interval(values: ArrayLike) -> Estimate:
     Raises:
         BadInput: an infinite value.
     """
-    present = trials(values)
+    array = finite(values)
+    present = array[~np.isnan(array)]
     n = len(present)
     error = float(present.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    return t_interval(float(present.mean()) if n else math.nan, error, n, "t interval over trials")
-
-
-def paired_difference(a: ArrayLike, b: ArrayLike) -> Estimate:
-    """Mean of a - b over trials that share seeds, and its 95% t interval, exact where the differences are
-    normal: positive where ``a`` is larger.
-
-    Args:
-        a: (n,) one number per seed, NaN where missing.
-        b: (n,) the same seeds in the same order; a seed counts only where both arms have it.
-
-    Returns:
-        An estimate in the unit of ``a``; ``n`` is the number of shared seeds.
-    """
-    return replace(mean_interval(np.subtract(a, b)), method="t interval over shared seeds")
+    return t_interval(float(present.mean()) if n else math.nan, error, n)
 
 
 def pair_mean(matrix: ArrayLike) -> Estimate:
@@ -66,6 +52,9 @@ def pair_mean(matrix: ArrayLike) -> Estimate:
     their scales are lognormal with a standard deviation of 0.5 and 1, 82 to 86% for one squared difference; on a
     logarithmic scale (``log_limits``) these are 95, 92 to 94, 86 to 88, 92 to 98%.  Where one trial in ten
     differs from the rest no interval helps (27, 42, 64%): see ``estimate.few_differ``.
+
+    A U-statistic is linear in its kernel: of arms that share seeds the difference of the matrices has the difference
+    of the means, and the jackknife leaves a seed out of both.
 
     Args:
         matrix: (M, M) symmetric, one value per pair (a prediction difference, say); the diagonal is not read; NaN on
@@ -82,24 +71,7 @@ def pair_mean(matrix: ArrayLike) -> Estimate:
     n, total = len(values), values.sum()
     with np.errstate(invalid="ignore"):  # 0 / 0: there is no pair, or none without a trial
         left_out = (total - 2 * values.sum(axis=1)) / ((n - 1) * (n - 2))
-        return jackknifed(total / (n * (n - 1)), left_out)
-
-
-def pair_mean_difference(matrix_a: ArrayLike, matrix_b: ArrayLike) -> Estimate:
-    """Difference of two means over pairs, a - b, whose trials share seeds; the jackknife leaves seed i out of both
-    arms.
-
-    A U-statistic is linear in its kernel, so this is ``pair_mean`` of the difference of the matrices, with its claim.
-
-    Args:
-        matrix_a: (M, M) as for ``pair_mean``.
-        matrix_b: (M, M) the same seeds in the same order; a seed counts only where both arms have it.
-
-    Returns:
-        An estimate in the unit of the matrices; ``n`` is the number of shared seeds.
-    """
-    difference = pair_mean(np.subtract(matrix_a, matrix_b))
-    return replace(difference, method="jackknife of the difference over shared seeds")
+        return jackknifed([total / (n * (n - 1)), *left_out])
 
 
 def pair_values(matrix: ArrayLike) -> Array:
@@ -111,25 +83,22 @@ def pair_values(matrix: ArrayLike) -> Array:
     return array[np.ix_(keep, keep)]
 
 
-def jackknifed(value: float, left_out: Array, method: str = "jackknife over trials") -> Estimate:
-    """``value`` with a t interval of the standard error sqrt((M - 1) / M sum_i (U_(-i) - mean)^2) (Tukey 1958).
+def jackknifed(values: ArrayLike) -> Estimate:
+    """A statistic with a t interval of the standard error sqrt((M - 1) / M sum_i (U_(-i) - mean)^2) (Tukey 1958).
 
     Args:
-        value: of all M trials.
-        left_out: (M,) the same without trial i; no interval below three, or where one is NaN.
-        method: named in the estimate.
+        values: (1 + M,) of all M trials, then without one trial each; no interval below three, or where one is NaN.
     """
-    n = len(left_out)
+    value, *rest = np.asarray(values, dtype=np.float64)
+    left_out, n = np.array(rest), len(rest)
     error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 2 else math.nan
-    return t_interval(float(value), error, n, method)
+    return t_interval(float(value), error, n)
 
 
-def jackknife(statistic: Callable[[Chosen], float], chosen: Chosen) -> Estimate:
-    """A statistic of some trials (their places or names), with an interval that leaves one of them at a time out of
-    whatever the statistic reads; no value below two trials, no interval below three."""
-    n = len(chosen)
-    left_out = [statistic(np.delete(chosen, i)) for i in range(n)] if n > 2 else [math.nan] * n
-    return jackknifed(statistic(chosen) if n > 1 else math.nan, np.array(left_out), method="jackknife over seeds")
+def omissions(chosen: Chosen) -> Iterator[Chosen]:
+    """Some trials (their places or names), then the same without each of them: those of ``jackknifed``."""
+    yield chosen
+    yield from (np.delete(chosen, i) for i in range(len(chosen)))
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float:

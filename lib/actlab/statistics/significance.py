@@ -38,13 +38,10 @@ def holm(p_values: ArrayLike, planned: int = 0) -> Array:
     return adjusted
 
 
-def adjusted(found: Mapping[Key, Estimate], planned: int = 0) -> dict[Key, tuple[Estimate, float]]:
-    """Each difference of a family with its p-value, adjusted by Holm over all of them.
-
-    ``planned``: how many comparisons the family has where its plan says so; those without a record count as p = 1.
-    """
-    p_values = holm([estimate.p_value() for estimate in found.values()], planned)
-    return {key: (estimate, p) for (key, estimate), p in zip(found.items(), p_values.tolist(), strict=True)}
+def adjusted(family: Mapping[Key, Estimate]) -> dict[Key, tuple[Estimate, float]]:
+    """Each difference of a family with its p-value, adjusted by Holm over all of them."""
+    p_values = holm([estimate.p_value() for estimate in family.values()])
+    return {key: (estimate, p) for (key, estimate), p in zip(family.items(), p_values.tolist(), strict=True)}
 
 
 def power_two_sample(effect: float, n: int) -> float:

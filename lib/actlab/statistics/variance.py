@@ -11,7 +11,6 @@ from scipy import special
 from actlab.statistics.estimate import LEVEL, Array, Estimate, finite
 
 DRAWS = 5_000
-METHOD = "two-way omega squared, generalised interval"
 
 
 def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
@@ -40,7 +39,7 @@ def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
     array = finite(table)
     array = array[~np.isnan(array).any(axis=1)]
     seeds, arms = array.shape
-    degrees, unknown = (arms - 1) * (seeds - 1), Estimate(math.nan, math.nan, math.nan, seeds, METHOD)
+    degrees, unknown = (arms - 1) * (seeds - 1), Estimate(math.nan, math.nan, math.nan, seeds)
     if degrees < 1:
         return unknown
     by_seed, by_arm = array.mean(axis=1, keepdims=True), array.mean(axis=0)
@@ -53,7 +52,7 @@ def block_share(table: ArrayLike, generator: np.random.Generator) -> Estimate:
     excess = noncentrality(between / drawn, arms - 1, generator) * drawn
     shares = share(excess, shared / generator.chisquare(seeds - 1, DRAWS), drawn, seeds, arms)
     low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(float(value), float(low), float(high), seeds, METHOD)
+    return Estimate(float(value), float(low), float(high), seeds)
 
 
 def share(excess: Array | float, by_seed: Array | float, error: Array, seeds: int, arms: int) -> Array:

@@ -19,7 +19,7 @@ from torch import Tensor
 from actlab import metrics, paths
 from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, UnknownName
-from actlab.records import repro, settings, store
+from actlab.records import arm_results, settings, store
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
 from actlab.study.load_model import check_here, results_of, seconds_of, specification
@@ -251,5 +251,5 @@ def _floor(outcome: store.Record) -> str:
     told = [(settings.cell_of(r), settings.named(r, names)) if settings.kind_of(r) else () for r in records]
     mine = [place for r, place in zip(records, told, strict=True) if r.get("arm") == outcome["arm"]]
     floors = [r for r, place in zip(records, told, strict=True) if r["kind"] == "floor" and place in mine]
-    moved = [pair["total_variation"] for floor in floors for pair in repro.changed(floor, "nudge").values()]
+    moved = [pair["total_variation"] for floor in floors for pair in arm_results.changed(floor, "nudge").values()]
     return f" (one weight moved by one unit in the last place: {moved[0]:.1e})" if moved else ""

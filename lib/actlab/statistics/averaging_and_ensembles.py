@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from actlab.statistics.at_equal_loss import at_loss
 from actlab.statistics.contrasts import Columns, names_of, without_each
+from actlab.statistics.equal_loss import at_loss
 
 
 def beside_training(

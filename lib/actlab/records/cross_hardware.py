@@ -19,7 +19,7 @@ from actlab.records import store
 from actlab.records.store import Record, canonical
 
 PROCESSOR = ("processor", "generation", "capability")
-"""What of a machine may differ between twins."""
+"""What of a machine may differ between two runs of one trial."""
 TRIAL = ["run", "label", "model", "activation", "scale"]
 
 
@@ -57,21 +57,21 @@ def finished(records: Iterable[Record]) -> list[tuple[Record, Record]]:
     return [(r, t) for r in records if r["kind"] == "trials" for t in r["trials"] if t["status"] == "done"]
 
 
-def load_twins(studies: Sequence[str]) -> pd.DataFrame:
-    """The twins among the trials of some studies and their replays (``twins``).
+def load_cross_hardware(studies: Sequence[str]) -> pd.DataFrame:
+    """The trials of some studies that ran on two kinds of processor, in records or replays (``cross_hardware``).
 
     Raises:
         BadInput: there is none.
     """
     records = [r for study in studies for r in store.load_study(study) if r["kind"] == "trials"]
-    found = twins(records, [replay for study in studies for replay in store.load_replays(study)])
-    if found.empty:
-        said = f"no run of {', '.join(studies)} has a record or replay on a second kind of processor yet"
-        raise BadInput(f"{said}: `actlab replay` on another kind makes them")
-    return found
+    table = cross_hardware(records, [replay for study in studies for replay in store.load_replays(study)])
+    if table.empty:
+        missing = f"no run of {', '.join(studies)} has a record or replay on a second kind of processor yet"
+        raise BadInput(f"{missing}: `actlab replay` on another kind makes them")
+    return table
 
 
-def twins(records: list[Record], replays: Iterable[Record]) -> pd.DataFrame:
+def cross_hardware(records: list[Record], replays: Iterable[Record]) -> pd.DataFrame:
     """A row a trial that was trained on two kinds of processor with the same versions, once in a record and once in
     another record or in a replay, in the order of models and activations: ``processors``, how far the two final
     validation losses lie ``apart``, and ``between_seeds`` the mean distance of two seeds of its arm (nats)."""
@@ -82,10 +82,10 @@ def twins(records: list[Record], replays: Iterable[Record]) -> pd.DataFrame:
         for replay in replays
         if (arm := arms.get((replay["study"], replay["arm"]))) and "val_loss" in replay
     ]
-    found = pd.DataFrame(runs, columns=[*TRIAL, "processor", "versions", "loss", "between_seeds"])
-    found = found.drop_duplicates([*TRIAL, "processor", "versions"])  # the first run on each
-    found["between_seeds"] = found.groupby(TRIAL)["between_seeds"].transform("first")
-    both = found.merge(found, on=[*TRIAL, "versions", "between_seeds"], suffixes=("", "_other"))
+    table = pd.DataFrame(runs, columns=[*TRIAL, "processor", "versions", "loss", "between_seeds"])
+    table = table.drop_duplicates([*TRIAL, "processor", "versions"])  # the first run on each
+    table["between_seeds"] = table.groupby(TRIAL)["between_seeds"].transform("first")
+    both = table.merge(table, on=[*TRIAL, "versions", "between_seeds"], suffixes=("", "_other"))
     both = both[both["processor"] < both["processor_other"]]
     both["processors"] = list(zip(both["processor"], both["processor_other"], strict=True))
     both["apart"], both["other"] = (both["loss"] - both["loss_other"]).abs(), both["activation"] != "relu"

@@ -14,14 +14,7 @@ from actlab.records.labels import of_trials
 from actlab.records.store import Record
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Array, Estimate, few_differ
-from actlab.statistics.means import (
-    Chosen,
-    jackknife,
-    mean_interval,
-    pair_mean,
-    pair_mean_difference,
-    paired_difference,
-)
+from actlab.statistics.means import jackknifed, mean_interval, omissions, pair_mean
 
 
 def matrix(labels: Sequence[str], pairs: Iterable[Record], metric: str) -> Array:
@@ -36,20 +29,14 @@ def matrix(labels: Sequence[str], pairs: Iterable[Record], metric: str) -> Array
     return out
 
 
-def mean_of_pairs(pairs: Iterable[Record], metric: str, kept: Chosen) -> float:
-    """Over the pairs of trials, or of ensembles of some, all of whose trials are kept; NaN where there is none."""
-    found = [pair.get(metric, np.nan) for pair in pairs if {*np.ravel(pair["between"])} <= {*kept}]
-    return float(np.mean(found)) if found else float("nan")
-
-
 def changed(record: Record | None, variant: str) -> dict[int, Record]:
     """Seed -> the pair of its trial and the same seed changed."""
-    found = {}
+    pairs = {}
     for pair in record["reproducibility_metrics"] if record else []:
         seed = pair["between"][1].partition("-")[0]
         if pair["between"] == [seed, f"{seed}-{variant}"]:
-            found[int(seed)] = pair
-    return dict(sorted(found.items()))
+            pairs[int(seed)] = pair
+    return dict(sorted(pairs.items()))
 
 
 @dataclass(frozen=True)
@@ -87,13 +74,13 @@ class ArmResults:
 
     def values(self, metric: str, labels: Iterable[str] | None = None) -> Array:
         """(M,) a trial metric, one value a trial, of all or of those named; NaN for a trial that is not done."""
-        found = {
+        trials = {
             t["label"]: {**t, **t.get("final", {}), "best_val_loss": t.get("best", {}).get("val_loss", np.nan)}
             for t in self.record["trials"]
             if t["status"] == "done"
         }
         chosen = self.labels if labels is None else labels
-        return np.array([found.get(label, {}).get(metric, np.nan) for label in chosen], float)
+        return np.array([trials.get(label, {}).get(metric, np.nan) for label in chosen], float)
 
     def matrix(self, metric: str, labels: Sequence[str] | None = None) -> Array:
         """(M, M) symmetric: a pair metric of every two trials, of all or of those named; NaN where there is none."""
@@ -111,43 +98,36 @@ class ArmResults:
 
     def curves(self, metric: str) -> Curves:
         """Losses and a pair metric at the snapshots, for ``statistics.equal_loss``."""
-        found = self.snapshots.values()
-        losses = [{trial["label"]: trial["val_loss"] for trial in entry["trials"]} for entry in found]
+        snapshots = self.snapshots.values()
+        losses = [{trial["label"]: trial["val_loss"] for trial in entry["trials"]} for entry in snapshots]
         return Curves(
             np.array([[of.get(label, np.nan) for label in self.labels] for of in losses]),
-            np.array([matrix(self.labels, entry["pairs"], metric) for entry in found]),
+            np.array([matrix(self.labels, entry["pairs"], metric) for entry in snapshots]),
+            np.array(self.labels),
         )
 
-    def mean(self, metric: str, seeds: Chosen) -> float:
-        """Of some trials, or over their pairs."""
-        if of_trials(metric):
-            return float(self.values(metric, seeds).mean())
-        return mean_of_pairs(self.record["reproducibility_metrics"], metric, seeds)
+    def measured(self, metric: str, labels: Sequence[str] | None = None) -> Array:
+        """(M,) ``values`` of a trial metric, (M, M) ``matrix`` of any other."""
+        return (self.values if of_trials(metric) else self.matrix)(metric, labels)
 
     def estimate(self, metric: str) -> Estimate:
         """Mean with a 95% interval over trials (t for trial metrics, jackknife over trials for pair metrics)."""
-        return mean_interval(self.values(metric)) if of_trials(metric) else pair_mean(self.matrix(metric))
+        return _mean(self.measured(metric))
 
     def shown(self, metric: str) -> Estimate:
         """The estimate for tables, sentences and error bars: a pair metric's interval on a log scale, or none where too
         few trials differ."""
-        found = self.estimate(metric)
+        estimate = self.estimate(metric)
         if of_trials(metric):
-            return found
-        few = replace(
-            found,
-            low=float("nan"),
-            high=float("nan"),
-        )
+            return estimate
         pairs = self.matrix(metric, self.done)
-        return few if few_differ(pairs[np.triu_indices(len(pairs), 1)]) else found.above_zero()
+        few = few_differ(pairs[np.triu_indices(len(pairs), 1)])
+        return replace(estimate, low=np.nan, high=np.nan) if few else estimate.above_zero()
 
     def minus(self, other: ArmResults, metric: str) -> Estimate:
         """This arm minus another, paired by the seeds that both have."""
         shared = [label for label in self.labels if label in other.labels]
-        if of_trials(metric):
-            return paired_difference(self.values(metric, shared), other.values(metric, shared))
-        return pair_mean_difference(self.matrix(metric, shared), other.matrix(metric, shared))
+        return _mean(self.measured(metric, shared) - other.measured(metric, shared))
 
     def curve(self, name: str) -> pd.DataFrame:
         """What every trial measured while it was trained: a column an iteration, a row a trial; NaN after one that
@@ -159,32 +139,32 @@ class ArmResults:
         return pd.DataFrame(histories).sort_index().T
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Arms by (model, activation), in the studies' own order."""
-
-    arms: dict[tuple[str, str], ArmResults]
-
-    def of_model(self, model: str) -> list[ArmResults]:
-        """The recorded arms of a model."""
-        return [arm for (name, _), arm in self.arms.items() if name == model]
-
-
-def shared(arms: Sequence[ArmResults]) -> Chosen:
-    """The seeds that every one of the arms has done."""
-    return np.array([label for label in arms[0].labels if all(label in arm.done for arm in arms)] if arms else [])
+def _mean(measured: Array) -> Estimate:
+    return mean_interval(measured) if measured.ndim == 1 else pair_mean(measured)
 
 
 def combined(arms: Sequence[ArmResults], metric: str, combine: Callable[[Array], float]) -> Estimate:
     """A function of the (A,) means of several arms that share seeds, with a jackknife that leaves one seed at a time
     out of all of them; NaN below two seeds that every arm has done."""
-    return jackknife(lambda seeds: combine(np.array([arm.mean(metric, seeds) for arm in arms])), shared(arms))
+    shared = [label for label in arms[0].labels if all(label in arm.done for arm in arms)]
+    measured = [arm.measured(metric, shared) for arm in arms]
+
+    def mean(of: Array, runs: Array) -> float:
+        return float(of[runs].mean() if of.ndim == 1 else of[np.ix_(runs, runs)][np.triu_indices(len(runs), 1)].mean())
+
+    return jackknifed(
+        [
+            combine(np.array([mean(of, runs) for of in measured])) if len(runs) > 1 else np.nan
+            for runs in omissions(np.arange(len(shared)))
+        ]
+    )
 
 
-def read(records: Iterable[Record]) -> Grid:
-    """The arms of some records; those that differ in further settings are of models named ``charlm, iterations=6``."""
+def arms_of(records: Iterable[Record]) -> dict[tuple[str, str], ArmResults]:
+    """The arms of some records by (model, activation), in the studies' own order; those that differ in further settings
+    are of models named ``charlm, iterations=6``."""
     main = [record for record in records if record["kind"] == "trials"]
     names = settings.differing(main)
     groups = [", ".join(filter(None, [r["model_name"], settings.named(r, names)])) for r in main]
     arms = {(group, r["activation"]): ArmResults(r, group) for group, r in zip(groups, main, strict=True)}
-    return Grid({cell: arms[cell] for cell in sorted(arms, key=lambda cell: [*map(settings.place, cell)])})
+    return {cell: arms[cell] for cell in sorted(arms, key=lambda cell: [*map(settings.place, cell)])}
