@@ -8,14 +8,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from actlab.figures.plots import heat
-from actlab.figures.primitives import Line, crossed, line, lines, points
+from actlab.figures.plots import forest, heat
+from actlab.figures.primitives import Line, lines
 from actlab.figures.style import KEPT, LOOK, NO_RECORD, as_html, look, looks, svg
-from actlab.statistics.estimate import Estimate
 
 
 def estimate(value):
-    return Estimate(value, value - 0.1, value + 0.1, 3)
+    return {"value": value, "low": value - 0.1, "high": value + 0.1, "n": 3}
+
+
+def points(found, label, **look_of):
+    """A forest of estimates by (panel, row, series); ``None``: not run."""
+    rows = [
+        dict(zip(("panel", "place", "series"), key, strict=True))
+        | (one or estimate(nan) | {"status": "missing", "n": 0})
+        for key, one in found.items()
+    ]
+    return forest(pd.DataFrame(rows), label, "value", "panel", "place", "series", **look_of)
 
 
 FOUND = {("charlm", a, a): estimate(i) for i, a in enumerate(("swiglu", "relu", "gelu"))}
@@ -47,7 +56,9 @@ def test_what_is_missing_or_diverged_is_written_out():
 def test_single_values_hollow_marks_and_a_margin():
     """Singles are drawn as they are, a hollow mark has a white face, a band lies around 0."""
     key = ("charlm", "relu", "relu")
-    (axes,) = points({key: estimate(1)}, "x", singles={key: [0.5, 2]}, hollow=[key], zero=True, margin=0.2).axes
+    (axes,) = points(
+        {key: estimate(1) | {"n": 0}}, "x", singles={key: [0.5, 2]}, filled="n", zero=True, margin=0.2
+    ).axes
     assert sorted(x for one in axes.lines for x in np.atleast_1d(one.get_xdata()) if x in (0.5, 2)) == [0.5, 2]
     assert axes.containers[0].lines[0].get_markerfacecolor() == "white"
     assert [patch.get_width() for patch in axes.patches] == [pytest.approx(0.4)]
@@ -55,8 +66,7 @@ def test_single_values_hollow_marks_and_a_margin():
 
 def test_lines_have_bands_bars_levels_and_marks():
     """A band is the interval; marks have no line; a level has its name."""
-    made = line({1: estimate(2), 2: estimate(3)})
-    assert made == Line([1, 2], [2, 3], [1.9, 2.9], [2.1, 3.1])
+    made = Line([1, 2], [2, 3], [1.9, 2.9], [2.1, 3.1])
     figure = lines({("", "relu"): made}, "step", "loss", levels={"bigram": 2.5})
     (axes,) = figure.axes
     low = axes.collections[0].get_paths()[0].vertices[:, 1].min()
@@ -68,7 +78,7 @@ def test_lines_have_bands_bars_levels_and_marks():
 
 
 def test_marks_alone_have_both_intervals():
-    found = {("charlm", "gelu"): crossed(estimate(1), estimate(2)), ("charlm", "relu"): Line([3], [4])}
+    found = {("charlm", "gelu"): Line([1], [2], [1.9], [2.1], [0.9], [1.1]), ("charlm", "relu"): Line([3], [4])}
     relu, gelu = lines(found, "x", "y", kind="alone").axes[0].containers
     assert [mark.lines[0].get_xydata().tolist() for mark in (relu, gelu)] == [[[3, 4]], [[1, 2]]]
     assert [len(mark.lines[2]) for mark in (relu, gelu)] == [0, 2]
@@ -123,7 +133,7 @@ def test_what_is_drawn_is_kept_as_rows():
     key, missing = ("charlm", "gelu", "gelu"), ("charlm", "relu", "relu")
     rows = KEPT[points({key: estimate(1.0), missing: None}, "loss", singles={key: [0.5]})].splitlines()
     assert rows[0] == "panel,place,series,value,low,high,n"
-    assert rows[1:] == ["charlm,gelu,gelu,1.0,0.9,1.1,3", "charlm,relu,relu,,,,", "charlm,gelu,gelu,0.5,,,"]
+    assert rows[1:] == ["charlm,gelu,gelu,1.0,0.9,1.1,3", "charlm,relu,relu,,,,0", "charlm,gelu,gelu,0.5,,,"]
     drawn = {("", "gelu"): Line([1, 2], [3, 4])}
     assert KEPT[lines(drawn, "x", "y")].splitlines() == ["panel,series,x,y", ",gelu,1,3", ",gelu,2,4"]
 

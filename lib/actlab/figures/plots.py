@@ -3,47 +3,113 @@ level. Tables in, ``Figure`` out; nothing is estimated here."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 from actlab.figures import primitives
-from actlab.figures.primitives import Line
-from actlab.figures.style import canvas, keep, look, styled
-from actlab.statistics.estimate import Estimate
+from actlab.figures.primitives import Line, ordered, panels, reach_of
+from actlab.figures.style import GREY, Look, canvas, in_formula, keep, look, looks, styled
+
+Key = tuple[str, str, str]
+"""Panel, place on the axis of names, series."""
 
 
 def forest(
-    found: pd.DataFrame,
+    table: pd.DataFrame,
     label: str,
     value: str = "difference",
     panel: str = "model",
     row: str = "activation",
     series: str = "",
     filled: str = "",
-    **look_of: Any,
+    *,
+    singles: Mapping[Key, ArrayLike] = MappingProxyType({}),
+    zero: bool = False,
+    margin: float = 0.0,
+    log: bool = False,
+    columns: int = 3,
+    height: float = 0.0,
+    own: Mapping[str, str] = MappingProxyType({}),
 ) -> Figure:
-    """A row a comparison or mean: its ``value`` with ``low`` and ``high`` (95%), in a panel for each ``panel``.
+    """A row a comparison or mean: its ``value`` with ``low`` and ``high`` (95%), in a panel for each ``panel``; what is
+    missing or has diverged (NaN) is written out.
 
     Args:
-        found: of ``contrasts``, ``equal_loss`` or ``means``.
-        label: of the axis, with its unit.
+        table: of ``contrasts``, ``equal_loss`` or ``means``.
+        label: of the axis of values, with its unit.
         value, panel, row: columns; ``panel=""``: one panel.
         series: column whose levels have a colour and marker each; ``row``'s unless given.
         filled: column of truth values: marks without it are hollow (not significant, say).
-        look_of: ``zero``, ``margin``, ``log``, ``columns``, ``height`` of ``primitives.points``.
+        singles: values behind a mark, or alone, as small marks.
+        zero, margin: draw a line at 0; shade so much on both sides of it.
+        log: a logarithmic axis.
+        columns, height: panels beside each other at most; inches of each, by its rows if 0.
+        own: series that are a user's own -> what the legend says of them (``records.settings.own_levels``).
     """
-    estimates: dict[primitives.Key, Estimate | None] = {}
-    hollow = []
-    for one in found.to_dict("records"):
-        key = str(one.get(panel, "")), str(one[row]), str(one[series or row])
-        limits = one.get("low", np.nan), one.get("high", np.nan)
-        estimates[key] = None if one.get("status") == "missing" else Estimate(one[value], *limits, 0)
-        hollow += [key] if filled and not one[filled] else []
-    return primitives.points(estimates, label, hollow=hollow, **look_of)
+    marks = {(str(one.get(panel, "")), str(one[row]), str(one[series or row])): one for one in table.to_dict("records")}
+    behind = {key: np.ravel(np.asarray(values, dtype=float)) for key, values in singles.items()}
+    keys = dict.fromkeys([*marks, *behind])
+    names = ordered(name for *_, name in keys)
+    style_of = looks(names)
+    places = {one: ordered(place for where, place, _ in keys if where == one) for one, *_ in keys}
+
+    def draw_key(axes: Axes, at: float, key: Key) -> None:
+        name, values = key[2], behind.get(key, np.array([]))
+        label = in_formula(name, own) if name in own or name not in key[:2] else "_"
+        style: dict[str, Any] = {"color": _shade(name, names, style_of), "label": label}
+        beside = at + 0.04 * (np.arange(len(values)) - (len(values) - 1) / 2)
+        axes.plot(values, beside, ".", markersize=5, alpha=0.7, **style)
+        if (one := marks.get(key)) is None:
+            return
+        if one.get("status") == "missing" or np.isnan(one[value]):
+            why = "not run" if one.get("status") == "missing" else "diverged"
+            axes.text(0.02, at, why, fontsize=9, va="center", transform=axes.get_yaxis_transform())
+        else:
+            style |= {"markerfacecolor": "white"} if filled and not one[filled] else {}
+            reach = reach_of([one[value]], [one.get("low", np.nan)], [one.get("high", np.nan)])
+            axes.errorbar(one[value], at, xerr=reach, fmt=style_of[name][1], **style)
+
+    def draw(axes: Axes, where: str) -> None:
+        for i, place in enumerate(places[where]):
+            here = [key for name in names if (key := (where, place, name)) in keys]
+            for j, key in enumerate(here):  # beside each other; all in the same order
+                draw_key(axes, i + (j - (len(here) - 1) / 2) * 0.7 / max(len(here), 4), key)
+        axes.set_yticks(range(len(places[where])), places[where], fontsize=9)
+        axes.set_ylim(len(places[where]) - 0.4, -0.6)  # from the top
+        axes.grid(axis="y", visible=False)
+        if zero:
+            axes.axvline(0, color=GREY, linewidth=0.8)
+        if margin:
+            axes.axvspan(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
+        if log:
+            axes.set_xscale("log")
+        else:
+            axes.locator_params(axis="x", nbins=4)
+
+    height = height or max(1, 0.3 + 0.21 * max(map(len, places.values()), default=0))
+    same = len({tuple(rows) for rows in places.values()}) == 1
+    numbers = [
+        (key, {"value": one[value]} | {name: one.get(name) for name in ("low", "high", "n")})
+        for key, one in marks.items()
+    ]
+    numbers += [(key, {"value": number}) for key, values in behind.items() for number in values]
+    rows = [dict(zip(("panel", "place", "series"), key, strict=True)) | of for key, of in numbers]
+    return keep(panels(places, draw, label, "", columns, height, same), rows)
+
+
+def _shade(name: str, names: Sequence[str], style_of: Mapping[str, Look]) -> Any:
+    """The name's own colour; of numbers, by their order."""
+    if not all(each.replace(".", "").isdigit() for each in names):
+        return style_of[name][0]
+    return mpl.colormaps["cividis"](names.index(name) / max(len(names) - 1, 1) * 0.85)
 
 
 def curves(
@@ -62,11 +128,11 @@ def curves(
         labels: of the two axes, with their units.
         look_of: ``kind``, ``levels``, ``zero``, ``log``, ``columns``, ``height``, ``share`` of ``primitives.lines``.
     """
-    found = {}
+    drawn = {}
     for (where, name), rows in table.sort_values(x, kind="stable").groupby([panel, series], sort=False):
         limits = [rows[side].to_numpy() if side in rows else None for side in ("low", "high")]
-        found[str(where), str(name)] = Line(rows[x].to_numpy(), rows[y].to_numpy(), *limits)
-    return primitives.lines(found, *labels, **look_of)
+        drawn[str(where), str(name)] = Line(rows[x].to_numpy(), rows[y].to_numpy(), *limits)
+    return primitives.lines(drawn, *labels, **look_of)
 
 
 def heat(table: pd.DataFrame, label: str, words: pd.DataFrame) -> Figure:
@@ -88,10 +154,10 @@ def heat(table: pd.DataFrame, label: str, words: pd.DataFrame) -> Figure:
 
 
 def bars(
-    found: pd.DataFrame, label: str, value: str = "estimate", panel: str = "model", row: str = "activation"
+    table: pd.DataFrame, label: str, value: str = "estimate", panel: str = "model", row: str = "activation"
 ) -> Figure:
     """A bar a level with its interval (``low``, ``high``), a panel for each ``panel``."""
-    groups = [*found.groupby(panel, sort=False)]
+    groups = [*table.groupby(panel, sort=False)]
     across = min(3, len(groups))
     down = -(-len(groups) // across)
     with styled():
@@ -105,4 +171,4 @@ def bars(
         for axes in every[len(groups) :]:
             axes.set_axis_off()
         figure.supylabel(label, fontsize=10)
-    return keep(figure, found.to_dict("records"))
+    return keep(figure, table.to_dict("records"))

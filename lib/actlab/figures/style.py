@@ -62,17 +62,17 @@ def look(name: str) -> Look:
     return looks([name])[name]
 
 
-def in_formula(name: str, about: str) -> str:
-    """A user's own level for a legend: its name, its formula as matplotlib sets it (as it is, where it cannot), its
-    hash; ``about``: as ``records.settings.own_levels`` has it."""
-    formula, _, own = about.rpartition("[")
+def in_formula(name: str, own: Mapping[str, str]) -> str:
+    """A level for a legend; of a user's own its name, its formula as matplotlib sets it (as it is, where it cannot),
+    its hash (``own``: as ``records.settings.own_levels`` has them)."""
+    formula, _, version = own.get(name, "").rpartition("[")
     if not (shown := formula.strip()):
-        return f"{name} [{own}"
+        return f"{name} [{version}" if version else name
     simple = re.sub(r"\\[td]?frac(\w)(\w)", r"\\frac{\1}{\2}", shown).replace(r"\tfrac", r"\frac")
     with suppress(ValueError):
         MathTextParser("path").parse(f"${simple}$")
         shown = f"${simple}$"
-    return f"{name}: {shown} [{own}"
+    return f"{name}: {shown} [{version}"
 
 
 styled = partial(mpl.rc_context, fname=Path(__file__).with_name("house.mplstyle"))
