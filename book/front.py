@@ -1,5 +1,5 @@
 """The front page: its prose is typed in README.md and book/intro.md, held here to the records when the book is built.
-`python book/front.py` draws its two figures."""
+`python book/front.py` draws its figures."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ from actlab.book.prose import holds
 from actlab.figures import plots
 from actlab.figures.style import canvas, keep, look, styled, svg
 from actlab.files import write_text
+from actlab.records.labels import words
+from actlab.statistics.significance import holm
 
 PICTURE = "book/_static/front-{}.svg"
-TV = "total_variation"
+TV, ARM = "total_variation", ["model", "activation"]
+
+RUNGS = {"nudge": "one ULP", "dropout": "dropout masks", "order": "batch order"}
+RUNGS |= {"init": "initial weights", "all": "another seed"}
 
 
 @cache
@@ -25,20 +30,42 @@ def remedies() -> pd.DataFrame:
     """A row a remedy: what it takes off the total variation of two ReLU networks at the end of training (mean over
     architectures, jackknife over seeds); and the largest effect of an activation at equal loss, of one architecture."""
     ours = (actlab.load_curves("answer"), actlab.load_pairs("answer", of="along"))
+    falling, run = actlab.load("answer-decay")
+    constant = actlab.load("answer")[0].set_index([*ARM, "trial"])["val_loss"].rename("single_loss")
+    tables = {"averaged weights": (*both("average", "decay", 0.99), *ours)}
+    tables["a rate that falls to 0"] = (run, falling.join(constant, on=constant.index.names), *ours)
+    tables["two half-trained networks"] = (*both("equal_compute", "size", 2), *ours)
     made = {}
-    for name, kind, column, level in (
-        ("averaged weights", "average", "decay", 0.99),
-        ("two half-trained networks", "equal_compute", "size", 2),
-    ):
-        two = (load("answer", of=kind) for load in (actlab.load_pairs, actlab.load_losses))
-        one, other = (table[(table[column] == level) & (table["activation"] == "relu")] for table in two)
-        curves, along = (table[table["activation"] == "relu"] for table in ours)
+    for name, every in tables.items():
+        one, other, curves, along = (table[table["activation"] == "relu"] for table in every)
         found = actlab.beside_training(curves, along, one, other, metric=TV)
         means = found.pivot(index="left_out", columns="model", values="end").mean(axis=1)
         made[name] = actlab.jackknife(means)[["estimate", "low", "high"]]
     largest = effects().loc[effects()["difference"].idxmin(), ["difference", "low", "high"]]
     made["best activation, at equal loss"] = largest.rename({"difference": "estimate"})
     return pd.DataFrame(made).T.astype(float)
+
+
+def both(of: str, column: str, level: float) -> list[pd.DataFrame]:
+    """Pairs and losses of a remedy of `params/answer.yaml`, at one level of its strength."""
+    tables = (load("answer", of=of) for load in (actlab.load_pairs, actlab.load_losses))
+    return [table[table[column] == level] for table in tables]
+
+
+@cache
+def losses() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Architecture and activation -> nats behind the best of the architecture; the same in words: `best`, `=` where it
+    is not significantly behind (paired t over seeds, Holm over all)."""
+    runs, _ = actlab.load("answer")
+    mean = actlab.means(runs, "val_loss").set_index(ARM)["estimate"].unstack(sort=False)
+    best, behind = mean.idxmin(axis=1), mean.sub(mean.min(axis=1), axis=0)
+    tests = pd.concat(
+        actlab.contrasts(rows, "val_loss", reference=best[model], correction=None)
+        for model, rows in runs.groupby("model")
+    )
+    tied = tests.assign(p=holm(tests["p"])).set_index(ARM)["p"].unstack().reindex_like(mean) >= 0.05
+    words = behind.map("{:.2f}".format).mask(tied, "=")
+    return behind, words.mask(behind == 0, "best")
 
 
 @cache
@@ -61,6 +88,15 @@ def corner() -> pd.DataFrame:
     return (10**log).assign(seeds=seeds[TV].mean(), loss=runs["val_loss"].mean(), n=ulp.size())
 
 
+@cache
+def ladder() -> pd.DataFrame:
+    """What was changed between two runs of convlm, one low rate (`params/sources.yaml`) -> mean total variation, a
+    column an activation."""
+    runs = pd.concat([actlab.load("sources")[1], actlab.load("sources", "perturbed")[1]]).query("model == 'convlm'")
+    what = runs["variant"].replace("", pd.NA).fillna(runs["varies"])
+    return runs.pivot_table(TV, what.map(RUNGS), "activation", sort=False).reindex([*RUNGS.values()])
+
+
 def check() -> None:
     """Stops where the records do not say what the two pages do."""
     runs, pairs = actlab.load("answer")
@@ -72,13 +108,12 @@ def check() -> None:
     holds(0.06 < bound["tinylstm"] < 0.07, "(7 in the LSTM)")
     took = remedies()["estimate"]
     holds(round(100 * took["averaged weights"]) == -6, "takes off 6 points")
-    at = ["model", "activation"]
-    losses = actlab.load_losses("answer", of="average").query("decay == 0.99").groupby(at).mean(numeric_only=True)
-    holds((losses["val_loss"] < losses["single_loss"]).mean() > 0.75, "usually lowers the loss")
+    average = actlab.load_losses("answer", of="average").query("decay == 0.99").groupby(ARM).mean(numeric_only=True)
+    holds((average["val_loss"] < average["single_loss"]).mean() > 0.75, "usually lowers the loss")
     bit = actlab.load("rounding-tuned", "perturbed")[1]
     along = actlab.load_pairs("answer", of="along")
-    seed = along[along["iteration"] == bit["iterations"].max()].groupby(at)[TV].mean()
-    share = (bit.groupby(at)[TV].mean() / seed).unstack()
+    seed = along[along["iteration"] == bit["iterations"].max()].groupby(ARM)[TV].mean()
+    share = (bit.groupby(ARM)[TV].mean() / seed).unstack()
     holds(share["relu"].min() > 0.33, "at least a third as far apart")
     holds(share["gelu"].drop("tinylstm").max() < 0.025, "at most 2%")
     holds(share.loc["tinylstm", "gelu"] > 0.5, "except in the LSTM")
@@ -86,16 +121,25 @@ def check() -> None:
     holds(near.loc[0, "mean"] / near.loc[0.3, "mean"] > 5000, "thousands of times closer, at the same loss")
     holds(abs(near.loc[0.3, "loss"] - near.loc[0, "loss"]) < 0.005, "at the same loss")
     holds((near["n"] == 5).all(), "five seeds of convlm")
-    holds(runs.groupby(at)["trial"].nunique().eq(10).all() and runs["model"].nunique() == 6, "six architectures")
+    holds(runs.groupby(ARM)["trial"].nunique().eq(10).all() and runs["model"].nunique() == 6, "six architectures")
     holds(runs["activation"].nunique() == 6, "six activations, ten seeds")
     sizes = (runs["parameters"] / 1e6).round(1)
     holds((sizes.min(), sizes.max()) == (0.3, 0.4), "Networks of 0.3 to 0.4 million parameters")
     averaged = actlab.load_pairs("remedies", of="average").query("decay == 0.99").assign(weights="averaged")
     weights = pd.concat([actlab.load("remedies")[1].assign(weights="raw"), averaged])
-    less = actlab.contrasts(weights, TV, at, "weights", "raw", planned=12)
+    less = actlab.contrasts(weights, TV, ARM, "weights", "raw", planned=12)
     agrees = (less["p_holm"] < 0.05).all() and (less["difference"] < 0).all() and less["model"].nunique() == 2
     holds(agrees, "agrees in the two architectures of six that are recorded so far")
-    holds(actlab.load("corner")[0]["model"].nunique() == 1, "The left figure rests on one architecture")
+    holds(actlab.load("corner")[0]["model"].nunique() == 1, "The first figure rests on one architecture")
+    rungs = ladder()
+    smooth = rungs.loc["one ULP", ["gelu", "smelu_1"]]
+    holds(rungs.loc["one ULP", "relu"] > 5000 * smooth.max(), "thousands of times above smooth activations")
+    seeds = rungs.loc["another seed", ["relu", *smooth.index]]
+    holds(seeds.max() < 1.1 * seeds.min(), "after another seed they meet")
+    best = losses()[0].idxmin(axis=1)
+    transformers = best[["charlm", "minigpt", "nanotransformer"]]
+    holds((transformers == "swiglu").all(), "SwiGLU predicts best in the three transformers")
+    holds(best["tinylstm"] == "smelu_1", "smelu_1 in the LSTM")
 
 
 def figures() -> dict[str, Figure]:
@@ -113,14 +157,32 @@ def figures() -> dict[str, Figure]:
         axes.set_xticks(range(len(near)), ["0 (ReLU)", *map("{:g}".format, near.index[1:])], rotation=45)
         axes.set_xlabel("half-width of the rounded corner")
         axes.set_ylabel("total variation after one ULP")
+    rungs = ladder()
+    with styled():
+        steps, (axes,) = canvas(1, 1, 4.3, 3.0)
+        for name, at in (("relu", (-3, 7)), ("gelu", (9, -3)), ("smelu_1", (9, 7))):
+            colour, mark, dashes = look(name)
+            axes.plot(rungs[name].dropna(), marker=mark, color=colour, dashes=dashes)
+            axes.annotate(words(name), (0, rungs[name].iloc[0]), xytext=at, textcoords="offset points", color=colour)
+        axes.set_yscale("log")
+        axes.set_ylim(top=1)
+        axes.tick_params("x", rotation=45)
+        axes.set_ylabel("total variation")
     drawn = remedies().rename_axis("remedy").reset_index()
     label = "change of total variation between two seeds"
-    return {
+    found = {
         "corner": keep(figure, near.reset_index().to_dict("records")),
-        "remedies": plots.forest(
-            drawn, label, value="estimate", panel="", row="remedy", zero=True, columns=1, height=2.4
-        ),
+        "ladder": keep(steps, rungs.reset_index().to_dict("records")),
+        "remedies": plots.forest(drawn, label, value="estimate", panel="", row="remedy", zero=True, columns=1),
+        "losses": plots.heat(losses()[0], "nats behind the best", losses()[1]),
     }
+    axes, colours = found["losses"].axes
+    colours.remove()  # the words say it
+    axes.tick_params("x", rotation=45)
+    axes.set_xlabel("nats behind the best")
+    for figure in found.values():  # side by side
+        figure.set_size_inches(4.3, 3.0)
+    return found
 
 
 def main() -> None:
