@@ -23,6 +23,12 @@ TV, ARM = "total_variation", ["model", "activation"]
 
 RUNGS = {"nudge": "one ULP", "dropout": "dropout masks", "order": "batch order"}
 RUNGS |= {"init": "initial weights", "all": "another seed"}
+TITLES = {
+    "corner": "Round ReLU's corner: a rounding error stays small",
+    "remedies": "Average the weights: two seeds agree more",
+    "ladder": "The smaller the change, the more the activation matters",
+    "losses": "Choose an activation for its loss",
+}
 
 
 @cache
@@ -118,9 +124,9 @@ def check() -> None:
     holds(share["gelu"].drop("tinylstm").max() < 0.025, "at most 2%")
     holds(share.loc["tinylstm", "gelu"] > 0.5, "except in the LSTM")
     near = corner()
-    holds(near.loc[0, "mean"] / near.loc[0.3, "mean"] > 5000, "thousands of times closer, at the same loss")
+    holds(near.loc[0, "mean"] / near.loc[0.3, "mean"] > 5000, "networks stay thousands of times closer, at the same loss")
     holds(abs(near.loc[0.3, "loss"] - near.loc[0, "loss"]) < 0.005, "at the same loss")
-    holds((near["n"] == 5).all(), "five seeds of convlm")
+    holds((near["n"] == 5).all(), "two runs of convlm from one seed, five seeds")
     holds(runs.groupby(ARM)["trial"].nunique().eq(10).all() and runs["model"].nunique() == 6, "six architectures")
     holds(runs["activation"].nunique() == 6, "six activations, ten seeds")
     sizes = (runs["parameters"] / 1e6).round(1)
@@ -180,8 +186,9 @@ def figures() -> dict[str, Figure]:
     colours.remove()  # the words say it
     axes.tick_params("x", rotation=45)
     axes.set_xlabel("nats behind the best")
-    for figure in found.values():  # side by side
+    for name, figure in found.items():  # side by side
         figure.set_size_inches(4.3, 3.0)
+        figure.suptitle(TITLES[name], x=0.01, ha="left", fontsize=10)
     return found
 
 
