@@ -40,7 +40,7 @@ def downloads(out: Path, card: str) -> None:
     front = script("book/front.py")
     front["check"]()
     (out / card).parent.mkdir(parents=True, exist_ok=True)
-    front["figures"]()["remedies"].savefig(out / card, dpi=143)
+    front["figures"]()["remedies"].savefig(out / card, dpi=280)
     dataset.export(out / "data")
 
 
