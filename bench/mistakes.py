@@ -102,10 +102,10 @@ DROP = object()
 JUNK = {"absent": DROP, "null": None, "a list": [[]], "below 0": -1.5, "text": "<b>", "too large": 10**30}
 
 
-def places(value, at=()):
-    """The place of everything in a record, of lists in their first entry."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
-    return ([at] if at else []) + [place for key, item in inner for place in places(item, (*at, key))]
+def places(value, at=(), most=1):
+    """The place of everything in a record, of lists in so many of their entries."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:most]) if isinstance(value, list) else ()
+    return ([at] if at else []) + [place for key, item in inner for place in places(item, (*at, key), most)]
 
 
 def changed(record, place, put):

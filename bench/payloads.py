@@ -106,14 +106,26 @@ STRANGE = """[...document.querySelectorAll('article *')].filter((node) => node.s
   || node.href?.startsWith?.('javascript') || node.onerror || node.onmouseover).map((node) => node.outerHTML)"""
 
 
+def book_of(root, *pages, intro="# Intro\n"):
+    """Lay out a book of these pages below a folder, with the real settings and style; its folder."""
+    book = root / "book"
+    shutil.copytree(paths.ROOT / "book/_static", book / "_static")
+    shutil.copy(paths.ROOT / "book/references.bib", book)
+    shutil.copy(paths.ROOT / "_config.yml", book / "_config.yml")
+    toc = "".join(f"- file: {page}\n" for page in pages)
+    (book / "_toc.yml").write_text(f"format: jb-book\nroot: intro\nchapters:\n{toc}")
+    (book / "intro.md").write_text(intro)
+    return book
+
+
 def build(root):
     """Below a folder whose ``results`` are read: the page of each kind of study, the explorer, the networks' texts.
     Returns the folder of the pages."""
     (root / "results").mkdir()
     for folder in (paths.ROOT / "results").glob("*/"):  # pages quote the recorded studies
         (root / "results" / folder.name).symlink_to(folder)
-    pages, open_to = root / "book/shown", set()
-    shutil.copytree(paths.ROOT / "book/_static", root / "book/_static")
+    names = [*STUDIES, "explore", "texts"]
+    pages, open_to = book_of(root, *(f"shown/{name}" for name in names)) / "shown", set()
     pages.mkdir()
     for name, (study, files, part) in STUDIES.items():
         open_to |= copied(study, f"{name}-copy", files)
@@ -130,12 +142,6 @@ def build(root):
     (pages / "explore.md").write_text(PAGE.format(html=html))
     texts = next(p for p in (paths.ROOT / "notebooks").glob("*.ipynb") if "load_texts(" in p.read_text())
     (pages / "texts.md").write_text(PAGE.format(html=written(nbformat.read(texts, 4))))
-    names = [*STUDIES, "explore", "texts"]
-    toc = "".join(f"- file: shown/{name}\n" for name in names)
-    (root / "book/_toc.yml").write_text(f"format: jb-book\nroot: intro\nchapters:\n{toc}")
-    (root / "book/intro.md").write_text("# Intro\n")
-    shutil.copy(paths.ROOT / "book/references.bib", root / "book")
-    shutil.copy(paths.ROOT / "_config.yml", root / "book/_config.yml")
     code = "from jupyter_book.cli.main import main; main()"
     subprocess.run([sys.executable, "-W", "ignore", "-c", code, "build", "book", "--quiet"], cwd=root, check=True)
     return root / "book/_build/html/shown"

@@ -33,9 +33,9 @@ DOORS = defaultdict(lambda: {"tried": 0, "used": 0, "refused": 0})
 
 
 @contextmanager
-def survived(fault, outcome, times=1):
+def survived(fault, outcome):
     """A row: what was done, what comes of it. Kept if the block ends well."""
-    row, since = Fault(fault, outcome, times), perf_counter()
+    row, since = Fault(fault, outcome), perf_counter()
     yield row
     row.seconds = perf_counter() - since
     FAULTS.append(row)

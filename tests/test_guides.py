@@ -20,14 +20,6 @@ from actlab.records import store
 from actlab.study import replay
 
 BLOCK = re.compile(r"^```(python|yaml|bash|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE = {"my_parts.py": "python", "my-study.yaml": "yaml"}
-"""File that the reader is told to write -> the first block of this language after its name is its content."""
-
-
-def words(text):
-    return " ".join(text.split())
-
-
 COMMAND = re.compile(
     r"(?:^|`|Command: )((?:actlab (?:run|status|report|compare|sample|replay|list|data list)|papermill) [^`\n#]*)", re.M
 )
@@ -48,6 +40,22 @@ def pages():
     return [path for place in places for path in sorted(paths.ROOT.glob(place))]
 
 
+FILES = {"python": "my_parts.py", "yaml": "my-study.yaml"}
+"""Language -> the file that its first block in the guide is."""
+
+
+def written(folder):
+    """The files that the pages name and those that the guide tells to write, in a reader's folder; its other blocks."""
+    for name in ("params", "notebooks", "README.md"):
+        (folder / name).symlink_to(paths.ROOT / name)
+    guide = prose(paths.ROOT / "notebooks" / "running.ipynb").split("\n## A study of your own\n")[1].split("\n## ")[0]
+    blocks = BLOCK.findall(guide)
+    first = dict(reversed(blocks))
+    for language, file in FILES.items():
+        (folder / file).write_text(first[language])
+    return [(language, text) for language, text in blocks if language not in FILES or text != first[language]]
+
+
 @pytest.fixture
 def reader(tmp_path, monkeypatch, toy, no_own_parts):
     """A folder of a reader who has come so far: the files that the pages tell to write; the committed records, and
@@ -56,15 +64,10 @@ def reader(tmp_path, monkeypatch, toy, no_own_parts):
     committed = (paths.git("ls-files", "results") or "").splitlines()
     for name in {Path(file).parts[1] for file in committed}:  # what somebody trained here is not theirs, nor written to
         (tmp_path / "results" / name).symlink_to(paths.ROOT / "results" / name)
-    for name in ("params", "notebooks", "README.md"):
-        (tmp_path / name).symlink_to(paths.ROOT / name)
-    guide = prose(paths.ROOT / "notebooks" / "running.ipynb").split("\n## A study of your own\n")[1]
-    blocks = dict(reversed(BLOCK.findall(guide)))
-    for file, language in FILE.items():
-        (tmp_path / file).write_text(blocks[language])
+    written(tmp_path)
     monkeypatch.chdir(tmp_path)
     for file, study in (("first.yaml", "mine-quick"), ("second.yaml", "second")):
-        Path(file).write_text(blocks["yaml"].replace("my-study", study))
+        Path(file).write_text(Path("my-study.yaml").read_text().replace("my-study", study))
     assert typed("run", "my-study.yaml", "--workers", 1, "--model", "charlm", "--max-iters", 2) == 0
     monkeypatch.setattr("actlab.study.status._seconds", lambda *_: 1.0)
     done = replay.Replay("replayed", {})
@@ -106,29 +109,16 @@ def test_every_block_of_python_runs(page, reader):
 def test_the_guide_runs_as_typed(tmp_path):
     """Own activation, model, text and metric in one file, on two workers, reported and grown; no file of the library is
     touched."""
-    cells = json.loads((paths.ROOT / "notebooks" / "running.ipynb").read_text(encoding="utf-8"))["cells"]
-    text = "\n".join("".join(cell["source"]) for cell in cells)
-    page = text.split("\n## A study of your own\n")[1].split("\n## ")[0]
-    for name in ("params", "notebooks", "README.md"):
-        (tmp_path / name).symlink_to(paths.ROOT / name)
-    tools = str(Path(sys.executable).parent)
-    own = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(paths.ROOT / "lib")}
-    here = os.environ | own | {"COLUMNS": "160"}
-    waiting, said = dict(FILE), ""
-    for match in BLOCK.finditer(page):
-        language, text = match.groups()
-        file = next((f for f, kind in waiting.items() if kind == language and f"`{f}`" in page[: match.start()]), None)
-        if file is not None:
-            (tmp_path / file).write_text(text)
-            del waiting[file]
-        elif language == "bash":
-            for line in text.replace("\\\n", "").splitlines():
-                said += ran(line, shell=True, cwd=tmp_path, env=here).stdout
+    own = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(paths.ROOT / "lib")}
+    here, said = {"cwd": tmp_path, "env": os.environ | own | {"COLUMNS": "160"}}, ""
+    for language, text in written(tmp_path):
+        if language == "bash":
+            said += "".join(ran(line, shell=True, **here).stdout for line in text.splitlines())
         elif language == "python":
-            assert "two runs differ by 0." in ran([sys.executable, "-c", text], cwd=tmp_path, env=here).stdout
+            assert "two runs differ by 0." in ran([sys.executable, "-c", text], **here).stdout
         else:
-            assert [line for line in text.splitlines() if words(line) not in words(said)] == []
-    assert waiting == {}
+            shown = " ".join(said.split())
+            assert [line for line in text.splitlines() if " ".join(line.split()) not in shown] == []
     check_results(tmp_path)
 
 

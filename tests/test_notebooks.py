@@ -8,6 +8,7 @@ import shutil
 
 import papermill
 import pytest
+from prose import numbers
 
 from actlab import paths
 from actlab.files import read_yaml
@@ -25,7 +26,6 @@ ASIDE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """What of a Markdown cell is no finding."""
-NUMBER = re.compile(r"(?<![\w.\-/])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|\.\d)")
 
 
 def cells_of(path, kind="code"):
@@ -38,11 +38,6 @@ def cells_of(path, kind="code"):
 def python(source):
     """The tree of a cell without IPython's own lines."""
     return ast.parse("\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!"))))
-
-
-def numbers(text):
-    """Those of a text, without sign and separator; 0 is none."""
-    return {found.lstrip("+-").replace(",", "") for found in NUMBER.findall(text)} - {"0"}
 
 
 def statements(code):

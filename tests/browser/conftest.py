@@ -3,7 +3,6 @@ been built."""
 
 import functools
 import os
-import shutil
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from bench.payloads import PAGE, book_of
 from filelock import FileLock
 from playwright.sync_api import Page, sync_playwright
 from tests.support.explored import catalogue
@@ -135,17 +135,6 @@ def served(folder):
         server.shutdown()
 
 
-PAGE = """# Explore the results
-
-````{{raw}} html
-<div class="cell_output"><div class="output text_html">
-{html}
-</div></div>
-````
-"""
-"""As a notebook's output stands in the book."""
-
-
 def tiny_book(factory):
     """The real settings and style, and a page with an explorer of a few records; built once for all processes."""
     root = (
@@ -163,18 +152,12 @@ def tiny_book(factory):
 
 
 def _write(root):
-    (root / "book/studies").mkdir(parents=True)
-    shutil.copytree(paths.ROOT / "book/_static", root / "book/_static")
-    shutil.copy(paths.ROOT / "book/references.bib", root / "book")
-    (root / "book/works.md").write_text("# Bibliography\n\n```{bibliography}\n:all:\n```\n")
-    shutil.copy(paths.ROOT / "_config.yml", root / "book/_config.yml")
-    (root / "book/_toc.yml").write_text(
-        "format: jb-book\nroot: intro\nchapters:\n- file: studies/explore\n- file: works\n"
-    )
-    (root / "book/intro.md").write_text(
-        "# A tiny book\n\nSwiGLU {cite:p}`shazeer2020glu` has $\\beta > 0$.\n\n$$ y = x\\,\\sigma(\\beta x) $$\n"
-    )
-    (root / "book/studies/explore.md").write_text(PAGE.format(html=Explorer(catalogue=catalogue()).to_html()))
+    intro = "# A tiny book\n\nSwiGLU {cite:p}`shazeer2020glu` has $\\beta > 0$.\n\n$$ y = x\\,\\sigma(\\beta x) $$\n"
+    book = book_of(root, "studies/explore", "works", intro=intro)
+    (book / "works.md").write_text("# Bibliography\n\n```{bibliography}\n:all:\n```\n")
+    (book / "studies").mkdir()
+    page = PAGE.replace("Shown", "Explore the results").format(html=Explorer(catalogue=catalogue()).to_html())
+    (book / "studies/explore.md").write_text(page)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import time
 import urllib.request
 from contextlib import suppress
 
-import nbformat
+import papermill
 import pytest
 from faulty import until
 from playwright.sync_api import TimeoutError, expect
@@ -33,7 +33,9 @@ def lab(tmp_path_factory):
     user's is read or written."""
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
     root = tmp_path_factory.mktemp("lab")
-    _notebook(root / "work" / "explore.ipynb")
+    (root / "work").mkdir()
+    source, live = (str(folder / "explore.ipynb") for folder in (paths.ROOT / "notebooks", root / "work"))
+    papermill.execute_notebook(source, live, {"iterations": ITERATIONS}, prepare_only=True)
     settings = root / ".jupyter/lab/user-settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
     settings.parent.mkdir(parents=True)
     settings.write_text('{"windowingMode": "none"}')  # cells outside the window are in the page, too
@@ -53,16 +55,6 @@ def lab(tmp_path_factory):
         finally:
             server.terminate()  # it ends its kernels
             server.wait(30)
-
-
-def _notebook(path):
-    """The notebook with a longer training."""
-    notebook = nbformat.read(paths.ROOT / "notebooks" / path.name, as_version=4)
-    cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
-    cell.source, changed = re.subn(r"^(iterations: int =) \d+", rf"\1 {ITERATIONS}", cell.source, flags=re.MULTILINE)
-    assert changed == 1
-    path.parent.mkdir()
-    nbformat.write(notebook, path)
 
 
 def _answers(address):
@@ -86,18 +78,13 @@ def notebook(browser, lab):
 def _run_all(page):
     """A click that comes too early is lost, or answered by a dialog; it is repeated until a cell has a number or a
     star."""
+    begun = page.locator(".jp-InputArea-prompt").filter(has_text=re.compile(r"\[(\*|\d+)\]")).first
     for _ in range(20):
-        if page.locator(".jp-Dialog").count():
-            page.keyboard.press("Escape")
+        page.keyboard.press("Escape")
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        try:
-            page.locator(".jp-InputArea-prompt").filter(has_text=re.compile(r"\[(\*|\d+)\]")).first.wait_for(
-                timeout=5_000
-            )
-        except TimeoutError:
-            continue
-        return
+        with suppress(TimeoutError):
+            return begun.wait_for(timeout=5_000)
     pytest.fail("no cell has run")
 
 

@@ -11,16 +11,19 @@ from actlab.activations import ACTIVATIONS, get_activation
 from actlab.models import MODELS
 from actlab.study.plugins.contracts import causality, gradients, identity, reach
 
-EVERY = list(product(MODELS, ACTIVATIONS))
-FEW = [cell for cell in EVERY if cell[0] == "charlm" or cell[1] in ("relu", "swiglu", "random_prelu")]
-"""Every model with a plain activation, a gated one and one with parameters; every activation in one model."""
+
+def rest(model, activation):
+    """Not every model with a plain activation, a gated one and one with parameters; nor every activation in charlm."""
+    return model != "charlm" and activation not in ("relu", "swiglu", "random_prelu")
 
 
 @pytest.fixture(
-    params=[FEW, pytest.param([cell for cell in EVERY if cell not in FEW], marks=pytest.mark.every)],
-    ids=["few", "rest"],
+    params=[
+        pytest.param(cell, marks=[pytest.mark.every] if rest(*cell) else [], id="-".join(cell))
+        for cell in product(MODELS, ACTIVATIONS)
+    ]
 )
-def cells(request):
+def cell(request):
     """(model, activation): representatives in `make test`, all in `make check`."""
     return request.param
 
@@ -43,38 +46,33 @@ def test_the_activation_reaches_the_network(architecture):
         assert torch.equal(outputs[a], outputs[b]) == ({a, b} == {"smelu", "smelu_1"}), f"{a} and {b}"
 
 
-def test_the_activation_module_is_called(cells, subtests):
+def test_the_activation_module_is_called(cell):
     """Every activation module of the named type runs once in a forward pass, and there is one in every place that the
     model names."""
-    for name, activation in cells:
-        with subtests.test(name=name, activation=activation):
-            model, calls = tiny.model(name, activation).eval(), []
-            modules = [m for key, m in model.named_modules() if key.rsplit(".", 1)[-1] == "act"]
-            assert len(modules) == {"convlm": 6, "hybridlm": 1, "tinylstm": 1}.get(name, 2)
-            assert all(type(m) is type(get_activation(activation)) for m in modules)
-            for module in modules:
-                module.register_forward_hook(lambda m, *_, calls=calls: calls.append(m))
-            model(tiny.tokens())
-            assert [id(m) for m in calls] == [id(m) for m in modules]
+    (name, activation), calls = cell, []
+    model = tiny.model(*cell).eval()
+    modules = [m for key, m in model.named_modules() if key.rsplit(".", 1)[-1] == "act"]
+    assert len(modules) == {"convlm": 6, "hybridlm": 1, "tinylstm": 1}.get(name, 2)
+    assert {type(m) for m in modules} == {type(get_activation(activation))}
+    for module in modules:
+        module.register_forward_hook(lambda m, *_: calls.append(m))
+    model(tiny.tokens())
+    assert [id(m) for m in calls] == [id(m) for m in modules]
 
 
-def test_built_in_parts_hold_the_contracts_of_plug_ins(cells, subtests):
+@pytest.mark.parametrize("contract", [reach, causality, gradients, identity])
+def test_built_in_parts_hold_the_contracts_of_plug_ins(cell, contract):
     """What ``actlab check-plugin`` asks of a user's part: its output reaches the logits, no logit depends on a later
     token, every parameter learns, one seed gives one network."""
-    for (name, activation), contract in product(cells, (reach, causality, gradients, identity)):
-        with subtests.test(name=name, activation=activation, contract=contract.__name__):
-            assert contract(name, activation) == ""
+    assert contract(*cell) == ""
 
 
-def test_every_length_up_to_the_context(cells, subtests):
+@pytest.mark.parametrize("size", [(1, 1), (3, 5), (2, 8)])
+def test_every_length_up_to_the_context(cell, size):
     """Logits are finite (B, T, V)."""
-    for name, activation in cells:
-        with subtests.test(name=name, activation=activation):
-            model = tiny.model(name, activation).train()
-            for batch, time in ((1, 1), (3, 5), (2, 8)):
-                out = model(tiny.tokens(batch, time))
-                assert out.shape == (batch, time, 11)
-                assert torch.isfinite(out).all()
+    out = tiny.model(*cell).train()(tiny.tokens(*size))
+    assert out.shape == (*size, 11)
+    assert torch.isfinite(out).all()
 
 
 def test_no_model_sees_the_future_at_the_studys_context(architecture):

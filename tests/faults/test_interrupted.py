@@ -5,7 +5,6 @@ import time
 from itertools import product
 
 import pytest
-from bench.reliability import survived
 from faulty import PARAMS, Server, Study, kill_group, until_gone
 
 pytestmark = pytest.mark.slow
@@ -17,30 +16,29 @@ PATIENCE = 2
 @pytest.mark.parametrize(
     ("sent", "iteration", "workers"), [*product(["Ctrl-C", "SIGTERM"], [3], [1, 2]), ("Ctrl-C", 0, 1), ("Ctrl-C", 6, 1)]
 )
-def test_an_interruption(sent, iteration, workers, server, undisturbed, tmp_path):
-    """One sentence and code 130 at once, in the middle of a trial, and the trial goes on from its checkpoint; sent to
-    the whole group of processes, as terminals do, and no worker stays behind."""
+def test_an_interruption(sent, iteration, workers, server, undisturbed, tmp_path, row):
+    """Ctrl-C or SIGTERM after a checkpoint, to the whole group of processes, as terminals do: one sentence and code 130
+    at once, no worker stays behind, and the trial goes on from its checkpoint with the same bits."""
     study = Study(tmp_path)
-    fault = f"{sent} after the checkpoint at iteration {iteration}, processes that train: {workers}"
-    with survived(fault, "code 130, no process stays; goes on with the same bits") as row:
-        started = server.start(study, "--workers", str(workers), TINY_PAUSE="0.5")
-        _, trial = study.wait_for_checkpoint(iteration)
-        training = {process for _, process, _, _ in study.diary()}
-        since = time.perf_counter()
-        kill_group(started, signal.SIGINT if sent == "Ctrl-C" else signal.SIGTERM)
-        said = server.end(130)
-        took = time.perf_counter() - since
-        assert said.splitlines()[-1] == "interrupted; run the same command again to go on"
-        assert "leaked" not in said
-        assert took < PATIENCE
-        assert until_gone(training, 20)
-        server.mend(study, row, undisturbed)
-        assert ("resumed", trial, iteration) in [(word, name, at) for word, _, name, at in study.diary()]
-        row.note = f"ended after {took:.2f} s"
+    started = server.start(study, "--workers", str(workers), TINY_PAUSE="0.5")
+    _, trial = study.wait_for_checkpoint(iteration)
+    training = {process for _, process, _, _ in study.diary()}
+    since = time.perf_counter()
+    kill_group(started, signal.SIGINT if sent == "Ctrl-C" else signal.SIGTERM)
+    said = server.end(130)
+    took = time.perf_counter() - since
+    assert said.splitlines()[-1] == "interrupted; run the same command again to go on"
+    assert "leaked" not in said
+    assert took < PATIENCE
+    assert until_gone(training, 20)
+    server.mend(study, row, undisturbed)
+    assert ("resumed", trial, iteration) in [(word, name, at) for word, _, name, at in study.diary()]
+    row.note = f"ended after {took:.2f} s"
 
 
-def test_two_runs_at_once(server, tmp_path):
-    """Each trial is trained once, by one of them; both end well, with one set of records."""
+def test_two_runs_at_once(server, tmp_path, row):
+    """Two runs of one study at once: each trial is trained once, by one of them; both end well, with one set of
+    records."""
     other = Server()
     params = {**PARAMS, "trials": 3}
     alone = Study(tmp_path / "alone", params)
@@ -48,15 +46,14 @@ def test_two_runs_at_once(server, tmp_path):
     try:
         server.run(alone)
         other.run(Study(tmp_path / "warm", params))
-        with survived("two runs of one study at once", "each trial trained once; one set of records") as row:
-            server.start(study, TINY_PAUSE="0.05")
-            other.start(study, TINY_PAUSE="0.05")
-            server.end()
-            other.end()
-            assert set(study.trained().values()) == {1}
-            assert len(study.trained()) == 6
-            row.same(study.records(), alone.records())
-            assert study.strays() == []
-            row.note = "6 trials, 6 trainings"
+        server.start(study, TINY_PAUSE="0.05")
+        other.start(study, TINY_PAUSE="0.05")
+        server.end()
+        other.end()
+        assert set(study.trained().values()) == {1}
+        assert len(study.trained()) == 6
+        row.same(study.records(), alone.records())
+        assert study.strays() == []
+        row.note = "6 trials, 6 trainings"
     finally:
         other.close()
