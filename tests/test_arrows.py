@@ -39,7 +39,7 @@ def room_of(module):
 
 def test_no_arrow_runs_back(subtests):
     """Every import of every module of the room is one that the design allows."""
-    assert "actlab.records.store" in graph().find_modules_directly_imported_by("actlab.cli"), "imports in functions too"
+    assert "actlab.records.store" in graph().find_modules_directly_imported_by("actlab.cli.training")  # in functions
     for room, may in MAY.items():
         with subtests.test(room=room):
             found = set().union(*map(graph().find_modules_directly_imported_by, modules_of(room)))
@@ -55,11 +55,11 @@ def test_names_become_objects_in_the_study_only():
         assert not NAMES_TO_OBJECTS & set(re.findall(r"\w+", file.read_text(encoding="utf-8"))), file.name
 
 
-MOST_ENTRIES, LONGEST, TOKENS = 21, 301, 105_709
+MOST_ENTRIES, LONGEST, TOKENS = 20, 301, 105_678
 """Of the package: entries at its root, lines of a file, tokens without
 comments, docstrings and layout. The last is what is reached: lower it with every smaller house, never raise it without
 saying why."""
-TOKENS_OF_TESTS = 98_769
+TOKENS_OF_TESTS = 98_957
 """Of ``tests/``, counted and kept in the same way; 99,000 before every command of every page was typed and
 three pictures of the explorer were tested."""
 LAYOUT = {

@@ -62,14 +62,15 @@ def test_filters_and_no_plots(study, tmp_path):
 
 def test_wrong_names_list_what_there_is(study):
     """Unknown study, format, model, activation: the message says what is known."""
-    with pytest.raises(BadInput, match="known are made-up"):
-        report.load("nothing")
     with pytest.raises(UnknownName, match="known are pdf, png, svg"):
         list(report.write(report.load(study), paths.results(), ("gif",)))
-    with pytest.raises(UnknownName, match="known are charlm, tinylstm"):
-        report.load(study, ["charml"])
-    with pytest.raises(UnknownName, match="did you mean 'gelu'"):
-        report.load(study, activations=["gelo"])
+    for name, wanted, known in (
+        ("nothing", {}, "known are made-up"),
+        (study, {"models": ["charml"]}, "known are charlm, tinylstm"),
+        (study, {"activations": ["gelo"]}, "did you mean 'gelu'"),
+    ):
+        with pytest.raises(UnknownName, match=known):
+            report.load(name, **wanted)
 
 
 def test_protocol_and_an_ignored_activation_are_said():

@@ -44,10 +44,10 @@ class ActlabError(Exception):
     """Characters; of a longer message the middle is left out."""
 
     def __str__(self) -> str:
-        text, end = self.said(), self.longest // 3
+        text, end = self.message(), self.longest // 3
         return text if len(text) <= self.longest else f"{text[: 2 * end]} [...] {text[-end:]}"
 
-    def said(self) -> str:
+    def message(self) -> str:
         """The whole message."""
         return super().__str__()
 
@@ -72,11 +72,17 @@ class UnknownName(BadInput):
     def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
         super().__init__(kind, name, sorted(known), where)  # with these it comes home from another process
 
-    def said(self) -> str:  # noqa: D102
+    def message(self) -> str:  # noqa: D102
         kind, name, known, where = self.args
         close = difflib.get_close_matches(str(name)[:100], known, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         return f"unknown {kind} {brief(name)}{f' in {where}' if where else ''}: {hint}known are {', '.join(known)}"
+
+
+def check_name(kind: str, name: object, known: Iterable[object], where: str = "") -> None:
+    """``UnknownName`` where a name is none of those that are known."""
+    if name not in (listed := [*known]):
+        raise UnknownName(kind, name, map(str, listed), where)
 
 
 class Table(ChainMap[str, Row]):
@@ -139,12 +145,12 @@ class DamagedFile(DataError):  # noqa: N818
         self.path = path
 
     @property
-    def found(self) -> str:
+    def fault(self) -> str:
         """Which file, and what is wrong with it."""
         return f"{self.path} is damaged ({self.args[1]})"
 
-    def said(self) -> str:  # noqa: D102
-        return f"{self.found}; {self.way_out}"
+    def message(self) -> str:  # noqa: D102
+        return f"{self.fault}; {self.way_out}"
 
 
 class DamagedRecord(DamagedFile, RecordError):  # noqa: N818
@@ -156,7 +162,7 @@ class DamagedRecord(DamagedFile, RecordError):  # noqa: N818
 class DiskError(ActlabError):
     """A file that cannot be written: its path, its bytes, and why."""
 
-    def said(self) -> str:  # noqa: D102
+    def message(self) -> str:  # noqa: D102
         path, size, why = self.args
         way_out = "what was finished is kept: make room or choose another folder, and run again"
         return f"cannot write {path} ({size:,} bytes): {why}; {way_out}"

@@ -143,8 +143,8 @@ def parse_yaml(text: str, where: str) -> tuple[Any, list[str]]:
     except NOT_YAML as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        said = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        raise BadInput(f"{where} is not YAML: {place}{said}") from None
+        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        raise BadInput(f"{where} is not YAML: {place}{problem}") from None
     finally:
         if loader is not None:
             loader.dispose()
@@ -170,5 +170,5 @@ def mending(make: Callable[[], Made]) -> Made:
             return make()
         except DamagedFile as damage:
             logging.getLogger("actlab").warning(
-                "%s; set aside as %s, and made again", damage.found, set_aside(damage.path)
+                "%s; set aside as %s, and made again", damage.fault, set_aside(damage.path)
             )

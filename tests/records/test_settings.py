@@ -6,7 +6,8 @@ import grids
 from actlab import report
 from actlab.explorer import catalogue as explore
 from actlab.records import arm_results
-from actlab.records.settings import current, differing, named, usual
+from actlab.records.settings import differing, named, usual
+from actlab.records.store import current
 from actlab.report import summary
 
 SIX = (2.0, 2.1, 2.2, 2.3, 2.4, 2.5)

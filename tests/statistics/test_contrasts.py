@@ -13,7 +13,7 @@ from scipy import stats
 
 import actlab
 from actlab import paths
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput
 
 VALUES = ["n", "reference", "estimate", "difference", "low", "high", "se", "df", "p", "p_holm"]
 
@@ -224,22 +224,24 @@ def test_ensembles_leave_a_member_out_of_both_arms():
     assert found["difference"] == pytest.approx(0.12 - single["pd"].mean())
 
 
-def test_what_cannot_be_compared_is_refused():
+TABLE = runs({"relu": [1.0, 2.0, 3.0], "gelu": [1.1, 2.3, 3.1]})
+TWICE = pd.concat([TABLE.assign(varies="all"), TABLE.assign(varies="init")])
+
+
+@pytest.mark.parametrize(
+    ("message", "table", "how"),
+    [
+        ("unknown column 'los': did you mean 'loss'", TABLE, {"metric": "los"}),
+        ("unknown level of activation 'rleu': did you mean 'relu'", TABLE, {"reference": "rleu"}),
+        (r"several of charlm, relu: add a column to by.*columns that differ: varies$", TWICE, {}),
+        ("expected a column of numbers, got activation", TABLE, {"metric": "activation"}),
+        ("got inf in loss of charlm, relu", TABLE.assign(loss=-np.inf), {}),
+        ("expected a margin above 0, got 0", TABLE, {"margin": 0}),
+        ("expected 'holm' or None", TABLE, {"correction": "bonferroni"}),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(message, table, how):
     """Unknown names with a hint, several rows of a run, numbers that are none."""
-    table = runs({"relu": [1.0, 2.0, 3.0], "gelu": [1.1, 2.3, 3.1]})
-    with pytest.raises(UnknownName, match="unknown column 'los': did you mean 'loss'"):
-        actlab.contrasts(table, "los")
-    with pytest.raises(UnknownName, match="unknown level of activation 'rleu': did you mean 'relu'"):
-        actlab.contrasts(table, "loss", reference="rleu")
-    twice = pd.concat([table.assign(varies="all"), table.assign(varies="init")])
-    with pytest.raises(BadInput, match=r"several of charlm, relu: add a column to by.*columns that differ: varies$"):
-        actlab.contrasts(twice, "loss")
-    assert len(actlab.contrasts(twice, "loss", by=["model", "varies"])) == 2
-    with pytest.raises(BadInput, match="expected a column of numbers, got activation"):
-        actlab.contrasts(table, "activation")
-    with pytest.raises(BadInput, match="got inf in log of charlm, relu"):
-        actlab.contrasts(table.assign(log=-np.inf), "log")
-    with pytest.raises(BadInput, match="expected a margin above 0, got 0"):
-        actlab.contrasts(table, "loss", margin=0)
-    with pytest.raises(BadInput, match="expected 'holm' or None"):
-        actlab.contrasts(table, "loss", correction="bonferroni")
+    with pytest.raises(BadInput, match=message):
+        actlab.contrasts(table, **{"metric": "loss"} | how)
+    assert len(actlab.contrasts(TWICE, "loss", by=["model", "varies"])) == 2

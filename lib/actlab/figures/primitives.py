@@ -86,7 +86,7 @@ def ordered(names: Iterable[str]) -> list[str]:
 
 
 def lines(
-    found: Mapping[tuple[str, str], Line],
+    drawn: Mapping[tuple[str, str], Line],
     x: str,
     y: str,
     *,
@@ -104,7 +104,7 @@ def lines(
     """A panel a first name, a line a second one, with its limits.
 
     Args:
-        found: the lines by panel and series.
+        drawn: the lines by panel and series.
         x, y: labels of the axes, with their units.
         kind: limits as a ``band`` or as ``bars``; ``alone``: marks with both limits, without a line (a scatter plot).
         hollow: drawn as hollow marks without a line or limits, so that what lies below is seen.
@@ -116,12 +116,12 @@ def lines(
         ends: a line's name stands at its last point in place of a legend.
         own: series that are a user's own -> what the legend says of them (``records.settings.own_levels``).
     """
-    style_of = looks(series for _, series in found)
+    style_of = looks(series for _, series in drawn)
 
     def draw(axes: Axes, panel: str) -> None:
-        for name in ordered(series for where, series in found if where == panel):
+        for name in ordered(series for where, series in drawn if where == panel):
             label = "_" if ends else in_formula(name, own)
-            _line(axes, label, found[panel, name], "hollow" if (panel, name) in hollow else kind, style_of[name])
+            _line(axes, label, drawn[panel, name], "hollow" if (panel, name) in hollow else kind, style_of[name])
         _levels(axes, levels or {})
         if zero:
             axes.axhline(0, color=GREY, linewidth=0.8)
@@ -130,17 +130,17 @@ def lines(
             if zero:
                 axes.axvline(0, color=GREY, linewidth=0.8)
         if log:
-            _log_axis(axes, {x for (p, _), one in found.items() if p == panel for x in one.x})
+            _log_axis(axes, {x for (p, _), one in drawn.items() if p == panel for x in one.x})
 
     rows = [
         {"panel": panel, "series": series, **dict(zip(vars(one), row, strict=True))}
-        for (panel, series), one in found.items()
+        for (panel, series), one in drawn.items()
         for row in zip_longest(*(() if values is None else values for values in vars(one).values()))
     ]
-    of_panel = dict.fromkeys(p for p, _ in found)
+    of_panel = dict.fromkeys(p for p, _ in drawn)
     figure = panels(of_panel, draw, x, y, columns, height, share)
     for axes, panel in zip(figure.axes if ends else (), of_panel, strict=False):
-        last = {s: (one.x[-1], one.y[-1]) for (p, s), one in found.items() if p == panel}
+        last = {s: (one.x[-1], one.y[-1]) for (p, s), one in drawn.items() if p == panel}
         label_ends(axes, last, {name: style_of[name][0] for name in last})
     return keep(figure, rows)
 

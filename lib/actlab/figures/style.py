@@ -48,13 +48,13 @@ def known(name: str) -> str:
 def looks(names: Iterable[str]) -> dict[str, Look]:
     """Colour, marker and dashes of each name: fixed for the studies' own; others are all told apart, up to twelve, and
     each has one look in most sets of names."""
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     every = list(dict.fromkeys(names))
     for name in sorted(name for name in every if not known(name)):
         first = crc32(name.encode()) % len(OWN)
         turns = [(first + i) % len(OWN) for i in range(len(OWN))]
-        found[name] = next((place for place in turns if place not in found.values()), first)
-    return {name: OWN[found[name]] if name in found else LOOK[known(name)] for name in every}
+        places[name] = next((place for place in turns if place not in places.values()), first)
+    return {name: OWN[places[name]] if name in places else LOOK[known(name)] for name in every}
 
 
 def look(name: str) -> Look:

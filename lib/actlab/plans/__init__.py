@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from actlab import paths
-from actlab.errors import UnknownName
+from actlab.errors import check_name
 from actlab.files import read_yaml
 from actlab.records.tables import load_curves, load_pairs
 
@@ -24,30 +24,29 @@ def plan_of(study: str) -> dict[str, Any]:
     return dict(read_yaml(file).get("plan", {})) if file.exists() else {}
 
 
-def judge(study: str, hypothesis: str, found: pd.DataFrame) -> Literal["supported", "contradicted", "undecided"]:
+def judge(study: str, hypothesis: str, contrast: pd.DataFrame) -> Literal["supported", "contradicted", "undecided"]:
     """What a plan's rule says of its contrast: ``supported`` holds in all rows that it means, or ``contradicted`` in
     one; neither: undecided.
 
     Args:
         study: whose params file holds the plan.
         hypothesis: its ``name`` there.
-        found: of ``contrasts`` or ``equal_loss``, with the columns that the rule names.
+        contrast: of ``contrasts`` or ``equal_loss``, with the columns that the rule names.
 
     Raises:
         UnknownName: no rule for this; the message lists the known ones.
     """
     rule = rule_of(study, hypothesis)
-    if found.query(rule["contradicted"]).size:
+    if contrast.query(rule["contradicted"]).size:
         return "contradicted"
-    complete = len(found) == len(found.query(rule["supported"])) >= rule["rows"]
+    complete = len(contrast) == len(contrast.query(rule["supported"])) >= rule["rows"]
     return "supported" if complete else "undecided"
 
 
 def rule_of(study: str, hypothesis: str) -> Any:
     """One rule."""
-    for kind, name, known in (("plan", study, RULES), ("hypothesis", hypothesis, RULES.get(study, {}))):
-        if name not in known:
-            raise UnknownName(kind, name, known)
+    check_name("plan", study, RULES)
+    check_name("hypothesis", hypothesis, RULES[study])
     return RULES[study][hypothesis]
 
 
@@ -60,5 +59,5 @@ def arms(study: str, hypothesis: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         for name in {"model", "activation"} & {*chosen}:
             two = tuple(table[table[name].isin(chosen[name])] for table in two)
         tables.append(two)
-    curves, along = (pd.concat(found, ignore_index=True) for found in zip(*tables, strict=True))
+    curves, along = (pd.concat(table, ignore_index=True) for table in zip(*tables, strict=True))
     return curves, along

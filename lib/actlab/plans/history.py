@@ -28,10 +28,10 @@ def registrations(records: Iterable[Record]) -> pd.DataFrame:
     ]
     plan = ["version", "study", "sha256"]
     by_plan = pd.DataFrame(rows, columns=[*plan, "first_run"]).groupby(plan)["first_run"]
-    found = by_plan.agg(first_run="min", records="size").reset_index()
-    first = [first_form(f"params/{row.study}.yaml", row.sha256) for row in found.itertuples()]
-    found[["commit", "committed"]] = pd.DataFrame(first, columns=["commit", "committed"])
-    return found.sort_values(["version", "first_run"])
+    plans = by_plan.agg(first_run="min", records="size").reset_index()
+    first = [first_form(f"params/{row.study}.yaml", row.sha256) for row in plans.itertuples()]
+    plans[["commit", "committed"]] = pd.DataFrame(first, columns=["commit", "committed"])
+    return plans.sort_values(["version", "first_run"])
 
 
 def commits(path: str) -> dict[str, str]:

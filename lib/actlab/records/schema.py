@@ -128,8 +128,8 @@ def _check_trials(record: dict[str, Any], where: str) -> None:
     config = record["config"]
     for name, key in (("activation", "activation"), ("model", "model_name"), ("network", "network")):
         if config.get(name, record.get(key)) != record.get(key):
-            said = f"{brief(record[key])}, but its settings have {brief(config[name])}"
-            raise RecordError(f"{where}, {key}: it says {said}")
+            differ = f"{brief(record[key])}, but its settings have {brief(config[name])}"
+            raise RecordError(f"{where}, {key}: it says {differ}")
     factors = NAMED_BY.get(record["kind"], ("model", "activation"))
     named = "-".join(str(config.get(name, "")) for name in factors)
     if {*factors} <= {*config} and not record["arm"].startswith(f"{named}-"):

@@ -3,9 +3,7 @@ apart."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,8 +36,8 @@ def labels_of(record: Record) -> list[str]:
 
 def cell_of(record: Record) -> dict[str, Any]:
     """The record's place in its study: factor -> level."""
-    found = {**record, **record["config"], "model": record["model_name"], "activation": record["activation"]}
-    return {name: found[name] for name in CELLS[kind_of(record)]}
+    levels = {**record, **record["config"], "model": record["model_name"], "activation": record["activation"]}
+    return {name: levels[name] for name in CELLS[kind_of(record)]}
 
 
 def factors(kind: str) -> tuple[tuple[str, ...], str]:
@@ -60,50 +58,16 @@ def settings_of(record: Record) -> dict[str, Any]:
     return usual | inside | ({"seed": first[0].partition("-")[0]} if first else {})
 
 
-def current(records: Iterable[Record]) -> list[Any]:
-    """The records without those that another one contains: the same settings, and its trials among more."""
-    found = list(records)
-    arms: dict[str, list[Record]] = {}
-    for record in found:
-        if kind_of(record):
-            own = [record["kind"], record["study"], without_trials(record["config"])]
-            arms.setdefault(json.dumps(own, sort_keys=True), []).append(record)
-    inside = {id(small) for same in arms.values() for small in same for large in same if _contains(large, small)}
-    return [record for record in found if id(record) not in inside]
-
-
-def versions_apart(records: Sequence[Record]) -> list[Any]:
-    """The records, where an own activation or text is recorded in several versions with its hash behind its name: each
-    is a level of its own, beside the others' reference. One text under several names has the first of them."""
-    found, texts, activations = [], dict[str, str](), set[tuple[str, str]]()
-    for record in records:
-        own = record.get("config", {}).get("parts", {})
-        if "dataset" in own:
-            texts.setdefault(own["dataset"], record["config"]["dataset"])
-        activations.add((record.get("activation", ""), own.get("activation", "")))
-    versions, names = Counter(name for name, _ in activations), Counter(texts.values())
-    for record in records:
-        own = record.get("config", {}).get("parts", {})
-        if "activation" in own and versions[record["activation"]] > 1:
-            record = {**record, "activation": f"{record['activation']} {own['activation'][:8]}"}
-        if "dataset" in own:
-            name = texts[own["dataset"]]
-            told = f"{name} {own['dataset'][:8]}" if names[name] > 1 else name
-            record = {**record, "config": {**record["config"], "dataset": told}}
-        found.append(record)
-    return found
-
-
 def own_levels(records: Iterable[Record]) -> dict[str, str]:
     """A level that is a user's own activation -> its formula in LaTeX, where it has one, and the start of its hash."""
-    found = {}
+    formulas = {}
     for record in records:
         if kind_of(record) and (own := record["config"].get("parts", {}).get("activation")):
             files = record["provenance"].get("plugins", {}).values()
             known = {name: formula for file in files for name, formula in file.get("formulas", {}).items()}
             level = str(cell_of(record)[factors(record["kind"])[1]])
-            found[level] = f"{known.get(str(record['activation']).partition(' ')[0], '')} [{own[:8]}]".strip()
-    return found
+            formulas[level] = f"{known.get(str(record['activation']).partition(' ')[0], '')} [{own[:8]}]".strip()
+    return formulas
 
 
 def by_content(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,20 +80,6 @@ def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
     """An arm's settings without how many trials it has, and what is computed of them."""
     left_out = ("trials", "seeds", "ensembles", "metrics")
     return {name: value for name, value in by_content(config).items() if name not in left_out}
-
-
-def _contains(large: Record, small: Record) -> bool:
-    """Whether a record has another's trials and more of them, or the same with more ensembles, or measured anew with
-    more metrics."""
-    (a, more), (b, less) = ((set(labels_of(record)), record["config"]) for record in (large, small))
-    anew = more.get("metrics") != less.get("metrics") and _measured(large) > _measured(small)
-    extra = anew or len(more.get("ensembles", ())) > len(less.get("ensembles", ()))
-    return b < a or (b == a and extra)
-
-
-def _measured(record: Record) -> tuple[str, int]:
-    """When, and by how many own metrics (two records may have one second)."""
-    return date_of(record), len(record["config"].get("metrics") or ())
 
 
 def differing(records: Iterable[Record]) -> list[str]:
@@ -189,16 +139,16 @@ def usual(records: Iterable[Record], apart: Sequence[str] = ()) -> list[Any]:
 
     ``apart``: settings that may differ all the same.
     """
-    found = list(records)
-    main = [record for record in found if kind_of(record) in MAIN]
+    every = list(records)
+    main = [record for record in every if kind_of(record) in MAIN]
     names = [name for name in differing(main) if name not in apart]
     groups: dict[str, list[Record]] = {}
     for record in main:
         groups.setdefault(named(record, names), []).append(record)
     if len(groups) < 2:
-        return found
+        return every
     best = min(groups, key=lambda name: (-len(groups[name]), min(map(date_of, groups[name]))))
-    return [record for record in found if not kind_of(record) or named(record, names) == best]
+    return [record for record in every if not kind_of(record) or named(record, names) == best]
 
 
 def date_of(record: Record) -> str:

@@ -1,21 +1,22 @@
-"""Records: one JSON file an arm, written once, checked by a checksum; found by its name, a user's own folder renamed or
-removed. No torch; knows nothing of how a record came about."""
+"""Records: one JSON file an arm, written once, checked by a checksum; of a study those that count. No torch; knows
+nothing of how a record came about."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import shutil
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from actlab import paths
-from actlab.errors import BadInput, DamagedRecord, RecordError, UnknownName, brief
-from actlab.files import ASIDE, read_bytes, set_aside, write_text
+from actlab.errors import DamagedRecord, RecordError, brief
+from actlab.files import read_bytes, set_aside, write_text
 from actlab.records.schema import MARKUP, check_plain, check_record
-from actlab.records.settings import CELLS, by_content, current, differing, named, versions_apart
+from actlab.records.settings import CELLS, by_content, date_of, kind_of, labels_of, without_trials
 
 Record = dict[str, Any]
 READS = "ACTLAB_READS"
@@ -30,16 +31,21 @@ def canonical(content: object) -> str:
 
 def digest(content: object) -> str:
     """sha256 of the canonical JSON text."""
-    return hashlib.sha256(canonical(content).encode()).hexdigest()
+    return _sha256(canonical(content))
 
 
 def checksum(record: Record) -> str:
     """Of everything in a record but the checksum itself."""
-    return digest(_content(record))
+    return _sha256(_sealed(record))
 
 
-def _content(record: Record) -> Record:
-    return {key: value for key, value in record.items() if key != "checksum"}
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _sealed(record: Record) -> str:
+    """What the checksum is of."""
+    return canonical({key: value for key, value in record.items() if key != "checksum"})
 
 
 def folder_of(study: str) -> Path:
@@ -86,7 +92,7 @@ def load(path: Path) -> Record:
     """
     try:
         record = json.loads(read_bytes(path, "record").decode())
-        text = canonical(_content(record)) if isinstance(record, dict) else ""
+        text = _sealed(record) if isinstance(record, dict) else ""
     except OSError as error:
         raise RecordError(f"{path} cannot be read as a record: {error}") from error
     except (
@@ -96,10 +102,10 @@ def load(path: Path) -> Record:
         raise DamagedRecord(path, f"it cannot be read as a record: {error}") from error
     if not isinstance(record, dict) or "checksum" not in record:
         raise DamagedRecord(path, "it is not a record: it has no checksum")
-    if record["checksum"] != (found := hashlib.sha256(text.encode()).hexdigest()):
-        raise DamagedRecord(
-            path, f"it was changed after it was written: expected checksum {brief(record['checksum'])}, found {found}"
-        )
+    expected, actual = record["checksum"], _sha256(text)
+    if expected != actual:
+        why = f"it was changed after it was written: expected checksum {brief(expected)}, found {actual}"
+        raise DamagedRecord(path, why)
     _check_place(path, record)
     check_record(record)
     if MARKUP.search(text):
@@ -151,123 +157,70 @@ def load_study(study: str) -> list[Record]:
     out. An own activation that was changed and run again is two, each named by its version. A file is read again only
     where it has changed: do not change what is in a record.
     """
-    return versions_apart(current([_read(path, *_state(path)) for path in sorted(folder_of(study).glob("*.json"))]))
+    states = ((path, path.stat()) for path in sorted(folder_of(study).glob("*.json")))
+    return versions_apart(current(_unchanged(path, state.st_mtime_ns, state.st_size) for path, state in states))
 
 
 @lru_cache(maxsize=512)
-def _read(path: Path, time: int, size: int) -> Record:
+def _unchanged(path: Path, time: int, size: int) -> Record:
     """``load`` of a file in a state of it."""
     return load(path)
 
 
-def _state(path: Path) -> tuple[int, int]:
-    """Time (ns) and size (bytes)."""
-    try:
-        found = path.stat()
-    except OSError:  # of which ``load`` says what it is
-        return 0, 0
-    return found.st_mtime_ns, found.st_size
+def current(records: Iterable[Record]) -> list[Any]:
+    """The records without those that another one contains: the same settings, and its trials among more."""
+    every = list(records)
+    arms: dict[str, list[Record]] = {}
+    for record in every:
+        if kind_of(record):
+            own = [record["kind"], record["study"], without_trials(record["config"])]
+            arms.setdefault(json.dumps(own, sort_keys=True), []).append(record)
+    inside = {id(small) for same in arms.values() for small in same for large in same if _contains(large, small)}
+    return [record for record in every if id(record) not in inside]
+
+
+def versions_apart(records: Sequence[Record]) -> list[Any]:
+    """The records, where an own activation or text is recorded in several versions with its hash behind its name: each
+    is a level of its own, beside the others' reference. One text under several names has the first of them."""
+    versioned, texts, activations = [], dict[str, str](), set[tuple[str, str]]()
+    for record in records:
+        own = record.get("config", {}).get("parts", {})
+        if "dataset" in own:
+            texts.setdefault(own["dataset"], record["config"]["dataset"])
+        activations.add((record.get("activation", ""), own.get("activation", "")))
+    versions, names = Counter(name for name, _ in activations), Counter(texts.values())
+    for record in records:
+        own = record.get("config", {}).get("parts", {})
+        if "activation" in own and versions[record["activation"]] > 1:
+            record = {**record, "activation": f"{record['activation']} {own['activation'][:8]}"}
+        if "dataset" in own:
+            name = texts[own["dataset"]]
+            label = f"{name} {own['dataset'][:8]}" if names[name] > 1 else name
+            record = {**record, "config": {**record["config"], "dataset": label}}
+        versioned.append(record)
+    return versioned
+
+
+def _contains(large: Record, small: Record) -> bool:
+    """Whether a record has another's trials and more of them, or the same with more ensembles, or measured anew with
+    more metrics."""
+    (a, more), (b, less) = ((set(labels_of(record)), record["config"]) for record in (large, small))
+    anew = more.get("metrics") != less.get("metrics") and _measured(large) > _measured(small)
+    extra = anew or len(more.get("ensembles", ())) > len(less.get("ensembles", ()))
+    return b < a or (b == a and extra)
+
+
+def _measured(record: Record) -> tuple[str, int]:
+    """When, and by how many own metrics (two records may have one second)."""
+    return date_of(record), len(record["config"].get("metrics") or ())
 
 
 def set_damaged_aside(study: str) -> list[Path]:
     """Move a study's damaged records into ``set-aside``, so that their arms count as not recorded; their new places."""
-    found = []
+    moved = []
     for path in sorted(folder_of(study).glob("*.json")):
         try:
             load(path)
         except DamagedRecord:
-            found.append(set_aside(path))
-    return found
-
-
-def _studies() -> list[str]:
-    """Folders with records."""
-    return [folder.name for folder in paths.results().glob("*") if any(folder.glob("*.json"))]
-
-
-def find(name: str | Path) -> Path:
-    """The file of a record.
-
-    Args:
-        name: its path; or study and configuration, ``repro-lite/charlm-gelu``, with or without the hash: of one that
-            grew the largest.
-
-    Raises:
-        UnknownName: no such study, or no such configuration in it.
-        BadInput: several configurations have this name; the message lists them with what tells them apart.
-    """
-    path, parts = Path(name), Path(name).parts
-    study, arm = (parts[-2], parts[-1].removesuffix(".json")) if len(parts) > 1 else (parts[0], "")
-    if path.is_file() or path.suffix == ".json" or len(parts) > 3 or (len(parts) == 3 and parts[0] != "results"):
-        return path
-    files = sorted(folder_of(study).glob("*-*.json"))
-    names = dict.fromkeys(file.stem.rpartition("-")[0] for file in files)
-    known = [name for name in names if not name.startswith("baseline-") and not name.endswith("-floor")]
-    if not known:
-        raise UnknownName("study", study, _studies(), f"{name}: a record is named as STUDY/CONFIGURATION")
-    if not arm:
-        raise BadInput(f"{name} is a study: name one of its configurations, such as {study}/{known[0]}")
-    found = [file for file in files if arm in (file.stem, file.stem.rpartition("-")[0])]
-    if not found:
-        near = [other for other in known if other.startswith(arm)]
-        raise UnknownName("configuration", arm, near or known, f"results/{study}")
-    return found[0] if len(found) == 1 else _largest(found)
-
-
-def _largest(files: list[Path]) -> Path:
-    """The record that contains the others."""
-    records = {file: load(file) for file in files}
-    left = current(records.values())
-    if len(left) == 1:
-        return next(file for file, record in records.items() if record is left[0])
-    names = differing(left)
-    told = (f"{file.stem} ({named(record, names)})" for file, record in records.items() if record in left)
-    raise BadInput(f"several configurations have this name: {', '.join(told)}; give one with its hash")
-
-
-def own_files(study: str) -> list[Path]:
-    """The files of a study that may be renamed or removed: one that is not committed.
-
-    Raises:
-        UnknownName: no such study.
-        BadInput: its records are committed.
-    """
-    if study not in (known := _studies()):
-        raise UnknownName("study", study, known, "results/")
-    if paths.results() == paths.ROOT / "results" and paths.git("ls-files", f"results/{study}"):
-        raise BadInput(f"results/{study} is committed: `git rm` or `git mv` it, and the pages that read it")
-    return sorted(path for path in folder_of(study).rglob("*") if path.is_file())
-
-
-def remove(study: str) -> None:
-    """Its records, replays, texts and kept weights; trained networks stay in the cache."""
-    own_files(study)
-    shutil.rmtree(folder_of(study))
-
-
-def rename(study: str, name: str) -> None:
-    """Its folder and, in every record, what says the study; replays follow their records' new checksums.
-
-    Raises:
-        BadInput: a folder of that name is there.
-    """
-    files, old, new = own_files(study), folder_of(study), folder_of(name)
-    if new.exists():
-        raise BadInput(f"results/{name} is there already")
-    checksums: dict[str, str] = {}
-    try:
-        for path in sorted(files, key=lambda path: len(path.parts)):  # records before their replays
-            place = new / path.relative_to(old)
-            if path.suffix != ".json" or ASIDE in place.parts:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(path, place)
-                continue
-            record = {**(before := load(path)), "study": name}
-            if (was := record.get("record_checksum")) in checksums:
-                record["record_checksum"] = checksums[was]
-            checksums[before["checksum"]] = checksum(record)
-            save(place, record)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
-    shutil.rmtree(old)
+            moved.append(set_aside(path))
+    return moved

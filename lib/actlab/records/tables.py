@@ -4,27 +4,36 @@ arm; ``curves``, a row an evaluation during training. Estimates nothing."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from actlab import paths
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput, UnknownName, check_name
 from actlab.files import read_yaml
 from actlab.records import store
 from actlab.records.defect_names import IGNORED
 from actlab.records.settings import cell_of, differing, kind_of, named, place, settings_of, text
 from actlab.records.store import Record
 
+Arm = tuple[Record, dict[str, Any]]
+"""A record, and what its rows share."""
 COLUMNS: dict[str, tuple[str, str]] = read_yaml(Path(__file__).with_name("columns.yaml"))
 """Column -> (unit, meaning), in the tables' order; a study's own metrics are further columns of ``pairs``."""
 KINDS = ("trials", "floor", "perturbed", "defective", "all")
 """What ``load`` can be asked for: the runs of a study (the default), repetitions of one seed, repetitions of several
 seeds with something changed, runs under a published defect, everything."""
-BLOCKS = ("end", "along", "average", "ensembles", "equal_compute", "published")
-"""The pairs that ``load_pairs`` can be asked for."""
+BLOCKS = {
+    "end": [],
+    "along": ["iteration"],
+    "average": ["decay"],
+    "ensembles": ["size"],
+    "equal_compute": ["size", "iteration"],
+    "published": ["iteration"],
+}
+"""The pairs that ``load_pairs`` can be asked for -> the columns that tell several of two networks apart."""
 MEASURED = {"trials": ["best_val_loss"], "mnist": ["test_loss", "test_accuracy", "collapsed"], "ablation": []}
 """Kind of record -> what its trials have beyond ``SCORES``."""
 TEXT = ("name", "text", "hash", "true or false", "names")
@@ -52,8 +61,7 @@ def load(study: str, kind: str = "trials") -> tuple[pd.DataFrame, pd.DataFrame]:
         UnknownName: no such study with trials, no such kind; the message lists those that there are.
         BadInput: more than one study.
     """
-    records, names = _chosen(study, kind)
-    return of_records(records, names)
+    return _tables(_arms(study, kind))
 
 
 def load_curves(study: str, kind: str = "trials") -> pd.DataFrame:
@@ -61,7 +69,7 @@ def load_curves(study: str, kind: str = "trials") -> pd.DataFrame:
     ``train_loss``, ``val_loss`` (nats), ``val_accuracy`` (%); a run that diverged ends early. Not of image sweeps."""
     rows = [
         arm | _label(trial) | {"iteration": entry["iteration"]} | {name: entry.get(name) for name in SCORES}
-        for record, arm in _arms(*_chosen(study, kind))
+        for record, arm in _arms(study, kind)
         for trial in record["trials"]
         for entry in trial.get("history", ())
     ]
@@ -80,15 +88,8 @@ def load_pairs(study: str, of: str = "end", kind: str = "trials") -> pd.DataFram
             network with itself too; ``coded_pd``: total variation, were the inputs the same).
         kind: as of ``load``.
     """
-    _known("pairs", of, BLOCKS)
-    rows = [
-        arm | about | _pair(record, pair)
-        for record, arm in _arms(*_chosen(study, kind))
-        for about, pairs in _blocks(record, of)
-        for pair in pairs
-    ]
-    about = {"end": [], "along": ["iteration"], "average": ["decay"], "ensembles": ["size"], "published": ["iteration"]}
-    return _table(rows, ["setting", *about.get(of, ["iteration", "size"]), *PAIR])
+    check_name("pairs", of, BLOCKS)
+    return _pairs(_arms(study, kind), of)
 
 
 def load_losses(study: str, of: str = "average") -> pd.DataFrame:
@@ -97,34 +98,36 @@ def load_losses(study: str, of: str = "average") -> pd.DataFrame:
     ``iteration``; loss of the mean probabilities on the windows where predictions are compared); ``single_loss``: of
     the same runs as single networks of all steps, on the same text. ``published``: of runs with published defects, as
     the published code measures them."""
-    _known("losses", of, ("average", "equal_compute", "published"))
-    arms, rows = _arms(*_chosen(study, "defective" if of == "published" else "trials")), []
-    if of == "published":
-        rows = [arm | _label(one) | one for r, arm in arms for one in r.get("as_published", {}).get("trials", ())]
-        return _table(rows, [*RUN, *SCORES[1:]])
-    for record, arm in arms if of == "average" else ():
-        for trial in record["trials"]:
-            found = trial.get("average") or {}
-            found = {record["config"]["recipe"]["average"]: found} if "val_loss" in found else found
-            about = arm | _label(trial) | {"single_loss": trial["final"]["val_loss"] if found else None}
-            rows += [about | {"decay": float(decay)} | scores for decay, scores in found.items()]
-    for record, arm in arms if of != "average" else ():
-        ran = record.get("equal_compute", ())
-        single = {one["of"][0]: one["loss"] for entry in ran if entry["size"] == 1 for one in entry["losses"]}
-        for entry in ran:
-            about = arm | {"size": entry["size"], "iteration": entry["iteration"]}
-            for one in entry["losses"]:
+    always = {
+        "average": [*RUN, "decay", *SCORES[1:], "single_loss"],
+        "equal_compute": ["setting", "size", "iteration", "members", "val_loss", "single_loss"],
+        "published": [*RUN, *SCORES[1:]],
+    }
+    check_name("losses", of, always)
+    rows = []
+    for record, arm in _arms(study, "defective" if of == "published" else "trials"):
+        if of == "published":
+            rows += [arm | _label(one) | one for one in record.get("as_published", {}).get("trials", ())]
+        elif of == "average":
+            for trial in record["trials"]:
+                for decay, scores in _by_decay(record, trial.get("average")):
+                    about = {"decay": decay, "single_loss": trial["final"]["val_loss"]}
+                    rows.append(arm | _label(trial) | about | scores)
+        else:
+            every = [entry | one for entry in record.get("equal_compute", ()) for one in entry["losses"]]
+            single = {one["of"][0]: one["loss"] for one in every if one["size"] == 1}
+            for one in every:
                 alone = sum(single.get(name, math.nan) for name in one["of"]) / len(one["of"])
-                rows.append(about | {"members": (*one["of"],), "val_loss": one["loss"], "single_loss": alone})
-    ensemble = ["setting", "size", "iteration", "members", "val_loss", "single_loss"]
-    return _table(rows, [*RUN, "decay", *SCORES[1:], "single_loss"] if of == "average" else ensemble)
+                about = {"size": one["size"], "iteration": one["iteration"], "members": (*one["of"],)}
+                rows.append(arm | about | {"val_loss": one["loss"], "single_loss": alone})
+    return _table(rows, always[of])
 
 
 def load_baselines(study: str) -> pd.DataFrame:
     """A row a table of character frequencies (``unigram``, ``bigram``): its ``val_loss`` (nats per character) and
     ``val_accuracy`` (%) on the study's validation text; none where it was not measured."""
-    found = next((r for r in load_records(study) if r["kind"] == "baseline"), {})
-    scores = {name: found[name] for name in ("unigram", "bigram") if name in found}
+    record = next((r for r in load_records(study) if r["kind"] == "baseline"), {})
+    scores = {name: record[name] for name in ("unigram", "bigram") if name in record}
     return pd.DataFrame.from_dict(scores, orient="index", columns=SCORES[1:]).astype(float)
 
 
@@ -145,11 +148,6 @@ def studies() -> list[str]:
     )
 
 
-def _known(what: str, name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        raise UnknownName(what, name, known)
-
-
 def _part(record: Record) -> str:
     """Of ``KINDS``."""
     if text(settings_of(record)["protocol"], "protocol") != "corrected":
@@ -157,29 +155,44 @@ def _part(record: Record) -> str:
     return record["kind"] if record["kind"] in KINDS else "trials"
 
 
-def _chosen(study: str, kind: str) -> tuple[list[Record], list[str]]:
-    """The study's records of trials of one kind, in the studies' own order, and the settings that tell its arms
-    apart."""
-    _known("kind", kind, KINDS)
+def _arms(study: str, kind: str) -> list[Arm]:
+    """The study's arms of one kind, in the studies' own order, each told from the others by its settings."""
+    check_name("kind", kind, KINDS)
     every = [record for record in load_records(study) if kind_of(record)]
-    found = [record for record in every if kind in ("all", _part(record))]
-    if not found and kind == "trials":
+    records = [record for record in every if kind in ("all", _part(record))]
+    if not records and kind == "trials":
         there = sorted({_part(record) for record in every})
         raise BadInput(
             f"results/{study} has only runs of the kind {' and '.join(there)}: load({study!r}, {there[0]!r})"
         )
-    return sorted(found, key=lambda record: [*map(place, cell_of(record).values())]), differing(every)
+    names = differing(every)
+    records.sort(key=lambda record: [*map(place, cell_of(record).values())])
+    return [(record, _columns(record, names)) for record in records]
 
 
-def of_records(records: Iterable[Record], names: Sequence[str] | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The two tables of some records of one study; ``names``: the settings that tell arms apart."""
-    found = [record for record in records if kind_of(record)]
-    arms = _arms(found, differing(found) if names is None else names)
-    kinds = {record["kind"] for record in found} or {"trials"}
+def of_records(records: Iterable[Record]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The two tables of some records of one study."""
+    main = [record for record in records if kind_of(record)]
+    names = differing(main)
+    return _tables([(record, _columns(record, names)) for record in main])
+
+
+def _tables(arms: Sequence[Arm]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    kinds = {record["kind"] for record, _ in arms} or {"trials"}
     measured = [name for kind in sorted(kinds) for name in MEASURED.get(kind, MEASURED["trials"])]
-    trials = _table([row for arm in arms for row in _trials(*arm)], [*RUN, "status", *SCORES, *measured])
-    pairs = [arm | _pair(record, pair) for record, arm in arms for pair in record.get("reproducibility_metrics", [])]
-    return trials, _table(pairs, ["setting", *PAIR])
+    rows = [arm | _trial(record, trial) for record, arm in arms for trial in record["trials"]]
+    return _table(rows, [*RUN, "status", *SCORES, *measured]), _pairs(arms)
+
+
+def _pairs(arms: Sequence[Arm], of: str = "end") -> pd.DataFrame:
+    """Of one of ``BLOCKS``."""
+    rows = [
+        arm | {name: block[name] for name in BLOCKS[of]} | _pair(record, pair)
+        for record, arm in arms
+        for block in _blocks(record, of)
+        for pair in block["pairs"]
+    ]
+    return _table(rows, ["setting", *BLOCKS[of], *PAIR])
 
 
 def _table(rows: Sequence[dict[str, Any]], always: Sequence[str]) -> pd.DataFrame:
@@ -192,12 +205,10 @@ def _table(rows: Sequence[dict[str, Any]], always: Sequence[str]) -> pd.DataFram
     return table.astype(dict.fromkeys(numbers, float))
 
 
-def _arms(records: Iterable[Record], names: Sequence[str]) -> list[tuple[Record, dict[str, Any]]]:
-    return [(record, _arm(record, named(record, names))) for record in records]
-
-
-def _arm(record: Record, setting: str) -> dict[str, Any]:
+def _columns(record: Record, names: Sequence[str]) -> dict[str, Any]:
+    """What an arm's rows share; ``names``: the settings that tell arms apart."""
     own, optimizer = settings_of(record), record["config"].get("optimizer_settings", {})
+    ignored = IGNORED in own["protocol"] and cell_of(record).get("activation") is not None
     return {
         **{name: own[name] for name in COLUMNS if name in own and name != "seed"},
         **cell_of(record),
@@ -205,18 +216,12 @@ def _arm(record: Record, setting: str) -> dict[str, Any]:
         "study": record["study"],
         "record": record["arm"],
         "kind": record["kind"],
-        "setting": setting,
+        "setting": named(record, names),
         "model": record["model_name"],
         "activation": record["activation"],
-        "activation_used": used(record),
+        "activation_used": "relu" if ignored else str(record["activation"]),
         "protocol": text(own["protocol"], "protocol"),
     }
-
-
-def used(record: Record) -> str:
-    """The activation that an arm's network had: relu where the published defect ignored the one asked for."""
-    ignored = IGNORED in settings_of(record)["protocol"] and cell_of(record).get("activation") is not None
-    return "relu" if ignored else str(record["activation"])
 
 
 def _label(trial: Record) -> dict[str, Any]:
@@ -227,25 +232,21 @@ def _label(trial: Record) -> dict[str, Any]:
     return {"seed": int(seed if own is None else own), "trial": trial["label"]} | changed
 
 
-def _trials(record: Record, arm: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for trial in record["trials"]:
-        done = trial["status"] == "done"
-        final = trial.get("final", trial) if done else {}
-        names = ("train_loss", "val_loss", "val_accuracy", "test_loss", "test_accuracy")
-        spent = trial.get("seconds", math.nan)
-        yield (
-            arm
-            | _label(trial)
-            | {name: final[name] for name in names if name in final}
-            | {
-                "status": trial["status"],
-                "best_val_loss": trial["best"]["val_loss"] if done and "best" in trial else None,
-                "collapsed": trial.get("collapsed"),
-                "parameters": trial.get("n_parameters", record.get("n_parameters")),
-                "seconds": sum(spent.values()) if isinstance(spent, dict) else spent,
-                "weights_sha256": trial.get("weights_sha256"),
-            }
-        )
+def _trial(record: Record, trial: Record) -> dict[str, Any]:
+    done, spent = trial["status"] == "done", trial.get("seconds", math.nan)
+    final = trial.get("final", trial) if done else {}
+    return (
+        _label(trial)
+        | {name: final[name] for name in (*SCORES, "test_loss", "test_accuracy") if name in final}
+        | {
+            "status": trial["status"],
+            "best_val_loss": trial["best"]["val_loss"] if done and "best" in trial else None,
+            "collapsed": trial.get("collapsed"),
+            "parameters": trial.get("n_parameters", record.get("n_parameters")),
+            "seconds": sum(spent.values()) if isinstance(spent, dict) else spent,
+            "weights_sha256": trial.get("weights_sha256"),
+        }
+    )
 
 
 def _pair(record: Record, pair: Record) -> dict[str, Any]:
@@ -260,25 +261,27 @@ def _pair(record: Record, pair: Record) -> dict[str, Any]:
     return changed | {"first": first, "second": second} | values
 
 
-def _blocks(record: Record, of: str) -> Iterator[tuple[dict[str, Any], list[Record]]]:
-    """(what tells a list of pairs apart, the pairs), of one of ``BLOCKS``."""
-    end = record.get("reproducibility_metrics", [])
-    last = {"iteration": int(record["config"].get("recipe", {}).get("iterations", 0))}
-    if of == "end":
-        yield {}, end
-    elif of == "along":
-        yield from (({"iteration": entry["iteration"]}, entry["pairs"]) for entry in record.get("trajectory", ()))
-        yield last, end
-    elif of == "average":
-        found = record.get("average") or {}
-        found = found if isinstance(found, dict) else {record["config"]["recipe"]["average"]: found}
-        yield from (({"decay": float(decay)}, pairs) for decay, pairs in found.items())
-    elif of == "published":
-        for entry in (*record.get("trajectory", ()), last | record):
-            if found := entry.get("as_published"):
-                yield {"iteration": entry["iteration"]}, [*found.get("pairs", ()), *found.get("itself", ())]
-    elif of == "ensembles":
-        yield from (({"size": int(size)}, pairs) for size, pairs in record.get("ensembles", {}).items())
-    else:
-        for entry in record.get("equal_compute", ()):
-            yield {"size": entry["size"], "iteration": entry["iteration"]}, entry["pairs"]
+def _blocks(record: Record, of: str) -> Iterable[Record]:
+    """Lists of ``pairs``, each with what tells it apart, of one of ``BLOCKS``."""
+    iterations = int(record["config"].get("recipe", {}).get("iterations", 0))
+    end = {"iteration": iterations, "pairs": record.get("reproducibility_metrics", [])}
+    if of == "along":
+        return [*record.get("trajectory", ()), end]
+    if of == "average":
+        return [{"decay": decay, "pairs": pairs} for decay, pairs in _by_decay(record, record.get("average"))]
+    if of == "ensembles":
+        return [{"size": int(size), "pairs": pairs} for size, pairs in record.get("ensembles", {}).items()]
+    if of == "published":
+        entries = [one for one in (*record.get("trajectory", ()), record | end) if one.get("as_published")]
+        both = [[pair for name in ("pairs", "itself") for pair in one["as_published"].get(name, ())] for one in entries]
+        return [{"iteration": one["iteration"], "pairs": pairs} for one, pairs in zip(entries, both, strict=True)]
+    return record.get("equal_compute", ()) if of == "equal_compute" else [end]
+
+
+def _by_decay(record: Record, average: Any) -> list[tuple[float, Any]]:
+    """(decay, what is recorded of averaged weights); of a single decay it stands in the recipe."""
+    if not average:
+        return []
+    single = isinstance(average, list) or "val_loss" in average
+    by_decay = {record["config"]["recipe"]["average"]: average} if single else average
+    return [(float(decay), one) for decay, one in by_decay.items()]

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib import rcParams
 
 from actlab import files
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput, check_name
 from actlab.figures.style import styled
 from actlab.report import drawings, summary
 from actlab.report.study import ARM, Report, levels, load, minus
@@ -22,8 +22,7 @@ FORMATS = ("png", "svg", "pdf")
 def write(report: Report, out: Path, formats: Sequence[str] = ("png",)) -> Iterator[Path]:
     """Write the report into ``out`` and yield each file; ``formats`` of the figures, none for no figures."""
     for name in formats:
-        if name not in FORMATS:
-            raise UnknownName("format", name, FORMATS)
+        check_name("format", name, FORMATS)
     yield files.write_text(out / "summary.txt", summary.text(report))
     csv = {
         "trials": report.trials.drop(columns=[*ARM, "level"]),
@@ -62,5 +61,5 @@ def compare(first: str, second: str) -> tuple[list[str], pd.DataFrame]:
         had = (", ".join(sorted(map(" ".join, arms))) for arms in (there, here))
         raise BadInput(f"the studies share no arm: one has {next(had)}; the other {next(had)}")
     both = [metric for metric in one.metrics if metric in two.metrics]
-    found = [minus(pd.concat([one.table(m), two.table(m)]), m, arm, "study", first) for m in both]
-    return differ, pd.concat(found, ignore_index=True).drop(columns="study")
+    differences = [minus(pd.concat([one.table(m), two.table(m)]), m, arm, "study", first) for m in both]
+    return differ, pd.concat(differences, ignore_index=True).drop(columns="study")

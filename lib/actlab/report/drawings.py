@@ -23,9 +23,9 @@ NAMES = {"val_accuracy": "accuracy", "relative_pd": "reproducibility"}
 
 def of(report: Report) -> Iterator[tuple[str, Figure]]:
     """File name without its ending, and figure."""
-    own, found = own_levels(report.records), report.estimates
+    own, estimates = own_levels(report.records), report.estimates
     for metric in report.metrics.values():
-        name, every = NAMES.get(metric.name, metric.name), report.of(metric.name, found).reindex(report.arms.index)
+        name, every = NAMES.get(metric.name, metric.name), report.of(metric.name, estimates).reindex(report.arms.index)
         shown = every.reset_index()
         yield name, plots.forest(shown, metric.label, "estimate", panel="", row="group", series="arm", own=own)
         tests = report.of(metric.name, report.differences).reset_index()
@@ -35,7 +35,7 @@ def of(report: Report) -> Iterator[tuple[str, Figure]]:
             tests["significant"] = tests["p_holm"] < ALPHA
             yield f"differences_{name}", plots.forest(tests, label, panel="group", row="arm", **look)
     if {x := "val_accuracy", y := "total_variation"} <= {*report.metrics}:
-        both = pd.concat({name: report.of(name, found) for name in (x, y)}, axis=1).reindex(report.arms.index)
+        both = pd.concat({name: report.of(name, estimates) for name in (x, y)}, axis=1).reindex(report.arms.index)
         sides = [(x, "estimate"), *((y, side) for side in ("estimate", "low", "high")), (x, "low"), (x, "high")]
         marks = {cell: Line(*both.loc[[cell], sides].to_numpy(float).T) for cell in both.index}
         labels = (report.metrics[x].label, report.metrics[y].label)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput, check_name
 from actlab.records import settings, tables
 from actlab.records.labels import IMAGE_METRICS, PAIR_METRICS, TRIAL_METRICS, Metric, of_trials
 from actlab.records.store import Record
@@ -59,8 +59,8 @@ class Report:
         not_done = (
             failed["trial"].str.cat(failed["status"], ": ").groupby([failed[name] for name in ARM]).agg(", ".join)
         )
-        found = parameters.to_frame().assign(not_done=not_done).fillna({"not_done": ""})
-        return found.loc[[cell for cell in self.cells if cell in found.index]]
+        table = parameters.to_frame().assign(not_done=not_done).fillna({"not_done": ""})
+        return table.loc[[cell for cell in self.cells if cell in table.index]]
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
@@ -84,8 +84,8 @@ class Report:
     @cached_property
     def differences(self) -> pd.DataFrame:
         """A row a metric and arm: the arm minus the reference of its group (``contrasts``)."""
-        found = [minus(self.table(name), name, ["group"], "arm", self.reference) for name in self.metrics]
-        return pd.concat(found, ignore_index=True)
+        every = (minus(self.table(name), name, ["group"], "arm", self.reference) for name in self.metrics)
+        return pd.concat(every, ignore_index=True)
 
     @cached_property
     def floors(self) -> pd.DataFrame:
@@ -110,15 +110,13 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
     for kind, wanted, key in (("model", models, "model_name"), ("activation", activations, "activation")):
         known = {str(record[key]) for record in records if settings.kind_of(record)}
         for name in wanted:
-            if name not in known:
-                raise UnknownName(kind, name, known, f"results/{study}")
+            check_name(kind, name, known, f"results/{study}")
         records = [r for r in records if not (wanted and settings.kind_of(r)) or r[key] in wanted]
     trials, pairs = map(_named, tables.of_records(records))
     levels = settings.in_order(_main(trials)["arm"])
     if not levels:
         raise BadInput(f"results/{study} has perturbed trials alone")
-    if reference and reference not in levels:
-        raise UnknownName("reference", reference, levels, f"results/{study}")
+    check_name("reference", reference, ["", *levels], f"results/{study}")
     reference = next(name for name in (reference, "relu", "gelu", *levels) if name in levels)
     return Report(study, records, trials, pairs, reference)
 
@@ -143,20 +141,20 @@ def _named(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _estimates(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    found = means(table, metric, ARM).assign(metric=metric, few=False)
+    estimates = means(table, metric, ARM).assign(metric=metric, few=False)
     if not of_trials(metric):
-        found["few"] = [few_differ(pairs.dropna()) for _, pairs in table.groupby(ARM, sort=False)[metric]]
-        limits = log_limits(found["estimate"], found["low"], found["high"])
-        found["low"], found["high"] = (np.where(found["few"], np.nan, limit) for limit in limits)
-    return found[[*ARM, "metric", "n", "estimate", "low", "high", "few"]]
+        estimates["few"] = [few_differ(pairs.dropna()) for _, pairs in table.groupby(ARM, sort=False)[metric]]
+        limits = log_limits(estimates["estimate"], estimates["low"], estimates["high"])
+        estimates["low"], estimates["high"] = (np.where(estimates["few"], np.nan, limit) for limit in limits)
+    return estimates[[*ARM, "metric", "n", "estimate", "low", "high", "few"]]
 
 
 def minus(table: pd.DataFrame, metric: str, by: list[str], factor: str, reference: str) -> pd.DataFrame:
     """Every level of a factor minus the reference, where both are recorded."""
     if reference not in set(table[factor]):
         return pd.DataFrame(columns=[*by, factor, "metric", "p_holm"])
-    found = contrasts(table, metric, by, factor, reference, unpaired=of_trials(metric)).assign(metric=metric)
-    return found[found["status"] != "missing"]
+    differences = contrasts(table, metric, by, factor, reference, unpaired=of_trials(metric)).assign(metric=metric)
+    return differences[differences["status"] != "missing"]
 
 
 def levels(records: Sequence[Record], names: Sequence[str] = ()) -> dict[str, list[str]]:

@@ -38,11 +38,11 @@ def table(report: Report, metric: Metric) -> pd.DataFrame:
     """A metric: a row an arm, with its 95% interval, n and the trials that did not end well, the noise floor where one
     was run, and the difference from the reference where it was tested; a star marks one that is significant (Holm)."""
     arms, limits, form = report.arms, ["low", "high"], f".{metric.digits}f"
-    found = report.of(metric.name, report.estimates).reindex(arms.index).fillna({"n": 0, "few": False})
+    estimates = report.of(metric.name, report.estimates).reindex(arms.index).fillna({"n": 0, "few": False})
     shown = pd.DataFrame(index=arms.index)
-    shown[metric.short] = [interval(numbers, form) for numbers in found[["estimate", *limits]].to_numpy()]
-    shown[metric.short] += np.where(found["few"], FEW, "")
-    shown["n"] = found["n"].map("{:.0f}".format) + arms["not_done"].map(lambda trials: trials and f", {trials}")
+    shown[metric.short] = [interval(numbers, form) for numbers in estimates[["estimate", *limits]].to_numpy()]
+    shown[metric.short] += np.where(estimates["few"], FEW, "")
+    shown["n"] = estimates["n"].map("{:.0f}".format) + arms["not_done"].map(lambda trials: trials and f", {trials}")
     shown["parameters"] = arms["parameters"].map("{:,.0f}".format)
     if not of_trials(metric.name) and len(report.floors):
         for variant, own in report.floors.groupby("variant", sort=False):
@@ -50,8 +50,8 @@ def table(report: Report, metric: Metric) -> pd.DataFrame:
     tests = report.of(metric.name, report.differences)
     if len(tests):
         stars = np.where(tests["p_holm"] < ALPHA, " *", "")
-        told = [interval(numbers, "+.4f") for numbers in tests[["difference", *limits]].to_numpy()]
-        shown[f"minus {report.reference}"] = pd.Series(told, tests.index) + stars
+        differences = [interval(numbers, "+.4f") for numbers in tests[["difference", *limits]].to_numpy()]
+        shown[f"minus {report.reference}"] = pd.Series(differences, tests.index) + stars
     every = pd.MultiIndex.from_tuples(report.cells, names=ARM)
     return shown.reindex(every).fillna({metric.short: MISSING}).fillna("")
 
@@ -75,9 +75,9 @@ def _spreads(report: Report, metric: str) -> Iterator[str]:
         shared = pairs[pairs[["first", "second"]].isin(runs).all(axis=1)]
         wide = without_each(shared, metric, ["arm"]).pivot(index="left_out", columns="arm", values="value")
         cv = jackknife(100 * wide.std(axis=1, ddof=0, skipna=False) / wide.mean(axis=1, skipna=False))
-        told = interval((cv["estimate"], *log_limits(cv["estimate"], cv["low"], cv["high"])), ".2f")
+        shown = interval((cv["estimate"], *log_limits(cv["estimate"], cv["low"], cv["high"])), ".2f")
         lowest, highest = (own.droplevel("group").agg(end) for end in ("idxmin", "idxmax"))
-        yield f"{group}: mean {own.mean():.4f}, CV% {told}, lowest {lowest}, highest {highest}"
+        yield f"{group}: mean {own.mean():.4f}, CV% {shown}, lowest {lowest}, highest {highest}"
 
 
 def _settings(report: Report) -> Iterator[str]:

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput, check_name
 from actlab.statistics.estimate import LEVEL, Array, tail
 from actlab.statistics.significance import ALPHA, holm
 
@@ -80,7 +80,7 @@ def contrasts(
     """
     by = names_of(by)
     arms = _arms(table, metric, by, factor)
-    known_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
+    check_name(f"level of {factor}", reference, {cell[-1] for cell in arms})
     cells = cells_of(arms, reference, planned)
     rows = [_difference(arms.get((*cell[:-1], reference)), arms.get(cell), unpaired) for cell in cells]
     table = pd.DataFrame(
@@ -193,7 +193,7 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[Hashable]], set[Hasha
         return [frozenset([seed]) for seed in rows["seed"]], {*rows["seed"]}
     if "members" in rows:
         return [frozenset(names) for names in rows["members"]], {*rows["members"]}
-    known_name("column", "first", rows.columns)
+    check_name("column", "first", rows.columns)
     runs = {name: frozenset(np.ravel(name).tolist()) for name in {*rows["first"], *rows["second"]}}
     pairs = [*zip(rows["first"], rows["second"], strict=True)]
     return [runs[first] | runs[second] for first, second in pairs], {*map(frozenset, pairs)}
@@ -202,7 +202,7 @@ def members_of(rows: pd.DataFrame) -> tuple[list[frozenset[Hashable]], set[Hasha
 def _arms(table: pd.DataFrame, metric: str, by: Sequence[str], factor: str) -> dict[Cell, _Arm]:
     """(*group, level) -> its rows."""
     for column in (*by, factor, metric):
-        known_name("column", column, table.columns)
+        check_name("column", column, table.columns)
     if not pd.api.types.is_numeric_dtype(table[metric]):
         raise BadInput(f"expected a column of numbers, got {metric} of type {table[metric].dtype}")
     cells = table.groupby([*by, factor], sort=False, dropna=False)
@@ -278,9 +278,3 @@ def name_of(cell: Cell) -> str:
 def names_of(columns: Columns) -> list[str]:
     """One or several."""
     return [columns] if isinstance(columns, str) else [*columns]
-
-
-def known_name(kind: str, name: Hashable, known: Iterable[Hashable]) -> None:
-    """``UnknownName`` where it is none of these."""
-    if name not in (listed := [*known]):
-        raise UnknownName(kind, name, map(str, listed))

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from actlab.errors import check_name
 from actlab.statistics.contrasts import (
     DIFFERENCE,
     Cell,
@@ -24,7 +25,6 @@ from actlab.statistics.contrasts import (
     cells_of,
     decided,
     jackknife,
-    known_name,
     names_of,
     refuse_several,
 )
@@ -73,7 +73,7 @@ def equal_loss(
     by = names_of(by)
     arms, status = _arms(curves, pairs, metric, by, factor, exclude_above)
     every = dict.fromkeys(curves[[*by, factor]].itertuples(index=False, name=None))
-    known_name(f"level of {factor}", reference, {cell[-1] for cell in every})
+    check_name(f"level of {factor}", reference, {cell[-1] for cell in every})
     values = dict(iter(_at_equal_loss(arms, share).groupby("cell", sort=False)))
 
     def difference(mine: Cell, theirs: Cell) -> list[Any]:
@@ -155,7 +155,7 @@ def _arms(
     """((*group, level) -> its training; (*group, level) -> *excluded*, or *diverged* where a run has no loss)."""
     for table, names in ((curves, ("trial", "iteration", "val_loss")), (pairs, ("first", "iteration", metric))):
         for name in (*by, factor, *names):
-            known_name("column", name, table.columns)
+            check_name("column", name, table.columns)
     labels = pd.Index(curves["trial"].unique()).sort_values()
     along: dict[Any, pd.DataFrame] = dict(iter(pairs.groupby([*by, factor], sort=False, dropna=False)))
     arms: dict[Cell, Curves] = {}

@@ -1,4 +1,4 @@
-"""A number with its interval, and the checks of what comes in.  How the interval is found: ``means.py``."""
+"""A number with its interval, and the checks of what comes in.  Where the interval comes from: ``means.py``."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import torch
 from actlab.errors import BadInput, RecordError
 from actlab.models import LanguageModel
 from actlab.records import store
-from actlab.records.store import find
+from actlab.records.find import find
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.measure import Results

@@ -15,7 +15,7 @@ from actlab.data.text import Corpus, load_text
 from actlab.errors import BadInput
 from actlab.models import LanguageModel
 from actlab.records import store
-from actlab.records.store import find
+from actlab.records.find import find
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.characters import dataset_of
@@ -59,7 +59,7 @@ def written(
     """The ``length`` characters that the models of a record's trials draw after a prompt, as a record of their own.
 
     Args:
-        name: of the record (``records.store.find``).
+        name: of the record (``records.find``).
         seeds: of its trials; ``None`` stands for the first.
         prompt, length, draw: text to go on from; characters; the seed of the draws, which all models share.
         anyway: also of models that had to be trained again with other weights than recorded; ``notes`` says so.

@@ -1,54 +1,26 @@
-"""The command line: `actlab run | status | report | compare | replay | sample | book | paper`; `shelf.py` has the
-others."""
+"""`actlab run | status | check-plugin | sample | replay`: what trains, or uses what was trained."""
 
 from __future__ import annotations
 
 import math
-import os
-import signal
-import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from typer import Argument, Option
 
-import actlab
-from actlab import shelf
-from actlab.errors import LIMITS, ActlabError, BadInput
-from actlab.shelf import Plugins, console
+from actlab.cli.options import CORES, Activations, Models, Plugins, console, errors, print_table
+from actlab.errors import LIMITS, BadInput
 
-app = typer.Typer(
-    help="What activation functions change in what a network learns, and in whether it learns the same thing twice.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.add_typer(shelf.app)
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
-MANY = "; several by commas or repeated."
-Words = list[str] | None
+app = typer.Typer()
 Files = Annotated[list[Path], Argument(help="Params files, such as params/repro-quick.yaml; one after the other.")]
-StudyName = Annotated[str, Argument(help="A folder below results/.")]
-Models = Annotated[Words, Option("--model", help=f"Only this model{MANY}")]
-Activations = Annotated[Words, Option("--activation", help=f"Only this activation or network{MANY}")]
-Sets = Annotated[Words, Option("--set", metavar="NAME=VALUE", help="Set any field of the file; may be repeated.")]
+Sets = Annotated[
+    list[str] | None, Option("--set", metavar="NAME=VALUE", help="Set any field of the file; may be repeated.")
+]
 Trials = Annotated[int | None, Option(min=1, help="Seeds of each arm; more than recorded: the study grows.")]
 Workers = Annotated[int, Option(min=1, help="Single-threaded processes.")]
-CORES = os.cpu_count() or 1
-
-
-@app.callback(invoke_without_command=True)
-def _of_all(version: Annotated[bool, Option("--version", help="Print the version and end.")] = False) -> None:
-    if version:
-        console.print(f"actlab {actlab.__version__}")
-        raise typer.Exit
 
 
 @app.command()
@@ -92,8 +64,8 @@ def run(
             from actlab.study.status import in_words, of
 
             start = time.monotonic() - since
-            _print_table(found := of(settings))
-            console.print(in_words(found, workers, start))
+            print_table(arms := of(settings))
+            console.print(in_words(arms, workers, start))
             continue
         for path in store.set_damaged_aside(settings.study) if redo_damaged else ():
             console.print(f"set aside: {path}")
@@ -137,51 +109,6 @@ def status(
     run(params, model, activation, trials, set_=set_, workers=workers, dry_run=True, plugin=plugin)
 
 
-def _print_table(frame: Any) -> None:
-    console.print(frame.to_string(index=False, float_format="{:.4g}".format, na_rep="unknown"))
-
-
-@app.command()
-def report(
-    study: StudyName,
-    model: Models = None,
-    activation: Activations = None,
-    reference: Annotated[str, Option(help="What the others are compared with; relu where there is one.")] = "",
-    out: Annotated[Path | None, Option(help="Folder to write to; out/STUDY unless given.")] = None,
-    plots: Annotated[bool, Option(help="Draw the figures too.")] = True,
-    formats: Annotated[Words, Option("--format", help=f"Of the figures: png, svg or pdf{MANY}")] = None,
-) -> None:
-    """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
-    from actlab import report as reports
-    from actlab.study.params.overrides import listed
-
-    found = reports.load(study, listed(model), listed(activation), reference)
-    for path in reports.write(found, out or Path("out") / study, (listed(formats) or ["png"]) if plots else ()):
-        console.print(str(path))
-
-
-@app.command()
-def compare(
-    first: StudyName,
-    second: StudyName,
-    out: Annotated[Path | None, Option(help="Also write the comparison as CSV to this file.")] = None,
-) -> None:
-    """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a
-    metric. Trains nothing."""
-    from actlab import report as reports
-    from actlab.files import in_csv, write_text
-    from actlab.records.tables import COLUMNS
-
-    differs, found = reports.compare(first, second)
-    console.print("\n".join(differs or ["the same settings"]))
-    _print_table(found)
-    console.print(f"difference: {second} (estimate) minus {first} (reference), with its 95% interval from low to high")
-    for metric in found["metric"].unique():
-        console.print(f"{metric}: {'; '.join(COLUMNS.get(metric, ()))}")
-    if out:
-        console.print(str(write_text(out, in_csv(found, index=False))))
-
-
 @app.command()
 def sample(
     record: Annotated[str, Argument(help="Of a language model: STUDY/CONFIGURATION, as repro-lite/charlm-gelu.")],
@@ -202,13 +129,13 @@ def sample(
     load_plugins(plugin or ())
     display = StudyDisplay(errors)
     with display:
-        found = sampling.written(record, seed or [None], prompt, length, draw, anyway, display.watch)
-    for label, text in found["texts"].items():
-        other = ", not the recorded weights" if label in found.get("notes", {}) else ""
+        texts = sampling.written(record, seed or [None], prompt, length, draw, anyway, display.watch)
+    for label, text in texts["texts"].items():
+        other = ", not the recorded weights" if label in texts.get("notes", {}) else ""
         console.print(f"seed {label}{other}:\n{prompt}{text}\n")
-    console.print(*found.get("notes", {}).values(), sep="\n")
+    console.print(*texts.get("notes", {}).values(), sep="\n")
     if keep:
-        console.print(str(sampling.keep(found)))
+        console.print(str(sampling.keep(texts)))
 
 
 @app.command()
@@ -226,7 +153,7 @@ def replay(
 ) -> None:
     """Train recorded trials again and compare them bit for bit. Exit code 1 if one differs though machine, versions and
     the code that trains are the recorded ones."""
-    from actlab.records.store import find
+    from actlab.records.find import find
     from actlab.study import replay as replays
     from actlab.study.plugins.load import load_plugins
     from actlab.study.progress import StudyDisplay
@@ -237,8 +164,8 @@ def replay(
     if record:
         tasks = [replays.task_of(find(record), trial)]
     else:
-        found = replays.sample(replays.recorded_trials(study, trial), None, seed, minutes)
-        tasks, skipped = replays.possible(found, sample)
+        recorded = replays.sample(replays.recorded_trials(study, trial), None, seed, minutes)
+        tasks, skipped = replays.possible(recorded, sample)
         console.print(*skipped, sep="\n", end="\n" * bool(skipped))
     trained, wrong, display = 0, 0, StudyDisplay(console)
     with display:
@@ -251,36 +178,3 @@ def replay(
         console.print(f"{trained} of {len(tasks)} trials trained again; {wrong} contradict what replay promises")
     if wrong:
         raise typer.Exit(1)
-
-
-@app.command()
-def book(
-    workers: Annotated[int, Option(min=1, help="Notebooks executed at once.")] = CORES,
-) -> None:
-    """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
-    from actlab.book import build
-
-    console.print(f"open {build.build_book(workers)}")
-
-
-@app.command()
-def paper() -> None:
-    """Set the paper and its supplement from the records, into paper/_build."""
-    from actlab.book.paper import build_paper
-
-    for path in build_paper():
-        console.print(f"open {path}")
-
-
-def main() -> None:
-    """Run the command line; a user's mistake ends in one line and exit code 2, an interruption in 130."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, `timeout` and schedulers of jobs
-    try:
-        app(standalone_mode=True)
-    except (ActlabError, OSError) as error:  # OSError: a folder that may not be written, a disk that is gone
-        errors.print("[red]error:[/red]", escape(str(error)))
-        sys.exit(2)
-    except SystemExit as stop:
-        if stop.code == INTERRUPTED:  # typer turns an interruption into this
-            errors.print("interrupted; run the same command again to go on")
-        raise

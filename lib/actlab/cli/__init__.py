@@ -1,0 +1,69 @@
+"""The command line: `actlab run | status | report | compare | replay | sample | list | data | book | paper | ...`, a
+file for each kind of command."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from typer import Option
+
+import actlab
+from actlab.cli import data, results, training
+from actlab.cli.options import CORES, console, errors
+from actlab.errors import ActlabError
+
+app = typer.Typer(
+    help="What activation functions change in what a network learns, and in whether it learns the same thing twice.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(training.app)
+app.add_typer(results.app)
+app.add_typer(data.app, name="data")
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+
+@app.callback(invoke_without_command=True)
+def _of_all(version: Annotated[bool, Option("--version", help="Print the version and end.")] = False) -> None:
+    if version:
+        console.print(f"actlab {actlab.__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def book(
+    workers: Annotated[int, Option(min=1, help="Notebooks executed at once.")] = CORES,
+) -> None:
+    """Execute the notebooks whose inputs changed, then build the book into book/_build/html."""
+    from actlab.book import build
+
+    console.print(f"open {build.build_book(workers)}")
+
+
+@app.command()
+def paper() -> None:
+    """Set the paper and its supplement from the records, into paper/_build."""
+    from actlab.book.paper import build_paper
+
+    for path in build_paper():
+        console.print(f"open {path}")
+
+
+def main() -> None:
+    """Run the command line; a user's mistake ends in one line and exit code 2, an interruption in 130."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, `timeout` and schedulers of jobs
+    try:
+        app(standalone_mode=True)
+    except (ActlabError, OSError) as error:  # OSError: a folder that may not be written, a disk that is gone
+        errors.print("[red]error:[/red]", escape(str(error)))
+        sys.exit(2)
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:  # typer turns an interruption into this
+            errors.print("interrupted; run the same command again to go on")
+        raise

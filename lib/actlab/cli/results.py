@@ -1,0 +1,125 @@
+"""`actlab report | compare | list | rm | mv`: what is recorded and what can be named. Trains nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from actlab.cli.options import MANY, Activations, Models, Plugins, console, print_table
+
+app = typer.Typer()
+Study = Annotated[str, Argument(help="A folder below results/.")]
+Yes = Annotated[bool, Option("--yes", help="Do not ask.")]
+
+
+@app.command()
+def report(
+    study: Study,
+    model: Models = None,
+    activation: Activations = None,
+    reference: Annotated[str, Option(help="What the others are compared with; relu where there is one.")] = "",
+    out: Annotated[Path | None, Option(help="Folder to write to; out/STUDY unless given.")] = None,
+    plots: Annotated[bool, Option(help="Draw the figures too.")] = True,
+    formats: Annotated[list[str] | None, Option("--format", help=f"Of the figures: png, svg or pdf{MANY}")] = None,
+) -> None:
+    """Write summary.txt, CSV and LaTeX tables and the figures of a recorded study of any kind. Trains nothing."""
+    from actlab import report as reports
+    from actlab.study.params.overrides import listed
+
+    loaded = reports.load(study, listed(model), listed(activation), reference)
+    for path in reports.write(loaded, out or Path("out") / study, (listed(formats) or ["png"]) if plots else ()):
+        console.print(str(path))
+
+
+@app.command()
+def compare(
+    first: Study,
+    second: Study,
+    out: Annotated[Path | None, Option(help="Also write the comparison as CSV to this file.")] = None,
+) -> None:
+    """What the second study's arms measure minus the first's: paired where they share seeds, Holm-adjusted within a
+    metric. Trains nothing."""
+    from actlab import report as reports
+    from actlab.files import in_csv, write_text
+    from actlab.records.tables import COLUMNS
+
+    differs, differences = reports.compare(first, second)
+    console.print("\n".join(differs or ["the same settings"]))
+    print_table(differences)
+    console.print(f"difference: {second} (estimate) minus {first} (reference), with its 95% interval from low to high")
+    for metric in differences["metric"].unique():
+        console.print(f"{metric}: {'; '.join(COLUMNS.get(metric, ()))}")
+    if out:
+        console.print(str(write_text(out, in_csv(differences, index=False))))
+
+
+def _catalogue() -> dict[str, dict[str, str]]:
+    """What can be listed: name -> a few words."""
+    from actlab import paths
+    from actlab.activations import ACTIVATIONS
+    from actlab.data.catalogue import DATASETS
+    from actlab.data.text import TEXTS
+    from actlab.metrics import ROWS
+    from actlab.models import MODELS, SCALES
+    from actlab.records.tables import COLUMNS
+    from actlab.study.plugins.identity import PARTS
+
+    counts = {folder.name: len([*folder.glob("*.json")]) for folder in paths.results().glob("*/")}
+    names = {
+        "studies": {name: f"{count} records" for name, count in sorted(counts.items()) if count},
+        "activations": {name: f"{'gated; ' * row.gated}{row.source}" for name, row in ACTIVATIONS.items()},
+        "models": {name: row.description for name, row in MODELS.items()},
+        "scales": {
+            name: f"{size.n_layer} layers, width {size.n_embd}, {size.n_head} heads, context {size.block_size}"
+            for name, size in SCALES.items()
+        },
+        "texts": {name: DATASETS[name].description if name in DATASETS else "" for name in TEXTS},
+        "metrics": {name: "; ".join(COLUMNS.get(name, ())) for name in ROWS},
+    }
+    plural = {"activation": "activations", "model": "models", "dataset": "texts", "metric": "metrics"}
+    for (kind, name), part in PARTS.items():
+        names[plural[kind]][name] = f"{part.about.get('note', '')} (own, {part.file.name})"
+    return names
+
+
+@app.command("list")
+def list_names(
+    what: Annotated[str, Argument(help="studies, activations, models, scales, texts or metrics.")],
+    plugin: Plugins = None,
+) -> None:
+    """The names that a params file, a notebook's parameters and a command may use."""
+    from actlab.errors import Table
+    from actlab.study.plugins.load import load_plugins
+
+    load_plugins(plugin or ())
+    for name, about in Table("list", _catalogue().items()).find(what).items():
+        console.print(f"{name:<20} {about}".rstrip())
+
+
+@app.command("rm")
+def remove_study(study: Study, yes: Yes = False) -> None:
+    """Delete a study of yours from results/. Trained networks stay in the cache: the same run records them again."""
+    from actlab.records.rename import own_files, remove
+
+    files = own_files(study)
+    if not yes:
+        typer.confirm(f"delete results/{study} ({len(files)} files)?", abort=True)
+    remove(study)
+    console.print(f"results/{study} is gone")
+
+
+@app.command("mv")
+def rename_study(study: Study, name: Annotated[str, Argument(help="Its new name.")], yes: Yes = False) -> None:
+    """Rename a study of yours, in its records too."""
+    from actlab.records.rename import own_files, rename
+    from actlab.study.params.field_types import folder
+
+    folder(name)
+    files = own_files(study)
+    if not yes:
+        typer.confirm(f"rename results/{study} ({len(files)} files) to results/{name}?", abort=True)
+    rename(study, name)
+    console.print(f"results/{name}; say `study: {name}` in its params file too")
