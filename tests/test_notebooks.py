@@ -8,7 +8,7 @@ import shutil
 
 import papermill
 import pytest
-from prose import numbers
+from prose import numbers, statements
 
 from actlab import paths
 from actlab.files import read_yaml
@@ -40,15 +40,9 @@ def python(source):
     return ast.parse("\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!"))))
 
 
-def statements(code):
-    """The second argument of every ``holds``."""
-    calls = [node for source in code for node in ast.walk(python(source)) if isinstance(node, ast.Call)]
-    return [ast.unparse(call.args[1]) for call in calls if ast.unparse(call.func).rpartition(".")[2] == "holds"]
-
-
 def loose(prose, code):
     """Numbers of the prose that no check repeats, with their lines."""
-    held = set().union(*map(numbers, statements(code)))
+    held = set().union(*(numbers(ast.unparse(said)) for source in code for said in statements(python(source))))
     lines = [line for text in prose for line in ASIDE.sub(" ", text).splitlines()]
     return [f"{', '.join(sorted(free))}: {line.strip()}" for line in lines if (free := numbers(line) - held)]
 
