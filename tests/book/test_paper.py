@@ -26,7 +26,7 @@ def built(tmp_path_factory):
 
 
 def test_every_figure_and_table_is_quoted(built):
-    """Four figures, a table, the ledger in the supplement; nothing is computed for nothing."""
+    """Six figures, a table, the ledger in the supplement; nothing is computed for nothing."""
     figures = re.findall(r'#picture\("(\w+)"', PROSE)
     assert sorted(figures) == sorted(path.stem for path in (built / "figures").iterdir())
     assert {path.stem for path in (built / "tables").iterdir()} == {"verdicts", "ledger"}
