@@ -1,16 +1,16 @@
 """The hash of the code that trains covers all code that decides a trial's bits."""
 
+import inspect
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tiny
 
-from actlab.models.gpt2 import GPT2_SCALES
-from actlab.study import arms, provenance, trial
-from actlab.study.kinds import images
-from actlab.study.kinds.ablation import Ablation, AblationParams
+from actlab.study import provenance, trial
+from actlab.study.kinds import kind_of
+from actlab.study.run import load, read_params
 
 PACKAGE = Path(provenance.__file__).parents[1]
 BESIDE = {
@@ -27,43 +27,48 @@ BESIDE = {
 """What may run in a trial without a place in its hash, and why."""
 
 
-def executed(work):
-    """The package's files whose functions run."""
+def executed(work, name=""):
+    """Code of the package's functions that run, or that are handed this text."""
     found = set()
 
     def look(frame, event, _):
         if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
-            found.add(frame.f_code.co_filename)
+            given = inspect.getargvalues(frame)
+            values = [*map(given.locals.get, given.args), *given.locals.get(given.keywords, {}).values()]
+            found.update([frame.f_code] * (not name or any(isinstance(one, str) and one == name for one in values)))
 
     sys.setprofile(look)
     try:
         work()
     finally:
         sys.setprofile(None)
-    return {Path(file).relative_to(PACKAGE).as_posix() for file in found}
+    return found
 
 
-@pytest.mark.parametrize("kind", ["language model, corrected", "language model, as published", "ablation", "images"])
-def test_every_file_that_takes_part_is_covered_or_named(kind, toy, monkeypatch):
+@pytest.mark.parametrize("name", ["charlm relu", "as published", "ablation", "images"])
+def test_every_file_that_takes_part_is_covered_or_named(name, toy, monkeypatch):
     """Whatever runs between a specification and its weights is hashed, or stands in the list with its reason."""
-    if kind == "ablation":
-        monkeypatch.setitem(GPT2_SCALES, "quick", replace(GPT2_SCALES["quick"], block_size=8))
-        params = AblationParams(
-            optimizers=("soap",), iterations=2, evaluate_every=1, batch_size=2, validation_windows=4
-        )
-        task = Ablation().plan(params)[0].trials[0]
-    elif kind == "images":
-        task = images.programs_of(images.MnistParams(trials=1, batch_sizes=(64,)))[0]
-    else:
-        published = {"protocol": "as_published", "model": ("convlm",), "activations": ("swiglu",)}
-        one = toy.replace(**published) if "published" in kind else toy
-        task = arms.arms_of(one)[0].trials[0]
+    task = tiny.tasks(toy, monkeypatch)[name]
     status = []
-    ran = executed(lambda: status.append(trial.train_afresh(task)[0]["status"]))
+    codes = executed(lambda: status.append(trial.train_afresh(task)[0]["status"]))
+    ran = {Path(code.co_filename).relative_to(PACKAGE).as_posix() for code in codes}
     assert status == ["done"]
     covered = {file for file in ran if any(Path(file).is_relative_to(part) for part in provenance.CODE_OF_A_TRIAL)}
     assert {"trainers/setup.py", "trainers/seeds.py", "activations.py"} <= covered
     assert ran - covered <= set(BESIDE)
+
+
+def test_a_name_becomes_an_object_after_eight_stops(toy, tmp_path):
+    """From its params file to the module, the text of an activation's name is handed to so many functions of ours."""
+    (tmp_path / "one.yaml").write_text("study: one\nactivations: [smelu_05]\nnoise_floor: false\n")
+
+    def built():
+        task = load(read_params(tmp_path / "one.yaml")).arms[0].trials[0]
+        return kind_of(task).model(task)
+
+    assert {code.co_name for code in executed(built, "smelu_05")} == {
+        *("check", "__contains__", "settings_of", "arm", "parts_of", "taken", "find_part", "find")
+    }
 
 
 def test_the_list_names_what_there_is():

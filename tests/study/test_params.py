@@ -12,7 +12,7 @@ from actlab.errors import BadInput
 from actlab.study.kinds import baselines
 from actlab.study.kinds.images import MnistParams
 from actlab.study.params.language import Params
-from actlab.study.params.overrides import overridden, plugins_in
+from actlab.study.params.overrides import overridden
 from actlab.study.params.yaml_file import read_mapping
 from actlab.study.run import read_params
 
@@ -107,8 +107,7 @@ def test_plugins_that_are_set_come_beside_the_files_own(tmp_path):
         (tmp_path / f"{name}.py").write_text(text)
     study = tmp_path / "study.yaml"
     study.write_text(f"study: own\nplugins: {tmp_path}/one.py\nactivations: [relu, one]\n")
-    plugins, rest = plugins_in(["activations=[one, two]", f"plugins=[{tmp_path}/two.py]"])
-    settings = overridden(read_params(study, plugins), "x", {}, rest)
+    settings = overridden(read_params(study), "x", {}, ["activations=[one, two]", f"plugins=[{tmp_path}/two.py]"])
     assert settings.activations == ("one", "two")
     assert [Path(file).name for file in settings.plugins] == ["one.py", "two.py"]
 

@@ -9,10 +9,13 @@ import torch
 
 from actlab import cli
 from actlab.activations import find_activation
-from actlab.models import ModelConfig, build_model
+from actlab.models import MODELS, ModelConfig, build_model
 from actlab.models.ffn import FFN
-from actlab.models.gpt2 import GPT2Config, build_gpt2
+from actlab.models.gpt2 import GPT2_SCALES, GPT2Config, build_gpt2
 from actlab.optimizers.steps import step
+from actlab.study.kinds import kind_of
+from actlab.study.kinds.ablation import AblationParams
+from actlab.study.kinds.images import MnistParams, programs_of
 from actlab.study.run import run_experiment
 from actlab.trainers.loop import train
 from actlab.trainers.recipes import Recipe
@@ -105,6 +108,20 @@ def run(net, recipe=RECIPE, **more):
     """Train on the tiny text; predictions on four windows."""
     validation = text(70, seed=1)
     return train(net, text(), cover(validation, 8), spread(validation, 8, 4), recipe, 42, **more)
+
+
+def tasks(toy, monkeypatch):
+    """Name -> a trial of it: six models, each with another activation; the same as published; a program of the image
+    sweep; an ablation."""
+    monkeypatch.setitem(GPT2_SCALES, "quick", replace(GPT2_SCALES["quick"], block_size=8))
+    toy = toy.replace(trials=1, noise_floor=False, average=[0.5, 0.9])
+    cells = zip(MODELS.built_in, ("relu", "gelu", "swiglu", "smelu_1", "swish", "smelu_05"), strict=True)
+    params = {f"{model} {activation}": toy.replace(model=model, activations=activation) for model, activation in cells}
+    params["as published"] = toy.replace(protocol="as_published", model="convlm", activations="swiglu")
+    small = {"optimizers": ("soap",), "iterations": 2, "evaluate_every": 1, "batch_size": 2, "validation_windows": 4}
+    params["ablation"] = AblationParams(**small)
+    found = {name: kind_of(one).plan(one)[0].trials[0] for name, one in params.items()}
+    return found | {"images": programs_of(MnistParams(trials=1, batch_sizes=(64,)))[0]}
 
 
 def stepped(optimizer, loss, take=step):

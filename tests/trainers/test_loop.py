@@ -162,27 +162,18 @@ def test_a_rate_that_falls_over_the_last_half_and_one_that_warms_up():
     assert cosine.rate(100) == pytest.approx(0.1)
 
 
-def test_several_averages_are_those_of_single_ones():
-    """Each has the weights that it has alone."""
-    recipe = replace(tiny.RECIPE, iterations=5)
-    both = tiny.run(tiny.model(), replace(recipe, average=(0.5, 0.9)))
-    for decay, average in zip((0.5, 0.9), both.averages, strict=True):
-        (alone,) = tiny.run(tiny.model(), replace(recipe, average=decay)).averages
-        assert torch.equal(average.module.head.weight, alone.module.head.weight)
-
-
-def test_the_average_follows_the_weights_and_changes_no_bit():
-    """average <- d average + (1 - d) weights after every step, from the weights after the first; training does not
-    notice."""
-    decay, recipe = 0.8, replace(tiny.RECIPE, iterations=5, evaluate_every=1)
-    seen = []
+def test_averages_follow_the_weights_and_change_no_bit():
+    """average <- d average + (1 - d) weights after every step, from the weights after the first, for several d;
+    training does not notice."""
+    decays, recipe, seen = (0.5, 0.8), replace(tiny.RECIPE, iterations=5, evaluate_every=1), []
     trial = tiny.run(
         tiny.model(),
-        replace(recipe, average=decay),
+        replace(recipe, average=decays),
         on_evaluation=lambda i, m: seen.append(m.head.weight.detach().clone()),
     )
-    expected = seen[1]
-    for weights in seen[2:]:
-        expected = decay * expected + (1 - decay) * weights
-    torch.testing.assert_close(trial.averages[0].module.head.weight.detach(), expected)
+    for decay, average in zip(decays, trial.averages, strict=True):
+        expected = seen[1]
+        for weights in seen[2:]:
+            expected = decay * expected + (1 - decay) * weights
+        torch.testing.assert_close(average.module.head.weight.detach(), expected)
     assert trial.weights_sha256 == tiny.run(tiny.model(), recipe).weights_sha256

@@ -50,14 +50,13 @@ def run(
         from actlab.records import store
         from actlab.study import run as study
         from actlab.study.params import overrides
-        from actlab.study.progress import StudyDisplay, tracked
+        from actlab.study.progress import StudyDisplay, tracked, why
         from actlab.study.write_record import failure_of
 
     filters = {"model": model, "activation": activation}
     changes = {"trials": trials, "iterations": max_iters, "device": device}
-    plugins, sets = overrides.plugins_in(set_ or ())
-    files = {str(path): study.read_params(path, [*(plugin or ()), *plugins]) for path in params}
-    all_of_them = [overrides.overridden(file, path, filters, sets, **changes) for path, file in files.items()]
+    files = {str(path): study.read_params(path, plugin or ()) for path in params}
+    all_of_them = [overrides.overridden(file, path, filters, set_ or (), **changes) for path, file in files.items()]
     failed = False
     for settings in all_of_them:  # of which none trains before all are checked
         if dry_run:
@@ -76,8 +75,8 @@ def run(
         console.print(f"results/{settings.study}: {done} of {len(outcome.arms)} records")
         for arm, trial in outcome.failed:
             failed = True
-            why = f"{trial['traceback'].strip().splitlines()[-1]} (traceback: {failure_of(arm)})"
-            errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", escape(why))
+            told = escape(f"{why(trial)} (traceback: {failure_of(arm)})")
+            errors.print(f"[red]failed[/red] {arm.id} trial {trial['label']}:", told)
     if failed:
         raise typer.Exit(1)
 

@@ -195,9 +195,12 @@ def _arms_at(params: Params) -> list[Arm]:
         return [each for cell in cells for each in candidates(params, *cell)[0]]
     own = [(settings, *cell) for cell in cells for settings in settings_of(params, *cell)]
     sized = list(product(params.sizes, own))
-    kinds = [kind for kind, on in (("floor", params.noise_floor), ("perturbed", params.perturbations)) if on]
-    ordinary = [arm(*each, scale=size, varies=varies) for size, each in sized for varies in params.varies]
-    return ordinary + [arm(*each, kind, size) for kind in kinds for size, each in sized]
+    kinds = {
+        "trials": params.varies,
+        "floor": (ALL,) * params.noise_floor,
+        "perturbed": (ALL,) * bool(params.perturbations),
+    }
+    return [arm(*each, kind, size, one) for kind, varies in kinds.items() for size, each in sized for one in varies]
 
 
 def settings_of(params: Params, model: str, activation: str) -> list[Params]:

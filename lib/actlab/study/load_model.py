@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +18,14 @@ from actlab.study import provenance
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.measure import Results
 from actlab.study.plugins.identity import find_part
-from actlab.study.trial import cached, run_trial, trained_model
-from actlab.study.trial import with_weights as built
+from actlab.study.progress import why
+from actlab.study.trial import cached, run_trial, trained_model, with_weights
 from actlab.study.workers.worker import Report
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
 
 PROCESSOR = ("processor", "capability", "generation")
 """What of a machine decides how sums are rounded."""
-
-
-@dataclass(frozen=True)
-class Kept:
-    """The model of a recorded trial, in evaluation mode."""
-
-    model: LanguageModel
-    note: str = ""
-    """Whose weights these are, where they are not the recorded ones, bit for bit."""
 
 
 def load_model(record: Path | str | store.Record, seed: int | str | None = None, anyway: bool = False) -> LanguageModel:
@@ -55,16 +45,17 @@ def load_model(record: Path | str | store.Record, seed: int | str | None = None,
         RecordError: trained again here it has, or would have, other weights than recorded.
     """
     content = record if isinstance(record, dict) else store.load(find(record))
-    kept = kept_model(content, seed, anyway)
-    if kept.note:
-        logging.getLogger("actlab").warning("%s", kept.note)
-    return kept.model
+    model, note = kept_model(content, seed, anyway)
+    if note:
+        logging.getLogger("actlab").warning("%s", note)
+    return model
 
 
 def kept_model(
     record: store.Record, seed: int | str | None = None, anyway: bool = False, report: Report | None = None
-) -> Kept:
-    """As ``load_model``, which gives the note as a warning; ``report`` hears of a training."""
+) -> tuple[LanguageModel, str]:
+    """As ``load_model``; a note whose weights these are, where they are not the recorded ones, bit for bit. ``report``
+    hears of a training."""
     if kind_of(record).name == "mnist":
         raise BadInput(f"{record['arm']}: a record of kind {record['kind']!r} keeps no weights")
     label = record["trials"][0]["label"] if seed is None else str(seed)
@@ -74,24 +65,24 @@ def kept_model(
         raise BadInput(f"{record['arm']} trial {label} is {recorded['status']}: it left no model")
     check_data(task, record)
     wanted, path = recorded["weights_sha256"], weights_file(record, label)
-    if path.exists() and not cached(task, record["provenance"]).exists():
-        tensors, about = checkpoint.read_tensors(path)
-        if weights_sha256(model := built(task, tensors)) != about["weights_sha256"]:
-            raise RecordError(f"{path} does not hold the weights that it names")
-        return Kept(model, "" if about["weights_sha256"] == wanted else f"{name}: {about['note']}")
     origin = record["provenance"] if cached(task, record["provenance"]).exists() else None
+    if origin is None and path.exists():
+        tensors, about = checkpoint.read_tensors(path)
+        if weights_sha256(model := with_weights(task, tensors)) != about["weights_sha256"]:
+            raise RecordError(f"{path} does not hold the weights that it names")
+        return model, "" if about["weights_sha256"] == wanted else f"{name}: {about['note']}"
     if origin is None:
         check_here(record, task)
-        if not anyway and (why := other_processor(record)):
-            raise RecordError(f"{name} {why}; it takes about {seconds_of(recorded):.0f} s to train again: {WAY_OUT}")
-        if (again := run_trial(task, report))["status"] == "failed":
-            raise RecordError(f"trained again it failed: {again['traceback'].strip().splitlines()[-1]}")
+        if not anyway and (other := other_processor(record)):
+            raise RecordError(f"{name} {other}; it takes about {seconds_of(recorded):.0f} s to train again: {WAY_OUT}")
+        if failed := why(run_trial(task, report)):
+            raise RecordError(f"trained again it failed: {failed}")
     model = trained_model(task, origin=origin)
     if (now := weights_sha256(model)) == wanted:
-        return Kept(model)
+        return model, ""
     warning = f"{name}: trained again here it has other weights ({now[:12]}) than the record says ({wanted[:12]})"
     if anyway:
-        return Kept(model, warning)
+        return model, warning
     raise RecordError(f"{warning}; `actlab replay` tells what differs: machine, versions or the code that trains")
 
 
@@ -109,11 +100,8 @@ def other_processor(record: store.Record) -> str:
     was, here = record["provenance"]["machine"], provenance.machine()
     if all(was.get(key) in (None, here[key]) for key in PROCESSOR):
         return ""
-    return f"was trained on {_processor(was)}; here is {_processor(here)}, on which training gives other bits"
-
-
-def _processor(machine: Mapping[str, Any]) -> str:
-    return f"{machine['processor']} ({', '.join(str(machine[key]) for key in PROCESSOR[1:] if machine.get(key))})"
+    then, now = (" ".join(str(machine[key]) for key in PROCESSOR if machine.get(key)) for machine in (was, here))
+    return f"was trained on {then}; here is {now}, on which training gives other bits"
 
 
 HASHES = ("sha256", "evaluation_sha256", "validation_sha256", "train", "validation", "test")

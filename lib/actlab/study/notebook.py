@@ -37,16 +37,17 @@ def checked(namespace: dict[str, Any], cls: type[P] | None = None, extra: Mappin
     """
     if namespace.get("train_missing") is True and namespace.get("workers") != 1:
         start_fork_server()  # it loads its libraries while this process loads its own
-    from actlab.study.kinds import KINDS
+    from actlab.study.kinds import kind_of
     from actlab.study.params.language import Params
 
     declared: type[Any] = cls or Params
     given(namespace, [*declared.model_fields, "kind"], **extra or {})
-    (own,) = [name for name, kind in KINDS.items() if declared is kind.params]
+    values = {name: value for name in declared.model_fields if (value := namespace.get(name)) is not None}
+    params: P = declared.parse(values, WHERE)
+    own = kind_of(params).name
     if (kind := namespace.get("kind") or own) != own:  # of a params file given whole, ``papermill -f``
         raise BadInput(f"{WHERE}: kind={kind!r}: this notebook is for {own}")
-    values = {name: namespace.get(name) for name in declared.model_fields}
-    return declared.parse({name: value for name, value in values.items() if value is not None}, WHERE)
+    return params
 
 
 def given(namespace: dict[str, Any], others: Collection[str] = (), /, **declared: type) -> None:

@@ -25,8 +25,6 @@ from rich.progress import (
 from actlab.errors import BadInput, UnknownName
 from actlab.records import store
 
-TRACKERS = ("tensorboard",)
-
 
 @dataclass(frozen=True)
 class Event:
@@ -115,7 +113,7 @@ class StudyDisplay:
                 self.progress.remove_task(task)
             self.trained += 1 - event.cached
             self.progress.advance(self.whole)
-            for ended in _unfinished(event.result):
+            if ended := _unfinished(event.result or {}):
                 self.console.print(f"{name}: {ended}")
         elif event.kind == "note":
             self.console.print(event.note)
@@ -130,14 +128,18 @@ def in_time(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def _unfinished(result: Mapping[str, Any] | None) -> Iterator[str]:
+def why(result: Mapping[str, Any]) -> str:
+    """The error of a trial that failed; empty of any other."""
+    return str(result.get("traceback", "")).strip().rpartition("\n")[2]
+
+
+def _unfinished(result: Mapping[str, Any]) -> str:
     """What to say of a trial that did not end well."""
-    if result and result["status"] == "diverged":
-        last = result["history"][-1]
-        loss = last["val_loss"] if not math.isfinite(last["val_loss"]) else last["train_loss"]
-        yield f"diverged at step {last['iteration']}, loss {loss}"
-    elif result and result["status"] == "failed":
-        yield f"failed: {result['traceback'].strip().splitlines()[-1]}"
+    if result.get("status") != "diverged":
+        return f"failed: {failed}" if (failed := why(result)) else ""
+    last = result["history"][-1]
+    loss = last["train_loss"] if math.isfinite(last["val_loss"]) else last["val_loss"]
+    return f"diverged at step {last['iteration']}, loss {loss}"
 
 
 def _summary(record: store.Record) -> str:
@@ -161,8 +163,8 @@ def tracked(name: str, folder: Path, also: Watch) -> Iterator[Watch]:
     if not name:
         yield also
         return
-    if name not in TRACKERS:
-        raise UnknownName("tracker", name, TRACKERS, "--track")
+    if name != "tensorboard":
+        raise UnknownName("tracker", name, ["tensorboard"], "--track")
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:

@@ -46,8 +46,10 @@ def _bare(tree: ast.Module) -> ast.Module:
 
 
 def _decides_nothing(node: ast.AST) -> bool:
-    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    return text or isinstance(node, ast.Import | ast.ImportFrom)
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Expr(ast.Constant(str())):
+            return True
+    return False
 
 
 def cpu(field: str) -> str:

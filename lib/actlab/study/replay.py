@@ -19,11 +19,11 @@ from torch import Tensor
 from actlab import metrics, paths
 from actlab.data.fetch import no_download
 from actlab.errors import ActlabError, UnknownName
-from actlab.records import arm_results, settings, store
+from actlab.records import arm_results, settings, store, tables
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
 from actlab.study.load_model import check_here, results_of, seconds_of, specification
-from actlab.study.progress import Event, Watch
+from actlab.study.progress import Event, Watch, why
 from actlab.study.trial import cached, train_afresh, with_weights
 from actlab.study.workers.pool import run_tasks
 from actlab.study.workers.worker import Report
@@ -32,6 +32,8 @@ from actlab.trainers import checkpoint
 from actlab.trainers.evaluation import predict
 from actlab.trainers.windows import Windows
 
+SAME = ("model", "activation", "scale", "dataset", "gated_width", "protocol", "recipe")
+"""Settings that an arm shares with its noise floor."""
 AT_ONCE = 64
 """Windows whose predictions are held at once."""
 
@@ -73,12 +75,11 @@ def task_of(path: Path, label: str | None = None) -> Task:
 def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
     """Every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files;
     ``label``: with this label."""
-    known = sorted(folder.name for folder in paths.results().glob("*") if any(folder.glob("*.json")))
-    if study and study not in known:
+    if study and study not in (known := tables.studies()):
         raise UnknownName("study", study, known, str(paths.results()))
     return [
         _task(path, record, trial["label"])
-        for name in ([study] if study else known)
+        for name in ([study] if study else tables.studies())
         for path in sorted(store.folder_of(name).glob("*.json"))
         if settings.kind_of(record := store.load(path))
         for trial in record["trials"]
@@ -132,7 +133,7 @@ def replay_all(
     if tasks:
         tell(Event("start", tasks[0], total=len(tasks)))
     for task, outcome in run_tasks(
-        _attempt,
+        replay,
         tasks,
         workers,
         lambda task, iteration, loss: tell(Event("progress", task, task.trial, iteration, loss)),
@@ -143,27 +144,20 @@ def replay_all(
         yield outcome
 
 
-def _attempt(task: Task, report: Report) -> Replay:
-    try:
-        return replay(task, report)
-    except ActlabError as error:
-        return Replay(f"{task.id} trial {task.label}: not replayed: {error}")
-
-
 def replay(task: Task, report: Report | None = None) -> Replay:
     """Train a recorded trial again, from nothing.
 
     The same bits are promised on the same kind of machine with the same versions and the same code; the sentence says
     what differs otherwise, and how far the outcome is from the recorded one: in loss, and in total variation where the
-    recorded trial's predictions are still in the cache, beside the arm's noise floor where that is recorded.
-
-    Raises:
-        ActlabError: its data is not here or is other data, or it needs a device that is not here.
+    recorded trial's predictions are still in the cache, beside the arm's noise floor where that is recorded; or why it
+    cannot be trained here: its data is not here or is other data, or it needs a device that is not here.
     """
-    record = store.load(task.path)
-    check_here(record, task.trial)
     since = time.perf_counter()
-    after, tensors = train_afresh(task.trial, report)
+    try:
+        check_here(record := store.load(task.path), task.trial)
+        after, tensors = train_afresh(task.trial, report)
+    except ActlabError as error:
+        return Replay(f"{task.id} trial {task.label}: not replayed: {error}")
     seconds = time.perf_counter() - since
     if "trials" in after:
         (after,) = after["trials"].values()
@@ -186,7 +180,7 @@ def replay(task: Task, report: Report | None = None) -> Replay:
     if not failed:
         outcome["val_loss"] = {"recorded": _loss(before), "now": _loss(after)}
         outcome["total_variation"] = far_apart(task.trial, record, tensors) if differs else 0.0
-    verdict = f"FAILED: {after['traceback'].strip().splitlines()[-1]}" if failed else _verdict(outcome)
+    verdict = f"FAILED: {why(after)}" if failed else _verdict(outcome, record)
     sentence = f"{record['arm']} trial {task.label}: {verdict}"
     return Replay(sentence, outcome, wrong=failed or bool(differs and not changed))
 
@@ -228,7 +222,7 @@ def _changed(record: store.Record) -> list[str]:
     return changed if was["trial_code_sha256"] == here["trial_code_sha256"] else [*changed, "the code that trains"]
 
 
-def _verdict(outcome: store.Record) -> str:
+def _verdict(outcome: store.Record, record: store.Record) -> str:
     changed = ", ".join(outcome["changed"])
     before, after = outcome["val_loss"]["recorded"], outcome["val_loss"]["now"]
     if outcome["equal"]:
@@ -236,20 +230,17 @@ def _verdict(outcome: store.Record) -> str:
         return f"equal bit for bit (validation loss {after:.6f}){although}"
     far = "total variation not known, since the recorded predictions are not in the cache"
     if (apart := outcome["total_variation"]) is not None:
-        far = f"total variation {apart:.1e} from the recorded predictions{_floor(outcome)}"
-    why = f"what differs: {changed}" if changed else "processor, versions and code are as recorded"
+        far = f"total variation {apart:.1e} from the recorded predictions{_floor(record)}"
+    reason = f"what differs: {changed}" if changed else "processor, versions and code are as recorded"
     return (
         f"NOT equal in {', '.join(outcome['differs'])}: validation loss {before:.6f} recorded, {after:.6f} now "
-        f"({abs(after - before):.1e} apart); {far}; {why}"
+        f"({abs(after - before):.1e} apart); {far}; {reason}"
     )
 
 
-def _floor(outcome: store.Record) -> str:
+def _floor(record: store.Record) -> str:
     """What a 1-ULP perturbation does to the replayed arm; nothing where that is not recorded."""
-    records = store.load_study(outcome["study"])
-    names = settings.differing(records)
-    told = [(settings.cell_of(r), settings.named(r, names)) if settings.kind_of(r) else () for r in records]
-    mine = [place for r, place in zip(records, told, strict=True) if r.get("arm") == outcome["arm"]]
-    floors = [r for r, place in zip(records, told, strict=True) if r["kind"] == "floor" and place in mine]
-    moved = [pair["total_variation"] for floor in floors for pair in arm_results.changed(floor, "nudge").values()]
+    floors = [other for other in store.load_study(record["study"]) if other["kind"] == "floor"]
+    alike = [floor for floor in floors if all(floor["config"].get(name) == record["config"].get(name) for name in SAME)]
+    moved = [pair["total_variation"] for floor in alike for pair in arm_results.changed(floor, "nudge").values()]
     return f" (one weight moved by one unit in the last place: {moved[0]:.1e})" if moved else ""

@@ -13,12 +13,13 @@ from typing import Any
 import torch
 
 from actlab import paths
-from actlab.errors import BadInput, UnknownName
+from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.kinds import KINDS, kind_of
 from actlab.study.kinds.kind import Kind
 from actlab.study.kinds.measure import Results
+from actlab.study.params.field_types import as_list
 from actlab.study.params.language import Params
 from actlab.study.params.yaml_file import StudyParams, read_mapping
 from actlab.study.progress import Event, Watch
@@ -61,17 +62,15 @@ def read_params(path: Path, own: Sequence[str] = ()) -> StudyParams:
     Raises:
         BadInput: no such file, not a mapping, or a wrong value (the message names the field and what is allowed).
     """
-    values = read_mapping(path)
-    kind = values.get("kind", "repro")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise UnknownName("kind", kind, KINDS, str(path))
-    nameless = "study" not in values
-    if nameless and not (own or values.get("plugins")):  # what else is wrong is said first, but no plug-in runs for it
-        KINDS[kind].params.load(path)
-    if nameless:
+    values, where = read_mapping(path), str(path)
+    params = KINDS.find(str(values.pop("kind", "repro")), where).params
+    if own:
+        values["plugins"] = [*dict.fromkeys([*as_list(values.get("plugins", [])), *own])]
+    if "study" not in values:
+        if not values.get("plugins"):  # what else is wrong is said first, but no plug-in runs for it
+            params.parse(values, where)
         raise BadInput(f"{path} names no study, the folder of its records below results/: add `study: NAME`")
-    params: StudyParams = KINDS[kind].params.load(path, own)
-    return params
+    return params.parse(values, where)
 
 
 def load(params: StudyParams) -> StudyRecords:
@@ -156,7 +155,6 @@ def _train(kind: Kind, needs: Tasks, workers: int, tell: Watch, scheduler: str) 
         lambda task, iteration, loss: tell(Event("progress", owner[task], task, iteration, loss)),
         scheduler=scheduler,
         gpu=any(kind.device(task) != "cpu" for task in tasks),
-        say=lambda note: tell(Event("note", first, note=note)),
     ):
         for result in (results, *[None] * (kind.size(task) - 1)):  # an event for each trial of a program
             tell(Event("trial", owner[task], task, result=result, cached=int(task in there)))

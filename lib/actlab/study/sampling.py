@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,7 +19,6 @@ from actlab.study.kinds import kind_of
 from actlab.study.kinds.characters import dataset_of
 from actlab.study.load_model import kept_model, specification
 from actlab.study.progress import Event, Watch
-from actlab.study.workers.worker import Report
 from actlab.trainers.seeds import generator
 
 
@@ -75,32 +72,16 @@ def written(
         corpus.encode(prompt)  # a character that the text does not have is refused before anything is trained
     except BadInput as error:
         raise BadInput(f"--prompt {prompt!r}: {error}") from None
-    texts, notes = dict[str, str](), dict[str, str]()
+    texts, notes, arm = dict[str, str](), dict[str, str](), SimpleNamespace(id=record["arm"])
     for label in dict.fromkeys(record["trials"][0]["label"] if seed is None else str(seed) for seed in seeds):
-        with _heard(watch, SimpleNamespace(id=record["arm"], trial=specification(record, label))) as report:
-            kept = kept_model(record, label, anyway, report)
-        texts[label] = sample(kept.model, corpus, prompt, length, draw)
-        notes |= {label: kept.note} if kept.note else {}
+        task = specification(record, label)
+        model, note = kept_model(record, label, anyway, lambda *at, task=task: watch(Event("progress", arm, task, *at)))
+        texts[label] = sample(model, corpus, prompt, length, draw)
+        notes |= {label: note} if note else {}
     kept_of = {name: record[name] for name in ("study", "arm", "model_name", "activation")}
     made = provenance.of_record("explore.written", {})
     about = {"notes": notes} if notes else {}
     return {"kind": "text", **kept_of, "prompt": prompt, "draw": draw, "texts": texts, **about, "provenance": made}
-
-
-@contextmanager
-def _heard(watch: Watch, task: Any) -> Iterator[Report]:
-    """A report for one training, if there is one, told as events."""
-    heard: list[int] = []
-
-    def report(iteration: int, loss: float) -> None:
-        if not heard:
-            watch(Event("start", task, total=1))
-        heard.append(iteration)
-        watch(Event("progress", task, task.trial, iteration, loss))
-
-    yield report
-    if heard:
-        watch(Event("trial", task, task.trial))
 
 
 def keep(texts: store.Record) -> Path:

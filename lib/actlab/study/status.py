@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -47,9 +47,8 @@ def of(params: StudyParams) -> pd.DataFrame:
     """One row an arm: ``arm``, its ``trials``, how many are in each state (``ended``: in the cache, their arm has no
     record yet; ``failed``: to be tried again), how many ``diverged``, and the ``seconds`` left on one worker; NaN where
     they cannot be told here. A trial of several arms counts for the first. Without its data a trial counts as missing
-    where no record holds it; a record counts by its name. ``attrs["share"]``: of a core that this process had.
+    where no record holds it; a record counts by its name.
     """
-    begun = time.process_time(), time.perf_counter()
     kind, seen, paces, rows = kind_of(params), set[Any](), dict[str, Pace](), list[dict[str, Any]]()
     arms = kind.plan(params)
     tasks = kind.tasks(params, arms)
@@ -67,41 +66,31 @@ def of(params: StudyParams) -> pd.DataFrame:
                     trial["status"] == "diverged" for trial in ended and kind.own(arm, task, ended)
                 )
                 seconds += 0.0 if ended else count * _seconds(kind, task, paces)
-        found["failed"] = min(found["missing"], _failed(arm))
+        failed = json.loads(path.read_text())["trials"] if (path := failure_of(arm)).exists() else ()
+        found["failed"] = min(found["missing"], sum(trial["status"] == "failed" for trial in failed))
         found["missing"] -= found["failed"]
         counts = {state: found[state] for state in (*STATES, "diverged")}
         rows.append({"arm": arm.id, "trials": own.total(), **counts, "seconds": seconds})
-    table = pd.DataFrame(rows)
-    table.attrs["share"] = (time.process_time() - begun[0]) / (time.perf_counter() - begun[1])
-    return table
+    return pd.DataFrame(rows)
 
 
 def _state(task: Any) -> tuple[str, Any]:
     """Of a trial without a record; with its results, if it has ended."""
-    try:
+    with suppress(DataError):  # what is cached is known by its data, too
         place = cached(task)
-        lock = place.with_suffix(".lock")
         if place.exists():
             return "ended", _results(place)
-    except DataError:  # what is cached is known by its data, too
-        return "missing", ()
-    try:
-        with FileLock(lock, timeout=0) if lock.exists() else nullcontext():
-            return "missing", ()
-    except Timeout:  # another process works on it
-        return "running", ()
+        try:
+            with FileLock(lock, timeout=0) if (lock := place.with_suffix(".lock")).exists() else nullcontext():
+                pass
+        except Timeout:  # another process works on it
+            return "running", ()
+    return "missing", ()
 
 
 @lru_cache(maxsize=8)
 def _results(place: Path) -> Any:
     return read_tensors(place)[1]
-
-
-def _failed(arm: Any) -> int:
-    """Trials of an arm that failed when they were last tried."""
-    path = failure_of(arm)
-    trials = json.loads(path.read_text())["trials"] if path.exists() else ()
-    return sum(trial["status"] == "failed" for trial in trials)
 
 
 def _seconds(kind: Kind, task: Any, paces: dict[str, Pace]) -> float:
@@ -163,8 +152,7 @@ def _pace_of_program(task: Program) -> Pace:
 
 
 def in_words(found: pd.DataFrame, workers: int, start: float = 0.0) -> str:
-    """The sums in one sentence; ``start``: seconds that a run needs before it trains. On a busy machine, where this
-    process had a share of a core only, another worker is taken to bring as much more as that share."""
+    """The sums in one sentence; ``start``: seconds that a run needs before it trains."""
     sums = found.sum(numeric_only=True).astype(int)
     told, left, time = [f"{sums[state]} {state}" for state in STATES], sum(sums[list(LEFT)]), ""
     if sums["diverged"]:
@@ -172,7 +160,6 @@ def in_words(found: pd.DataFrame, workers: int, start: float = 0.0) -> str:
     if left and found["seconds"].isna().any():
         time = "; how long it takes cannot be told here, without its data, device or parts"
     elif left:
-        at_once = 1 + (min(workers, left) - 1) * min(1.0, found.attrs["share"])
-        plural = "" if workers == 1 else "s"
-        time = f"; about {in_time(start + found['seconds'].sum() / at_once)} left on {workers} worker{plural}"
+        seconds, plural = start + found["seconds"].sum() / min(workers, left), "s" * (workers > 1)
+        time = f"; about {in_time(seconds)} left on {workers} worker{plural}"
     return f"{sums['trials']} trials of {len(found)} arms: {', '.join(told)}{time}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from actlab.errors import RecordError
+from actlab.errors import RecordError, Table
 from actlab.study.kinds.ablation import Ablation
 from actlab.study.kinds.characters import Characters
 from actlab.study.kinds.images import Sweep
 from actlab.study.kinds.kind import Kind
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Characters(), Sweep(), Ablation())}
+KINDS: Table[Kind] = Table("kind", ((kind.name, kind) for kind in (Characters(), Sweep(), Ablation())))
 """By their names in params files."""
 
 

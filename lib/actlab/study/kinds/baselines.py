@@ -4,7 +4,6 @@ split, and the study's record of them."""
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -46,27 +45,18 @@ def ensure(params: Params) -> None:
     """
     study, dataset = params.study, params.dataset
     corpus = load_text(dataset).split_at(params.train_share).limited(params.train_fraction).part(params.validation)
-    fresh = store.path_of(study, f"baseline-{_slug(dataset)}-{corpus.sha256[:10]}")
-    path = next(iter(_files(study, dataset)), fresh)
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", short_name(dataset))
     data: dict[str, Any] = {name: getattr(corpus, name) for name in ("name", "sha256", "vocab_size")}
     usual = {"train_share": TRAIN_SHARE, "train_fraction": 1.0, "validation": "all"}
     part = {name: getattr(params, name) for name in usual if getattr(params, name) != usual[name]}
     data |= {"validation_positions": len(corpus.validation) - 1, **part}
-    if not path.exists():
-        store.save(path, {"kind": "baseline", "study": study, **measured(corpus), "provenance": {"data": data}})
-    elif store.load(path)["provenance"]["data"] | {"name": data["name"]} != data:
+    own = own_sha256(dataset)[:10]  # a user's text is known by its hash, whatever it is called
+    there = sorted(store.folder_of(study).glob(f"baseline-*-{own}.json" if own else f"baseline-{name}-*.json"))
+    if not there:
+        record = {"kind": "baseline", "study": study, **measured(corpus), "provenance": {"data": data}}
+        store.save(store.path_of(study, f"baseline-{name}-{corpus.sha256[:10]}"), record)
+    elif store.load(there[0])["provenance"]["data"] | {"name": data["name"]} != data:
         raise BadInput(
             f"results/{study} has the tables of another part or version of {dataset} (its split, train_fraction, "
             "validation or characters differ): give this study a name of its own, --set study=..."
         )
-
-
-def _files(study: str, dataset: str) -> list[Path]:
-    """Baselines of this text; a user's own is known by its hash, whatever it is called."""
-    own = own_sha256(dataset)[:10]
-    return sorted(store.folder_of(study).glob(f"baseline-*-{own}.json" if own else f"baseline-{_slug(dataset)}-*.json"))
-
-
-def _slug(dataset: str) -> str:
-    """The text's name as part of a file's name."""
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", short_name(dataset))

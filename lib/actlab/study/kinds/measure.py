@@ -74,10 +74,6 @@ class Trained:
         """As they were kept, on the recipe's device, at the end or at a snapshot."""
         return {spec.label: self.tensors(spec, iteration)[of].to(spec.recipe.device) for spec in self.done}
 
-    def averaged(self, decay: float) -> Predictions:
-        """Those of the averaged weights."""
-        return self.predictions(of=f"probabilities/average/{decay}")
-
     @property
     def couples(self) -> list[tuple[str, str]]:
         """Every pair of trials; in a floor or perturbed arm, those of one seed, plain and changed."""
@@ -117,7 +113,8 @@ class Trained:
             predictions = self.predictions()
             extra["ensembles"] = {str(size): ensembles(predictions, size, own=own) for size in arm.ensembles}
         if first.recipe.average:
-            pairs = {str(d): row_pairs(self.averaged(d), self.couples, own) for d in first.recipe.decays}
+            averaged = {str(d): self.predictions(of=f"probabilities/average/{d}") for d in first.recipe.decays}
+            pairs = {decay: row_pairs(predictions, self.couples, own) for decay, predictions in averaged.items()}
             extra["average"] = first.recipe.single(pairs)
         if arm.equal_compute:
             extra["equal_compute"] = [self._equal_compute(size) for size in (1, *arm.equal_compute)]
@@ -128,8 +125,8 @@ class Trained:
 
     def _snapshot(self, step: int) -> Results:
         """Each trial's evaluation there, every pair's metrics, and the defects' view of the same models."""
-        entries = {r["label"]: e for r in self.results for e in r["history"] if e["iteration"] == step}
-        evaluations = {spec.label: entries[spec.label] for spec in self.done}
+        done = [r for r in self.results if r["status"] == "done"]
+        evaluations = {r["label"]: e for r in done for e in r["history"] if e["iteration"] == step}
         along = tuple(name for name in self.arm.protocol if name != defects.BATCHES)  # costly: at the end only
         pairs = row_pairs(self.predictions(step), self.couples, dict(self.arm.metrics))
         return {

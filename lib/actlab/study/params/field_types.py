@@ -15,6 +15,7 @@ from actlab.data.text import TEXTS, is_file, load_text, own_sha256
 from actlab.errors import LIMITS, BadInput, DataError, UnknownName, brief
 from actlab.files import parse_yaml
 from actlab.models import MODELS, SCALES
+from actlab.study.params.plan import Number
 from actlab.study.plugins.load import load_plugins
 
 BEFORE = "before plug-ins"
@@ -100,7 +101,7 @@ Windows = Annotated[int, Field(ge=1, le=LIMITS["windows"])]
 WindowsOrAll = Annotated[int, Field(ge=0, le=LIMITS["windows"])]
 Trials = Annotated[int, Field(ge=1, le=LIMITS["trials"])]
 Seed = Annotated[int, Field(ge=0, le=LIMITS["seed"])]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Positive = Annotated[Number, Field(gt=0, allow_inf_nan=False)]
 StudyName = Annotated[str, AfterValidator(folder)]
 ActivationName = Annotated[str, one_of("activation", ACTIVATIONS)]
 ModelName = Annotated[str, one_of("model", MODELS)]

@@ -32,7 +32,7 @@ from actlab.study.params.field_types import (
     as_list,
     one_of,
 )
-from actlab.study.params.plan import Checked, Plan, Tuning
+from actlab.study.params.plan import Checked, Number, Plan, Tuning
 from actlab.study.params.yaml_file import StudyParams
 from actlab.trainers.recipes import DTYPES
 
@@ -50,7 +50,7 @@ class Rates(Checked):
 
 
 Perturbation = Annotated[str, Field(pattern=r"^(repeat|nudge(-[1-9]\d{0,6})?|bfloat16|dropout|order|init|all)$")]
-Decay = Annotated[float, Field(ge=0, lt=1)]
+Decay = Annotated[Number, Field(ge=0, lt=1)]
 
 
 class LanguageParams(StudyParams):
@@ -112,9 +112,9 @@ class Params(LanguageParams):
     model: Several[ModelName] = ("charlm",)
     activations: Several[ActivationName] = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
     dataset: TextName = "pydoc"
-    train_share: Annotated[float, Field(gt=0, lt=1)] = TRAIN_SHARE
+    train_share: Annotated[Number, Field(gt=0, lt=1)] = TRAIN_SHARE
     """Share of the text before the validation text."""
-    train_fraction: Annotated[float, Field(gt=0, le=1)] = 1.0
+    train_fraction: Annotated[Number, Field(gt=0, le=1)] = 1.0
     """Share of the training text that is used, from its end."""
     scale: ScaleName = "quick"
     """Size of the model."""
@@ -123,7 +123,7 @@ class Params(LanguageParams):
     batch_size: Grid[Batch] = 16
     """Windows in a batch."""
     learning_rate: Grid[Positive] = 1e-3
-    weight_decay: Grid[Annotated[float, Field(ge=0, allow_inf_nan=False)]] = 0.01
+    weight_decay: Grid[Annotated[Number, Field(ge=0, allow_inf_nan=False)]] = 0.01
     schedule: Grid[Literal["constant", "linear", "cooldown", "cosine"]] = "constant"
     """Of the learning rate; linear: to 0 at the end; cooldown: constant, then linear to 0 over the last half;
     cosine: 2% of warm-up, then to a tenth."""

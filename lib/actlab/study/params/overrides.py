@@ -7,6 +7,7 @@ from typing import Any
 
 from actlab.errors import BadInput, UnknownName
 from actlab.files import parse_yaml
+from actlab.study.params.field_types import as_list
 from actlab.study.params.yaml_file import StudyParams
 
 FIELDS = {"activation": ("activations", "arms"), "model": ("model",)}
@@ -16,13 +17,6 @@ FIELDS = {"activation": ("activations", "arms"), "model": ("model",)}
 def listed(values: Sequence[str] | None) -> list[str]:
     """The names in options that may be repeated and may hold several with commas between them."""
     return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
-
-
-def plugins_in(sets: Sequence[str]) -> tuple[list[str], list[str]]:
-    """(plug-in files that ``--set plugins=[...]`` names, which come beside the params file's own; the other sets)."""
-    of_plugins = [text for text in sets if text.partition("=")[0].strip() == "plugins"]
-    files = [file for value in _given(of_plugins).values() for file in (value if isinstance(value, list) else [value])]
-    return [str(file) for file in files], [text for text in sets if text not in of_plugins]
 
 
 def overridden(
@@ -39,14 +33,22 @@ def overridden(
         params: the study as its file has it.
         where: the file's name, for messages.
         filters: option (a key of ``FIELDS``) -> names, with commas or repeated; none takes nothing away.
-        sets: ``name=value``, the value in YAML.
+        sets: ``name=value``, the value in YAML; ``plugins`` come beside the study's own.
         changes: fields with values, for arms with a value of their own too; ``None`` changes nothing.
 
     Raises:
         UnknownName: a level that the study does not name, a field that its kind does not have.
         BadInput: a value that the field does not allow; ``sets`` not of that form.
     """
-    given = _given(sets) | {name: value for name, value in changes.items() if value is not None}
+    given = dict[str, Any]()
+    for text in sets:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise BadInput(f"--set {text:.100}: expected name=value, as in --set iterations=100")
+        given[name.strip()], _ = parse_yaml(value, f"--set {text:.100}: the value")
+    given |= {name: value for name, value in changes.items() if value is not None}
+    if "plugins" in given:
+        given["plugins"] = [*params.plugins, *as_list(given["plugins"])]
     if given and getattr(params, "plan", None):
         given["plan"] = None
     if per_arm := getattr(params, "per_arm", {}):  # what the command line says holds for every arm
@@ -55,25 +57,15 @@ def overridden(
     params = params.replace(where, **given)
     fields = type(params).model_fields
     for option, values in filters.items():
-        if not (names := listed(values)):
-            continue
-        field = next((name for name in FIELDS[option] if name in fields), None)
-        if field is None:
+        names = listed(values)
+        field = next((name for name in FIELDS[option] if name in fields), "")
+        if names and not field:
             raise BadInput(f"--{option}: {where} is a study without it; its fields are {', '.join(fields)}")
-        own = getattr(params, field)
+        own = getattr(params, field, ())
         for name in names:
             if name not in own:
                 hint = f"{where} (a filter only takes away; --set {field}=... changes the study)"
                 raise UnknownName(option, name, own, hint)
-        params = params.replace(where, **{field: tuple(name for name in own if name in names)})
+        if names:
+            params = params.replace(where, **{field: [name for name in own if name in names]})
     return params
-
-
-def _given(sets: Sequence[str]) -> dict[str, Any]:
-    found = {}
-    for text in sets:
-        name, sign, value = text.partition("=")
-        if not sign or not name.strip():
-            raise BadInput(f"--set {text:.100}: expected name=value, as in --set iterations=100")
-        found[name.strip()], _ = parse_yaml(value, f"--set {text:.100}: the value")
-    return found

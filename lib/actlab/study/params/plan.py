@@ -7,9 +7,10 @@ began is read from the repository's history (``actlab.plans.history``), not from
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 
 class Checked(BaseModel):
@@ -18,15 +19,23 @@ class Checked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+def _number(value: object) -> object:
+    """1e-3 too, which PyYAML takes for text where no point is in it."""
+    return float(value) if isinstance(value, str) and re.fullmatch(r"-?\d+e[+-]?\d{1,3}", value) else value
+
+
+Number = Annotated[float, BeforeValidator(_number)]
+
+
 class Tuning(Checked):
     """The grid and the seeds of a study that chooses learning rates (or multiples of the published ones)."""
 
-    rates: list[float] = Field(min_length=2)
+    rates: list[Number] = Field(min_length=2)
     seeds: list[int] = Field(min_length=1)
     keep: int = Field(2, ge=1)
     factor: float = Field(2.0, gt=1)
-    least: float = Field(1e-5, gt=0)
-    most: float = Field(1e3, gt=0)
+    least: Number = Field(1e-5, gt=0)
+    most: Number = Field(1e3, gt=0)
 
 
 class Hypothesis(Checked):
@@ -49,7 +58,7 @@ class Outcome(Checked):
     at: Literal["equal loss", "equal steps", "end"]
     levels: list[float] = []
     """Equal loss: shares of the way from the primary level (0) to the loss at the first evaluation (1)."""
-    margin: float | None = Field(None, gt=0)
+    margin: Number | None = Field(None, gt=0)
     """Of equivalence, by two one-sided tests; in the metric's unit."""
     primary: bool = False
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,20 +12,11 @@ from pydantic import ValidationError, model_validator
 
 from actlab.errors import LIMITS, BadInput, UnknownName, brief
 from actlab.files import parse_yaml, read_bytes
-from actlab.study.params.field_types import BEFORE, Plugins, Seed, StudyName, Trials, as_list
+from actlab.study.params.field_types import BEFORE, Plugins, Seed, StudyName, Trials
 from actlab.study.params.plan import Checked
 
 SHOWN = 3
 """Wrong fields that one message names."""
-
-
-def _numbers(value: Any) -> Any:
-    """With 1e-3 as a number, which PyYAML takes for text where no point is in it."""
-    if isinstance(value, dict):
-        return {key: _numbers(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_numbers(each) for each in value]
-    return float(value) if isinstance(value, str) and re.fullmatch(r"-?\d+e[+-]?\d{1,3}", value) else value
 
 
 class StudyParams(Checked):
@@ -54,11 +44,10 @@ class StudyParams(Checked):
         for key in values:
             if key not in cls.model_fields:
                 raise UnknownName("parameter", key, cls.model_fields, where)
-        found = _numbers({**values})
         try:
-            if found.get("plugins"):  # none of them runs for a file that is wrong otherwise
-                cls.model_validate(found, context=BEFORE)
-            return cls.model_validate(found)
+            if values.get("plugins"):  # none of them runs for a file that is wrong otherwise
+                cls.model_validate(values, context=BEFORE)
+            return cls.model_validate(values)
         except ValidationError as error:
             wrong = error.errors()
             first = [item for item in wrong if item["loc"][:1] == ("plugins",)]  # others may follow from it
@@ -74,13 +63,9 @@ class StudyParams(Checked):
         return self
 
     @classmethod
-    def load(cls, path: Path, own: Sequence[str] = ()) -> Self:
-        """Checked parameters from a YAML file of this kind; ``own``: plug-in files beside those that it names."""
-        values = read_mapping(path)
-        values.pop("kind", None)
-        if own:
-            values["plugins"] = list(dict.fromkeys([*as_list(values.get("plugins", [])), *own]))
-        return cls.parse(values, str(path))
+    def load(cls, path: Path) -> Self:
+        """Checked parameters from a YAML file of this kind."""
+        return cls.parse({name: value for name, value in read_mapping(path).items() if name != "kind"}, str(path))
 
     def replace(self, where: str = "the parameters", /, **changes: Any) -> Self:
         """A checked copy with some fields changed."""

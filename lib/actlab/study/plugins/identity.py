@@ -84,16 +84,12 @@ def plugin_files() -> list[PluginFile]:
     return list(dict.fromkeys(part.file for part in PARTS.values()))
 
 
-def hash_of(kind: str, name: str) -> str:
-    """The sha256 of a part's file (of a text: of its characters); empty for a built-in one."""
-    if kind == "dataset":
-        return texts.own_sha256(name)
-    return PARTS[kind, name].file.sha256 if (kind, name) in PARTS else ""
-
-
 def parts_of(**named: str) -> Parts:
-    """What is not built in among parts named by their kind, ``activation="mine"``, each with its hash."""
-    return tuple(sorted((kind, found) for kind, name in named.items() if (found := hash_of(kind, name))))
+    """What is not built in among parts named by their kind, ``activation="mine"``, each with the sha256 of its file (of
+    a text: of its characters)."""
+    found = {kind: PARTS[kind, name].file.sha256 for kind, name in named.items() if (kind, name) in PARTS}
+    found |= {kind: texts.own_sha256(name) for kind, name in named.items() if kind == "dataset"}
+    return tuple(sorted((kind, sha256) for kind, sha256 in found.items() if sha256))
 
 
 def find_part(kind: str, name: str, planned: str = "") -> Any:
@@ -104,7 +100,7 @@ def find_part(kind: str, name: str, planned: str = "") -> Any:
     """
     if planned and name not in TABLES[kind]:
         raise BadInput(f"the {kind} {name!r} is not known here: load its plug-in file (--plugin; actlab.load_plugins)")
-    if planned != (now := hash_of(kind, name)):
+    if planned != (now := dict(parts_of(**{kind: name})).get(kind, "")):
         before, here = (f"hash {each[:10]}" if each else "built in" for each in (planned, now))
         raise BadInput(f"the {kind} {name!r} is not the one that was planned ({before}), but another ({here})")
     return TABLES[kind].find(name)
@@ -113,8 +109,8 @@ def find_part(kind: str, name: str, planned: str = "") -> Any:
 def own_metrics(files: Iterable[str]) -> Parts:
     """A user's own metrics for a study that names these plug-in files: (name, sha256)."""
     wanted = {Path(file).expanduser().resolve() for file in files}
-    names = [name for (kind, name), part in PARTS.items() if kind == "metric" and part.file.place in wanted]
-    return tuple(sorted((name, hash_of("metric", name)) for name in names))
+    own = [part for part in PARTS.values() if part.kind == "metric" and part.file.place in wanted]
+    return tuple(sorted((part.name, part.file.sha256) for part in own))
 
 
 def said_of(metrics: Parts) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import linecache
 import sys
 import traceback
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -74,23 +75,19 @@ def _checked(file: PluginFile) -> ast.Module:
             relative = isinstance(node, ast.ImportFrom) and node.level
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
             for name in names:
-                if relative or from_package(name) is False:
+                if relative or _of_the_user(name):
                     raise BadInput(
                         f"line {node.lineno} imports {name}, a file that no hash follows: put all into one file"
                     )
     return tree
 
 
-def from_package(module: str) -> bool | None:
-    """Whether a module belongs to Python, to actlab or to an installed package, whose versions are in every record;
-    ``None`` where it is not found."""
+def _of_the_user(module: str) -> bool:
+    """Whether a module is there, and not of Python, actlab or an installed package, whose versions are in every
+    record."""
     root = module.split(".")[0]
-    if root in sys.stdlib_module_names | {"builtins", "actlab"}:
-        return True
-    try:
-        spec = find_spec(root)
-    except (ValueError, ImportError):
-        spec = None
-    places = [spec.origin or "", *(spec.submodule_search_locations or [])] if spec else []
-    inside = any({"site-packages", "dist-packages"} & set(Path(place).parts) for place in places)
-    return inside if spec else None
+    with suppress(ValueError, ImportError):
+        if root not in sys.stdlib_module_names | {"actlab"} and (spec := find_spec(root)):
+            places = [spec.origin or "", *(spec.submodule_search_locations or [])]
+            return not any({"site-packages", "dist-packages"} & set(Path(place).parts) for place in places)
+    return False

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from actlab.study import provenance
-from actlab.study.plugins.identity import PluginFile, plugin_files
+from actlab.study.plugins.identity import plugin_files
 from actlab.study.workers import startup
 from actlab.study.workers.worker import GIVEN_UP, EngineError, Report, work
 
@@ -37,7 +37,6 @@ def run_tasks(
     *,
     scheduler: str = "",
     gpu: bool = False,
-    say: Callable[[str], None] = lambda note: None,
 ) -> Iterator[tuple[Any, Any]]:
     """Yield (task, result) as tasks end; results do not depend on where they ran.
 
@@ -49,7 +48,6 @@ def run_tasks(
         tell: called in this process with (task, iteration, loss).
         scheduler: address of a Dask scheduler (``tcp://host:8786``), in place of processes here; ``workers`` is then
         ignored. gpu: each task takes one ``GPU`` resource of the scheduler's workers.
-        say: told the address of the dashboard, where the scheduler has one.
 
     Raises:
         EngineError: no scheduler answers at that address, or it went away.
@@ -65,8 +63,6 @@ def run_tasks(
     from actlab.study.workers import dask
 
     with dask.connected(scheduler) as client:
-        if client.dashboard_link:
-            say(f"dashboard: {client.dashboard_link}")
         yield from dask.on_cluster(client, function, tasks, tell, gpu)
 
 
@@ -74,10 +70,11 @@ class Worker:
     """One process of this machine: a pool of its own, with a pipe for its reports. One that is killed takes nothing but
     its own task with it, which another process goes on with."""
 
-    def __init__(self, number: int, settings: dict[str, str], there: Any, own: Sequence[PluginFile]) -> None:
+    def __init__(self, number: int) -> None:
         context = multiprocessing.get_context(startup.METHOD)
+        settings = {name: value for name, value in os.environ.items() if name.startswith("ACTLAB_")}
         self.inbox, outbox = context.Pipe(duplex=False)
-        self.pool = ProcessPoolExecutor(1, context, _begin, (number, outbox, settings, there, own))
+        self.pool = ProcessPoolExecutor(1, context, _begin, (number, outbox, settings))
 
     def reports(self) -> Iterator[tuple[int, int, float]]:
         """(place of the task, iteration, loss): what it has sent since it was last asked."""
@@ -93,9 +90,7 @@ class Worker:
 
 def _on_processes(function: Any, tasks: Sequence[Any], workers: int, tell: Any) -> Iterator[tuple[Any, Any]]:
     startup.start_fork_server()
-    settings = {name: value for name, value in os.environ.items() if name.startswith("ACTLAB_")}
-    begun = partial(Worker, settings=settings, there=provenance.here(), own=plugin_files())
-    pool = [begun(number) for number in range(workers)]
+    pool, given = [Worker(number) for number in range(workers)], (provenance.here(), plugin_files())
     waiting, deaths = deque(range(len(tasks))), Counter[int]()
     running: dict[Future[Any], tuple[int, int]] = {}
     try:
@@ -103,7 +98,7 @@ def _on_processes(function: Any, tasks: Sequence[Any], workers: int, tell: Any) 
             idle = {*range(workers)} - {number for number, _ in running.values()}
             for number, place in zip(sorted(idle), [*waiting], strict=False):
                 waiting.popleft()
-                running[pool[number].pool.submit(_work, function, tasks[place], place)] = number, place
+                running[pool[number].pool.submit(_work, function, tasks[place], place, *given)] = number, place
             ended, _ = wait(running, LISTENS_EVERY, FIRST_COMPLETED)
             for place, *report in chain(*(worker.reports() for worker in pool)):
                 tell(tasks[place], *report)
@@ -115,21 +110,21 @@ def _on_processes(function: Any, tasks: Sequence[Any], workers: int, tell: Any) 
                     deaths[place] += 1
                     if deaths[place] == MOST_DEATHS:
                         raise EngineError(GIVEN_UP.format(place + 1, len(tasks))) from None
-                    pool[number] = begun(number)
+                    pool[number] = Worker(number)
                     waiting.appendleft(place)
     finally:
         for worker in pool:
             worker.kill()
 
 
-_given: tuple[Any, dict[str, Any], Sequence[PluginFile]] = None, {}, ()
-"""Of a process of this machine: where its reports go, and what ``worker.ready`` asks for."""
+_outbox: Any = None
+"""Of a process of this machine: where its reports go."""
 
 
-def _begin(number: int, outbox: Any, settings: dict[str, str], *given: Any) -> None:
+def _begin(number: int, outbox: Any, settings: dict[str, str]) -> None:
     """Once in each process: an interruption is for the one that started it, with which it ends."""
-    global _given
-    _given = outbox, *given
+    global _outbox
+    _outbox = outbox
     for interruption in (signal.SIGINT, signal.SIGTERM):
         signal.signal(interruption, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
@@ -142,6 +137,5 @@ def _begin(number: int, outbox: Any, settings: dict[str, str], *given: Any) -> N
         torch.cuda.set_device(number % torch.cuda.device_count())
 
 
-def _work(function: Any, task: Any, place: int) -> Any:
-    outbox, there, own = _given
-    return work(function, task, place, outbox.send, f"process {os.getpid()}", there, own)
+def _work(function: Any, task: Any, place: int, *given: Any) -> Any:
+    return work(function, task, place, _outbox.send, f"process {os.getpid()}", *given)
