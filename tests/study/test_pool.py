@@ -12,8 +12,7 @@ from faulty import cluster
 
 from actlab.errors import BadInput
 from actlab.study.workers import dask, pool
-from actlab.study.workers.pool import run_tasks
-from actlab.study.workers.worker import EngineError
+from actlab.study.workers.pool import EngineError, run_tasks
 
 
 def square(task, report):

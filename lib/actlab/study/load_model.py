@@ -20,7 +20,7 @@ from actlab.study.kinds.measure import Results
 from actlab.study.plugins.identity import find_part
 from actlab.study.progress import why
 from actlab.study.trial import cached, run_trial, trained_model, with_weights
-from actlab.study.workers.worker import Report
+from actlab.study.workers.pool import Report
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
 

@@ -25,8 +25,7 @@ from actlab.study.kinds import kind_of
 from actlab.study.load_model import check_here, results_of, seconds_of, specification
 from actlab.study.progress import Event, Watch, why
 from actlab.study.trial import cached, train_afresh, with_weights
-from actlab.study.workers.pool import run_tasks
-from actlab.study.workers.worker import Report
+from actlab.study.workers.pool import Report, run_tasks
 from actlab.study.write_record import bits_of, differing
 from actlab.trainers import checkpoint
 from actlab.trainers.evaluation import predict

@@ -23,7 +23,7 @@ from actlab.study.kinds import kind_of
 from actlab.study.kinds.kind import Kind
 from actlab.study.kinds.measure import Results
 from actlab.study.plugins.identity import sources
-from actlab.study.workers.worker import Report
+from actlab.study.workers.pool import Report
 from actlab.trainers import checkpoint, setup
 
 

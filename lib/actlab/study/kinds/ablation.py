@@ -38,7 +38,7 @@ from actlab.study.params.field_types import (
 from actlab.study.params.language import LanguageParams
 from actlab.study.plugins.identity import Parts, find_part, parts_of
 from actlab.study.tuning import chosen, tuned
-from actlab.study.workers.worker import Report
+from actlab.study.workers.pool import Report
 from actlab.trainers.loop import train_tokens
 from actlab.trainers.recipes import SCHEDULES, TokenRecipe
 from actlab.trainers.seeds import generator, init_streams

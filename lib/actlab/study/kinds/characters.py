@@ -21,7 +21,7 @@ from actlab.study.kinds.kind import Kind
 from actlab.study.kinds.measure import Results, Trained, mean
 from actlab.study.params.language import Params
 from actlab.study.plugins.identity import find_part, said_of
-from actlab.study.workers.worker import Report
+from actlab.study.workers.pool import Report
 from actlab.trainers import checkpoint, setup
 from actlab.trainers.determinism import perturb
 from actlab.trainers.evaluation import evaluate, predict

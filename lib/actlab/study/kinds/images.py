@@ -27,7 +27,7 @@ from actlab.study.kinds.measure import Results, mean
 from actlab.study.params.field_types import Batch, Positive, Several, StudyName, Trials, one_of
 from actlab.study.params.yaml_file import StudyParams
 from actlab.study.plugins.identity import Parts, find_part, parts_of
-from actlab.study.workers.worker import Report
+from actlab.study.workers.pool import Report
 from actlab.trainers.seeds import generator, init_streams
 from actlab.trainers.stacked import Stack, evaluate, train
 

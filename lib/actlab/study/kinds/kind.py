@@ -13,7 +13,7 @@ from actlab.models import LanguageModel
 from actlab.records import store
 from actlab.study.kinds.measure import Results
 from actlab.study.params.yaml_file import StudyParams
-from actlab.study.workers.worker import Report
+from actlab.study.workers.pool import Report
 from actlab.trainers.windows import Windows
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from actlab.study import provenance
 from actlab.study.plugins.identity import plugin_files
-from actlab.study.workers.worker import GIVEN_UP, EngineError, work
+from actlab.study.workers.pool import GIVEN_UP, EngineError, work
 
 CONNECT = 10
 """Seconds in which a scheduler must answer."""
