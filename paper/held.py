@@ -338,8 +338,8 @@ beyond = stats.t.sf((longer["difference"].abs() - 0.01) / longer["se"], longer["
 dearer = actlab.load_losses("remedies-cooldown", of="average").query("decay == 0.997")
 dearer = (dearer["val_loss"] - dearer["single_loss"]).groupby([dearer[name] for name in arm]).mean()
 holds(
-    (round(longer["difference"].min(), 3), round(dearer.max(), 3)) == (-0.035, 0.030),
-    "A longer average (about 300 steps) adds up to 0.035, at a loss up to 0.030 nats higher",
+    (round(longer["difference"].min(), 3), round(dearer.max(), 3)) == (-0.035, 0.156),
+    "A longer average (about 300 steps) adds up to 0.035, at a loss up to 0.156 nats higher",
 )
 holds(
     holm(beyond, planned=12).min() < 0.05,
@@ -374,8 +374,9 @@ holds(
     "recorded in two architectures: 0.078 and 0.073 in charlm, 0.064 and 0.065 in convlm",
 )
 holds(
-    registered["remedies-cooldown"].to_dict() == {("convlm", "relu"): -0.010, ("convlm", "swiglu"): -0.010},
-    "under a falling rate, in convlm alone, 0.010 under both",
+    registered["remedies-cooldown"].tolist() == [-0.012, -0.010, -0.010, -0.010]
+    and [*registered["remedies-cooldown"].index] == [*registered["remedies"].index],
+    "under a falling rate 0.012 and 0.010 in charlm, and 0.010 under both in convlm",
 )
 
 
