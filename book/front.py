@@ -124,7 +124,9 @@ def check() -> None:
     holds(share["gelu"].drop("tinylstm").max() < 0.025, "at most 2%")
     holds(share.loc["tinylstm", "gelu"] > 0.5, "except in the LSTM")
     near = corner()
-    holds(near.loc[0, "mean"] / near.loc[0.3, "mean"] > 5000, "networks stay thousands of times closer, at the same loss")
+    holds(
+        near.loc[0, "mean"] / near.loc[0.3, "mean"] > 5000, "networks stay thousands of times closer, at the same loss"
+    )
     holds(abs(near.loc[0.3, "loss"] - near.loc[0, "loss"]) < 0.005, "at the same loss")
     holds((near["n"] == 5).all(), "two runs of convlm from one seed, five seeds")
     holds(runs.groupby(ARM)["trial"].nunique().eq(10).all() and runs["model"].nunique() == 6, "six architectures")

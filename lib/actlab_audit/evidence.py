@@ -1,178 +1,203 @@
-"""What claims on language models are judged by: the grids at each published scale, and runs with published defects."""
+"""What claims on language models are judged by: the grids at each published scale, and runs with published defects, as
+one table of runs and one of pairs of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+import actlab
 from actlab.records import store
-from actlab.records.arm_results import ArmResults, arms_of
 from actlab.records.defect_names import BOTH, DOUBLED, IGNORED, LAST, UNPAIRED
 from actlab.records.settings import date_of, usual
-from actlab.records.store import Record
 
-STUDIES = {"full": "repro-full", "partial": "repro-partial", "lite": "repro-lite"}
-"""scale -> study, largest first: a claim is judged at the largest scale that has records and that its rule allows."""
-SPLIT = {"lite, split 80/20": "autopsy-split"}
-"""The same of the front page's split, read as the published code reads: only rows that name it ask for it."""
+STUDIES = ("repro-full", "repro-partial", "repro-lite")
+SPLIT, SPLIT_SCALE = "autopsy-split", "lite, split 80/20"
+"""The front page's split, read as the published code reads: only rows that name this scale ask for it."""
 SHORT = "autopsy-short"
-FLAWED: tuple[str, ...] = ("autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu", SHORT)
-FLAWED += ("autopsy-charlm", "autopsy-pairing", "autopsy-partial", "autopsy-smelu")
+FLAWED = [f"autopsy{name}" for name in ("", "-tinylstm", "-convlm", "-models", "-swiglu")]
+FLAWED += [SHORT, *(f"autopsy-{name}" for name in ("charlm", "pairing", "partial", "smelu"))]
 """The grids' settings, with published defects on; of two arms of one cell the later study's counts."""
 MIXED, AVERAGED = "two metrics in one table", "runs of different size and length averaged"
 READ = (UNPAIRED, LAST, MIXED, AVERAGED)
 """Flaws of reading: what they give depends on a network's size and length, so that only records of both decide."""
+TRAINING = (IGNORED, BOTH, DOUBLED)
+"""Defects that change what is trained, at least in some arms (``changed``)."""
+GRID, ALIKE = "", "none while they trained"
+"""Where a flaw is named: runs of a grid; runs with published defects that did not change their training."""
+ARM = ["model", "activation"]
+KEY = ["flaw", "scale", "iterations", *ARM]
 Cell = tuple[str, str]
 """(model, activation)."""
-Arms = dict[Cell, ArmResults]
-Key = tuple[str, str, int]
-"""(flaw, scale, iterations)."""
-SPARED: dict[str, Callable[[Cell], bool]] = {
-    IGNORED: lambda cell: cell[1] == "relu" or cell[0] == "charlm",
-    BOTH: lambda cell: cell[0] != "convlm",
-    DOUBLED: lambda cell: False,
-}
-"""Defect of training -> the arms that it leaves as they are: each may stand beside the ones that it changed."""
 
 
-def readings(records: Iterable[Record]) -> pd.DataFrame:
-    """A row an arm that does not leak and snapshot: mean accuracy (%), and the published reading ``between`` two
-    networks and of one network with ``itself``."""
-    rows = []
-    for record in records:
-        if "as_published" in record and BOTH not in record["config"]["protocol"]:
-            for at in ArmResults(record).snapshots.values():
-                accuracies = [trial["val_accuracy"] for trial in at["trials"]]
-                found = (at["as_published"][name] for name in ("pairs", "itself"))
-                coded = (np.mean([pair["coded_pd"] for pair in pairs]) for pairs in found)
-                rows.append([record["model_name"], np.mean(accuracies), *coded])
-    return pd.DataFrame(rows, columns=["model", "val_accuracy", "between", "itself"])
+class Arms(NamedTuple):
+    """Recorded arms: a row a run, and a row a pair of runs, or of one run and itself where that was read; in both the
+    columns of ``KEY``."""
 
+    trials: pd.DataFrame
+    pairs: pd.DataFrame
 
-@dataclass(frozen=True)
-class Evidence:
-    """Recorded grids by scale, arms by the flaw that is on, and what the published way of reading gives."""
+    def where(self, **values: Any) -> Arms:
+        """The rows with these values."""
+        return Arms(*(t[np.logical_and.reduce([t[name] == value for name, value in values.items()])] for t in self))
 
-    grids: Mapping[str, Arms]
-    flawed: Mapping[Key, Arms] = field(default_factory=dict)
-    """The arms that a flaw changed; the longest trained first. Under "" those that none changed while they trained."""
-    readings: pd.DataFrame = field(default_factory=lambda: readings([]))
+    def of(self, cells: Iterable[Cell]) -> Arms:
+        """The arms of some cells, in this order."""
+        return joined(self.where(model=m, activation=a) for m, a in cells)
 
-    def arms(self, scale: str, fuller: bool = False) -> Arms:
-        """Those that are recorded at a scale. ``fuller``: one that has more trials among the runs with published
-        defects, none of which changed its training, stands as these."""
-        own = self.grids.get(scale, {})
-        more = {
-            cell: arm
-            for (flaw, at, _), arms in self.flawed.items()
-            for cell, arm in arms.items()
-            if fuller and (flaw, at) == ("", scale) and cell in own
-            if len(arm.done) > len(own[cell].done) and settings(arm) == settings(own[cell])
-        }
-        return own | more
+    def assign(self, **values: Any) -> Arms:
+        """With other columns."""
+        return Arms(*(table.assign(**values) for table in self))
 
-    def having(self, cells: Collection[Cell], groups: Iterable[Sequence[str]], fuller: bool) -> tuple[str, Arms] | None:
+    @property
+    def cells(self) -> list[Cell]:
+        """Each once."""
+        return [*self.trials[ARM].drop_duplicates().itertuples(index=False, name=None)]
+
+    def table(self, metric: str) -> pd.DataFrame:
+        """Of runs, or of pairs of two runs, whichever the metric is of."""
+        return self.trials if metric in self.trials else self.pairs[self.pairs["first"] != self.pairs["second"]]
+
+    def means(self, metric: str) -> pd.DataFrame:
+        """A row an arm: ``n`` runs, ``estimate``, ``low``, ``high`` (95% over runs)."""
+        return actlab.means(self.table(metric), metric, ARM).set_index(ARM).reindex(self.cells)
+
+    def combined(self, metric: str, formula: Callable[[Any], float]) -> pd.Series:
+        """A function of the (A,) means of these arms over the seeds that all have done, with a jackknife that leaves
+        one seed at a time out of all of them."""
+        done = self.trials.query("status == 'done'").groupby(ARM)["trial"].agg(set)
+        shared = sorted(set.intersection(*done)) if len(done) == len(self.cells) else []
+        table = self.table(metric)
+        inside = table[[*{"trial", "first", "second"} & {*table}]].isin(shared).all(axis=1)
+        found = actlab.without_each(table[inside], metric, ARM).pivot(index="left_out", columns=ARM, values="value")
+        found = found.reindex(index=["", *shared], columns=pd.MultiIndex.from_tuples(self.cells))
+        return actlab.jackknife([formula(means) for means in found.to_numpy()])
+
+    def grid(self, scale: str, fuller: bool = False) -> Arms:
+        """The arms without flaws at a scale. ``fuller``: one that has more runs among those with published defects,
+        none of which changed its training, stands as these."""
+        own, other = (self.where(flaw=flaw, scale=scale) for flaw in (GRID, ALIKE))
+        same = [*ARM, "iterations", *SETTINGS]
+        done, more = (arms.trials.query("status == 'done'").groupby(same).size() for arms in (own, other))
+        larger = {cell[:2] for cell in more.index[more > done.reindex(more.index)]} if fuller else ()
+        return joined((other if cell in larger else own).of([cell]) for cell in own.cells) if larger else own
+
+    def having(self, cells: Sequence[Cell], groups: Iterable[Sequence[str]], fuller: bool) -> tuple[str, Arms] | None:
         """The first group of scales each of which has all of these recorded, and those arms; of several scales each
         model is named with its scale."""
         for scales in groups:
-            every = {scale: self.arms(scale, fuller) for scale in scales}
-            if all(set(cells) <= set(arms) for arms in every.values()):
-                told = "{}, {}" if len(scales) > 1 else "{}"
-                found = {(told.format(m, s), a): arms[m, a] for s, arms in every.items() for m, a in cells}
-                return " and ".join(scales), found
+            every = [self.grid(scale, fuller) for scale in scales]
+            if all({*cells} <= {*arms.cells} for arms in every):
+                found = [arms.of(cells) for arms in every]
+                if len(scales) > 1:
+                    found = [arms.assign(model=lambda t: t["model"] + ", " + t["scale"]) for arms in found]
+                return " and ".join(scales), joined(found)
         return None
 
-    def with_flaw(self, flaw: str, cells: Collection[Cell]) -> Iterator[tuple[str, Arms]]:
-        """(scale, the arms with a flaw on, all trained for as many iterations), wherever all are recorded.
+    def with_flaw(self, flaw: str, cells: Sequence[Cell]) -> Iterator[tuple[str, Arms]]:
+        """(scale, the arms with a flaw on, all trained for as many iterations), wherever all are recorded; the longest
+        first.
 
-        An arm that the flaw leaves as it is stands for itself: relu, where activations are ignored, is what all got.
+        An arm that the flaw leaves as it is stands for itself.
         """
-        spared: Callable[[Cell], bool] = SPARED.get(flaw, lambda cell: False)
-        for (name, scale, length), arms in self.flawed.items():
-            if flaw and name == flaw and set(cells) & set(arms):
-                correct = self.arms(scale) | self.flawed.get(("", scale, length), {})
-                found = {c: arm for c, arm in correct.items() if spared(c) and iterations(arm) == length} | arms
-                if set(cells) <= set(found):
-                    yield scale, {cell: found[cell] for cell in cells}
+        on = self.where(flaw=flaw).trials[["scale", "iterations"]].drop_duplicates() if flaw else self.trials[:0]
+        for scale, length in on.sort_values(["scale", "iterations"], ascending=[True, False]).itertuples(index=False):
+            at = self.where(scale=scale, iterations=length)
+            sources = [at.where(flaw=flaw)]
+            for other in (at.where(flaw=ALIKE), at.where(flaw=GRID)) if flaw in TRAINING else ():
+                sources.append(Arms(*(table[~changed(table, flaw)] for table in other)))
+            found = [next((s.of([cell]) for s in sources if cell in s.cells), None) for cell in cells]
+            if {*cells} & {*sources[0].cells} and all(found):
+                yield scale, joined(arms for arms in found if arms)
 
 
-def gather() -> Evidence:
+def changed(table: pd.DataFrame, flaw: Any) -> pd.Series:
+    """Whether a flaw, one or each row's own, changes the arm's training; one that it does not may stand beside these:
+    relu, where activations are ignored, is what all got."""
+    ignored = (table["activation"] != "relu") & (table["model"] != "charlm")
+    return (flaw == IGNORED) & ignored | (flaw == BOTH) & (table["model"] == "convlm") | (flaw == DOUBLED)
+
+
+SETTINGS = ["dataset", "batch_size", "learning_rate"]
+"""With which the length makes two arms of one cell one configuration."""
+NOTHING = Arms(*[pd.DataFrame(columns=[*KEY, *SETTINGS, "study", "record", "protocol", "trial", "status"])] * 2)
+
+
+def joined(parts: Iterable[Arms]) -> Arms:
+    """All rows."""
+    return Arms(*map(pd.concat, zip(*parts, strict=True)))
+
+
+def gather() -> Arms:
     """All that is recorded; arms that somebody added under other settings decide no claim."""
-    grids = {scale: arms_of(found) for scale, study in STUDIES.items() if (found := usual(store.load_study(study)))}
-    for scale, study in SPLIT.items():
-        grids[scale] = arms_of(as_read(record) for record in store.load_study(study) if "as_published" in record)
-    flawed = [record for study in FLAWED for record in store.load_study(study)]
-    small = {(r["model_name"], r["activation"]): r for r in flawed if r.get("config", {}).get("scale") == "lite"}
-    return Evidence(grids, by_flaw(flawed), readings(small.values()))
+    grids = [arms.assign(flaw=GRID) for study in STUDIES for arms in _recorded(study, "trials")]
+    grids += [read.assign(flaw=GRID, scale=SPLIT_SCALE) for arms in _recorded(SPLIT) for read in _read(SPLIT, arms)]
+    flawed = [part for study in FLAWED for arms in _recorded(study) for part in _by_flaw(study, arms)]
+    if not (every := [*grids, *flawed]):
+        return NOTHING
+    arms = joined(every)
+    last = arms.trials.drop_duplicates(KEY, keep="last")[[*KEY, "study"]]
+    return joined([arms := Arms(*(table.merge(last) for table in arms)), _averaged(arms)])
 
 
-def by_flaw(records: Iterable[Record]) -> dict[Key, Arms]:
-    """The arms that each flaw changed; the longest trained first (``Evidence.flawed``)."""
-    found: dict[Key, Arms] = {}
-    for record in records:
-        if record["kind"] == "trials":
-            cell = record["model_name"], record["activation"]
-            on = dict.fromkeys(record["config"].get("protocol", ()), record)
-            if not any(name in SPARED and not SPARED[name](cell) for name in on):
-                on[""] = record
-            if "as_published" in record:
-                on |= {name: as_read(record) for name in (UNPAIRED, LAST) if name in on}
-                on |= {MIXED: as_read(record, MIXED)} if UNPAIRED in on else {}
-            if record["study"] == SHORT:
-                on[AVERAGED] = on.get(UNPAIRED, record)
-            for flaw, one in on.items():
-                arm = ArmResults(one)
-                key = flaw, str(record["config"]["scale"]), iterations(arm)
-                found.setdefault(key, {})[cell] = arm
-    for short in [arms for (flaw, scale, _), arms in found.items() if (flaw, scale) == (AVERAGED, "lite")]:
-        for (flaw, scale, length), arms in [*found.items()]:
-            if (flaw, scale) == (UNPAIRED, "partial"):
-                found[AVERAGED, scale, length] = {c: averaged(short[c], arms[c]) for c in arms if c in short}
-    return {key: found[key] for key in sorted(found, key=lambda key: (key[0], key[1], -key[2]))}
+def _recorded(study: str, kind: str = "defective") -> Iterator[Arms]:
+    """The arms of a study, none where it is not recorded, with what their records say of size, text and date."""
+    records = store.load_study(study)
+    about = {
+        r["arm"]: r["config"].get("model_size", {}) | r["provenance"]["data"] | {"date": date_of(r)}
+        for r in (usual(records) if kind == "trials" else records)
+        if r["kind"] == "trials"
+    }
+    if about:
+        trials, pairs = actlab.load(study, kind)
+        facts = pd.DataFrame.from_dict(about, orient="index")
+        pairs = pairs.reindex(columns=[*dict.fromkeys([*KEY[1:], "study", "record", "protocol", *pairs])])  # if empty
+        yield Arms(trials.merge(facts, left_on="record", right_index=True), pairs[pairs["record"].isin(about)])
 
 
-def as_read(record: Record, flaw: str = UNPAIRED) -> Record:
-    """The record with the numbers of the published reading in place of its own, ``itself``: the same of each network
-    with itself, and ``correctly``: its own pairs. In a table of two metrics swiglu has the coded one under the name of
-    the other."""
-    read, coded = record["as_published"], flaw == MIXED and record["activation"] == "swiglu"
-    own = {trial["label"]: trial for trial in read["trials"]}
-    trials = [trial | {"final": trial["final"] | own.get(trial["label"], {})} for trial in record["trials"]]
-    pairs, itself = (
-        [
-            pair | {"total_variation": pair["coded_pd"]} | ({"relative_pd": pair["coded_pd"]} if coded else {})
-            for pair in read.get(name, ())
-        ]
-        for name in ("pairs", "itself")
-    )
-    correctly = record["reproducibility_metrics"]
-    return record | {"trials": trials, "reproducibility_metrics": pairs, "itself": itself, "correctly": correctly}
+def _read(study: str, arms: Arms) -> Iterator[Arms]:
+    """The same with the numbers of the published reading in place of their own, and with pairs of one network and
+    itself; nothing where a study was not read so."""
+    pairs = actlab.load_pairs(study, "published", "defective")
+    if len(pairs):
+        pairs = pairs[pairs["iteration"] == pairs["iterations"]]
+        trials = arms.trials[arms.trials["record"].isin(pairs["record"])].set_index(["record", "trial"])
+        trials.update(
+            actlab.load_losses(study, "published").set_index(["record", "trial"])[["val_loss", "val_accuracy"]]
+        )
+        yield Arms(trials.reset_index(), pairs.assign(total_variation=pairs["coded_pd"]))
 
 
-def averaged(short: ArmResults, long: ArmResults) -> ArmResults:
-    """The longer arm with the mean of both accuracies, seed by seed."""
-    both = dict(zip(short.labels, short.values("val_accuracy"), strict=True))
-    trials = []
-    for trial in long.record["trials"]:
-        mean = (trial["final"]["val_accuracy"] + both.get(trial["label"], float("nan"))) / 2
-        trials.append(trial | {"final": trial["final"] | {"val_accuracy": mean}})
-    return ArmResults(long.record | {"trials": trials})
+def _by_flaw(study: str, arms: Arms) -> Iterator[Arms]:
+    """The arms with each flaw that was on, and those whose training none changed. In a table of two metrics swiglu has
+    the coded one under the name of the other."""
+    each = _exploded(arms)
+    yield from (each.where(flaw=name) for name in TRAINING)
+    other = each.trials[changed(each.trials, each.trials["flaw"])]["record"]
+    yield Arms(*(table[~table["record"].isin(other)] for table in arms)).assign(flaw=ALIKE)
+    for read in map(_exploded, _read(study, arms)):
+        yield from (read.where(flaw=name) for name in (UNPAIRED, LAST))
+        coded = read.pairs["relative_pd"].mask(read.pairs["activation"] == "swiglu", read.pairs["coded_pd"])
+        yield Arms(read.trials, read.pairs.assign(relative_pd=coded)).where(flaw=UNPAIRED).assign(flaw=MIXED)
 
 
-def iterations(arm: ArmResults) -> int:
-    """After which its trials were measured."""
-    return int(arm.record["trials"][0]["final"]["iteration"])
+def _exploded(arms: Arms) -> Arms:
+    """Each row once for every flaw that was on."""
+    return Arms(*(table.assign(flaw=table["protocol"].str.split(" + ", regex=False)).explode("flaw") for table in arms))
 
 
-def settings(arm: ArmResults) -> tuple[object, ...]:
-    """What two arms of one cell share that are one configuration."""
-    recipe = arm.record["config"]["recipe"]
-    return iterations(arm), arm.record["config"].get("dataset"), recipe.get("batch_size"), recipe.get("learning_rate")
+def _averaged(arms: Arms) -> Arms:
+    """The partial arms with the mean of their accuracies and those of the short runs, seed by seed."""
+    short, long = arms.where(flaw=UNPAIRED, study=SHORT), arms.where(flaw=UNPAIRED, scale="partial")
+    both = long.trials.merge(short.trials[[*ARM, "trial", "val_accuracy"]], on=[*ARM, "trial"], suffixes=("", "_short"))
+    mean = both[["val_accuracy", "val_accuracy_short"]].mean(axis=1)
+    return Arms(both.assign(val_accuracy=mean), long.pairs).assign(flaw=AVERAGED)
 
 
-def since(records: Iterable[Record]) -> str:
-    """Date of the first of these records, as they say themselves; empty where they say nothing."""
-    return min(filter(None, map(date_of, records)), default="")
+def since(dates: Iterable[str]) -> str:
+    """The first of some dates (ISO); empty where there is none."""
+    return min(filter(None, dates), default="")

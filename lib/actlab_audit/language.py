@@ -2,92 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
-from itertools import permutations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
-from actlab.records.arm_results import matrix
-from actlab.records.defect_names import UNPAIRED
-from actlab.statistics.means import pair_mean, spearman
-from actlab_audit.evidence import MIXED, Arms, Evidence, iterations, since
-from actlab_audit.rules import SAME, alike, label, number, of_records
-from actlab_audit.verdicts import FLAW, Finding, Judged, absent, decided, explained, measured, signs, unexplained
+import actlab
+from actlab.records.defect_names import BOTH, UNPAIRED
+from actlab_audit.evidence import ARM, Arms
+from actlab_audit.rules import SAME, label, mean, of_records
+from actlab_audit.verdicts import Finding, Judged, Verdict, decided, explained, measured, signs
 
 GAIN = 0.1
 """The share of the reference's difference that a benefit has at least, where one is to be excluded."""
-MOST = 7
-"""Models whose orders are all counted."""
 STRONG, FEWEST = 0.7, 6
 """A rank correlation that makes a trade-off, and the points for it, of two architectures at least."""
+
+
+def _differences(table: pd.DataFrame, metric: str, factor: str, reference: str) -> pd.DataFrame:
+    """A row a model: the ``estimate`` of the difference between the factor's two levels, and the ``reference``."""
+    found = actlab.contrasts(table, metric, factor=factor, reference=reference).set_index("model")
+    return found.assign(estimate=found["difference"])
 
 
 @of_records
 def never_lower(arms: Arms, metric: str) -> Judged:
     """R47: in no model is the first activation's metric significantly below the second's, nor by as much as ``GAIN``
     within the interval."""
-    activation, reference = dict.fromkeys(a for _, a in arms)
-    found = {m: arms[m, activation].minus(arms[m, reference], metric) for m, a in arms if a == reference}
-    lower = [m for m, sign in zip(found, signs(found.values()), strict=True) if sign == -1]
-    small = all(e.low >= -GAIN * arms[m, reference].estimate(metric).value for m, e in found.items())
+    activation, reference = dict.fromkeys(a for _, a in arms.cells)
+    found = _differences(arms.table(metric), metric, "activation", reference)
+    lower = [*found.index[np.array(signs(found)) == -1]]
+    small = (found["low"] >= -GAIN * found["reference"]).all()
     which = f"significantly below in {len(lower)} of {len(found)} models ({', '.join(lower) or 'none'})"
-    said = "; ".join(f"{m} {measured(e)}" for m, e in found.items())
-    return (
-        False if lower else True if small else None,
-        f"{label(metric)} of {activation} minus {reference}, {which}: {said}",
-    )
+    said = "; ".join(f"{model} {measured(e)}" for model, e in found.iterrows())
+    holds = False if lower else True if small else None
+    return holds, f"{label(metric)} of {activation} minus {reference}, {which}: {said}"
 
 
 @of_records
 def same_metric(arms: Arms, first: str, second: str) -> Judged:
     """T94: two metrics say the same number: no difference that is significant, nor ``SAME`` of the second within any
     interval."""
-    found = [pair_mean(arm.matrix(first) - arm.matrix(second)) for arm in arms.values()]
-    allowed = [SAME * arm.estimate(second).value for arm in arms.values()]
-    small = all(-most <= e.low and e.high <= most for e, most in zip(found, allowed, strict=True))
-    said = [
-        ", ".join([m, *(f"{label(metric)} {arm.estimate(metric).value:.3f}" for metric in (first, second))])
-        for (m, _), arm in arms.items()
-    ]
-    holds = False if any(signs(found)) else True if small else None
-    return holds, f"{'; '.join(said)}; n = {next(iter(arms.values())).estimate(first).n}"
-
-
-@cache
-def smallest_significant(n: int) -> float:
-    """The smallest rank correlation of n points without ties that the exact two-sided permutation test calls
-    significant at 5%; nan where none is."""
-    found = np.sort([spearman(np.arange(n), np.array(p)) for p in permutations(range(n))])[::-1]
-    allowed = int(0.025 * len(found))
-    edge = found[allowed]
-    reached = found[found > edge + 1e-9]
-    return float(reached.min()) if len(reached) else float("nan")
+    pairs = arms.table(first).melt([*ARM, "first", "second"], [first, second], "metric")
+    found = _differences(pairs, "value", "metric", second)
+    allowed = SAME * found["reference"]
+    small = ((-allowed <= found["low"]) & (found["high"] <= allowed)).all()
+    said = "; ".join(
+        f"{model}, {label(first)} {e['reference'] + e['difference']:.3f}, {label(second)} {e['reference']:.3f}"
+        for model, e in found.iterrows()
+    )
+    return False if any(signs(found)) else True if small else None, f"{said}; n = {found['n'].iloc[0]}"
 
 
 @of_records
 def correlated(arms: Arms, first: str, second: str) -> Judged:
     """Over models, two metrics rise together: the exact permutation test of their rank correlation."""
-    x, y = (np.array([arm.estimate(metric).value for arm in arms.values()]) for metric in (first, second))
-    found = stats.permutation_test((x,), lambda x: spearman(x, y), permutation_type="pairings", vectorized=False)
-    said = f"rank correlation of {label(first)} and {label(second)} over {len(arms)} models: {found.statistic:.2f}"
-    said += f" (significant from {smallest_significant(len(arms)):.3f})" if len(arms) <= MOST else ""
-    undecided = np.isnan(found.statistic) or found.pvalue >= 0.05
-    return None if undecided else bool(found.statistic > 0), f"{said}, exact p = {found.pvalue:.3f}"
+    x, y = (arms.means(metric)["estimate"].to_numpy() for metric in (first, second))
+    found = stats.permutation_test(
+        (x,), lambda x: stats.spearmanr(x, y).statistic, permutation_type="pairings", vectorized=False
+    )
+    null = found.null_distribution
+    needed = min((r for r in null if 2 * np.mean(null >= r - 1e-9) <= 0.05), default=np.nan)
+    said = f"rank correlation of {label(first)} and {label(second)} over {len(x)} models: {found.statistic:.2f}"
+    said += f" (significant from {needed:.3f}), exact p = {found.pvalue:.3f}"
+    return bool(found.statistic > 0) if found.pvalue < 0.05 else None, said
 
 
-def trade_off(evidence: Evidence, first: str, second: str, **arguments: Any) -> Finding:
+def trade_off(evidence: Arms, first: str, second: str, **arguments: Any) -> Finding:
     """T33: more accurate models are less reproducible: an artefact if correctly read it fails, and each model shows it
     against itself, over every recorded reading. What is left open when read correctly stays so."""
-    correct, points = correlated(evidence, first=first, second=second, **arguments), evidence.readings
+    correct, points = correlated(evidence, first=first, second=second, **arguments), readings(evidence, second)
     if correct.verdict == "undecided":
         correct = replace(correct, lacks="more architectures")
-    if len(points) < FEWEST or points["model"].nunique() < 2:
+    if len(points) < FEWEST or points.index.unique("model").size < 2:
         return correct
-    two, one = points.corr("spearman", numeric_only=True)[second][["between", "itself"]]
+    two, one = points.corr("spearman")[second][["between", "itself"]]
     if not one > STRONG:
         return correct
     said = f"{correct.ours}; rank correlation of accuracy with the published reading ({len(points)} points): {two:.2f}"
@@ -95,44 +86,23 @@ def trade_off(evidence: Evidence, first: str, second: str, **arguments: Any) -> 
     return explained(told, decided(two > STRONG, "it needs no second model"), UNPAIRED)
 
 
-def one_set(evidence: Evidence, model: str, activation: str, published: float, stated: int) -> Finding:
-    """R55: predictions are compared on one set of inputs: contradicted by a published number that only different
-    inputs give, of a model with itself too; other than the stated iterations decide nothing."""
-    cell = model, activation
-    for scale, arms in evidence.with_flaw(UNPAIRED, [cell]):
-        if scale == "lite":
-            arm, step = arms[cell], iterations(arms[cell])
-            same = pair_mean(matrix(arm.labels, arm.record["correctly"], "total_variation"))
-            two, one = (
-                float(np.mean([pair["total_variation"] for pair in pairs]))
-                for pairs in (arm.record["reproducibility_metrics"], arm.record["itself"])
-            )
-            said = f"total variation after {step} iterations: {two:.3f} on different inputs, {one:.3f} of a model with "
-            said += f"itself, {measured(same)} on one set"
-            different = alike(two, published) and alike(one, two) and same.excludes(published)
-            found = decided(
-                False if step == stated and different else None, said, "records at lite scale, read both ways"
-            )
-            return replace(found, since=since([arm.record]), lacks=FLAW if found.verdict == "undecided" else "")
-    return absent(f"waits for records of {model} {activation} at lite scale, read as published")
+def readings(evidence: Arms, metric: str) -> pd.DataFrame:
+    """A row a small arm that does not leak and a snapshot: the mean metric, and the published reading ``between`` two
+    networks and of one network with ``itself``."""
+    last = evidence.where(scale="lite").trials.query("flaw != ''").drop_duplicates(ARM, keep="last")
+    kept = last[~last["protocol"].str.contains(BOTH, regex=False)][["study", "record"]]
+    pairs = [actlab.load_pairs(study, "published", "defective") for study in kept["study"].unique()]
+    if not (pairs := [read.merge(kept) for read in pairs if len(read)]):
+        return pd.DataFrame()
+    read, at = pd.concat(pairs), [*ARM, "iteration"]
+    of = np.where(read["first"] == read["second"], "itself", "between")
+    curves = pd.concat(actlab.load_curves(study, "defective") for study in read["study"].unique()).merge(kept)
+    return read.groupby([*at, of])["coded_pd"].mean().unstack().join(curves.groupby(at)[metric].mean())
 
 
-def mixed_metrics(
-    evidence: Evidence, models: Sequence[str], activations: Sequence[str], gain: float, stated: int, **arguments: Any
-) -> Finding:
-    """R03: the first activation's advantage: an artefact if it comes of one metric for it and another for the second,
-    and not of either alone, both arms being read as published after the stated iterations."""
-    correct = number(evidence, models, activations, **arguments)
-    for scale, arms in evidence.with_flaw(UNPAIRED, [(models[0], a) for a in activations]):
-        if scale == "lite":
-            coded, other = (arm.estimate("total_variation").value for arm in arms.values())
-            relative, element = (arm.estimate("relative_pd").value for arm in arms.values())
-            first, second = activations
-            below, length = 1 - coded / element, iterations(next(iter(arms.values())))
-            said = f"{first}'s total variation {coded:.3f} is {100 * below:.0f}% below {second}'s relative PD "
-            said += f"{element:.3f}; total variation for both: {coded:.3f} and {other:.3f}"
-            if length == stated:
-                holds = alike(below, gain) and alike(coded, other) and alike(relative, element)
-                return explained(correct, decided(holds, said), MIXED)
-            correct = replace(correct, ours=f"{correct.ours} (read as published after {length} iterations: {said})")
-    return unexplained(correct, MIXED)
+def one_set(evidence: Arms, **arguments: Any) -> Finding:
+    """R55: predictions are compared on one set of inputs: contradicted by a published number that is an artefact of
+    different ones; one that neither gives says nothing."""
+    found = mean(evidence, **arguments)
+    verdicts: dict[str, Verdict] = {"artefact": "contradicted", "contradicted": "not testable"}
+    return replace(found, verdict=verdicts.get(found.verdict, found.verdict), defect="")

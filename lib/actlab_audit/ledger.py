@@ -23,7 +23,7 @@ from actlab.errors import BadInput
 from actlab.files import escaped, read_yaml
 from actlab.records import store
 from actlab.records.labels import words
-from actlab.records.settings import usual
+from actlab.records.settings import date_of, usual
 from actlab_audit import ablation, mnist
 from actlab_audit.evidence import gather, since
 from actlab_audit.verdicts import VERDICTS, Finding, absent
@@ -114,7 +114,7 @@ def judge() -> pd.DataFrame:
     found: dict[str, list[tuple[Any, str]]] = {}
     for name, (groups, read, _) in READERS.items():
         each = [[store.load_study(study) for study in studies] for studies in groups]
-        found[name] = [(read(*records), since(chain(*records))) for records in each]
+        found[name] = [(read(*records), since(map(date_of, chain(*records)))) for records in each]
     rows = {claim.id: _row(claim, decisive(claim, found[claim.reads])) for claim in claims()}
     return pd.DataFrame.from_dict(rows, orient="index")
 

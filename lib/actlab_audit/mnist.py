@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
+import actlab
 from actlab.records.defect_names import DOUBLED
 from actlab.records.settings import usual
 from actlab.records.store import Record
 from actlab.records.tables import COLUMNS, of_records
-from actlab.statistics.contrasts import contrasts
-from actlab.statistics.estimate import Estimate
 from actlab_audit.verdicts import Finding, absent, decided, signed
 
 RATE, BATCH = 1e-3, 64
@@ -51,41 +50,41 @@ def lacks(sweep: Sweep) -> str:
     return "" if there else "not MNIST, or not of every width"
 
 
-def _over_relu(sweep: Sweep) -> tuple[list[Estimate], list[Estimate], str]:
+def _over_relu(sweep: Sweep) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Accuracy minus ReLU's by rising width, at equal width and at equal parameters, at the published rate and batch,
     paired by seed; the same in words."""
-    found = contrasts(_published(sweep.trials).sort_values("hidden"), ACCURACY, ["hidden"], "network")
-    wide, fair = (
-        {row.hidden: Estimate(row.difference, row.low, row.high, row.n) for row in rows.itertuples()}
-        for rows in (found[found["network"] == network] for network in (EQUAL_WIDTH, EQUAL_PARAMETERS))
+    found = actlab.contrasts(_published(sweep.trials).sort_values("hidden"), ACCURACY, ["hidden"], "network")
+    found["estimate"] = found["difference"]
+    wide, fair = (found[found["network"] == network] for network in (EQUAL_WIDTH, EQUAL_PARAMETERS))
+    wide_said, fair_said = (
+        ", ".join(f"h={e['hidden']:g}: {signed(e, 1)}" for _, e in rows.iterrows()) for rows in (wide, fair)
     )
-    wide_said, fair_said = (", ".join(f"h={h:g}: {signed(e, 1)}" for h, e in found.items()) for found in (wide, fair))
     said = f"points over ReLU, equal width (the study's own arms) {wide_said}; equal parameters {fair_said}"
-    return [*wide.values()], [*fair.values()], said
+    return wide, fair, said
 
 
 def geglu_wins(sweep: Sweep) -> Finding:
     """M01: an artefact if GeGLU wins at three widths when it is as wide, but not with as many parameters."""
     *both, said = _over_relu(sweep)
-    widely, fairly = (sum(e.low > 0 for e in found) > 2 for found in both)
+    widely, fairly = (bool((found["low"] > 0).sum() > 2) for found in both)
     return Finding("artefact", said, defect=DOUBLED) if widely and not fairly else decided(fairly, said)
 
 
 def relu_wins(sweep: Sweep) -> Finding:
     """M02: at every width, as it says; the study's own arms (equal width) can refute it."""
     wide, fair, said = _over_relu(sweep)
-    if all(e.low > 0 for e in wide):
+    if (wide["low"] > 0).all():
         return Finding("contradicted", said)
-    everywhere = all(e.high < 0 for e in fair) and not any(e.low > 0 for e in wide)
+    everywhere = (fair["high"] < 0).all() and not (wide["low"] > 0).any()
     return Finding("replicated" if everywhere else "undecided", said, lacks="more trials")
 
 
 def small_widths_favour_relu(sweep: Sweep) -> Finding:
     """M11: in the study's own arms there must be an advantage of ReLU to explain, and it must shrink with width."""
     wide, _, said = _over_relu(sweep)
-    if not any(e.high < 0 for e in wide):
+    if not (wide["high"] < 0).any():
         return Finding("not testable", f"{said}: ReLU has no advantage to explain at equal width")
-    shrinks = wide[0].high < 0 and wide[-1].low > wide[0].high
+    shrinks = wide["high"].iloc[0] < min(0, wide["low"].iloc[-1])
     return Finding("replicated" if shrinks else "undecided", said, lacks="more trials")
 
 
@@ -93,7 +92,7 @@ def rises_after_one_epoch(sweep: Sweep) -> Finding:
     """M13: accuracy after the longest training minus that after one epoch, for each network and width published."""
     every = _published(sweep.every)
     published = every[every["network"].isin(["relu", EQUAL_WIDTH]) & every["hidden"].isin(WIDTHS)]
-    gains = contrasts(published.sort_values("epochs"), ACCURACY, ["network", "hidden"], "epochs", 1)
+    gains = actlab.contrasts(published.sort_values("epochs"), ACCURACY, ["network", "hidden"], "epochs", 1)
     last = gains[gains["status"] != "missing"].groupby(["network", "hidden"]).tail(1)
     if len(last) < 2 * len(WIDTHS):
         return absent("nothing beyond one epoch at every width")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
+import pandas as pd
+
+import actlab
 from actlab.records.labels import words
-from actlab.statistics.estimate import Estimate
-from actlab.statistics.significance import ALPHA, adjusted
+from actlab.statistics.significance import ALPHA, holm
 
 Verdict = Literal[
     "replicated",
@@ -53,21 +55,41 @@ class Finding:
     """With a verdict of ``OPEN``: what would decide."""
 
 
-def signed(estimate: Estimate, digits: int = 3) -> str:
+Estimate: TypeAlias = pd.Series
+"""``estimate``, ``low``, ``high`` (95% over runs; NaN: no interval), ``n`` runs: as ``actlab.jackknife`` gives it."""
+
+
+def signed(ours: Estimate, digits: int = 3) -> str:
     """A difference with its sign: ``+0.080 [+0.065, +0.094]``."""
-    return _bracketed(estimate, f"+.{digits}f")
+    return _bracketed(ours, f"+.{digits}f")
 
 
-def measured(estimate: Estimate, digits: int = 3) -> str:
+def measured(ours: Estimate, digits: int = 3) -> str:
     """``0.597 [0.590, 0.604], n = 3``."""
-    return f"{_bracketed(estimate, f'.{digits}f')}, n = {estimate.n}"
+    return f"{_bracketed(ours, f'.{digits}f')}, n = {ours['n']:.0f}"
 
 
-def _bracketed(estimate: Estimate, form: str) -> str:
-    if math.isnan(estimate.value):
+def _bracketed(ours: Estimate, form: str) -> str:
+    value, low, high = ours[["estimate", "low", "high"]]
+    if math.isnan(value):
         return "no value"
-    interval = "no interval" if math.isnan(estimate.low) else f"{estimate.low:{form}}, {estimate.high:{form}}"
-    return f"{estimate.value:{form}} [{interval}]"
+    return f"{value:{form}} [{'no interval' if math.isnan(low) else f'{low:{form}}, {high:{form}}'}]"
+
+
+def mean_of(values: pd.Series) -> Estimate:
+    """Of one value a seed (the index; NaN: none), with a t interval."""
+    return actlab.means(values.rename("value").rename_axis("seed").reset_index().assign(of=""), "value", "of").iloc[0]
+
+
+def positive(ours: Estimate) -> Estimate:
+    """Of what cannot be negative: the interval on a logarithmic scale, with the same standard error."""
+    factor = math.exp((ours["high"] - ours["low"]) / 2 / ours["estimate"])
+    return pd.Series({**ours, "low": ours["estimate"] / factor, "high": ours["estimate"] * factor})
+
+
+def excludes(ours: Estimate, value: float) -> bool:
+    """Whether a value lies outside the interval; False where there is none."""
+    return bool(value < ours["low"] or value > ours["high"])
 
 
 def absent(what: str) -> Finding:
@@ -149,8 +171,8 @@ def expected(ours: Estimate, trials: int, extra: float = 0.0) -> Between:
         trials: of the published mean.
         extra: standard error of the published value from its own measurement (accuracy at few positions, say).
     """
-    half = math.hypot((ours.high - ours.low) / 2 * math.sqrt(1 + ours.n / trials), 1.96 * extra)
-    return Between(ours.value - half, ours.value + half)
+    half = math.hypot((ours["high"] - ours["low"]) / 2 * math.sqrt(1 + ours["n"] / trials), 1.96 * extra)
+    return Between(ours["estimate"] - half, ours["estimate"] + half)
 
 
 def within(ours: Between, published: Between) -> Answer:
@@ -170,13 +192,14 @@ def all_of(answers: Collection[Answer]) -> Answer:
     return next((answer for answer in order if answer in answers), None)
 
 
-def signs(differences: Iterable[Estimate]) -> list[int]:
-    """Each difference's sign where Holm's correction over all of them leaves it significant, else 0."""
-    found = adjusted(dict(enumerate(differences)))
-    return [int(math.copysign(p < ALPHA, difference.value)) for difference, p in found.values()]
+def signs(differences: pd.DataFrame) -> list[int]:
+    """The sign of each difference (a row with ``estimate`` and ``p``) that Holm's correction over all of them leaves
+    significant, else 0."""
+    significant = holm(differences["p"]) < ALPHA
+    return [int(math.copysign(kept, value)) for kept, value in zip(significant, differences["estimate"], strict=True)]
 
 
-def by_signs(differences: Iterable[Estimate], wanted: int) -> Answer:
+def by_signs(differences: pd.DataFrame, wanted: int) -> Answer:
     """Whether all differences have the wanted sign, significantly; one with the other sign refutes it."""
     found = set(signs(differences))
     return False if -wanted in found else True if found == {wanted} else None

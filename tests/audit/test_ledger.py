@@ -1,7 +1,6 @@
 """Every published claim has one row, every row a rule, and no verdict is typed in or changes unseen."""
 
 import inspect
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +12,10 @@ from tests.support import grids
 from actlab import paths
 from actlab.book.pages import load_pages
 from actlab.errors import BadInput
-from actlab.records.arm_results import arms_of
 from actlab_audit import ablation, language, ledger, mnist
 from actlab_audit import rules as tests
 from actlab_audit import text_rules as texts
-from actlab_audit.evidence import Evidence
+from actlab_audit.evidence import NOTHING, gather
 from actlab_audit.verdicts import OPEN, VERDICTS, Finding
 
 SNAPSHOT = Path(__file__).with_name("verdicts.yaml")
@@ -44,17 +42,7 @@ def test_no_verdict_changes_unseen(judged):
     assert len(known) == 207
 
 
-HELPERS = {
-    "label",
-    "of_records",
-    "total",
-    "lacks",
-    "read",
-    "interaction",
-    "alike",
-    "correlated",
-    "smallest_significant",
-}
+HELPERS = {"label", "of_records", "total", "lacks", "read", "interaction", "alike", "correlated", "readings"}
 
 
 def test_rows_and_rules_belong_together():
@@ -80,51 +68,54 @@ def test_a_row_that_is_there_twice_is_refused(monkeypatch):
 
 def test_without_records_a_claim_waits():
     """Nothing recorded, nothing judged; the text says what is waited for; what needs no record is judged."""
-    found = {claim.id: ledger.finding(claim, Evidence({})) for claim in MODELS}
+    found = {claim.id: ledger.finding(claim, NOTHING) for claim in MODELS}
     waiting = {claim.id for claim in FROM_RECORDS}
     assert {id for id, each in found.items() if each.verdict == "not run"} == waiting
     assert len(waiting) > 75
     assert all(found[id].ours.startswith("waits for records of ") for id in waiting)
 
 
-@cache
-def world(effect, seed=0):
-    """A grid with every model and activation; ``effect`` is what one activation does more than the one before."""
+def world(effect, seed, scale):
+    """Save a grid with every model and activation; ``effect``: what one activation does more than the one before."""
     models = ("charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm")
     activations = ("relu", "gelu", "swish", "swiglu", "smelu_05", "smelu_1")
     noise = np.random.default_rng(seed).normal(0, 0.01, (6, 6, 5))
-    records = []
     for i, m in enumerate(models):
         for j, a in enumerate(activations):
             of_seed = noise[i, j if effect else 0]
-            losses = tuple(2 + 0.2 * i + effect * j + of_seed)
-            one = grids.record(m, a, losses, pd=0.1 + 0.03 * i + effect * j + of_seed[0])
+            losses, apart = tuple(2 + 0.2 * i + effect * j + of_seed), 0.1 + 0.03 * i + effect * j + of_seed[0]
+            one = grids.record(m, a, losses, pd=apart, scale=scale, dataset="pydoc")
             one["config"] |= {
                 "recipe": {"iterations": 5, "batch_size": 1, "learning_rate": 1.0},
                 "model_size": dict.fromkeys(("n_layer", "n_embd", "n_head", "block_size"), 1),
             }
             one["provenance"]["data"] |= {"validation_positions": 9, "vocab_size": 2}
-            records.append(one)
-    return arms_of(records)
+            grids.save(one, study=f"repro-{scale}")
 
 
-def test_records_decide(subtests):
+def test_records_decide(subtests, tmp_path, monkeypatch):
     """With every arm recorded at every scale a rule is followed, and says its numbers."""
-    everywhere = Evidence({scale: world(0.1, seed) for seed, scale in enumerate(("lite", "partial", "full"))})
-    for claim in (claim for claim in FROM_RECORDS if claim.rule != "language.one_set"):
+    monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path))
+    for seed, scale in enumerate(("lite", "partial", "full")):
+        world(0.1, seed, scale)
+    everywhere = gather()
+    for claim in FROM_RECORDS:
         with subtests.test(claim=claim.id):
             found = ledger.finding(claim, everywhere)
             assert not found.ours.startswith("waits")
             assert found.basis.startswith("records at ")
 
 
-def test_no_claim_of_a_larger_scale_is_judged_by_lite_records():
+@pytest.mark.parametrize("effect", [0.05, 0.1])
+def test_no_claim_of_a_larger_scale_is_judged_by_lite_records(effect, tmp_path, monkeypatch):
     """Nothing that partial or full models are said to do is contradicted, or replicated, by small ones."""
+    monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path))
     larger = [c for c in FROM_RECORDS if "lite" not in c.arguments.get("claimed", c.arguments.get("scales", ["lite"]))]
     assert len(larger) > 45
-    for effect in (0.05, 0.1):
-        for claim in larger:
-            assert ledger.finding(claim, Evidence({"lite": world(effect)})).verdict == "not run", claim.id
+    world(effect, 0, "lite")
+    small = gather()
+    for claim in larger:
+        assert ledger.finding(claim, small).verdict == "not run", claim.id
 
 
 def test_twins_have_one_verdict(judged):

@@ -1,22 +1,36 @@
-"""General rules that read records, on made-up grids with known answers."""
+"""Rules that read records of language models, on made-up grids with known answers: other records, other verdicts."""
 
 import numpy as np
 import pytest
 import yaml
 from tests.support import grids
 
-from actlab.records.arm_results import arms_of
-from actlab_audit import rules
-from actlab_audit.evidence import Evidence, by_flaw
+from actlab.records.defect_names import BOTH, IGNORED, UNPAIRED
+from actlab_audit import language, rules
+from actlab_audit.evidence import ALIKE, MIXED
+from actlab_audit.verdicts import decided
 
 LOSSES = (2.0, 2.1, 2.2)
-OPEN = "excluded, cause open"
-IGNORED, PADDED = "activation: ignored", "padding: both"
+WAITS, OPEN = "undecided", "excluded, cause open"
 
 
-def arms(*records, scale="lite"):
-    """Evidence of these records at one scale."""
-    return Evidence({scale: arms_of(records)})
+def flawed(model="minigpt", activation="gelu", losses=LOSSES, protocol=(IGNORED,), steps=10, **config):
+    """An arm with published defects, after some steps."""
+    made = grids.record(model, activation, losses, protocol=[*protocol], **config)
+    made["config"]["recipe"] |= {"iterations": steps}
+    return made
+
+
+def reading(
+    activation="relu", two=0.6, one=0.6, accuracy=30.0, model="charlm", steps=10, protocol=(UNPAIRED,), **config
+):
+    """An arm read as published: ``two`` between models, ``one`` of a model with itself; relative PD 0.9 in both."""
+    made = flawed(model, activation, protocol=protocol, steps=steps, **config)
+    for trial in made["trials"]:
+        trial["final"] |= {"val_accuracy": accuracy}
+        trial["history"] = [trial["final"] | {"iteration": steps}]
+    accuracies = [{"label": trial["label"], "val_accuracy": accuracy} for trial in made["trials"]]
+    return grids.read_as_published(made, two, one, accuracies)
 
 
 MEANS = yaml.safe_load("""
@@ -33,74 +47,84 @@ MEANS = yaml.safe_load("""
 
 
 @pytest.mark.parametrize(("metric", "published", "more", "scale", "verdict"), MEANS)
-def test_a_published_mean(metric, published, more, scale, verdict):
+def test_a_published_mean(gathered, metric, published, more, scale, verdict):
     """Of five trials of ours at 2.1 nats and 47.9%; of another scale they decide nothing, whatever they give."""
-    mine = arms(grids.record(losses=(2.05, 2.1, 2.15, 2.1, 2.1)), scale=scale)
+    mine = gathered(**{scale: [grids.record(losses=(2.05, 2.1, 2.15, 2.1, 2.1))]})
     assert rules.mean(mine, ["charlm"], published={metric: published}, **more).verdict == verdict
 
 
-def test_what_is_waited_for_and_what_was_read():
+def test_what_is_waited_for_and_what_was_read(gathered):
     """The missing arm and where; the largest scale that has records decides; the first of them dates the finding."""
     late, early = grids.record(), grids.record(losses=(1.09, 1.1, 1.11))
     late["provenance"]["date"] = "2026-02-02T00:00:00+00:00"
-    evidence = Evidence({"lite": arms_of([late]), "full": arms_of([early])})
+    evidence = gathered(lite=[late], full=[early])
     found = rules.mean(evidence, ["charlm"], published={"val_loss": 1.1})
-    assert (found.verdict, found.basis, found.since) == (
-        "replicated",
-        "records at full scale",
-        "2026-01-01T00:00:00+00:00",
-    )
+    expected = ("replicated", "records at full scale", "2026-01-01T00:00:00+00:00")
+    assert (found.verdict, found.basis, found.since) == expected
     waiting = rules.mean(evidence, ["charlm"], ["gelu"], ["lite"], published={})
     assert (waiting.ours, waiting.since) == ("waits for records of charlm gelu at lite scale", "")
 
 
-def identical(*lite, defect=IGNORED, iterations=10, flawed=None, **more):
-    changed = {(defect, "lite", iterations): arms_of([flawed])} if flawed else {}
-    names = list(dict.fromkeys(record["activation"] for record in lite))
-    return rules.identical(Evidence({"lite": arms_of(lite)}, changed), ["minigpt"], names, flaw=IGNORED, **more)
+def test_identical_needs_every_seed(gathered):
+    """Equal to four decimals in each seed that both arms have, or not; while ignored activations have no record that
+    decides nothing."""
+    for last, first, verdict in (
+        (2.2, 42, "replicated"),
+        (2.20004, 42, "replicated"),
+        (2.2001, 42, OPEN),
+        (2.2, 50, OPEN),
+    ):
+        mine = gathered(
+            lite=[
+                grids.record("minigpt", losses=LOSSES),
+                grids.record("minigpt", "gelu", (2.0, 2.1, last), first=first),
+            ]
+        )
+        assert rules.identical(mine, ["minigpt"], ["relu", "gelu"], flaw=IGNORED).verdict == verdict
 
 
-def test_identical_needs_every_seed():
-    """Equal to four decimals in each seed, or not; while ignored activations have no record that decides nothing."""
-    for last, verdict in ((2.2, "replicated"), (2.20004, "replicated"), (2.2001, OPEN)):
-        other = grids.record("minigpt", "gelu", losses=(2.0, 2.1, last))
-        assert identical(grids.record("minigpt", losses=LOSSES), other).verdict == verdict
-
-
-def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction():
-    """Identical where the activation is ignored, after as many iterations; another defect or length says nothing."""
+def test_a_flaw_makes_an_artefact_or_leaves_a_contradiction(gathered):
+    """Identical where the activation is ignored, after as many iterations, at a smaller scale too; another defect,
+    length or a corrected arm says nothing of the flaw."""
     lite = [grids.record("minigpt", losses=LOSSES), grids.record("minigpt", "gelu", (2.5, 2.6, 2.7))]
-    same, other = grids.record("minigpt", "gelu", LOSSES), grids.record("minigpt", "gelu", (2.4, 2.5, 2.6))
-    found = identical(*lite, flawed=same)
-    assert (found.verdict, found.defect) == ("artefact", IGNORED)
-    assert identical(*lite, flawed=same, claimed=["full"]).verdict == "artefact", "it may be shown at a smaller scale"
-    assert identical(*lite, flawed=other).verdict == "contradicted"
-    assert identical(lite[0], same, flawed=same).verdict == "replicated"
     swish = grids.record("minigpt", "swish", LOSSES)
-    undecided = [identical(*lite, flawed=same, iterations=9), identical(*lite, flawed=same, defect=PADDED)]
-    undecided += [identical(*lite, swish, flawed=same)]  # swish's corrected arm says nothing of the flaw
-    assert {each.verdict for each in undecided} == {OPEN}
+    same, other = flawed(), flawed(losses=(2.4, 2.5, 2.6))
+    for records, own, claimed, verdict in (
+        (lite, same, [], "artefact"),
+        (lite, same, ["full"], "artefact"),
+        (lite, other, [], "contradicted"),
+        ([lite[0], same], same, [], "replicated"),
+        (lite, flawed(steps=9), [], OPEN),
+        (lite, flawed(protocol=[BOTH]), [], OPEN),
+        ([*lite, swish], same, [], OPEN),
+    ):
+        records = [record | {"config": record["config"] | {"protocol": []}} for record in records]
+        found = rules.identical(
+            gathered(lite=records, autopsy=[own]),
+            ["minigpt"],
+            [record["activation"] for record in records],
+            flaw=IGNORED,
+            claimed=claimed,
+        )
+        assert (found.verdict, found.defect) == (verdict, IGNORED * (verdict == "artefact"))
 
 
-def test_a_leak_spares_the_other_models():
+def test_a_leak_spares_the_other_models(gathered):
     """convlm's loss is half of charlm's; padded on both sides it is a hundredth: charlm stands for itself. An arm
-    stands under every defect that was on in it, and one that trained without any under the empty name."""
-    charlm, convlm = grids.record(losses=(4.0, 4.01, 3.99)), grids.record("convlm", losses=(2.0, 2.01, 1.99))
-    leaking = grids.record("convlm", losses=(0.04, 0.0401, 0.0399))
-    leaking["config"] |= {"protocol": [PADDED, "pairing: unpaired"], "scale": "lite"}
-    charlm["config"]["scale"] = "lite"
-    flawed = by_flaw([leaking, charlm, grids.baseline()])
-    assert list(flawed) == [("", "lite", 10), (PADDED, "lite", 10), ("pairing: unpaired", "lite", 10)]
-    found = rules.number(
-        Evidence({"lite": arms_of([charlm, convlm])}, flawed),
-        ["charlm", "convlm"],
-        what="charlm over convlm",
-        of="ratio",
-        metric="val_loss",
-        published=[50, np.inf],
-        flaw=PADDED,
-    )
-    assert (found.verdict, found.defect) == ("artefact", PADDED)
+    stands under every defect that was on in it, and one whose training none changed apart."""
+    lite = [grids.record(losses=(4.0, 4.01, 3.99)), grids.record("convlm", losses=(2.0, 2.01, 1.99))]
+    leaking = flawed("convlm", "relu", (0.04, 0.0401, 0.0399), [BOTH])
+    evidence = gathered(lite=lite, autopsy=[leaking, flawed("charlm", "relu", (4.0, 4.01, 3.99), [IGNORED])])
+    assert {*zip(*evidence.trials[["flaw", "model"]].to_numpy().T, strict=True)} == {
+        ("", "charlm"),
+        ("", "convlm"),
+        (BOTH, "convlm"),
+        (IGNORED, "charlm"),
+        (ALIKE, "charlm"),
+    }
+    arguments = {"what": "", "of": "ratio", "metric": "val_loss", "published": [50, np.inf], "flaw": BOTH}
+    found = rules.number(evidence, ["charlm", "convlm"], **arguments)
+    assert (found.verdict, found.defect) == ("artefact", BOTH)
 
 
 def number(evidence, published, of="ratio", **more):
@@ -108,37 +132,31 @@ def number(evidence, published, of="ratio", **more):
     return rules.number(evidence, ["charlm"], of=of, published=published, **arguments).verdict
 
 
-def test_a_number_made_of_means():
-    """Loss of the second arm over the first's, about 1.5; two trials leave it open; a CV has noise of its own."""
-    mine = arms(grids.record(activation="gelu", losses=(3.0, 3.01, 2.99)), grids.record(losses=(2.0, 2.01, 1.99)))
+def test_a_number_made_of_means(gathered):
+    """Loss of the second arm over the first's, about 1.5; one trial leaves it open; a quotient that may as well be 1
+    decides nothing; a CV has noise of its own."""
+    gelu, relu = grids.record(activation="gelu", losses=(3.0, 3.01, 2.99)), grids.record(losses=(2.0, 2.01, 1.99))
+    mine = gathered(lite=[gelu, relu])
     assert [number(mine, p) for p in ((1.4, 1.6), (3.0, 4.0))] == ["replicated", "contradicted"]
-    one = arms(grids.record(losses=(2.0,)), grids.record(activation="gelu", losses=(3.0,)))
-    assert number(one, (3, 4)) == "undecided"
-    skew = arms(grids.record(losses=(1.0, 3.0, 2.0)), grids.record(activation="gelu", losses=(3.0, 3.01, 2.99)))
+    one = gathered(lite=[grids.record(losses=(2.0,)), grids.record(activation="gelu", losses=(3.0,))])
+    assert number(one, (3, 4)) == WAITS
+    skew = gathered(lite=[grids.record(losses=(1.0, 3.0, 2.0)), gelu])
     found = [number(skew, p) for p in ((4.0, 5.0), (0.0, 0.3))]  # 1.5 [0.39, 5.7]: [-0.5, 3.5] on a linear scale
-    assert found == ["undecided", "contradicted"], "a quotient that may as well be 1 decides nothing"
-    spread = arms(*grids.rising()[:2])
+    assert found == [WAITS, "contradicted"]
+    spread = gathered(lite=grids.rising()[:2])
     means = [np.mean([pd + 0.01 * (i + j) for i in range(5) for j in range(i + 1, 5)]) for pd in (0.1, 0.3)]
     cv = float(100 * np.std(means) / np.mean(means))
     noisy = {"metric": "relative_pd", "trials": 3}
     assert [number(spread, (v, v), "cv", **noisy) for v in (cv, 0)] == ["compatible", "contradicted"]
 
 
-def test_a_number_across_scales():
+def test_a_number_across_scales(gathered):
     """A loss that halves from one scale to the other: -50%; without one of the scales it waits."""
     small, large = grids.record(losses=(4.0, 4.01, 3.99)), grids.record(losses=(2.0, 2.01, 1.99))
-    verdicts = [
-        number(
-            Evidence({"partial": arms_of(partial), "full": arms_of(full)}),
-            (-51, -49),
-            "change",
-            activations=["relu"],
-            scales=["partial", "full"],
-            across=True,
-        )
-        for partial, full in (([small], [large]), ([large], [small]), ([small], []))
-    ]
-    assert verdicts == ["replicated", "contradicted", "not run"]
+    across = {"activations": ["relu"], "scales": ["partial", "full"], "across": True}
+    worlds = ([small], [large]), ([large], [small]), ([small], [])
+    found = [number(gathered(partial=a, full=b), (-51, -49), "change", **across) for a, b in worlds]
+    assert found == ["replicated", "contradicted", "not run"]
 
 
 def test_formulas_of_two_models_with_two_activations():
@@ -155,57 +173,129 @@ def test_formulas_of_two_models_with_two_activations():
     assert {name: rules.FORMULAS[name](means) for name in expected} == pytest.approx(expected)
 
 
-def test_order():
-    """Losses 2, 3, 4: rising from neighbour to neighbour, the first the lowest; averaged over models; arms that overlap
-    leave it open."""
+def test_order(gathered):
+    """Losses 2, 3, 4: rising from neighbour to neighbour, the first the lowest; arms that overlap leave it open."""
     losses = {"charlm": (2.0, 2.11, 2.2), "minigpt": (3.0, 3.11, 3.21), "convlm": (4.0, 4.11, 4.22)}
-    models = arms(*[grids.record(model, losses=values) for model, values in losses.items()])
-    averaged = arms(*grids.rising())
-    overlap = arms(grids.record(losses=(2.0, 2.4, 2.1)), grids.record("convlm", losses=(2.3, 2.0, 2.2)))
-    rising, one = list(losses), ["charlm"]
-    for evidence, chosen, activations, metric, neighbours, verdict in (
-        (models, rising, ["relu"], "val_loss", True, "replicated"),
-        (models, rising, ["relu"], "val_loss", False, "replicated"),
-        (models, rising[::-1], ["relu"], "val_loss", True, "contradicted"),
-        (averaged, one, ["relu", "gelu", "swish"], "relative_pd", False, "replicated"),
-        (averaged, one, ["gelu", "relu", "swish"], "relative_pd", False, "contradicted"),
-        (overlap, ["charlm", "convlm"], ["relu"], "val_loss", False, "undecided"),
+    models = gathered(lite=[grids.record(model, losses=values) for model, values in losses.items()])
+    overlap = gathered(lite=[grids.record(losses=(2.0, 2.4, 2.1)), grids.record("convlm", losses=(2.3, 2.0, 2.2))])
+    for evidence, chosen, neighbours, verdict in (
+        (models, [*losses], True, "replicated"),
+        (models, [*losses], False, "replicated"),
+        (models, [*losses][::-1], True, "contradicted"),
+        (overlap, ["charlm", "convlm"], False, WAITS),
     ):
-        found = rules.ordered(evidence, chosen, activations, metric=metric, sign=-1, neighbours=neighbours)
+        found = rules.ordered(evidence, chosen, metric="val_loss", sign=-1, neighbours=neighbours)
         assert found.verdict == verdict
 
 
 SETTINGS = yaml.safe_load("""
 - [{trials: 3}, followed]
 - [{trials: 4}, not run]
-- [{trials: 3, seeds: ["42", "43"]}, followed]
-- [{seeds: ["42", "45"]}, not run]
-- [{trials: {from: 2, to: 4}}, followed]
+- [{trials: 3, seed: [42, 43]}, followed]
+- [{seed: [42, 45]}, not run]
+- [{seed: {from: 40, to: 44}}, followed]
+- [{seed: {from: 40, to: 43}}, not run]
 - [{}, followed]
 """)
 
 
 @pytest.mark.parametrize(("stated", "verdict"), SETTINGS)
-def test_settings_are_read_from_records(stated, verdict):
+def test_settings_are_read_from_records(gathered, stated, verdict):
     """What was run as stated is followed, no replication; what was run otherwise decides nothing, and says how."""
-    found = rules.as_stated(arms(grids.record()), ["charlm"], what="trials", says="{trials} ({seeds})", stated=stated)
+    mine = gathered(lite=[grids.record()])
+    found = rules.as_stated(mine, ["charlm"], what="trials", says="{trials} ({seed})", stated=stated)
     said = "recorded trials: 3 (42, 43, 44)"
     expected = said if verdict == "followed" else f"run otherwise than stated: {said}"
     assert (found.verdict, found.ours) == (verdict, expected)
 
 
-def test_a_number_of_the_published_reading():
-    """0.6 between two models and of one with itself, where correct pairs give 0.11: an artefact of unpaired inputs if
-    read at the claim's scale; at another the reading decides nothing; another reading leaves a contradiction."""
-    one = grids.record(losses=LOSSES)
-    one["config"] |= {"protocol": ["pairing: unpaired"], "scale": "partial"}
-    for two, alone, scale, verdict in (
-        (0.6, 0.6, "partial", "artefact"),
-        (0.6, 0.3, "partial", "contradicted"),
-        (0.6, 0.6, "lite", OPEN),
-    ):
-        made = grids.read_as_published(one, two, alone)
-        made["config"] = one["config"] | {"scale": scale}
-        evidence = Evidence({"partial": arms_of([grids.record(losses=LOSSES)])}, by_flaw([made]))
-        found = rules.mean(evidence, ["charlm"], published={"total_variation": 0.6}, flaw="pairing: unpaired")
-        assert found.verdict == verdict, (two, alone, scale)
+@pytest.mark.parametrize(
+    ("two", "one", "steps", "scale", "verdict"),
+    [
+        (0.6, 0.6, 10, "partial", "artefact"),
+        (0.6, 0.3, 10, "partial", "contradicted"),
+        (0.8, 0.8, 10, "partial", "contradicted"),
+        (0.6, 0.6, 9, "partial", OPEN),
+        (0.6, 0.6, 10, "lite", OPEN),
+        (0.0, 0.0, 0, "", OPEN),
+    ],
+)
+def test_a_reading_explains_a_number(gathered, two, one, steps, scale, verdict):
+    """0.6 was published and correct pairs give 0.12: an artefact of unpaired inputs, and no one set of inputs, only if
+    0.6 is also what a model gives with itself, at the claim's scale and after as many iterations."""
+    read = [reading("relu", two, one, steps=steps, scale=scale)] if scale else []
+    made = gathered(partial=[grids.record()], autopsy_partial=read)
+    arguments = {"models": ["charlm"], "published": {"total_variation": 0.6}, "scales": ["partial"], "flaw": UNPAIRED}
+    assert rules.mean(made, **arguments).verdict == verdict
+    one_set = {"artefact": "contradicted", "contradicted": "not testable"}.get(verdict, OPEN)
+    assert language.one_set(made, **arguments).verdict == one_set
+    assert language.one_set(made, **arguments | {"scales": ["full"]}).verdict == "not run"
+
+
+def test_one_arm_of_a_mixed_table_has_its_coded_value(gathered):
+    """swiglu's 0.6 under the name of relative PD, which is 0.9 where it is read alone: a third below relu's."""
+    lite = [grids.record(activation=name) for name in ("relu", "swiglu")]
+    made = gathered(lite=lite, autopsy_charlm=[reading("relu"), reading("swiglu")])
+    arguments = {"models": ["charlm"], "activations": ["swiglu"], "published": {"relative_pd": 0.6}}
+    found = [rules.mean(made, **arguments, flaw=flaw).verdict for flaw in (MIXED, UNPAIRED)]
+    assert found == ["artefact", "contradicted"]
+    below = {"activations": ["swiglu", "relu"], "metric": "relative_pd", "of": "percent_below"}
+    assert [number(made, (x, x + 1), flaw=MIXED, **below) for x in (33, 44)] == ["artefact", "contradicted"]
+
+
+def test_a_trade_off_of_a_model_with_itself_is_none(gathered, monkeypatch):
+    """Accuracy rises with the reading of six models: with themselves too, or not; a leaking model is no point. What
+    correct pairs leave open, no reading decides."""
+    lite = [grids.record(), grids.record(activation="swiglu", losses=(1.0, 1.1, 1.2), pd=0.2)]
+
+    def judged(found):
+        arms = {"models": ["charlm"], "activations": ["relu", "swiglu"]}
+        return language.trade_off(gathered(lite=lite, autopsy=found), "total_variation", "val_accuracy", **arms)
+
+    rising, flat = (
+        [reading("relu", 0.1 * i, 0.1 * (i if alone else i % 2), accuracy=10.0 * i, model=str(i)) for i in range(6)]
+        for alone in (True, False)
+    )
+    assert (judged(rising).verdict, judged(rising).lacks) == (WAITS, "more architectures")
+    monkeypatch.setattr(language, "correlated", lambda *_, **__: decided(False, "it falls"))
+    assert [judged(f).verdict for f in (rising, flat, rising[:5])] == ["artefact", "contradicted", "contradicted"]
+    rising[5]["config"]["protocol"].append(BOTH)
+    assert judged(rising).verdict == "contradicted"
+
+
+MODELS = ["charlm", "minigpt", "nanotransformer", "convlm", "hybridlm", "tinylstm"]
+IN_ORDER = [grids.record(m, pd=0.1 + 0.1 * i, losses=(4.0 - 0.3 * i,) * 3) for i, m in enumerate(MODELS)]
+
+
+def against_relu(*losses):
+    return [grids.record(losses=(3.0, 3.1, 3.2)), grids.record(activation="gelu", losses=losses)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "made", "arguments", "verdict"),
+    [  # six models in perfect order: p = 2 / 720; four: p = 2 / 24
+        ("correlated", IN_ORDER, {"models": MODELS, "second": "val_accuracy"}, "replicated"),
+        ("correlated", IN_ORDER, {"models": MODELS, "second": "val_loss"}, "contradicted"),
+        ("correlated", IN_ORDER, {"models": MODELS[:4], "second": "val_accuracy"}, WAITS),
+        ("never_lower", against_relu(2.0, 2.11, 2.2), {"activations": ["gelu", "relu"]}, "contradicted"),
+        ("never_lower", against_relu(2.0, 2.11, 2.2), {"activations": ["relu", "gelu"]}, "replicated"),
+        ("never_lower", against_relu(3.4, 2.5, 3.3), {"activations": ["gelu", "relu"]}, WAITS),
+        ("same_metric", [grids.record(losses=(2.0,) * 5)], {"second": "churn"}, "replicated"),
+        ("same_metric", [grids.record(losses=(2.0,) * 5)], {"second": "raised"}, "contradicted"),
+    ],
+)
+def test_single_claims_of_records(gathered, rule, made, arguments, verdict):
+    """An exact rank correlation; no benefit in any model; two metrics that are one."""
+    more = {"metric": "val_loss"} if rule == "never_lower" else {"first": "total_variation"}
+    if arguments.get("second") == "raised":
+        for i, pair in enumerate(made[0]["reproducibility_metrics"]):
+            pair["churn"] += 0.2 + 0.001 * i
+        arguments = {"second": "churn"}
+    found = getattr(language, rule)(gathered(lite=made), **{"models": ["charlm"]} | more | arguments)
+    assert found.verdict == verdict
+
+
+def test_the_rank_correlation_that_six_models_need(gathered):
+    """0.886, as tables of the exact test have it (two-sided, 5%)."""
+    said = language.correlated(gathered(lite=IN_ORDER), MODELS, first="total_variation", second="val_loss").ours
+    assert "over 6 models: -1.00 (significant from 0.886)" in said

@@ -3,11 +3,11 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
 from actlab.records.labels import WORDS
-from actlab.statistics.estimate import Estimate
-from actlab.statistics.means import mean_interval
 from actlab.study.defects import DEFECTS
 from actlab_audit import ledger
 from actlab_audit.verdicts import (
@@ -16,7 +16,9 @@ from actlab_audit.verdicts import (
     all_of,
     by_signs,
     expected,
+    mean_of,
     measured,
+    positive,
     signs,
     within,
 )
@@ -28,16 +30,34 @@ def test_every_verdict_has_a_meaning_and_every_flaw_words():
     assert set(WORDS) >= set(DEFECTS)
 
 
+def estimate(value, low=math.nan, high=math.nan, n=3, p=math.nan):
+    return pd.Series({"estimate": value, "low": low, "high": high, "n": n, "p": p})
+
+
+def interval(values):
+    """A mean with its t interval, by SciPy."""
+    found = stats.ttest_1samp(values, 0)
+    return estimate(np.mean(values), *found.confidence_interval(), len(values), found.pvalue)
+
+
+def test_a_mean_of_values_by_seed():
+    """SciPy's t interval; a seed without a value does not count."""
+    values = pd.Series([1.0, 2.5, math.nan, 3.0], [42, 43, 44, 45])
+    names = ["estimate", "low", "high", "n"]
+    assert mean_of(values)[names].to_list() == pytest.approx(interval(values.dropna())[names].to_list())
+    assert mean_of(values * math.nan)["n"] == 0
+
+
 def test_expected_covers_a_mean_of_three_further_trials():
     """95% of the means of three new trials lie in the range made from five (5,000 simulations, seed 0); a published
     value's own error widens it: half widths add as squares."""
     generator = np.random.default_rng(0)
-    inside = 0
-    for _ in range(5000):
-        span = expected(mean_interval(generator.normal(size=5)), 3)
-        inside += span.low <= generator.normal(size=3).mean() <= span.high
-    assert 0.93 <= inside / 5000 <= 0.97
-    plain, wide = (expected(mean_interval([1.0, 2.0, 3.0, 4.0, 5.0]), 3, extra) for extra in (0.0, 2.0))
+    ours, further = generator.normal(size=(5000, 5)), generator.normal(size=(5000, 3)).mean(axis=1)
+    half = stats.t.ppf(0.975, 4) * stats.sem(ours, axis=1)
+    spans = [expected(estimate(m, m - h, m + h, 5), 3) for m, h in zip(ours.mean(axis=1), half, strict=True)]
+    inside = [span.low <= mean <= span.high for span, mean in zip(spans, further, strict=True)]
+    assert 0.93 <= np.mean(inside) <= 0.97
+    plain, wide = (expected(interval([1.0, 2.0, 3.0, 4.0, 5.0]), 3, extra) for extra in (0.0, 2.0))
     assert (wide.high - 3) ** 2 == pytest.approx((plain.high - 3) ** 2 + (1.96 * 2) ** 2)
 
 
@@ -72,15 +92,21 @@ def test_several_answers():
 
 def test_signs_are_adjusted_together():
     """A difference that is significant alone (p = 0.03) is not among five; a large one is, and keeps its sign."""
-    generator, values = np.random.default_rng(1), np.arange(-2.0, 3.0)
-    *noise, large = (mean_interval(shift + generator.normal(size=5)) for shift in (0, 0, 0, -10))
-    alone = mean_interval(values + 3.3 * values.std(ddof=1) / 5**0.5)
-    assert (signs([alone]), signs([*noise, alone, large])) == ([1], [0, 0, 0, 0, -1])
-    assert [by_signs([large], -1), by_signs([large], 1), by_signs([large, noise[0]], -1)] == [True, False, None]
+    alone, large, *noise = (
+        estimate(v, p=p) for v, p in ((1.0, 0.03), (-10.0, 1e-4), (0.1, 0.7), (0.2, 0.5), (-0.1, 0.8))
+    )
+    table = pd.DataFrame([*noise, alone, large])
+    assert (signs(pd.DataFrame([alone])), signs(table)) == ([1], [0, 0, 0, 0, -1])
+    found = [
+        by_signs(pd.DataFrame(rows), sign) for rows, sign in (([large], -1), ([large], 1), ([large, noise[0]], -1))
+    ]
+    assert found == [True, False, None]
 
 
 def test_a_measured_value_carries_its_n():
-    """With its interval, or with the word that there is none."""
-    assert measured(Estimate(0.5971, 0.59, 0.604, 3), 2) == "0.60 [0.59, 0.60], n = 3"
-    assert measured(Estimate(0.5, np.nan, np.nan, 2)) == "0.500 [no interval], n = 2"
-    assert measured(Estimate(np.nan, np.nan, np.nan, 0)) == "no value, n = 0"
+    """With its interval, or with the word that there is none; on a logarithmic scale it never reaches 0."""
+    assert measured(estimate(0.5971, 0.59, 0.604), 2) == "0.60 [0.59, 0.60], n = 3"
+    assert measured(estimate(0.5, n=2)) == "0.500 [no interval], n = 2"
+    assert measured(estimate(math.nan, n=0)) == "no value, n = 0"
+    wide = positive(estimate(0.04, -0.07, 0.15))
+    assert (wide["low"] * wide["high"], math.log(wide["high"] / wide["low"])) == pytest.approx((0.04**2, 0.22 / 0.04))
