@@ -409,8 +409,10 @@ holds(
 
 # --- 5. The audit -----------------------------------------------------------------------------------------------------
 judged = ledger.judge()
-verdicts = ledger.statements(judged)
-count = verdicts["statements"]
+outcomes = judged[judged["kind"] == "outcome"]
+count = ledger.statements(outcomes)["verdict"].value_counts()
+verdicts = pd.DataFrame({"rows": outcomes["verdict"].value_counts(), "statements": count})
+verdicts = ledger.table(judged)[["meaning"]].join(verdicts, how="inner")
 decided = count[["replicated", "contradicted", "artefact", "self-contradiction"]]
 holds(
     (count.sum(), decided.sum(), count["artefact"], count["replicated"], count["excluded, cause open"])
@@ -518,5 +520,4 @@ figures = {
         itself, "mean total variation (0 to 1)", "estimate", panel="", row="network", series="compared", height=2.4
     ),
 }
-verdicts.insert(0, "meaning", ledger.table(judged)["meaning"])
 tables = {"verdicts": verdicts, "ledger": judged}

@@ -159,34 +159,15 @@ def twins() -> list[list[str]]:
     return _file()["twins"]
 
 
-def table(judged: pd.DataFrame) -> pd.DataFrame:
-    """One row a verdict: how many claims of each kind have it, and what it means."""
-    return pd.DataFrame({"meaning": pd.Series(_file()["meanings"])}).join(
-        _by_kind(judged, "verdict").reindex(VERDICTS, fill_value=0)
-    )
-
-
-def waiting(judged: pd.DataFrame) -> pd.DataFrame:
-    """One row a thing that would decide open claims: how many claims of each kind wait for it."""
-    return _by_kind(judged[judged["lacks"] != ""], "lacks")
-
-
-def _by_kind(judged: pd.DataFrame, column: str) -> pd.DataFrame:
-    """One row a value of the column: how many claims of each kind have it."""
-    found = pd.crosstab(judged[column], judged["kind"]).reindex(columns=list(KINDS), fill_value=0)
-    return found.rename(columns=KINDS).rename_axis(index=None, columns=None)
-
-
 def statements(judged: pd.DataFrame) -> pd.DataFrame:
-    """One row a verdict, of claims about results: how many rows have it, and how many different statements these are
-    (``twins`` make one)."""
-    found = judged[judged["kind"] == "outcome"]
-    one = {other: group[0] for group in twins() for other in group}
-    first = found.index.to_series().map(lambda claim: one.get(claim, claim))
-    counts = pd.DataFrame(
-        {"rows": found.groupby("verdict").size(), "statements": first.groupby(found["verdict"]).nunique()}
-    )
-    return counts.reindex([verdict for verdict in VERDICTS if verdict in counts.index])
+    """The rows without those that say again what an earlier one said (``twins``)."""
+    return judged.drop(index=[other for _, *others in twins() for other in others], errors="ignore")
+
+
+def table(judged: pd.DataFrame) -> pd.DataFrame:
+    """A row a verdict: how many of these claims of each kind have it, and what it means."""
+    counts = pd.crosstab(judged["verdict"], judged["kind"]).reindex(VERDICTS, columns=[*KINDS], fill_value=0)
+    return counts.rename(columns=KINDS).rename_axis(index=None, columns=None).assign(meaning=_file()["meanings"])
 
 
 def _plain(value: object) -> Markup:
@@ -200,7 +181,7 @@ TEMPLATE = Environment(loader=PARTS, autoescape=True, finalize=_plain).get_templ
 
 def bar(judged: pd.DataFrame) -> Any:
     """The verdicts on claims about outcomes as one stacked bar, with its legend."""
-    counts = statements(judged)["rows"].to_dict()
+    counts = table(judged)[KINDS["outcome"]].loc[lambda number: number > 0].to_dict()
     said = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
     return HTML(TEMPLATE.render(counts=counts, said=said))
 

@@ -115,12 +115,11 @@ def test_a_leak_spares_the_other_models(gathered):
     lite = [grids.record(losses=(4.0, 4.01, 3.99)), grids.record("convlm", losses=(2.0, 2.01, 1.99))]
     leaking = flawed("convlm", "relu", (0.04, 0.0401, 0.0399), [BOTH])
     evidence = gathered(lite=lite, autopsy=[leaking, flawed("charlm", "relu", (4.0, 4.01, 3.99), [IGNORED])])
-    assert {*zip(*evidence.trials[["flaw", "model"]].to_numpy().T, strict=True)} == {
-        ("", "charlm"),
-        ("", "convlm"),
-        (BOTH, "convlm"),
-        (IGNORED, "charlm"),
-        (ALIKE, "charlm"),
+    assert evidence.trials.groupby("flaw")["model"].unique().map(list).to_dict() == {
+        "": ["charlm", "convlm"],
+        BOTH: ["convlm"],
+        IGNORED: ["charlm"],
+        ALIKE: ["charlm"],
     }
     arguments = {"what": "", "of": "ratio", "metric": "val_loss", "published": [50, np.inf], "flaw": BOTH}
     found = rules.number(evidence, ["charlm", "convlm"], **arguments)
