@@ -31,6 +31,7 @@ def catalogue():
     """What the explorer of these folders needs, with a made-up text."""
     found = explore.of_records(folders())
     study, names = found["studies"]["sources"], {"model_name": "charlm", "activation": "relu", "prompt": "h"}
-    study["texts"] = [explore.text_of(names | {"texts": {"42": "hello world", "43": "hello <b>moon</b>"}})]
+    wrote = {"42": "hello world", "43": "hello <b>moon</b>", "44": "hello moon"}
+    study["texts"] = [explore.text_of(names | {"texts": wrote})]
     study["views"]["texts"] = ["total_variation"]
     return found

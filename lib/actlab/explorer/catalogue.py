@@ -23,19 +23,23 @@ from actlab.records.labels import EVERY, METRICS, PAIR_METRICS, of_trials
 from actlab.records.settings import factors, in_order
 from actlab.records.store import Record
 from actlab.statistics.equal_loss import at_level, shared_runs
-from actlab.statistics.estimate import Array, Estimate
+from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import jackknifed
 from actlab.statistics.significance import adjusted
 
 _FILE, WORDS = (read_yaml(Path(__file__).with_name(f"{name}.yaml")) for name in ("studies", "words"))
-GROUPS = {name: group for group, titles in _FILE["groups"].items() for name in titles}
-TITLES = {name: title for titles in _FILE["groups"].values() for name, title in titles.items()}
+TITLES = {
+    name: {"group": group, "title": title} for group, names in _FILE["groups"].items() for name, title in names.items()
+}
 KINDS: dict[str, list[str]] = _FILE["kinds"]
 THROUGH = ("total_variation", "churn")
 """The metrics of pairs that can be followed through training."""
 LEVELS = tuple(range(0, 100, 10))
 """Percent of the way from the lowest loss that all arms reach to the first, at which they are compared."""
-DIGITS = 6
+NEAR = 7
+"""With how many levels before it a level of a further factor is compared, beside the first, so that the number of
+differences grows as the arms'; eight levels and fewer are all compared."""
+DIGITS = 5
 """Significant ones of a number on the page."""
 
 
@@ -63,8 +67,9 @@ def of_records(folders: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     return dict(_plain({"studies": shown, "presets": [*reversed(presets.items())], "words": WORDS}))
 
 
-Pair = tuple[int, int, str, tuple[str, str]]
-"""Two arms that differ in one factor alone: their places, the factor, its two levels."""
+Pair = tuple[int, int, list[tuple[str, str]]]
+"""The places of two arms that differ in one factor alone; the families of their difference, which are (the factor, the
+level from which all others differ): of the second's level, and of the first's."""
 
 
 def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
@@ -72,44 +77,46 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
     if not kind:
         return {}
     apart, names, series = recorded.differing(records), KINDS[kind] or list(METRICS), factors(kind)[1]
-    main = [record for record in records if record["kind"] == kind]
-    levels = {factor: in_order({_at(record, apart)[factor] for record in main}) for factor in _at(main[0], apart)}
-    main.sort(key=lambda record: [levels[factor].index(level) for factor, level in _at(record, apart).items()])
-    arms, places = [ArmResults(record) for record in main], [_at(record, apart) for record in main]
+    main = [(_at(record, apart), ArmResults(record)) for record in records if record["kind"] == kind]
+    levels = {factor: in_order({at[factor] for at, _ in main}) for factor in main[0][0]}
+    main.sort(key=lambda one: [levels[factor].index(level) for factor, level in one[0].items()])
+    again = [(_at(record, apart), record) for record in records if record["kind"] in ("floor", "perturbed")]
+    drawn = [
+        {"at": at, "key": "/".join(at.values()), "setting": recorded.named(arm.record, apart)}
+        | _arm(arm, names, [record for place, record in again if place == at])
+        for at, arm in main
+    ]
+    places, arms = zip(*main, strict=True)
     pairs, own = _pairs(places, series), recorded.own_levels(records)
     bigram = next((record["bigram"]["val_loss"] for record in records if "bigram" in record), math.inf)
-    followed: dict[tuple[str, ...], list[int]] = {}
-    for i, (arm, at) in enumerate(zip(arms, places, strict=True)):
-        if arm.record.get("trajectory") and arm.estimate("val_loss").value < bigram:
-            followed.setdefault((*(at | {series: ""}).values(), *arm.labels), []).append(i)
-    told = [_arm(arm, at, names, apart, records) for arm, at in zip(arms, places, strict=True)]
-    moved = [name for name in names if any(name in arm["moved"] for arm in told)]
-    cornered = len({arm["corner"] for arm in told} - {None}) > 3
+    followed = [
+        [i for i in group if arms[i].record.get("trajectory") and arms[i].estimate("val_loss").value < bigram]
+        for group in _alike([at | {"seeds": str(arm.labels)} for at, arm in main], series)
+    ]
+    at_loss = {metric: _at_losses(arms, followed, pairs, metric) for metric in THROUGH if any(followed)}
+    moved = [name for name in names if any(name in arm["moved"] for arm in drawn)]
+    cornered = len({arm["corner"] for arm in drawn} - {None}) > 3
     views = {
-        "loss": THROUGH if followed else (),
+        "loss": [*at_loss],
         "values": names,
         "through": names,
         "ulp": moved,
-        "drift": [name for name in names if any(name in arm["drift"] for arm in told)],
-        "bend": moved[:1] if cornered else (),
-        "two": names if pairs else (),
+        "drift": ["val_loss"] if any(arm["drift"] for arm in drawn) else [],
+        "bend": moved[:1] if cornered else [],
+        "two": names if pairs else [],
     }
+    metrics = {name: EVERY[name].of_kind(kind) for name in names}
     return {
-        "title": TITLES.get(name, name),
-        "group": GROUPS.get(name, "Your own studies"),
+        **TITLES.get(name, {"group": "Your own studies", "title": name}),
         "reference": "relu" if "relu" in levels[series] else levels[series][0],
-        "kind": kind,
         "series": series,
         "others": [factor for factor in levels if factor != series],
         "cells": [*recorded.CELLS[kind], *(["setting"] if apart else [])],
-        "factors": {
-            factor: {"label": _FILE["labels"].get(factor, factor.replace("_", " ")), "levels": found}
-            for factor, found in levels.items()
-        },
-        "metrics": {
-            m.name: {"label": m.label, "note": m.note, "pairs": m.name in PAIR_METRICS}
-            for m in (EVERY[name].of_kind(kind) for name in names)
-        },
+        "factors": levels,
+        "names": WORDS["views"]
+        | {factor: _FILE["labels"].get(factor, factor.replace("_", " ")) for factor in levels}
+        | {name: metric.label for name, metric in metrics.items()},
+        "metrics": {name: {"note": m.note, "pairs": name in PAIR_METRICS} for name, m in metrics.items()},
         "styles": {
             level: {
                 "colour": "currentColor" if colour == "#000000" else colour,  # the page's ink, also on a dark page
@@ -119,66 +126,69 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
             }
             for level, (colour, marker, dashes) in looks(levels[series]).items()
         },
-        "views": {view: [*metrics] for view, metrics in views.items() if metrics},
-        "arms": told,
+        "views": {view: shown for view, shown in views.items() if shown},
+        "arms": [
+            arm | {"equal": {metric: [means[i] for means, _ in read] for metric, read in at_loss.items()}}
+            for i, arm in enumerate(drawn)
+        ],
         "pairs": [pair[:2] for pair in pairs],
-        "end": {name: _at_end(arms, pairs, name) for name in names},
-        "equal": {
-            metric: [_at_loss(arms, [*followed.values()], pairs, metric, level / 100) for level in LEVELS]
-            for metric in views["loss"]
-        },
+        "end": {name: _minus(pairs, [arms[i].minus(arms[j], name) for i, j, _ in pairs]) for name in names},
+        "equal": {metric: [minus for _, minus in read] for metric, read in at_loss.items()},
     }
+
+
+def _alike(places: Sequence[dict[str, str]], factor: str) -> list[list[int]]:
+    """The arms in groups that differ in this factor alone."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for i, at in enumerate(places):
+        groups.setdefault(tuple((at | {factor: ""}).values()), []).append(i)
+    return [*groups.values()]
 
 
 def _pairs(places: Sequence[dict[str, str]], series: str) -> list[Pair]:
     """Those that differ in the series first."""
-    found = []
+    found: list[Pair] = []
     for factor in sorted(places[0], key=lambda name: name != series):
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for i, at in enumerate(places):
-            groups.setdefault(tuple((at | {factor: ""}).values()), []).append(i)
-        two = [pair for group in groups.values() for pair in combinations(group, 2)]
-        found += [(i, j, factor, (places[i][factor], places[j][factor])) for i, j in two]
+        groups = _alike(places, factor)
+        every = factor == series or max(map(len, groups)) <= NEAR + 1
+        for group in groups:
+            for (m, i), (n, j) in combinations(enumerate(group), 2):
+                if every or m == 0 or n - m <= NEAR:
+                    found.append((i, j, [(factor, places[k][factor]) for k in (j, i)] if every else []))
     return found
 
 
-def _block(means: Sequence[Sequence[float]], pairs: Sequence[Pair], found: Sequence[Estimate]) -> dict[str, Any]:
-    """Columns of estimates. ``mean``, a place an arm: value, limits, n (and the loss where it is read). ``minus``, a
-    place a pair: first - second, half of its interval, n, and two p-values adjusted by Holm: over the study's
-    differences from the second's level, and from the first's."""
+def _minus(pairs: Sequence[Pair], found: Sequence[Estimate]) -> list[Any]:
+    """Five columns, a place a pair: first - second, half of its interval, n, and its p-value adjusted by Holm over
+    each of its two families (NaN where it has none)."""
     p = np.full((2, len(pairs)), math.nan)
     families: dict[tuple[str, str], dict[tuple[int, int], Estimate]] = {}
-    for k, (estimate, (_, _, factor, levels)) in enumerate(zip(found, pairs, strict=True)):
-        for side in (0, 1) if math.isfinite(estimate.low) else ():
-            families.setdefault((factor, levels[side]), {})[1 - side, k] = estimate
-    for family in families.values():
-        for place, (_, one) in adjusted(family).items():
+    for k, (estimate, (_, _, of)) in enumerate(zip(found, pairs, strict=True)):
+        for side, family in enumerate(of if math.isfinite(estimate.low) else ()):
+            families.setdefault(family, {})[side, k] = estimate
+    for tested in families.values():
+        for place, (_, one) in adjusted(tested).items():
             p[place] = one
-    columns = [(e.value, (e.high - e.low) / 2, e.n) for e in found]
-    return {"mean": [*zip(*means, strict=True)], "minus": [*zip(*columns, strict=True), *p]}
+    return [*zip(*((e.value, (e.high - e.low) / 2, e.n) for e in found), strict=True), *p]
 
 
-def _at_end(arms: Sequence[ArmResults], pairs: Sequence[Pair], name: str) -> dict[str, Any]:
-    means = [astuple(arm.shown(name)) for arm in arms]
-    return _block(means, pairs, [arms[i].minus(arms[j], name) for i, j, *_ in pairs])
-
-
-def _at_loss(
-    arms: Sequence[ArmResults], groups: Sequence[list[int]], pairs: Sequence[Pair], metric: str, share: float
-) -> dict[str, Any]:
-    """The arms of each group, which share their seeds, at one loss (``statistics.equal_loss``)."""
-    none = jackknifed([math.nan])
-    means = [(*astuple(none), math.nan) for _ in arms]
-    minus: dict[tuple[int, ...], Array] = {}
-    for group in groups:
-        curves = [arms[i].curves(metric) for i in group]
-        values, losses = at_level(curves, shared_runs(curves), share)
-        of_arm = dict(zip(group, values.T, strict=True))  # (1 + M,) each
-        for i, one in of_arm.items():
-            means[i] = (*astuple(jackknifed(one)), losses[0])
-        minus |= {(i, j): of_arm[i] - of_arm[j] for i, j in combinations(group, 2)}
-    both = [minus.get(pair[:2]) for pair in pairs]
-    return _block(means, pairs, [none if one is None else jackknifed(one) for one in both])
+def _at_losses(
+    arms: Sequence[ArmResults], groups: Sequence[list[int]], pairs: Sequence[Pair], metric: str
+) -> list[tuple[list[Any], list[Any]]]:
+    """At each level of loss: an estimate an arm, with the loss, and the differences (``_minus``), of the arms of each
+    group, which share their seeds (``statistics.equal_loss``)."""
+    found, none = [], jackknifed([math.nan])
+    curves = [{i: arms[i].curves(metric) for i in group} for group in groups if group]
+    for level in LEVELS:
+        means, minus = [(*astuple(none), math.nan)] * len(arms), dict[tuple[int, ...], Estimate]()
+        for group in curves:
+            values, losses = at_level([*group.values()], shared_runs(group.values()), level / 100)
+            own = dict(zip(group, values.T, strict=True))  # (1 + M,) each
+            for i, one in own.items():
+                means[i] = (*astuple(jackknifed(one)), losses[0])
+            minus |= {(i, j): jackknifed(own[i] - own[j]) for i, j in combinations(group, 2)}
+        found.append((means, _minus(pairs, [minus.get(pair[:2], none) for pair in pairs])))
+    return found
 
 
 def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
@@ -187,34 +197,30 @@ def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
     return {name: recorded.text(level) for name, level in levels.items()}
 
 
-def _arm(
-    arm: ArmResults, at: dict[str, str], names: Iterable[str], apart: Sequence[str], records: Sequence[Record]
-) -> dict[str, Any]:
-    """One recorded arm: its place, one value a trial of each metric, or, for a metric of pairs, one a pair (the upper
-    triangle, row by row); ``moved``: the same seed after a perturbation by one ULP, mean and values; ``drift``: how far
-    the two runs are apart in training, mean over seeds; ``history``, ``along``: means of what was measured in it."""
-    pairs = np.triu_indices(len(arm.labels), 1)
+def _arm(arm: ArmResults, names: Iterable[str], again: Iterable[Record]) -> dict[str, Any]:
+    """One recorded arm: estimates and, of each metric, one value a trial or, where it is one of pairs, a pair (the
+    upper triangle, row by row); of its repetitions ``moved``: the same seed after a perturbation by one ULP, mean and
+    values, and ``drift``: how far the two runs are apart in training, mean over seeds; ``history``, ``along``: means of
+    what was measured in it."""
+    pairs, curve = np.triu_indices(len(arm.labels), 1), arm.curve("val_loss")
     moved: list[Record] = []
-    drift = {}
-    for other in records:
-        if other["kind"] in ("floor", "perturbed") and _at(other, apart) == at and (found := changed(other, "nudge")):
+    drift, along = dict[str, Any](), dict[str, Any]()
+    for other in again:
+        if found := changed(other, "nudge"):
             moved += found.values()
-            curve = ArmResults(other).curve("val_loss")
-            one, two = (curve.reindex([f"{seed}{variant}" for seed in found]).to_numpy() for variant in ("", "-nudge"))
-            drift["val_loss"] = [[*curve], np.abs(two - one).mean(axis=0)]
-    curve, along = arm.curve("val_loss"), {}
+            course = ArmResults(other).curve("val_loss")
+            one, two = (course.reindex([f"{seed}{variant}" for seed in found]).to_numpy() for variant in ("", "-nudge"))
+            drift = {"iteration": [*course], "val_loss": np.abs(two - one).mean(axis=0)}
     if arm.record.get("trajectory"):
         curves = {name: arm.curves(name) for name in THROUGH}
         runs = shared_runs(curves.values())
-        read = {name: one.means(runs) for name, one in curves.items()}
-        along = {"iteration": [*arm.snapshots], "val_loss": read[THROUGH[0]][0]}
-        along |= {name: values for name, (_, values) in read.items()}
+        along = {"iteration": [*arm.snapshots]}
+        for name, one in curves.items():
+            along["val_loss"], along[name] = one.means(runs)
     return {
-        "at": at,
-        "key": "/".join(at.values()),
-        "setting": recorded.named(arm.record, apart),
         "labels": arm.labels,
         "singles": {name: arm.values(name) if of_trials(name) else arm.matrix(name)[pairs] for name in names},
+        "end": {name: astuple(arm.shown(name)) for name in names},
         "ended": f" ({', '.join(arm.not_done)})" if arm.not_done else "",
         "moved": {name: _moved([pair[name] for pair in moved]) for name in PAIR_METRICS if moved},
         "corner": corner(str(arm.record["activation"])) if moved else None,
@@ -236,18 +242,16 @@ def corner(activation: str) -> float | None:
 
 
 def text_of(record: Record) -> dict[str, Any]:
-    """What the networks of two seeds wrote, each in parts: [text, whether the other has it there too]."""
-    names = [*record["texts"]][:2]
-    first, second = (split(r"(\s+)", record["texts"][name]) for name in names)
-    same = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
-    return {
-        "titles": [f"{record['model_name']}, {record['activation']}, seed {name}" for name in names],
-        "prompt": record["prompt"],
-        "parts": [
-            [["".join(first[a:b]), word == "equal"] for word, a, b, _, _ in same if a < b],
-            [["".join(second[a:b]), word == "equal"] for word, _, _, a, b in same if a < b],
-        ],
-    }
+    """What the networks of some seeds wrote: each text in parts, [text, whether the first has it there too] (of the
+    first: the second)."""
+    words = {name: split(r"(\s+)", text) for name, text in record["texts"].items()}
+    first, second = [*words.values(), *words.values()][:2]
+    texts = []
+    for name, own in words.items():
+        same = SequenceMatcher(None, own, second if own is first else first, autojunk=False).get_opcodes()
+        parts = [["".join(own[a:b]), word == "equal"] for word, a, b, _, _ in same if a < b]
+        texts.append([f"{record['model_name']}, {record['activation']}, seed {name}", parts])
+    return {"prompt": record["prompt"], "texts": texts}
 
 
 def _plain(value: Any) -> Any:

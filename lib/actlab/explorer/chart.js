@@ -11,22 +11,25 @@ function told([value, low, high, n], signed) {
   if (!known(value) || !n) return digits(value, 3);
   const places = Math.max(0, (signed ? 2 : 3) - Math.floor(Math.log10(Math.abs(value))));
   const shown = (number) => (signed && number > 0 ? "+" : "") + (places < 7 ? number.toFixed(places) : digits(number, 2));
-  return `${shown(value)} [${known(low) ? `${shown(low)}, ${shown(high)}` : "no interval"}], n = ${n}`;
+  return `${shown(value)}${known(low) ? ` [${shown(low)}, ${shown(high)}]` : ""}, n = ${n}`;
 }
 
-function filled(node, attributes, children) {
-  for (const name in attributes) node.setAttribute(name, attributes[name]);
-  node.append(...children);
-  return node;
+function html(tag, properties, ...children) {
+  const made = document.createElement(tag);
+  made.append(...children);
+  return Object.assign(made, properties);
 }
-const html = (tag, attributes, ...children) => filled(document.createElement(tag), attributes, children);
-const svg = (tag, attributes, ...children) =>
-  filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+function svg(tag, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const name in attributes) made.setAttribute(name, attributes[name]);
+  made.append(...children);
+  return made;
+}
 
 function table([header, ...rows], caption) {
-  const row = (cells) => html("tr", {}, ...cells.map((value) => html("td", {}, value ?? "none")));
-  const head = html("tr", {}, ...header.map((name) => html("th", { scope: "col" }, name)));
-  return html("table", { class: "table" }, html("caption", {}, caption), html("thead", {}, head), html("tbody", {}, ...rows.map(row)));
+  const row = (cells, tag, about) => html("tr", {}, ...header.map((_, i) => html(tag, about, String(cells[i] ?? NaN).replace("NaN", "none"))));
+  const head = html("thead", {}, row(header, "th", { scope: "col" })), body = rows.map((cells) => row(cells, "td"));
+  return html("table", { className: "table" }, html("caption", {}, caption), head, html("tbody", {}, ...body));
 }
 
 /** RFC 4180; what a spreadsheet would take for a formula gets an apostrophe (actlab.files.in_csv). */
@@ -44,25 +47,24 @@ const shape = ({ colour: stroke, shape: d }, x, y, hollow) =>
   svg("path", { d, transform: `translate(${x},${y})`, stroke, fill: hollow ? "none" : stroke });
 const path = ({ colour: stroke, dashes }, d) => svg("path", { d, class: "line", stroke, "stroke-dasharray": dashes });
 
-/** An axis {log, zero, backwards, names} over some values: its ticks [[value, text]], and `to`: value -> pixel. */
-function axis({ log, zero, backwards, names }, values, from, to, count) {
-  const turn = (value) => (log ? Math.log10(value) : value);
-  const found = values.map(turn).filter(known);
-  if (zero || !found.length) found.push(0);
+/** An axis {log, also: further values, backwards, names} over some values: its ticks [[value, text]], and `to`: value -> pixel. */
+function axis({ log, also = [], backwards, names = [] }, values, from, to, count) {
+  const turn = (value) => (log ? Math.log10(value) : value), ticks = names.map((name, i) => [i, name]);
+  const found = [...values, ...also].map(turn).filter(known);
+  if (!found.length) found.push(0);
   let low = Math.min(...found), high = Math.max(...found), step = 1;
-  if (names) [low, high] = [-0.5, names.length - 0.5];
-  else if (log) [low, high] = [Math.floor(low), Math.floor(high) + 1];
+  if (ticks.length) [low, high] = [-0.5, ticks.length - 0.5];
   else {
-    const more = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
-    [low, high] = [low >= 0 && low < more ? 0 : low - more, high + more];
-    const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
-    step = power * [1, 2, 5, 10].find((one) => one * power >= rough);
+    if (log) [low, high] = [Math.floor(low), Math.floor(high) + 1];
+    else {
+      const more = (high - low || Math.abs(high) || 20) / 20;
+      [low, high] = [low >= 0 && low < more ? 0 : low - more, high + more];
+      const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
+      step = power * [1, 2, 5, 10].find((one) => one * power >= rough);
+    }
+    for (let i = Math.ceil(low / step - 1e-9); i <= high / step + 1e-9; i++)
+      ticks.push(log ? [10 ** i, (10 ** i).toExponential(0).replace("e+0", "")] : [i * step, digits(i * step)]);
   }
-  const first = Math.ceil(low / step - 1e-9), length = Math.floor(high / step + 1e-9) - first + 1;
-  const ticks = names?.map((name, i) => [i, name]) ?? Array.from({ length }, (_, i) => {
-    const value = log ? 10 ** (first + i) : (first + i) * step;
-    return [value, log ? value.toExponential(0).replace("e+0", "") : digits(value)];
-  });
   const [start, end] = backwards ? [high, low] : [low, high];
   return { ticks, to: (value) => from + ((turn(value) - start) / (end - start)) * (to - from) };
 }
@@ -75,7 +77,7 @@ function chart({ study, width, height = 330, x, y, points, line, until, more }) 
   const across = axis(x, points.flatMap((one) => [one.x, ...(one.ends ?? [])]), left, right, width / 100);
   const up = axis(y, points.flatMap(({ found, singles = [] }) => [...found.slice(0, 3), ...singles]), bottom, top, 5);
   const px = across.to, py = (value) => Math.min(up.to(value), bottom); // an exact 0 on a logarithmic axis
-  const says = `${y.label}${x.label && ` against ${x.label}`}; the numbers are in the table`;
+  const says = `${y.label} against ${x.label}; the numbers are in the table`;
   const node = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": says });
   const write = (text, transform, anchor) => node.append(svg("text", { transform, "text-anchor": anchor }, text));
   for (const [value, text] of up.ticks) {
@@ -90,7 +92,6 @@ function chart({ study, width, height = 330, x, y, points, line, until, more }) 
   if (more) node.append(more({ px, py, top, bottom }));
 
   for (const [arm, all] of Map.groupBy(points, (one) => one.arm)) {
-    if (!arm) continue; // only the frame's size
     const style = study.styles[arm.at[study.series]], drawn = all.slice(0, until), stroke = style.colour;
     if (line) node.append(path(style, drawn.map((one, i) => `${i ? "L" : "M"}${px(one.x)},${py(one.found[0])}`).join("")));
     for (const { x: place, found: [value, low, high], ends, singles = [], hollow, words } of drawn) {

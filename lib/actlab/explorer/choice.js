@@ -1,4 +1,4 @@
-// The choice: what is shown. The page's address holds it after #, as key=value&key=value (explorer.link).
+// The choice: what is shown. The page's address holds what was chosen after #, as key=value&key=value (explorer.link).
 
 const named = ({ key }) => key.replaceAll("/", ", ");
 /** The arms whose factors but the series have some levels, or any of a free one. */
@@ -16,34 +16,38 @@ function choose({ studies }, wanted) {
     return (choice[name] = options[name].includes(wanted[name]) ? wanted[name] : String(usual));
   }
   const study = studies[pick("study", Object.keys(studies))], { arms, series, factors, others, views, pairs } = study;
-  const view = pick("view", Object.keys(views)), metrics = Object.keys(study.metrics), all = factors[series].levels;
+  const view = pick("view", Object.keys(views)), all = factors[series];
   const [cell] = [...arms.filter(({ at }) => others.every((name) => (wanted[name] ?? at[name]) === at[name])), ...arms];
   const reference = twin(study, cell, study.reference) ?? cell, keys = arms.map((arm) => arm.key);
-  for (const name of others) pick(name, factors[name].levels, cell.at[name]);
+  for (const name of others) pick(name, factors[name], cell.at[name]);
   pick("metric", views[view]);
   pick("minus", ["none", ...all], all.length > 1 ? study.reference : "none");
-  pick("x", ["iteration", ...metrics], "val_loss");
+  pick("x", ["iteration", ...Object.keys(study.metrics)], "val_loss");
   pick("along", others);
   pick("level", Object.keys(study.equal[choice.metric] ?? {}).map((i) => 10 * i));
   const place = keys.indexOf(pick("a", keys, reference.key));
   pick("b", pairs.filter((pair) => pair.includes(place)).map(([i, j]) => keys[i === place ? j : i]));
   const asked = [wanted[series] ?? all].flat(), found = all.filter((level) => asked.includes(level));
   choice[series] = found.length || asked.every((level) => !level) ? found : all;
-  const steps = select(study, choice).flatMap((arm) => arm.drift[choice.metric]?.[0] ?? []);
+  const steps = arms.flatMap((arm) => arm.drift.iteration ?? []);
   pick("step", [...new Set(steps)], Math.max(...steps));
   pick("bend", inside(study, choice).map((arm) => arm.corner).filter(known).sort((a, b) => a - b), 0.3);
   return [choice, options];
 }
 
-function fromHash(hash) {
-  const found = Object.fromEntries(new URLSearchParams(hash.slice(1)));
-  for (const name in found) if (found[name].includes(",")) found[name] = found[name].split(",");
-  return found;
-}
-
-/** The study, and all that differs from its defaults. */
-function toHash(catalogue, choice) {
-  const { study, view } = choice, [usual] = choose(catalogue, { study, view }), [{ view: first }] = choose(catalogue, { study });
-  const kept = Object.entries(choice).filter(([name, value]) => String(value) !== String({ ...usual, study: "", view: first }[name]));
-  return `#${new URLSearchParams(kept)}`.replaceAll("%2C", ",").replaceAll("%2F", "/");
-}
+/** The published page's place of anywidget's model: its address holds the choice. */
+const addressed = (catalogue) => ({
+  get(name) {
+    if (name === "catalogue") return catalogue;
+    const parts = [...new URLSearchParams(location.hash.slice(1))];
+    return Object.fromEntries(parts.map(([key, value]) => [key, value.includes(",") ? value.split(",") : value]));
+  },
+  set(_, choice) {
+    history.pushState(history.state, "", `#${new URLSearchParams(choice)}`.replaceAll("%2C", ",").replaceAll("%2F", "/"));
+    this.follow();
+  },
+  save_changes() {},
+  on(_, follow) {
+    addEventListener("popstate", (this.follow = follow));
+  },
+});

@@ -29,8 +29,6 @@ from actlab.study.trial import run_trial, trained_model
 SEEN = {" ": "␣", "\n": "⏎\n"}
 EVERY = 2.0
 """Seconds between two pictures of a run that is being trained."""
-WHOLE = {"description_width": "initial"}
-"""Of a control: its label is not cut."""
 MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
 
 
@@ -39,11 +37,11 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def __init__(self, params: Params, activation: str, controls: list[Any], below: list[Any]) -> None:
         self.params = params
-        self.model = widgets.Dropdown(options=list(MODELS), value="charlm", description="model", style=WHOLE)
-        self.activation = widgets.Dropdown(
-            options=list(ACTIVATIONS), value=activation, description="activation", style=WHOLE
-        )
+        self.model = widgets.Dropdown(options=list(MODELS), value="charlm", description="model")
+        self.activation = widgets.Dropdown(options=list(ACTIVATIONS), value=activation, description="activation")
         row = widgets.HBox([self.model, self.activation, *controls], layout=widgets.Layout(flex_flow="row wrap"))
+        for control in row.children:
+            control.style.description_width = "initial"  # its label is not cut
         super().__init__([row, *below])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -64,7 +62,7 @@ class Laboratory(Panel):
 
     def __init__(self, params: Params) -> None:
         self.beta = widgets.FloatSlider(
-            value=1.0, min=0.05, max=4.0, step=0.05, description="beta", continuous_update=False, style=WHOLE
+            value=1.0, min=0.05, max=4.0, step=0.05, description="beta", continuous_update=False
         )
         self.picture, self.words = widgets.HTML(), widgets.HTML()
         super().__init__(params, "smelu_1", [self.beta], [self.picture, self.words])
@@ -112,18 +110,16 @@ class TrainOne(Panel):
 
     def __init__(self, params: Params) -> None:
         self.result = dict[str, Any]()
-        self.seed = widgets.BoundedIntText(
-            value=params.seed, min=0, max=LIMITS["seed"], description="seed", style=WHOLE
-        )
+        self.seed = widgets.BoundedIntText(value=params.seed, min=0, max=LIMITS["seed"], description="seed")
         self.start = widgets.Button(description="Train one now", button_style="primary")
         self.stop = widgets.Button(description="Stop", disabled=True)
-        self.bar = widgets.IntProgress(max=params.iterations, description="iterations", style=WHOLE)
+        self.bar = widgets.IntProgress(max=params.iterations, description="iterations")
         self.words, self.picture = widgets.HTML(), widgets.HTML()
         self.runs: dict[tuple[str, str], list[tuple[int, float]]] = {}
         self._asked = threading.Event()
         self.thread: threading.Thread | None = None
-        below = [widgets.HBox([self.start, self.stop, self.bar]), self.words, self.picture]
-        super().__init__(params, "gelu", [self.seed], below)
+        controls = [self.seed, self.start, self.stop, self.bar]
+        super().__init__(params, "gelu", controls, [self.words, self.picture])
         self.start.on_click(lambda _: self.train())
         self.stop.on_click(lambda _: self._asked.set())
 
@@ -179,7 +175,7 @@ class SideBySide(Panel):
     draws."""
 
     def __init__(self, params: Params) -> None:
-        self.prompt = widgets.Text(value="The ", description="prompt", style=WHOLE)
+        self.prompt = widgets.Text(value="The ", description="prompt")
         self.start = widgets.Button(
             description="Train both and compare",
             button_style="primary",

@@ -27,8 +27,7 @@ the same numbers are in the tables of each study's page.</noscript></div>
 const text = atob(document.getElementById("explorer-numbers").textContent);
 const packed = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 const catalogue = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-const model = {{ get: (name) => ({{ catalogue, choice: {{}} }})[name], set() {{}}, save_changes() {{}}, on() {{}} }};
-render({{ model, el: document.getElementById("explorer"), address: true }});
+render({{ model: addressed(catalogue), el: document.getElementById("explorer") }});
 </script>"""
 
 
