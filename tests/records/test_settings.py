@@ -51,7 +51,7 @@ def test_report_explorer_and_grid_show_every_setting():
     assert "charlm, iterations=4" in text
     assert "charlm, iterations=6" in text
     study = explore.studies(["grown-quick"])["studies"]["grown-quick"]
-    assert study["factors"]["iterations"]["levels"] == ["4", "6"]
+    assert study["factors"]["iterations"] == ["4", "6"]
     assert [len(arm["labels"]) for arm in study["arms"] if arm["at"]["iterations"] == "4"] == [6]
 
 
