@@ -42,14 +42,12 @@ NOT_TRAINING = ("evaluate_every", "device", "compiled")
 def training(record: Record, label: str) -> str:
     """What two records must share for a trial to be the same run: settings that train, and the seed of every random
     stream."""
-    config = record["config"]
-    varies, seed = config.get("varies", "all"), label.partition("-")[0]
-    streams = (
-        ["all", seed] if varies == "all" or seed == str(config.get("fixed")) else [varies, seed, config.get("fixed")]
-    )
+    config, seed = record["config"], label.partition("-")[0]
+    varies, fixed = config.get("varies", "all"), config.get("fixed")
+    streams = ["all", seed] if varies == "all" or seed == str(fixed) else [varies, seed, fixed]
     recipe = {key: value for key, value in config["recipe"].items() if key not in NOT_TRAINING}
-    names = [record["model_name"], record["activation"]]
-    return canonical([names, {key: value for key, value in config.items() if key not in MEASURED}, recipe, streams])
+    own = {key: value for key, value in config.items() if key not in MEASURED}
+    return canonical([record["model_name"], record["activation"], own, recipe, streams])
 
 
 def finished(records: Iterable[Record]) -> list[tuple[Record, Record]]:
@@ -78,9 +76,9 @@ def cross_hardware(records: list[Record], replays: Iterable[Record]) -> pd.DataF
     arms = {(record["study"], record["arm"]): record for record in records}
     runs = [_run(r, r["provenance"], t["label"], t["final"]["val_loss"]) for r, t in finished(records)]
     runs += [
-        _run(arm, replay["provenance"], replay["trial"], replay["val_loss"]["now"])
+        _run(arms[at], replay["provenance"], replay["trial"], replay["val_loss"]["now"])
         for replay in replays
-        if (arm := arms.get((replay["study"], replay["arm"]))) and "val_loss" in replay
+        if (at := (replay["study"], replay["arm"])) in arms and "val_loss" in replay
     ]
     table = pd.DataFrame(runs, columns=[*TRIAL, "processor", "versions", "loss", "between_seeds"])
     table = table.drop_duplicates([*TRIAL, "processor", "versions"])  # the first run on each

@@ -159,6 +159,7 @@ def minus(table: pd.DataFrame, metric: str, by: list[str], factor: str, referenc
 
 def levels(records: Sequence[Record], names: Sequence[str] = ()) -> dict[str, list[str]]:
     """Setting -> its different values over a study's arms, as text; ``names`` are asked for first."""
-    main = [settings.settings_of(record) for record in records if settings.kind_of(record) in settings.MAIN]
-    every = dict.fromkeys([*names, *(name for own in main for name in own)])
-    return {n: list(dict.fromkeys(settings.text(own.get(n, ""), n) for own in main)) for n in every}
+    main = [record for record in records if settings.kind_of(record) in settings.MAIN]
+    every = [*dict.fromkeys([*names, *(name for record in main for name in settings.settings_of(record))])]
+    values = [settings.values_of(record, every) for record in main]
+    return {name: list(dict.fromkeys(own[name] for own in values)) for name in every}

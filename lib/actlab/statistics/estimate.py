@@ -30,22 +30,14 @@ class Estimate:
     high: float
     n: int
 
-    @property
-    def error(self) -> float:
-        """The standard error that belongs to a t interval with n - 1 degrees of freedom; NaN without an interval."""
-        return float((self.high - self.low) / 2 / special.stdtrit(self.n - 1, (1 + LEVEL) / 2))
-
-    def tail(self, distance: float) -> float:
-        """One-sided p-value of a point that lies so far outside the value (t with n - 1 degrees of freedom).
+    def p_value(self) -> float:
+        """Two-sided p-value of 0 (t with n - 1 degrees of freedom).
 
         1 where there is no interval (nothing is known, so nothing is excluded); an interval of no width leaves 0 at
         any distance.
         """
-        return 1.0 if math.isnan(self.error) else tail(distance, self.error, self.n - 1)
-
-    def p_value(self) -> float:
-        """Two-sided p-value of 0."""
-        return min(1.0, 2 * self.tail(abs(self.value)))
+        error = (self.high - self.low) / 2 / special.stdtrit(self.n - 1, (1 + LEVEL) / 2)
+        return 1.0 if math.isnan(error) else min(1.0, 2 * tail(abs(self.value), error, self.n - 1))
 
     def above_zero(self) -> Estimate:
         """Of what cannot be negative, with the interval on a logarithmic scale (``log_limits``)."""

@@ -67,20 +67,15 @@ def pair_mean(matrix: ArrayLike) -> Estimate:
     Raises:
         BadInput: an infinite value.
     """
-    values = pair_values(matrix)
+    array = finite(matrix)
+    np.fill_diagonal(array, math.nan)
+    present = np.flatnonzero(~np.isnan(array).all(axis=1))
+    np.fill_diagonal(array, 0.0)
+    values = array[np.ix_(present, present)]
     n, total = len(values), values.sum()
     with np.errstate(invalid="ignore"):  # 0 / 0: there is no pair, or none without a trial
         left_out = (total - 2 * values.sum(axis=1)) / ((n - 1) * (n - 2))
         return jackknifed([total / (n * (n - 1)), *left_out])
-
-
-def pair_values(matrix: ArrayLike) -> Array:
-    """The trials that have a pair: ``matrix`` without the rows and columns of missing trials, its diagonal 0."""
-    array = finite(matrix)
-    np.fill_diagonal(array, math.nan)
-    keep = np.flatnonzero(~np.isnan(array).all(axis=1))
-    np.fill_diagonal(array, 0.0)
-    return array[np.ix_(keep, keep)]
 
 
 def jackknifed(values: ArrayLike) -> Estimate:
