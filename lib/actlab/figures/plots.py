@@ -163,7 +163,7 @@ def bars(
     with styled():
         figure, every = canvas(down, across, primitives.WIDTH, 0.5 + 2.1 * down)
         for axes, (name, rows) in zip(every, groups, strict=False):
-            reach = [rows[value] - rows["low"], rows["high"] - rows[value]] if "low" in rows else None
+            reach = reach_of(rows[value], rows.get("low"), rows.get("high"))
             axes.bar(rows[row], rows[value], yerr=reach, color=[look(str(each))[0] for each in rows[row]])
             axes.set_title(str(name), fontsize=9, loc="left")
             axes.tick_params(axis="x", rotation=60, labelsize=9)

@@ -85,20 +85,17 @@ def without_trials(config: Mapping[str, Any]) -> dict[str, Any]:
 def differing(records: Iterable[Record]) -> list[str]:
     """Names of the settings in which arms of one cell differ, over all cells of a study; ``arm`` (its hash) where no
     setting tells two apart."""
-    cells: dict[str, list[Record]] = {}
+    cells: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         if kind_of(record) in MAIN:
-            cells.setdefault(repr(cell_of(record)), []).append(record)
-    return list(dict.fromkeys(name for same in cells.values() for name in _telling_apart(same)))
-
-
-def _telling_apart(records: Sequence[Record]) -> list[str]:
-    """Names of the settings in which these records differ, and ``arm`` where some still share all values."""
-    every = [settings_of(record) for record in records]
-    names = dict.fromkeys(name for settings in every for name in settings)
-    varying = [name for name in names if len({repr(settings.get(name)) for settings in every}) > 1]
-    values = {repr([settings.get(name) for name in varying]) for settings in every}
-    return varying if len(values) == len(records) else [*varying, "arm"]
+            cells.setdefault(repr(cell_of(record)), []).append(settings_of(record))
+    names: dict[str, None] = {}
+    for every in cells.values():
+        known = dict.fromkeys(name for own in every for name in own)
+        varying = [name for name in known if len({repr(own.get(name)) for own in every}) > 1]
+        apart = {repr([own.get(name) for name in varying]) for own in every}
+        names |= dict.fromkeys(varying if len(apart) == len(every) else [*varying, "arm"])
+    return list(names)
 
 
 def values_of(record: Record, names: Sequence[str]) -> dict[str, str]:

@@ -204,15 +204,13 @@ def versions_apart(records: Sequence[Record]) -> list[Any]:
 def _contains(large: Record, small: Record) -> bool:
     """Whether a record has another's trials and more of them, or the same with more ensembles, or measured anew with
     more metrics."""
-    (a, more), (b, less) = ((set(labels_of(record)), record["config"]) for record in (large, small))
-    anew = more.get("metrics") != less.get("metrics") and _measured(large) > _measured(small)
+    (a, more, last), (b, less, before) = (
+        (set(labels_of(record)), record["config"], (date_of(record), len(record["config"].get("metrics") or ())))
+        for record in (large, small)  # two records may have one second
+    )
+    anew = more.get("metrics") != less.get("metrics") and last > before
     extra = anew or len(more.get("ensembles", ())) > len(less.get("ensembles", ()))
     return b < a or (b == a and extra)
-
-
-def _measured(record: Record) -> tuple[str, int]:
-    """When, and by how many own metrics (two records may have one second)."""
-    return date_of(record), len(record["config"].get("metrics") or ())
 
 
 def set_damaged_aside(study: str) -> list[Path]:
