@@ -15,7 +15,6 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     TaskID,
     TimeElapsedColumn,
@@ -59,7 +58,12 @@ class StudyDisplay:
 
     def __init__(self, console: Console, every: float = 60.0) -> None:
         self.console, self.every = console, every
-        columns = ("{task.description}", BarColumn(bar_width=24), MofNCompleteColumn(), "{task.fields[note]}")
+        columns = (
+            "{task.description}",
+            BarColumn(bar_width=24),
+            "{task.completed}/{task.total}",
+            "{task.fields[note]}",
+        )
         times = (TimeElapsedColumn(), TimeRemainingColumn())
         self.progress = Progress(*columns, *times, console=console, transient=True, disable=not console.is_terminal)
         self.whole = self.progress.add_task("trials", total=None, note="", visible=False)

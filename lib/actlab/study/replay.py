@@ -123,23 +123,22 @@ def possible(tasks: Sequence[Task], size: int | None = None) -> tuple[list[Task]
 
 
 def replay_all(
-    tasks: Sequence[Task], workers: int = 1, watch: Watch | None = None, keeps: bool = False
+    tasks: Sequence[Task], workers: int = 1, watch: Watch = lambda event: None, keeps: bool = False
 ) -> Iterator[Replay]:
     """Replay trials through the pool, and yield each as it ends; ``keeps``: its history written beside the record, so
     that an interruption loses only those under way."""
-    tell = watch or (lambda event: None)
     provenance.code()  # before anything can change the files that this process has loaded
     if tasks:
-        tell(Event("start", tasks[0], total=len(tasks)))
+        watch(Event("start", tasks[0], total=len(tasks)))
     for task, outcome in run_tasks(
         replay,
         tasks,
         workers,
-        lambda task, iteration, loss: tell(Event("progress", task, task.trial, iteration, loss)),
+        lambda task, iteration, loss: watch(Event("progress", task, task.trial, iteration, loss)),
     ):
         if keeps and outcome.record is not None:
             keep(task, outcome.record)
-        tell(Event("trial", task, task.trial))
+        watch(Event("trial", task, task.trial))
         yield outcome
 
 

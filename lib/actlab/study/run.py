@@ -82,7 +82,7 @@ def load(params: StudyParams) -> StudyRecords:
 def run(
     params: StudyParams,
     workers: int = 1,
-    watch: Watch | None = None,
+    watch: Watch = lambda event: None,
     scheduler: str = "",
     into_recorded: bool = False,
 ) -> StudyRecords:
@@ -104,22 +104,21 @@ def run(
         BadInput: it cannot be trained as asked; nothing was.
     """
     provenance.code()  # before anything can change the files that this process has loaded
-    tell = watch or (lambda event: None)
     kind, study = kind_of(params), load(params)
     if not scheduler:
         _check_devices({kind.device(arm.trials[0]) for arm in study.missing})
     if study.missing and not into_recorded:
         _check_committed(params.study, study.missing)
     if note := kind.prepare(params, study.missing):
-        tell(Event("note", study.missing[0], note=note))
+        watch(Event("note", study.missing[0], note=note))
     while True:
         records = dict(zip(study.arms, study.records, strict=True))
         needs = kind.tasks(params, study.missing)
-        trained = _train(kind, needs, workers, tell, scheduler)
+        trained = _train(kind, needs, workers, watch, scheduler)
         for arm, record in chain(records.items(), _complete(kind, needs, trained)):
             if record is not None:
                 records[arm] = record
-                tell(Event("arm", arm, record=record))
+                watch(Event("arm", arm, record=record))
         done, study = StudyRecords(study.arms, list(records.values())), load(params)
         if done.failed or not study.missing:
             return done if done.failed else study
