@@ -19,8 +19,8 @@ OTHERS = {"R47", "T33", "T43"}
 """Open rows that wait for more trials of an arm, or for more architectures: no study of the batch is theirs."""
 
 
-RECORDED = ("autopsy-charlm", "autopsy-short", "autopsy-smelu", "autopsy-split")
-"""Of the batch: left out at first, as if they were not."""
+BATCH = "autopsy-charlm autopsy-short autopsy-smelu autopsy-split autopsy-pairing autopsy-partial".split()
+"""Left out at first, whichever of them are recorded."""
 
 
 def arms(study, models, activations, scale="lite", steps=500, protocol=(), losses=(2.0, 2.1, 2.2)):
@@ -61,7 +61,7 @@ def batch():
 def test_a_verdict_changes_when_its_records_arrive(tmp_path, monkeypatch):
     """Every row that says what would decide it is another thing with it: no rule reads past its records."""
     for folder in (paths.ROOT / "results").iterdir():
-        if folder.name not in RECORDED and folder.name.startswith(("repro-", "autopsy", "mnist", "ablation-novels")):
+        if folder.name not in BATCH and folder.name.startswith(("repro-", "autopsy", "mnist", "ablation-novels")):
             shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("replays", "texts"))
     monkeypatch.setenv("ACTLAB_RESULTS", str(tmp_path))
     before = ledger.judge()
