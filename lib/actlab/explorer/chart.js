@@ -74,7 +74,7 @@ function axis({ log, also = [], backwards, names = [] }, values, from, to, count
 function chart({ study, width, height = 330, x, y, points, line, until, more }) {
   const tilt = x.names && Math.max(...x.names.map((name) => name.length)) * 7.5 > (width - 72) / x.names.length;
   const left = 58, right = width - 14, top = 24, bottom = height - (tilt ? 96 : 46);
-  const across = axis(x, points.flatMap((one) => [one.x, ...(one.ends ?? [])]), left, right, width / 100);
+  const across = axis(x, points.flatMap(({ x, ends = [] }) => [x, ...ends]), left, right, width / 100);
   const up = axis(y, points.flatMap(({ found, singles = [] }) => [...found.slice(0, 3), ...singles]), bottom, top, 5);
   const px = across.to, py = (value) => Math.min(up.to(value), bottom); // an exact 0 on a logarithmic axis
   const says = `${y.label} against ${x.label}; the numbers are in the table`;

@@ -83,8 +83,8 @@ const PICTURES = {
     const { study, metric, arms, label: shown, choice: { x } } = c, label = study.names[x] ?? x;
     const points = arms.flatMap((arm) => {
       if (x === "iteration") return course(c, arm, metric, x, arm.history[metric] ? arm.history : arm.along);
-      const [place, ...ends] = arm.end[x];
-      return [...course(c, arm, metric, x, arm.along).slice(0, -1), point(c, arm, arm.end[metric], { x: place, ends })];
+      const [place, low, high] = arm.end[x];
+      return [...course(c, arm, metric, x, arm.along).slice(0, -1), point(c, arm, arm.end[metric], { x: place, ends: [low, high] })];
     });
     const said = fill(c.words.said.through, { brief: c.brief, x: short(label), count: arms.length });
     return { charts: [{ x: { label, backwards: x === "val_loss" }, y: { label: shown }, points, line: true }], said };
