@@ -29,15 +29,9 @@ def test_every_row_is_there_and_escaped():
     assert 'x (<a href="methods.html#the-audited-works">x</a>, x)' in page
     assert '<a href="mnist.html">evidence: ' in page
     assert "x; the bug: convolutions padded on both sides (" in page
-    assert "http" not in page + claims.bar(JUDGED).data, "nothing comes from elsewhere"
-
-
-def test_the_bar_holds_outcomes_alone():
-    """Two claims about outcomes, half of them replicated, and a legend with their numbers."""
     bar = claims.bar(JUDGED).data
-    assert '<span data-verdict="replicated" style="flex:1"></span><span data-verdict="artefact"' in bar
-    assert '<li data-verdict="artefact">1 artefact</li>' in bar
-    assert 'aria-label="1 replicated, 1 artefact"' in bar
+    assert 'aria-label="1 replicated, 1 artefact"' in bar, "of outcomes alone"
+    assert "http" not in page + bar, "nothing comes from elsewhere"
 
 
 @pytest.mark.browser

