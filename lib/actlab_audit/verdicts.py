@@ -77,8 +77,9 @@ def _bracketed(ours: Estimate, form: str) -> str:
 
 
 def mean_of(values: pd.Series) -> Estimate:
-    """Of one value a seed (the index; NaN: none), with a t interval."""
-    return actlab.means(values.rename("value").rename_axis("seed").reset_index().assign(of=""), "value", "of").iloc[0]
+    """Of one value a seed (the index; NaN: none), with a t interval; NaN of no seed."""
+    runs = values.rename("value").rename_axis("seed").reset_index().assign(of="")
+    return actlab.means(runs, "value", "of").reindex([0]).fillna({"n": 0}).iloc[0]
 
 
 def positive(ours: Estimate) -> Estimate:

@@ -41,14 +41,14 @@ def read_all():
         warnings.simplefilter("ignore")  # of means over nothing, of infinities less infinities
         tables.of_records(records)
         explore.of_records({"fuzz": records})
-        use(arm_results.arms_of(records))
+        use([arm_results.ArmResults(record) for record in records if record["kind"] == "trials"])
         mnist.lacks(mnist.read(records))
         ablation.interaction(ablation.read(records))
 
 
 def use(results):
     """Every estimate of a grid."""
-    for arm in results.values():
+    for arm in results:
         for metric in METRICS:
             arm.estimate(metric)
             arm.minus(arm, metric)

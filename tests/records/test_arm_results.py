@@ -4,14 +4,14 @@ import grids
 import numpy as np
 import pytest
 
-from actlab.records.arm_results import arms_of
+from actlab.records.arm_results import ArmResults
 from actlab.statistics.means import mean_interval, pair_mean
 
 
 def test_estimates_are_those_of_the_statistics_package():
     """A trial metric gets a t interval, a pair metric a jackknife over trials, from the symmetric matrix of its pairs;
     curves have a row a trial."""
-    arm = arms_of([grids.record(losses=(1.0, 2.0, 4.0))])["charlm", "relu"]
+    arm = ArmResults(grids.record(losses=(1.0, 2.0, 4.0)))
     expected = np.array([[np.nan, 0.11, 0.12], [0.11, np.nan, 0.13], [0.12, 0.13, np.nan]])
     np.testing.assert_allclose(arm.matrix("churn"), expected)
     curve = arm.curve("val_loss")
@@ -23,7 +23,7 @@ def test_estimates_are_those_of_the_statistics_package():
 
 def test_a_diverged_trial_is_nan_and_named():
     """A trial that is not done counts in no mean and is listed."""
-    arm = arms_of([grids.record(losses=(1.0, 2.0, 3.0, 99.0), status={3: "diverged"})])["charlm", "relu"]
+    arm = ArmResults(grids.record(losses=(1.0, 2.0, 3.0, 99.0), status={3: "diverged"}))
     assert arm.not_done == ["45: diverged"]
     assert arm.estimate("val_loss").n == 3
     assert arm.estimate("val_loss").value == pytest.approx(2.0)
@@ -33,21 +33,8 @@ def test_a_diverged_trial_is_nan_and_named():
 
 def test_differences_are_paired_by_seed():
     """Trials that all shift by the same amount differ by it exactly, however much they scatter."""
-    results = arms_of(
-        [grids.record(losses=(1.0, 5.0, 9.0)), grids.record(activation="gelu", losses=(1.5, 5.5, 9.5), pd=0.3)]
-    )
-    gelu, relu = results["charlm", "gelu"], results["charlm", "relu"]
+    relu = ArmResults(grids.record(losses=(1.0, 5.0, 9.0)))
+    gelu = ArmResults(grids.record(activation="gelu", losses=(1.5, 5.5, 9.5), pd=0.3))
     loss, churn = gelu.minus(relu, "val_loss"), gelu.minus(relu, "churn")
     assert (loss.value, loss.high - loss.low) == (pytest.approx(0.5), pytest.approx(0, abs=1e-9))
     assert (churn.value, churn.high - churn.low) == (pytest.approx(0.2), pytest.approx(0, abs=1e-9))
-
-
-def test_arms_that_differ_in_more_are_named_by_it():
-    """One model and activation under two streams: rows of their own, compared within themselves."""
-    varied = grids.record(varies="init", fixed=42) | {"arm": "charlm-relu-init"}
-    records = [grids.record(), grids.record(activation="gelu"), varied, grids.floor(), grids.baseline()]
-    arms = arms_of(records)
-    assert [*arms] == [
-        (f"charlm, varies={varies}", a) for varies, a in (("all", "relu"), ("all", "gelu"), ("init", "relu"))
-    ]
-    assert arms["charlm, varies=init", "relu"].model == "charlm, varies=init"

@@ -1,20 +1,19 @@
-"""One recorded arm of language models as arrays: values by trial, metrics by pair, estimates with intervals; arms by
-model and activation. Draws nothing, trains nothing."""
+"""One recorded arm of language models as arrays: values by trial, metrics by pair, estimates with intervals. Draws
+nothing, trains nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from actlab.records import settings
 from actlab.records.labels import of_trials
 from actlab.records.store import Record
 from actlab.statistics.equal_loss import Curves
 from actlab.statistics.estimate import Array, Estimate, few_differ
-from actlab.statistics.means import jackknifed, mean_interval, omissions, pair_mean
+from actlab.statistics.means import mean_interval, pair_mean
 
 
 def matrix(labels: Sequence[str], pairs: Iterable[Record], metric: str) -> Array:
@@ -44,18 +43,6 @@ class ArmResults:
     """One arm."""
 
     record: Record
-    group: str = ""
-    """Its model's name unless given."""
-
-    @property
-    def model(self) -> str:
-        """Name of the model, with the setting where arms of several are read together: ``charlm, iterations=6``."""
-        return self.group or str(self.record["model_name"])
-
-    @property
-    def activation(self) -> str:
-        """Name of the activation."""
-        return str(self.record["activation"])
 
     @property
     def labels(self) -> list[str]:
@@ -141,30 +128,3 @@ class ArmResults:
 
 def _mean(measured: Array) -> Estimate:
     return mean_interval(measured) if measured.ndim == 1 else pair_mean(measured)
-
-
-def combined(arms: Sequence[ArmResults], metric: str, combine: Callable[[Array], float]) -> Estimate:
-    """A function of the (A,) means of several arms that share seeds, with a jackknife that leaves one seed at a time
-    out of all of them; NaN below two seeds that every arm has done."""
-    shared = [label for label in arms[0].labels if all(label in arm.done for arm in arms)]
-    measured = [arm.measured(metric, shared) for arm in arms]
-
-    def mean(of: Array, runs: Array) -> float:
-        return float(of[runs].mean() if of.ndim == 1 else of[np.ix_(runs, runs)][np.triu_indices(len(runs), 1)].mean())
-
-    return jackknifed(
-        [
-            combine(np.array([mean(of, runs) for of in measured])) if len(runs) > 1 else np.nan
-            for runs in omissions(np.arange(len(shared)))
-        ]
-    )
-
-
-def arms_of(records: Iterable[Record]) -> dict[tuple[str, str], ArmResults]:
-    """The arms of some records by (model, activation), in the studies' own order; those that differ in further settings
-    are of models named ``charlm, iterations=6``."""
-    main = [record for record in records if record["kind"] == "trials"]
-    names = settings.differing(main)
-    groups = [", ".join(filter(None, [r["model_name"], settings.named(r, names)])) for r in main]
-    arms = {(group, r["activation"]): ArmResults(r, group) for group, r in zip(groups, main, strict=True)}
-    return {cell: arms[cell] for cell in sorted(arms, key=lambda cell: [*map(settings.place, cell)])}

@@ -100,8 +100,9 @@ def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation"
     """
     by = names_of(by)
     arms = _arms(table, metric, by[:-1], by[-1])
-    rows = [jackknife(arm.without_one(arm.runs)).drop("p") for arm in arms.values()]
-    return pd.concat([pd.DataFrame(arms.keys(), columns=by), pd.DataFrame(rows).astype({"n": int})], axis=1)
+    rows = [jackknife(arm.without_one(arm.runs)) for arm in arms.values()]
+    table = pd.DataFrame(rows, columns=SUMMARY[:-1]).astype({"n": int})
+    return pd.concat([pd.DataFrame(arms.keys(), columns=by), table], axis=1)
 
 
 def without_each(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation")) -> pd.DataFrame:

@@ -29,7 +29,6 @@ from actlab.statistics.contrasts import (
     refuse_several,
 )
 from actlab.statistics.estimate import Array
-from actlab.statistics.means import omissions
 
 Indices = NDArray[np.intp]
 
@@ -215,7 +214,7 @@ def at_level(
     NaN for an arm that begins below it, or fewer than two runs. ``share``, ``equal_seeds``: as of
     ``at_equal_loss``."""
     values, levels = np.full((1 + len(runs), len(arms)), math.nan), np.full(1 + len(runs), math.nan)
-    for row, kept in enumerate(omissions(runs)):
+    for row, kept in enumerate([runs, *(np.delete(runs, i) for i in range(len(runs)))]):
         if len(kept) > 1:
             means = [arm.means(kept) for arm in arms]
             last = max(losses[-1] for losses, _ in means)

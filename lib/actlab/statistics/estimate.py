@@ -44,11 +44,6 @@ class Estimate:
         low, high = log_limits(self.value, self.low, self.high)
         return replace(self, low=float(low), high=float(high))
 
-    def excludes(self, value: float) -> bool:
-        """Whether ``value`` lies outside the interval; False where there is no interval, for then nothing is
-        excluded."""
-        return value < self.low or value > self.high
-
 
 def tail(distance: float, error: float, df: float) -> float:
     """One-sided p-value (t) of a point so far outside an estimate with a standard error; NaN without one."""

@@ -1,5 +1,5 @@
-"""Means with intervals over trials: of single values (t), of pairwise values (U-statistics, jackknife), coefficient of
-variation, rank correlation, the expected best of some draws.
+"""Means with intervals over trials: of single values (t), of pairwise values (U-statistics, jackknife), rank
+correlation, the expected best of some draws.
 
 Trials are independent; pairs of trials are not, for they share trials.  NaN marks a trial that is missing or diverged:
 it is left out, ``n`` says how many remain, and nothing is put in its place (the result then speaks of the trials that
@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from actlab.statistics.estimate import Array, Estimate, finite, t_interval
-
-Chosen = NDArray[Any]
 
 
 def mean_interval(values: ArrayLike) -> Estimate:
@@ -90,25 +86,10 @@ def jackknifed(values: ArrayLike) -> Estimate:
     return t_interval(float(value), error, n)
 
 
-def omissions(chosen: Chosen) -> Iterator[Chosen]:
-    """Some trials (their places or names), then the same without each of them: those of ``jackknifed``."""
-    yield chosen
-    yield from (np.delete(chosen, i) for i in range(len(chosen)))
-
-
 def spearman(x: ArrayLike, y: ArrayLike) -> float:
     """Rank correlation of (n,) values with others; NaN where one side is constant."""
     with warnings.catch_warnings(action="ignore"):  # of the constant side
         return float(stats.spearmanr(x, y).statistic)
-
-
-def coefficient_of_variation(means: ArrayLike) -> float:
-    """Standard deviation over mean, in percent, of (A,) numbers above a true zero.
-
-    Of a population, as in the reference studies.  Over the means of arms it is inflated by
-    the noise of their trials and depends on the zero of the scale.
-    """
-    return float(100 * stats.variation(means))
 
 
 def without_replacement(count: int, k: int) -> Array:
