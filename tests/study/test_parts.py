@@ -11,6 +11,7 @@ from torch import nn
 import actlab
 from actlab.activations import ACTIVATIONS
 from actlab.errors import BadInput
+from actlab.models import count_parameters
 from actlab.records import store, tables
 from actlab.study.arms import arms_of
 from actlab.study.kinds import ablation
@@ -139,6 +140,13 @@ def test_a_trial_has_the_part_that_was_planned(write):
     write(WAVE)
     with pytest.raises(BadInput, match=r"'mine' is not the one that was planned \(hash .*\), but another \(hash "):
         Characters().model(spec)
+
+
+def test_the_gated_width_of_a_study_reaches_the_network():
+    """Doubled has more parameters than matched."""
+    arms = [arms_of(Params(activations=("swiglu",), gated_width=width))[0] for width in ("matched", "doubled")]
+    matched, doubled = map(count_parameters, [Characters().model(arm.trials[0]) for arm in arms])
+    assert matched < doubled
 
 
 def test_a_renamed_text_is_the_same_text(toy, write, monkeypatch):
