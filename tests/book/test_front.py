@@ -24,6 +24,15 @@ def test_every_statement_that_is_checked_stands_on_both_pages():
     assert [(page, one) for page in PAGES for one in said if one not in text(page)] == []
 
 
+def test_both_pages_open_with_few_words():
+    """At most 120 before the first picture, on either page the same."""
+    heads = [text(page).partition("![")[0] for page in PAGES]
+    start = "**Train a small network"
+    first, second = (head[head.index(start) :] for head in heads)
+    assert first == second
+    assert len(first.split()) <= 120
+
+
 @pytest.mark.slow
 def test_the_records_hold_the_front_page(committed):
     """Its prose, and its figures: `python book/front.py` draws them."""
