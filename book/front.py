@@ -56,7 +56,7 @@ def remedies() -> pd.DataFrame:
     sides = ["estimate", "low", "high"]
     made = {name: actlab.jackknife(table.mean(axis=1))[sides] for name, table in taken().items()}
     largest = effects().loc[effects()["difference"].idxmin(), ["difference", "low", "high"]]
-    made["best activation, at equal loss"] = largest.rename({"difference": "estimate"})
+    made["best activation (LSTM), at equal loss"] = largest.rename({"difference": "estimate"})
     return pd.DataFrame(made).T.astype(float)
 
 
@@ -80,6 +80,13 @@ def losses() -> tuple[pd.DataFrame, pd.DataFrame]:
     tied = tests.assign(p=holm(tests["p"])).set_index(ARM)["p"].unstack().reindex_like(mean) >= 0.05
     words = behind.map("{:.2f}".format).mask(tied, "=")
     return behind, words.mask(behind == 0, "best")
+
+
+def averaging(study: str) -> pd.DataFrame:
+    """What averaging changes between the seeds of a registered study."""
+    averaged = actlab.load_pairs(study, of="average").query("decay == 0.99").assign(weights="averaged")
+    weights = pd.concat([actlab.load(study)[1].assign(weights="raw"), averaged])
+    return actlab.contrasts(weights, TV, ARM, "weights", "raw", planned=12)
 
 
 @cache
@@ -143,7 +150,7 @@ def check() -> None:
     others = share.drop(columns=["relu", "gelu"])
     within = others.min(axis=None) < 0.001 and share["relu"].min() < others.max(axis=None) < 0.9
     holds(within, "others vary")
-    holds((bit.groupby(ARM).size() == 1).all(), "one pair for each network")
+    holds((bit.groupby(ARM).size() == 1).all(), "one pair for each network, at tuned rates")
     near = corner()
     holds(
         near.loc[0, "mean"] / near.loc[0.3, "mean"] > 5000,
@@ -155,15 +162,17 @@ def check() -> None:
     holds(runs["activation"].nunique() == 6, "six activations, ten seeds")
     sizes = (runs["parameters"] / 1e6).round(1)
     holds((sizes.min(), sizes.max()) == (0.3, 0.4), "Networks of 0.3 to 0.4 million parameters")
-    averaged = actlab.load_pairs("remedies", of="average").query("decay == 0.99").assign(weights="averaged")
-    weights = pd.concat([actlab.load("remedies")[1].assign(weights="raw"), averaged])
-    less = actlab.contrasts(weights, TV, ARM, "weights", "raw", planned=12)
+    less, falling = map(averaging, ("remedies", "remedies-cooldown"))
     agrees = (less["p_holm"] < 0.05).all() and (less["difference"] < 0).all() and less["model"].nunique() == 2
     holds(agrees, "agrees in the two architectures of six that are recorded so far")
+    there = [*falling["model"]] == [*less["model"]] and (falling["difference"].round(2) == -0.01).all()
+    holds(there, "where the rate falls to 0, it takes off 1 point there")
     holds(actlab.load("corner")[0]["model"].nunique() == 1, "The first figure rests on one architecture")
     rungs = ladder()
     smooth = rungs.loc["one ULP", ["gelu", "smelu_1"]]
     holds(rungs.loc["one ULP", "relu"] > 5000 * smooth.max(), "thousands of times above smooth activations")
+    tenth = rungs.loc["one ULP", "relu"] / rungs.loc["another seed", "relu"]
+    holds(0.05 < tenth < 0.15, "one ULP does a tenth of what a seed does under ReLU")
     seeds = rungs.loc["another seed", ["relu", *smooth.index]]
     holds(seeds.max() < 1.1 * seeds.min(), "after another seed they meet")
     best = losses()[0].idxmin(axis=1)
