@@ -64,7 +64,7 @@ def read(records: Iterable[Record]) -> Factorial:
     """
     own = [r for r in records if r.get("kind") == "ablation" and r["rate_factor"] == 1.0]
     trials = of_records(own)[0].reindex(columns=list(COLUMNS))
-    facts = {r["arm"]: r["provenance"]["data"] | r["config"]["model_size"] | _flat(r) for r in own}
+    facts = {r["arm"]: _facts(r) for r in own}
     about = pd.DataFrame.from_dict(facts, orient="index")
     trials = trials.join(about[about.columns.difference(COLUMNS)], on="record") if own else trials
     differ = [f"{n}={' | '.join(map(str, trials[n].unique()))}" for n in SETTING if own and trials[n].nunique() > 1]
@@ -73,9 +73,15 @@ def read(records: Iterable[Record]) -> Factorial:
     return Factorial(trials.eval(DERIVED) if own else trials, own)
 
 
-def _flat(record: Record) -> dict[str, Any]:
-    """An arm's optimizer settings; several values as one text."""
-    own = record["config"]["optimizer_settings"]
+def _facts(record: Record) -> dict[str, Any]:
+    """Of an arm: its data, model size and optimizer settings; several values as one text."""
+    config = record["config"]
+    parts = record["provenance"].get("data"), config.get("model_size"), config.get("optimizer_settings")
+    own = {name: value for part in parts if isinstance(part, dict) for name, value in part.items()}
+    if lost := [
+        name for name in ("vocab_size", "block_size", "n_layer", "n_embd") if not isinstance(own.get(name), int)
+    ]:
+        raise BadInput(f"the record of {record['arm']} does not say its {', '.join(lost)}")
     return {name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in own.items()}
 
 

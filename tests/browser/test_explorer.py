@@ -76,7 +76,7 @@ def test_a_cell_that_a_spreadsheet_would_execute_is_inert(visit):
     [
         ("study=sources&view=loss&level=40&model=convlm", "ArrowRight", "level=50", "At 2.397"),
         ("study=sources&view=drift", "Home", "step=0", "at 0."),
-        ("study=corner&view=bend", "Home", "bend=0", "relu 0.08"),
+        ("study=corner&view=bend&model=convlm", "Home", "bend=0", "relu 0.08"),
     ],
 )
 def test_a_slider_changes_picture_words_and_address(visit, state, key, asked, words):

@@ -60,7 +60,7 @@ def leave(place, report):
 def leave_always(task, report):
     if task == "bad":
         os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(0.5)
+    time.sleep(0.02)
     return os.getpid()
 
 

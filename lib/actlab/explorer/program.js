@@ -96,7 +96,7 @@ function render({ model, el }) {
 
   /** Hover and keyboard: a mark's numbers below the picture; the arrow keys go from mark to mark. */
   const tell = ({ target }) => (tip.textContent = target.closest(".arm")?.getAttribute("aria-label") ?? "");
-  main.onmouseover = tell;
+  main.addEventListener("mouseover", tell);
   main.addEventListener("focusin", tell);
   main.onkeydown = (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key], marks = [...main.querySelectorAll(".arm")];
