@@ -17,6 +17,8 @@ def save(name, measured):
 
 def main(names):
     """Measure and record."""
+    if unknown := {*names} - {*MEASUREMENTS}:
+        sys.exit(f"{__doc__}\n{', '.join(sorted(unknown))}: expected some of {', '.join(MEASUREMENTS)}")
     print(f"load of the machine: {os.getloadavg()[0]:.1f} (timings are worth something below 0.3)")
     for name in names or MEASUREMENTS:
         since = time.perf_counter()

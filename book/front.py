@@ -78,8 +78,8 @@ def losses() -> tuple[pd.DataFrame, pd.DataFrame]:
         for model, rows in runs.groupby("model")
     )
     tied = tests.assign(p=holm(tests["p"])).set_index(ARM)["p"].unstack().reindex_like(mean) >= 0.05
-    words = behind.map("{:.2f}".format).mask(tied, "=")
-    return behind, words.mask(behind == 0, "best")
+    cells = behind.map("{:.2f}".format).mask(tied, "=")
+    return behind, cells.mask(behind == 0, "best")
 
 
 def averaging(study: str) -> pd.DataFrame:
@@ -184,15 +184,15 @@ def figures() -> dict[str, Figure]:
     near = corner()
     with styled():
         figure, (axes,) = canvas(1, 1, 4.3, 3.0)
-        for (model, part), level, above in zip(near.groupby("model"), ("gelu", "smelu_1"), (6, -12), strict=True):
-            colour, mark, _ = look(level)
+        colour, mark, _ = look("smelu_1")
+        for (model, part), dashes, above in zip(near.groupby("model"), ("--", "-"), (6, -12), strict=True):
             part = part.droplevel("model")
             at = range(len(part))
             axes.fill_between(at, part["min"], part["max"], color=colour, alpha=0.15, linewidth=0)
-            axes.plot(at, part["mean"], marker=mark, color=colour)
+            axes.plot(at, part["mean"], marker=mark, color=colour, linestyle=dashes)
             end = (at[-1], part["mean"].iloc[-1])
             axes.annotate(model, end, xytext=(0, above), textcoords="offset points", ha="right", color=colour)
-        axes.plot(at, near["seeds"].groupby("beta").mean(), color="grey", linestyle="--")
+        axes.plot(at, near["seeds"].groupby("beta").mean(), color="grey", linestyle=":")
         axes.annotate("another seed", (at[-1], 0.2), xytext=(0, 4), textcoords="offset points", ha="right")
         axes.set_yscale("log")
         axes.set_xticks(at, ["0 (ReLU)", *map("{:g}".format, part.index[1:])], rotation=45)

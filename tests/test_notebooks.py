@@ -52,6 +52,7 @@ def faults(path):
     code, prose = cells_of(path), [source for _, source in cells_of(path, "markdown")]
     title = prose[0].partition("\n")[0]
     found = [f"a title that is not typed: {title}"] if "{{" in title or not title.startswith("# ") else []
+    found += ["outputs are saved in it"] if '"output_type"' in path.read_text(encoding="utf-8") else []
     for tags, source in code:
         first = source.partition("\n")[0]
         tree = python(source)
@@ -67,7 +68,7 @@ def faults(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_analysis_with_typed_and_held_prose(path):
-    """No removed cell, no long one, no def, visible parameters, a typed title, no number without its check."""
+    """No removed cell, no long one, no def, no output, visible parameters, a typed title, no loose number."""
     found = faults(path)
     assert not found, "\n".join(found)
 

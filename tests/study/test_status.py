@@ -4,6 +4,7 @@ missing; the time that is left is within a factor of two."""
 import time
 from unittest.mock import Mock
 
+import pandas as pd
 import pytest
 import tiny
 
@@ -42,6 +43,16 @@ def test_a_shared_trial_counts_once(toy):
     """The noise floor's plain trial is that of the arm."""
     found = status.of(toy.replace(noise_floor=True))
     assert (counted(found), found["trials"].tolist()) == ({"trials": 10, "missing": 10}, [3, 3, 2, 2])
+
+
+def test_a_busy_machine_gains_less_by_workers():
+    """Two workers halve the time where each has a core, and not where all share one."""
+    found = pd.DataFrame(
+        [dict.fromkeys(status.STATES, 0) | {"trials": 2, "missing": 2, "diverged": 0, "seconds": 40.0}]
+    )
+    for share, seconds in ((1.0, 25), (0.0, 45)):
+        found.attrs["share"] = share
+        assert f"about {seconds} s left on 2 workers" in status.in_words(found, 2, start=5.0)
 
 
 KINDS = {

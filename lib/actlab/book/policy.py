@@ -22,6 +22,8 @@ MARK = re.compile(r"<!-- policy, without: ([^>]*) -->")
 OURS = "'self' file:"
 BUTTONS = ' onclick="window.print()" onclick="toggleFullScreen()"'
 """The theme's, of any page: the search reads pages that have them, under the policy of its own."""
+TOGGLE = '<summary{}><span class="toctree-toggle"'
+"""The theme's, beside a page with pages below it: it names nothing that a screen reader could say."""
 POLICY = {
     "default-src": OURS,
     "script-src": f"{OURS} 'unsafe-hashes' {{}}",
@@ -61,7 +63,8 @@ def finish(folder: Path) -> None:
             allowed = hashes(page, set()) - {*found[1].split()} | hashes(BUTTONS, set())
             policy = "; ".join(map(" ".join, POLICY.items())).format(" ".join(sorted(allowed)))
             meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-            write_text(path, page.replace(found[0], meta, 1))
+            named = page.replace(TOGGLE.format(""), TOGGLE.format(' aria-label="Its pages"'))
+            write_text(path, named.replace(found[0], meta, 1))
 
 
 def add(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:

@@ -47,8 +47,9 @@ def of(params: StudyParams) -> pd.DataFrame:
     """One row an arm: ``arm``, its ``trials``, how many are in each state (``ended``: in the cache, their arm has no
     record yet; ``failed``: to be tried again), how many ``diverged``, and the ``seconds`` left on one worker; NaN where
     they cannot be told here. A trial of several arms counts for the first. Without its data a trial counts as missing
-    where no record holds it; a record counts by its name.
+    where no record holds it; a record counts by its name. ``attrs["share"]``: of a core that this process had.
     """
+    begun = time.process_time(), time.perf_counter()
     kind, seen, paces, rows = kind_of(params), set[Any](), dict[str, Pace](), list[dict[str, Any]]()
     arms = kind.plan(params)
     tasks = kind.tasks(params, arms)
@@ -71,7 +72,9 @@ def of(params: StudyParams) -> pd.DataFrame:
         found["missing"] -= found["failed"]
         counts = {state: found[state] for state in (*STATES, "diverged")}
         rows.append({"arm": arm.id, "trials": own.total(), **counts, "seconds": seconds})
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    table.attrs["share"] = (time.process_time() - begun[0]) / (time.perf_counter() - begun[1])
+    return table
 
 
 def _state(task: Any) -> tuple[str, Any]:
@@ -152,7 +155,8 @@ def _pace_of_program(task: Program) -> Pace:
 
 
 def in_words(found: pd.DataFrame, workers: int, start: float = 0.0) -> str:
-    """The sums in one sentence; ``start``: seconds that a run needs before it trains."""
+    """The sums in one sentence; ``start``: seconds that a run needs before it trains. On a busy machine, where this
+    process had a share of a core only, another worker is taken to bring as much more as that share."""
     sums = found.sum(numeric_only=True).astype(int)
     told, left, time = [f"{sums[state]} {state}" for state in STATES], sum(sums[list(LEFT)]), ""
     if sums["diverged"]:
@@ -160,6 +164,7 @@ def in_words(found: pd.DataFrame, workers: int, start: float = 0.0) -> str:
     if left and found["seconds"].isna().any():
         time = "; how long it takes cannot be told here, without its data, device or parts"
     elif left:
-        seconds, plural = start + found["seconds"].sum() / min(workers, left), "s" * (workers > 1)
+        at_once = 1 + (min(workers, left) - 1) * min(1.0, found.attrs["share"])
+        seconds, plural = start + found["seconds"].sum() / at_once, "s" * (workers > 1)
         time = f"; about {in_time(seconds)} left on {workers} worker{plural}"
     return f"{sums['trials']} trials of {len(found)} arms: {', '.join(told)}{time}"
