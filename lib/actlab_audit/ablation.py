@@ -78,9 +78,8 @@ def _facts(record: Record) -> dict[str, Any]:
     config = record["config"]
     parts = record["provenance"].get("data"), config.get("model_size"), config.get("optimizer_settings")
     own = {name: value for part in parts if isinstance(part, dict) for name, value in part.items()}
-    if lost := [
-        name for name in ("vocab_size", "block_size", "n_layer", "n_embd") if not isinstance(own.get(name), int)
-    ]:
+    sizes = ("vocab_size", "block_size", "n_layer", "n_embd")
+    if lost := [name for name in sizes if not isinstance(own.get(name), int)]:
         raise BadInput(f"the record of {record['arm']} does not say its {', '.join(lost)}")
     return {name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in own.items()}
 

@@ -116,7 +116,8 @@ def load(study: str, models: Sequence[str] = (), activations: Sequence[str] = ()
     levels = settings.in_order(_main(trials)["arm"])
     if not levels:
         raise BadInput(f"results/{study} has perturbed trials alone")
-    check_name("reference", reference, ["", *levels], f"results/{study}")
+    if reference:
+        check_name("reference", reference, levels, f"results/{study}")
     reference = next(name for name in (reference, "relu", "gelu", *levels) if name in levels)
     return Report(study, records, trials, pairs, reference)
 
