@@ -1,4 +1,4 @@
-"""The house's own rules: no machine's paths, one list of dependencies."""
+"""The house's own rules: no machine's paths, no large file, one list of dependencies."""
 
 import re
 import tomllib
@@ -17,6 +17,12 @@ def test_no_path_of_a_machine():
     if not paths.git("grep", "-l", "def test_no_path_of_a_machine"):
         pytest.skip("no git history here")
     assert paths.git("grep", "-nIE", MACHINE) is None
+
+
+def test_no_committed_file_is_large():
+    """Weights and records are the largest; a wheel or a build's output that slipped in is refused."""
+    listed = paths.git("ls-tree", "-rl", "HEAD") or pytest.skip("no git history here")
+    assert max(int(line.split()[3]) for line in listed.splitlines()) < 2 << 20
 
 
 def bare(requirement):
