@@ -285,7 +285,7 @@ holds(
 # --- 3. What makes two trainings agree -----------------------------------------------------------------------------
 took = front["remedies"]()
 holds(rounded(took.loc["averaged weights"]) == [-0.064, -0.066, -0.063], "by 0.064 [0.063, 0.066]")
-holds(rounded(took.loc["two half-trained networks"]) == [-0.052, -0.055, -0.049], "by 0.052 [0.049, 0.055]")
+holds(rounded(took.loc["mean of two, half the steps each"]) == [-0.052, -0.055, -0.049], "by 0.052 [0.049, 0.055]")
 of_relu = [table[table["activation"] == "relu"] for table in courses]
 slow, of_slow = (table[table["activation"] == "relu"] for table in actlab.load("answer-decay"))
 constant = runs.set_index([*arm, "trial"])["val_loss"].rename("single_loss")
@@ -303,7 +303,10 @@ holds(
     and [*halved] == ["nanotransformer", "tinylstm"],
     "a falling rate takes off 0.055, half the rate 0.009, in two architectures each",
 )
-kinds = {"averaged weights": ("average", "decay == 0.99"), "two half-trained networks": ("equal_compute", "size == 2")}
+kinds = {
+    "averaged weights": ("average", "decay == 0.99"),
+    "mean of two, half the steps each": ("equal_compute", "size == 2"),
+}
 changed = {}
 for name, (kind, level) in kinds.items():
     two = [load("answer", of=kind).query(level) for load in (actlab.load_pairs, actlab.load_losses)]
@@ -329,7 +332,7 @@ largest = {
     model: (rows := wide.xs(model, axis=1, level="model")).sub(rows["relu"], axis=0).abs().max(axis=1)
     for model in bound.index
 }
-beyond = -changed["two half-trained networks"] - pd.DataFrame(largest)
+beyond = -changed["mean of two, half the steps each"] - pd.DataFrame(largest)
 holds(
     beyond.notna().all(axis=None) and (beyond.loc[""] > 0).all() and actlab.jackknife(beyond.mean(axis=1))["low"] > 0,
     "An ensemble of two does more than the activation: supported",
