@@ -13,6 +13,7 @@ from re import split, sub
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from actlab.figures.style import looks
 from actlab.files import read_yaml
@@ -25,7 +26,7 @@ from actlab.records.store import Record
 from actlab.statistics.equal_loss import at_level, shared_runs
 from actlab.statistics.estimate import Estimate
 from actlab.statistics.means import jackknifed
-from actlab.statistics.significance import adjusted
+from actlab.statistics.significance import holm
 
 _FILE, WORDS = (read_yaml(Path(__file__).with_name(f"{name}.yaml")) for name in ("studies", "words"))
 TITLES = {
@@ -63,13 +64,13 @@ def of_records(folders: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     names = [*(name for name in TITLES if name in folders), *sorted({*folders} - {*TITLES})]
     found = {name: _study(name, folders[name]) for name in names}
     shown = {name: study for name, study in found.items() if study}
-    presets = {words: state for words, state in reversed(_FILE["presets"]) if state["study"] in shown}
-    return dict(_plain({"studies": shown, "presets": [*reversed(presets.items())], "words": WORDS}))
+    presets = [[words, state] for words, state in _FILE["presets"] if state["study"] in shown]
+    return dict(_plain({"studies": shown, "presets": presets, "words": WORDS}))
 
 
-Pair = tuple[int, int, list[tuple[str, str]]]
-"""The places of two arms that differ in one factor alone; the families of their difference, which are (the factor, the
-level from which all others differ): of the second's level, and of the first's."""
+Pair = tuple[int, int, list[str | None]]
+"""The places of two arms that differ in one factor alone; the families of their difference, named by the factor and the
+level from which all others differ: of the second's level, and of the first's."""
 
 
 def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
@@ -127,13 +128,10 @@ def _study(name: str, records: Sequence[Record]) -> dict[str, Any]:
             for level, (colour, marker, dashes) in looks(levels[series]).items()
         },
         "views": {view: shown for view, shown in views.items() if shown},
-        "arms": [
-            arm | {"equal": {metric: [means[i] for means, _ in read] for metric, read in at_loss.items()}}
-            for i, arm in enumerate(drawn)
-        ],
+        "arms": drawn,
         "pairs": [pair[:2] for pair in pairs],
         "end": {name: _minus(pairs, [arms[i].minus(arms[j], name) for i, j, _ in pairs]) for name in names},
-        "equal": {metric: [minus for _, minus in read] for metric, read in at_loss.items()},
+        "equal": at_loss,
     }
 
 
@@ -154,22 +152,17 @@ def _pairs(places: Sequence[dict[str, str]], series: str) -> list[Pair]:
         for group in groups:
             for (m, i), (n, j) in combinations(enumerate(group), 2):
                 if every or m == 0 or n - m <= NEAR:
-                    found.append((i, j, [(factor, places[k][factor]) for k in (j, i)] if every else []))
+                    found.append((i, j, [f"{factor} {places[k][factor]}" if every else None for k in (j, i)]))
     return found
 
 
 def _minus(pairs: Sequence[Pair], found: Sequence[Estimate]) -> list[Any]:
-    """Five columns, a place a pair: first - second, half of its interval, n, and its p-value adjusted by Holm over
-    each of its two families (NaN where it has none)."""
-    p = np.full((2, len(pairs)), math.nan)
-    families: dict[tuple[str, str], dict[tuple[int, int], Estimate]] = {}
-    for k, (estimate, (_, _, of)) in enumerate(zip(found, pairs, strict=True)):
-        for side, family in enumerate(of if math.isfinite(estimate.low) else ()):
-            families.setdefault(family, {})[side, k] = estimate
-    for tested in families.values():
-        for place, (_, one) in adjusted(tested).items():
-            p[place] = one
-    return [*zip(*((e.value, (e.high - e.low) / 2, e.n) for e in found), strict=True), *p]
+    """Five columns, a place a pair: first - second, half of its interval, n, and its p-value adjusted by Holm over each
+    of its two families (NaN where it has none)."""
+    families = np.array([family for *_, both in pairs for family in both], dtype=object)
+    p = pd.Series([e.p_value() if math.isfinite(e.low) else math.nan for e in found], dtype=float).repeat(2)
+    adjusted = p.groupby(families).transform(holm).to_numpy().reshape(-1, 2)
+    return [*zip(*((e.value, (e.high - e.low) / 2, e.n) for e in found), strict=True), *adjusted.T]
 
 
 def _at_losses(
@@ -200,11 +193,10 @@ def _at(record: Record, apart: Sequence[str]) -> dict[str, str]:
 def _arm(arm: ArmResults, names: Iterable[str], again: Iterable[Record]) -> dict[str, Any]:
     """One recorded arm: estimates and, of each metric, one value a trial or, where it is one of pairs, a pair (the
     upper triangle, row by row); of its repetitions ``moved``: the same seed after a perturbation by one ULP, mean and
-    values, and ``drift``: how far the two runs are apart in training, mean over seeds; ``history``, ``along``: means of
-    what was measured in it."""
-    pairs, curve = np.triu_indices(len(arm.labels), 1), arm.curve("val_loss")
-    moved: list[Record] = []
-    drift, along = dict[str, Any](), dict[str, Any]()
+    values, and ``drift``: how far the two runs are apart in training, mean over seeds; ``along``: means of what was
+    measured in it."""
+    pairs, along = np.triu_indices(len(arm.labels), 1), {"val_loss": arm.curve("val_loss").mean()}
+    moved, drift = list[Record](), dict[str, Any]()
     for other in again:
         if found := changed(other, "nudge"):
             moved += found.values()
@@ -212,11 +204,8 @@ def _arm(arm: ArmResults, names: Iterable[str], again: Iterable[Record]) -> dict
             one, two = (course.reindex([f"{seed}{variant}" for seed in found]).to_numpy() for variant in ("", "-nudge"))
             drift = {"iteration": [*course], "val_loss": np.abs(two - one).mean(axis=0)}
     if arm.record.get("trajectory"):
-        curves = {name: arm.curves(name) for name in THROUGH}
-        runs = shared_runs(curves.values())
-        along = {"iteration": [*arm.snapshots]}
-        for name, one in curves.items():
-            along["val_loss"], along[name] = one.means(runs)
+        for name in THROUGH:
+            along[name] = pd.DataFrame(arm.curves(name).pairs[:, *pairs], [*arm.snapshots]).mean(axis=1)
     return {
         "labels": arm.labels,
         "singles": {name: arm.values(name) if of_trials(name) else arm.matrix(name)[pairs] for name in names},
@@ -225,14 +214,13 @@ def _arm(arm: ArmResults, names: Iterable[str], again: Iterable[Record]) -> dict
         "moved": {name: _moved([pair[name] for pair in moved]) for name in PAIR_METRICS if moved},
         "corner": corner(str(arm.record["activation"])) if moved else None,
         "drift": drift,
-        "history": {"iteration": [*curve], "val_loss": curve.mean().to_numpy()} if curve.size else {},
-        "along": along,
+        "along": pd.DataFrame(along).rename_axis("iteration").reset_index().to_dict("list"),
     }
 
 
 def _moved(values: list[float]) -> list[Any]:
     """[an estimate without an interval, the values if there are several]."""
-    return [(np.mean(values), math.nan, math.nan, len(values)), values[: len(values) if len(values) > 1 else 0]]
+    return [(np.mean(values), math.nan, math.nan, len(values)), values if len(values) > 1 else []]
 
 
 def corner(activation: str) -> float | None:

@@ -34,12 +34,10 @@ function table([header, ...rows], caption) {
 
 /** RFC 4180; what a spreadsheet would take for a formula gets an apostrophe (actlab.files.in_csv). */
 function download(name, lines) {
-  const inert = (value) => (/^[=+\-@\t\r]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : value);
+  const inert = (value) => (/^[=+\-@\t\r]/.test(value) && isNaN(value) ? `'${value}` : value);
   const field = (value) => (typeof value === "string" ? `"${inert(value).replaceAll('"', '""')}"` : value);
-  const text = lines.map((cells) => `${cells.map(field).join()}\r\n`);
-  const href = URL.createObjectURL(new Blob(text, { type: "text/csv" }));
-  html("a", { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 1000);
+  const text = lines.map((cells) => `${cells.map(field).join()}\r\n`).join("");
+  html("a", { href: "data:text/csv;charset=utf-8," + encodeURIComponent(text), download: name }).click();
 }
 
 const straight = (x1, y1, x2, y2, more) => svg("line", { x1, y1, x2, y2, ...more });
@@ -79,26 +77,28 @@ function chart({ study, width, height = 330, x, y, points, line, until, more }) 
   const px = across.to, py = (value) => Math.min(up.to(value), bottom); // an exact 0 on a logarithmic axis
   const says = `${y.label} against ${x.label}; the numbers are in the table`;
   const node = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": says });
-  const write = (text, transform, anchor) => node.append(svg("text", { transform, "text-anchor": anchor }, text));
+  const write = (text, x, y, anchor, turned = 0) =>
+    node.append(svg("text", { transform: `translate(${x},${y}) rotate(${turned})`, "text-anchor": anchor }, text));
   for (const [value, text] of up.ticks) {
     node.append(straight(left, py(value), right, py(value), { class: value ? "grid" : "axis" }));
-    write(text, `translate(${left - 6},${py(value) + 4})`, "end");
+    write(text, left - 6, py(value) + 4, "end");
   }
   node.append(straight(left, bottom, right, bottom, { class: "axis" }));
   for (const [value, text] of across.ticks)
-    write(text, `translate(${px(value) + (tilt ? 4 : 0)},${bottom + 15})${tilt ? " rotate(-38)" : ""}`, tilt ? "end" : "middle");
-  write(x.label, `translate(${(left + right) / 2},${height - 6})`, "middle");
-  write(y.label, "translate(4,13)", "start");
+    if (tilt) write(text, px(value) + 4, bottom + 15, "end", -38);
+    else write(text, px(value), bottom + 15, "middle");
+  write(x.label, (left + right) / 2, height - 6, "middle");
+  write(y.label, 4, 13, "start");
   if (more) node.append(more({ px, py, top, bottom }));
 
   for (const [arm, all] of Map.groupBy(points, (one) => one.arm)) {
     const style = study.styles[arm.at[study.series]], drawn = all.slice(0, until), stroke = style.colour;
-    if (line) node.append(path(style, drawn.map((one, i) => `${i ? "L" : "M"}${px(one.x)},${py(one.found[0])}`).join("")));
-    for (const { x: place, found: [value, low, high], ends, singles = [], hollow, words } of drawn) {
+    if (line) node.append(path(style, `M${drawn.map((one) => [px(one.x), py(one.found[0])]).join("L")}`));
+    for (const { x: place, found: [value, low, high], ends = [], singles = [], hollow, words } of drawn) {
       const group = svg("g", { class: "arm", role: "img", tabindex: -1, "aria-label": words }), middle = px(place);
       for (const one of singles.filter(known)) group.append(svg("circle", { class: "single", cx: middle + 6, cy: py(one), r: 1.8, fill: stroke }));
       if (known(low)) group.append(straight(middle, py(low), middle, py(high), { stroke }));
-      if (known(ends?.[0])) group.append(straight(px(ends[0]), py(value), px(ends[1]), py(value), { stroke }));
+      if (known(ends[0])) group.append(straight(px(ends[0]), py(value), px(ends[1]), py(value), { stroke }));
       if (known(value)) group.append(svg("circle", { cx: middle, cy: py(value), r: 9, fill: "transparent" }), shape(style, middle, py(value), hollow));
       node.append(group);
     }

@@ -24,11 +24,11 @@ function choose({ studies }, wanted) {
   pick("minus", ["none", ...all], all.length > 1 ? study.reference : "none");
   pick("x", ["iteration", ...Object.keys(study.metrics)], "val_loss");
   pick("along", others);
-  pick("level", Object.keys(study.equal[choice.metric] ?? {}).map((i) => 10 * i));
+  pick("level", (study.equal[choice.metric] ?? []).map((_, i) => 10 * i));
   const place = keys.indexOf(pick("a", keys, reference.key));
   pick("b", pairs.filter((pair) => pair.includes(place)).map(([i, j]) => keys[i === place ? j : i]));
-  const asked = [wanted[series] ?? all].flat(), found = all.filter((level) => asked.includes(level));
-  choice[series] = found.length || asked.every((level) => !level) ? found : all;
+  const asked = wanted[series]?.split(","), found = all.filter((level) => asked?.includes(level));
+  choice[series] = found.length || asked?.join() === "" ? found : all;
   const steps = arms.flatMap((arm) => arm.drift.iteration ?? []);
   pick("step", [...new Set(steps)], Math.max(...steps));
   pick("bend", inside(study, choice).map((arm) => arm.corner).filter(known).sort((a, b) => a - b), 0.3);
@@ -37,11 +37,7 @@ function choose({ studies }, wanted) {
 
 /** The published page's place of anywidget's model: its address holds the choice. */
 const addressed = (catalogue) => ({
-  get(name) {
-    if (name === "catalogue") return catalogue;
-    const parts = [...new URLSearchParams(location.hash.slice(1))];
-    return Object.fromEntries(parts.map(([key, value]) => [key, value.includes(",") ? value.split(",") : value]));
-  },
+  get: (name) => (name === "catalogue" ? catalogue : Object.fromEntries(new URLSearchParams(location.hash.slice(1)))),
   set(_, choice) {
     history.pushState(history.state, "", `#${new URLSearchParams(choice)}`.replaceAll("%2C", ",").replaceAll("%2F", "/"));
     this.follow();

@@ -29,6 +29,7 @@ from actlab.study.trial import run_trial, trained_model
 SEEN = {" ": "␣", "\n": "⏎\n"}
 EVERY = 2.0
 """Seconds between two pictures of a run that is being trained."""
+BOX = '<div style="flex:1 1 20em"><b>{}</b><pre style="white-space:pre-wrap">{}</pre></div>'
 MARK = '<mark style="background:#E69F00;color:#000">{}</mark>'
 
 
@@ -52,9 +53,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def spec(self, seed: int) -> TrialSpec:
         """The chosen trial."""
         model, activation = self.model.value, self.activation.value
-        return arm(
-            self.params.replace(model=[model], activations=[activation], seed=seed, trials=1), model, activation
-        ).trials[0]
+        return arm(self.params.replace(seed=seed, trials=1), model, activation).trials[0]
 
 
 class Laboratory(Panel):
@@ -109,7 +108,6 @@ class TrainOne(Panel):
     it."""
 
     def __init__(self, params: Params) -> None:
-        self.result = dict[str, Any]()
         self.seed = widgets.BoundedIntText(value=params.seed, min=0, max=LIMITS["seed"], description="seed")
         self.start = widgets.Button(description="Train one now", button_style="primary")
         self.stop = widgets.Button(description="Stop", disabled=True)
@@ -117,7 +115,6 @@ class TrainOne(Panel):
         self.words, self.picture = widgets.HTML(), widgets.HTML()
         self.runs: dict[tuple[str, str], list[tuple[int, float]]] = {}
         self._asked = threading.Event()
-        self.thread: threading.Thread | None = None
         controls = [self.seed, self.start, self.stop, self.bar]
         super().__init__(params, "gelu", controls, [self.words, self.picture])
         self.start.on_click(lambda _: self.train())
@@ -150,11 +147,11 @@ class TrainOne(Panel):
                 )
 
         try:
-            self.result = run_trial(spec, watch)
-            ended = self.result.get("traceback", "").strip().rpartition("\n")[2]
-            if "final" in self.result:
-                ended = f"validation loss {self.result['final']['val_loss']:.3f} nats"
-            self.words.value = escaped(f"{label}: {self.result['status']}, {ended}")
+            result = run_trial(spec, watch)
+            ended = result.get("traceback", "").strip().rpartition("\n")[2]
+            if "final" in result:
+                ended = f"validation loss {result['final']['val_loss']:.3f} nats"
+            self.words.value = escaped(f"{label}: {result['status']}, {ended}")
             self.bar.value = spec.recipe.iterations
         except ActlabError as error:
             self.words.value = escaped(error)
@@ -214,12 +211,9 @@ def side_by_side(texts: list[str], names: list[str]) -> str:
     """Two texts of one length as HTML, the places where they differ marked, also blanks; the share of such places
     stands above."""
     differ = [a != b for a, b in zip(*texts, strict=True)]
-    boxes = []
+    boxes = ""
     for name, text in zip(names, texts, strict=True):
-        marked = "".join(
-            MARK.format(SEEN.get(c, escaped(c))) if d else escaped(c) for c, d in zip(text, differ, strict=True)
-        )
-        box = f'<pre style="white-space:pre-wrap">{marked}</pre>'
-        boxes.append(f'<div style="flex:1 1 20em"><b>{escaped(name)}</b>{box}</div>')
+        marked = [MARK.format(SEEN.get(c, escaped(c))) if d else escaped(c) for c, d in zip(text, differ, strict=True)]
+        boxes += BOX.format(escaped(name), "".join(marked))
     share = f"<p>They differ at {sum(differ) / max(len(differ), 1):.1%} of {len(differ)} places.</p>"
-    return f'{share}<div style="display:flex;gap:2em;flex-wrap:wrap">{"".join(boxes)}</div>'
+    return f'{share}<div style="display:flex;gap:2em;flex-wrap:wrap">{boxes}</div>'

@@ -8,6 +8,8 @@ function render({ model, el }) {
   let wanted, choice, options, lines, drawn;
   const button = (text, onclick) => html("button", { type: "button", onclick }, text);
   const menus = html("form", { className: "menus", ariaLabel: "What to show", onsubmit: (event) => event.preventDefault() });
+  menus.onchange = ({ target }) => change(asked(target));
+  menus.oninput = ({ target }) => target.type === "range" && drawPicture(([choice, options] = choose(catalogue, asked(target))));
   const said = html("p", { className: "status", role: "status" }), main = html("figure", { className: "main" });
   const caption = html("figcaption", {}), tip = html("p", { className: "tip" }), python = html("pre", { tabIndex: 0 });
   const numbers = html("div", { className: "numbers", tabIndex: 0, role: "region", ariaLabel: "The numbers as a table" });
@@ -41,24 +43,24 @@ function render({ model, el }) {
   model.on("change:choice", follow);
 
   /** Another study begins anew, but for the metric: half of its levels ticked would look like all of them. */
+  function asked({ name, type }) {
+    const common = name === "study" ? { metric: choice.metric } : wanted, value = new FormData(menus).getAll(name).join();
+    return { ...common, [name]: type === "range" ? options[name][value] : value };
+  }
   function menu(name, { factors, names }) {
     const about = (level) => (name === "study" ? studies[level] : { title: (name in factors ? level : names[level]) ?? level.replaceAll("/", ", ") });
     const parts = [...Map.groupBy(options[name], (level) => about(level).group)].flatMap(([label, levels]) => {
       const made = levels.map((level) => new Option(about(level).title, level));
       return label ? html("optgroup", { label }, ...made) : made;
     });
-    const common = name === "study" ? { metric: choice.metric } : wanted;
-    return html("select", { name, value: choice[name], onchange: ({ target }) => change({ ...common, [name]: target.value }) }, ...parts);
+    return html("select", { name, value: choice[name] }, ...parts);
   }
   function slider(name) {
-    const all = options[name], asked = ({ target }) => ({ ...wanted, [name]: all[target.value] });
-    const oninput = (event) => drawPicture(([choice, options] = choose(catalogue, asked(event)))), onchange = (event) => change(asked(event));
-    return html("input", { type: "range", name, max: all.length - 1, value: all.indexOf(choice[name]), oninput, onchange });
+    return html("input", { type: "range", name, max: options[name].length - 1, value: options[name].indexOf(choice[name]) });
   }
   function boxes({ series: name, factors, styles, names }) {
-    const onchange = () => change({ ...wanted, [name]: new FormData(menus).getAll(name) });
     const made = factors[name].map((value) => {
-      const box = html("input", { type: "checkbox", name, value, checked: choice[name].includes(value), onchange }), style = styles[value];
+      const box = html("input", { type: "checkbox", name, value, checked: choice[name].includes(value) }), style = styles[value];
       const sample = svg("svg", { width: 34, height: 12, "aria-hidden": "true" }, path(style, "M0,6H34"), shape(style, 17, 6));
       return html("label", { className: "box" }, box, sample, `${value} ${style.about}`);
     });
@@ -67,11 +69,12 @@ function render({ model, el }) {
 
   function draw() {
     const study = studies[choice.study], place = [...menus.elements].indexOf(document.activeElement), names = ["study", "view", ...words.menus[choice.view]];
-    const parts = names.flatMap((name) => (name === "cell" ? study.others.filter((one) => !(names.includes("along") && one === choice.along)) : name));
+    const parts = names.flatMap((name) => (name === "cell" ? study.others : name)).filter((name) => name !== choice.along || !names.includes("along"));
     menus.replaceChildren(...parts.map((name) => {
       if (name === "series") return boxes(study);
+      if (options[name].length < 2 && name !== "study") return "";
       const made = (["level", "step", "bend"].includes(name) ? slider : menu)(name, study);
-      return options[name].length > 1 || name === "study" ? html("label", { className: "menu" }, words.labels[name] ?? study.names[name] ?? name, made) : "";
+      return html("label", { className: "menu" }, words.labels[name] ?? study.names[name] ?? name, made);
     }));
     menus.elements[place]?.focus();
     drawPicture();

@@ -3,9 +3,8 @@
 
 /** An arm minus another of those that differ from it in one factor: [value, low, high, n, Holm's p]. */
 function difference({ arms, pairs }, columns, arm, other) {
-  const [i, j] = [arm, other].map((one) => arms.indexOf(one));
-  const place = pairs.findIndex((pair) => pair.includes(i) && pair.includes(j)), turned = pairs[place]?.[0] !== i;
-  const [value, half, n, ...p] = columns.map((column) => column[place] ?? NaN), middle = turned ? -value : value;
+  const i = arms.indexOf(arm), j = arms.indexOf(other), place = pairs.findIndex((pair) => pair.includes(i) && pair.includes(j));
+  const [value, half, n, ...p] = columns.map((column) => column[place] ?? NaN), turned = pairs[place]?.[0] !== i, middle = turned ? -value : value;
   return [middle, ...[-half, half].map((reach) => Number((middle + reach).toPrecision(6))), n, p[Number(turned)]];
 }
 
@@ -59,9 +58,9 @@ function columns({ study: { series, factors, names: labels }, free }, points, y)
   return { x: { label: labels[factor], names }, y, points: placed };
 }
 
-/** The points of two columns of an arm's training. */
+/** The points of two columns of an arm's training, where both were measured. */
 function course(c, arm, y, x, { [x]: xs = [], [y]: ys = [] }) {
-  return valued(xs.map((place, i) => point(c, arm, [ys[i]], { x: place })));
+  return valued(xs.map((place, i) => point(c, arm, [known(place) && ys[i]], { x: place })));
 }
 
 const PICTURES = {
@@ -70,8 +69,8 @@ const PICTURES = {
     return { charts: [columns(c, points, c.y)], said: summary(c, points) };
   },
   loss(c) {
-    const { study, metric, words, choice } = c, i = choice.level / 10, read = (arm) => arm.equal[metric][i].slice(0, 4);
-    const points = compared(c, read, study.equal[metric][i]), followed = select(study, choice), level = followed.map((arm) => arm.equal[metric][i][4]).find(known);
+    const { study, metric, words, choice } = c, [means, minus] = study.equal[metric][choice.level / 10], mean = (arm) => means[study.arms.indexOf(arm)];
+    const points = compared(c, (arm) => mean(arm).slice(0, 4), minus), followed = select(study, choice), level = followed.map((arm) => mean(arm)[4]).find(known);
     const dotted = ({ px, top, bottom }) => straight(px(level), top, px(level), bottom, { class: "level" });
     const paths = followed.flatMap((arm) => course(c, arm, metric, "val_loss", arm.along)), x = { label: words.axes.loss, backwards: true };
     return {
@@ -82,9 +81,10 @@ const PICTURES = {
   through(c) {
     const { study, metric, arms, label: shown, choice: { x } } = c, label = study.names[x] ?? x;
     const points = arms.flatMap((arm) => {
-      if (x === "iteration") return course(c, arm, metric, x, arm.history[metric] ? arm.history : arm.along);
+      const before = course(c, arm, metric, x, arm.along);
+      if (x === "iteration") return before;
       const [place, low, high] = arm.end[x];
-      return [...course(c, arm, metric, x, arm.along).slice(0, -1), point(c, arm, arm.end[metric], { x: place, ends: [low, high] })];
+      return [...before.slice(0, -1), point(c, arm, arm.end[metric], { x: place, ends: [low, high] })];
     });
     const said = fill(c.words.said.through, { brief: c.brief, x: short(label), count: arms.length });
     return { charts: [{ x: { label, backwards: x === "val_loss" }, y: { label: shown }, points, line: true }], said };
@@ -102,18 +102,19 @@ const PICTURES = {
     return { charts: [chart], said: fill(words.said.drift, { rest: summary(c, points.filter(({ x }) => String(x) === step)) }) };
   },
   bend(c) {
-    const { study, words, choice, options } = c, { bend } = choice, arms = inside(study, choice), x = { label: words.axes.bend, names: options.bend };
-    const dots = (label, log, read) => ({ x, y: { label, log }, points: options.bend.map((beta, place) => {
-      const arm = arms.find(({ corner }) => String(corner) === beta), [found, singles] = read(arm);
-      return { ...point(c, arm, found, { hollow: beta !== bend, singles }), x: place };
+    const { study, words, choice, options } = c, { bend } = choice, x = { label: words.axes.bend, names: options.bend };
+    const arms = options.bend.map((beta) => inside(study, choice).find(({ corner }) => String(corner) === beta));
+    const dots = (label, log, read) => ({ x, y: { label, log }, points: arms.map((arm, place) => {
+      const [found, singles] = read(arm);
+      return { ...point(c, arm, found, { hollow: String(arm.corner) !== bend, singles }), x: place };
     }) });
     const curve = ({ px, py }) => { // of SmeLU: a parabola from -beta to beta
-      const [start, left, corner, right, end] = [[-2, 0], [-bend, 0], [0, 0], [bend, bend], [2, 2]].map(([a, b]) => `${px(a)},${py(b)}`);
+      const [start, left, corner, right, end] = [[-2, 0], [-bend, 0], [0, 0], [bend, bend], [2, 2]].map(([a, b]) => [px(a), py(b)]);
       return path({ colour: "currentColor" }, `M${start}L${left}Q${corner} ${right}L${end}`);
     };
     const frame = { x: { label: "x", also: [-2, 2] }, y: { label: "f(x)", also: [0, 2] }, points: [], more: curve };
     const apart = dots(c.label, true, (arm) => arm.moved[c.metric]), loss = dots(study.names.val_loss, false, (arm) => [arm.end.val_loss]);
-    const [one, two] = [apart, loss].map(({ points }) => points.find(({ hollow }) => !hollow).words);
+    const [one, two] = [apart, loss].map(({ points }) => points[options.bend.indexOf(bend)].words);
     return { charts: [frame, apart, loss], said: fill(words.said.bend, { bend, one, two }) };
   },
   two(c) {

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from actlab.statistics.estimate import Array, Estimate
+from actlab.statistics.estimate import Array
 
 ALPHA = 0.05
 """Of every test, adjusted; the only one that a plan may name."""
 POWER = 0.8
 """What "with power" means."""
-Key = TypeVar("Key", bound=Hashable)
 
 
 def holm(p_values: ArrayLike, planned: int = 0) -> Array:
@@ -36,12 +33,6 @@ def holm(p_values: ArrayLike, planned: int = 0) -> Array:
     factors = max(planned, len(order)) - np.arange(len(order))
     adjusted[order] = np.maximum.accumulate(np.minimum(1.0, factors * values[order]))
     return adjusted
-
-
-def adjusted(family: Mapping[Key, Estimate]) -> dict[Key, tuple[Estimate, float]]:
-    """Each difference of a family with its p-value, adjusted by Holm over all of them."""
-    p_values = holm([estimate.p_value() for estimate in family.values()])
-    return {key: (estimate, p) for (key, estimate), p in zip(family.items(), p_values.tolist(), strict=True)}
 
 
 def power_two_sample(effect: float, n: int) -> float:
