@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from actlab.records.arm_results import ArmResults
-from actlab.statistics.means import mean_interval, pair_mean
+from actlab.statistics.means import mean_interval
 
 
 def test_estimates_are_those_of_the_statistics_package():
@@ -17,7 +17,7 @@ def test_estimates_are_those_of_the_statistics_package():
     curve = arm.curve("val_loss")
     assert (list(curve), curve.shape) == ([0, 5, 10], (3, 3))
     assert arm.estimate("val_loss") == mean_interval([1.0, 2.0, 4.0])
-    assert arm.estimate("total_variation") == pair_mean(arm.matrix("total_variation"))
+    assert arm.estimate("total_variation") == mean_interval(arm.matrix("total_variation"))
     assert arm.estimate("best_val_loss").value == pytest.approx(7 / 3 - 0.05)
 
 

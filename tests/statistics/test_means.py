@@ -14,7 +14,6 @@ from actlab.errors import BadInput
 from actlab.statistics.estimate import few_differ, log_limits
 from actlab.statistics.means import (
     mean_interval,
-    pair_mean,
     spearman,
     without_replacement,
 )
@@ -45,12 +44,12 @@ def test_an_estimate_without_interval_excludes_nothing():
     """No interval, no evidence; an interval of no width leaves no doubt."""
     p_values = [mean_interval(difference).p_value() for difference in ([1.0], [0.0, 0.0], [1.0, 1.0])]
     assert p_values == [1, 1, 0]
-    few = {size: pair_mean(np.full((size, size), 0.5)) for size in (0, 1, 2)}
+    few = {size: mean_interval(np.full((size, size), 0.5)) for size in (0, 1, 2)}
     assert [math.isnan(found.value) for found in few.values()] == [True, True, False]
     assert all(math.isnan(found.low) for found in few.values())
 
 
-def test_pair_mean_is_the_mean_over_pairs_and_the_jackknife_by_hand(matrix):
+def test_a_mean_over_pairs_is_the_mean_over_pairs_and_the_jackknife_by_hand(matrix):
     """The slow reference: drop a trial, average again. Of a difference: drop it from both arms."""
 
     def average(values, kept):
@@ -63,7 +62,7 @@ def test_pair_mean_is_the_mean_over_pairs_and_the_jackknife_by_hand(matrix):
 
     other = distances(np.random.default_rng(3).normal(size=(5, 4)))
     for values in (matrix, matrix - other):
-        found = pair_mean(values)
+        found = mean_interval(values)
         assert (found.value, found.high - found.value) == pytest.approx(by_hand(values))
 
 
@@ -73,8 +72,8 @@ def test_missing_trials_are_dropped_from_pairs_and_the_diagonal_is_not_read(matr
     holed[2], holed[:, 2] = math.nan, math.nan
     np.fill_diagonal(holed, diagonal)
     kept = [0, 1, 3, 4]
-    assert pair_mean(holed) == pair_mean(matrix[np.ix_(kept, kept)])
-    assert astuple(pair_mean(holed - matrix)) == (0.0, 0.0, 0.0, 4)
+    assert mean_interval(holed) == mean_interval(matrix[np.ix_(kept, kept)])
+    assert astuple(mean_interval(holed - matrix)) == (0.0, 0.0, 0.0, 4)
 
 
 def test_bad_input_says_what_was_given():
@@ -87,7 +86,7 @@ def test_jackknife_over_trials_covers_at_least_its_claim(trials, lowest, highest
     """Of PD-like values, h_ij = mean over inputs of |x_i - x_j|: additive parts of the trials and interactions both.
     Claim: at least about 95%; conservative at small M."""
     generator, truth = np.random.default_rng(0), 2 / np.sqrt(np.pi)  # E|x - y| of two standard normal values
-    found = [pair_mean(distances(generator.normal(size=(trials, 20)))) for _ in range(1500)]
+    found = [mean_interval(distances(generator.normal(size=(trials, 20)))) for _ in range(1500)]
     assert lowest <= np.mean([e.low <= truth <= e.high for e in found]) <= highest
 
 

@@ -12,8 +12,8 @@ import pandas as pd
 from actlab.records.labels import of_trials
 from actlab.records.store import Record
 from actlab.statistics.equal_loss import Curves
-from actlab.statistics.estimate import Array, Estimate, few_differ
-from actlab.statistics.means import mean_interval, pair_mean
+from actlab.statistics.estimate import Array, Estimate, few_differ, log_limits
+from actlab.statistics.means import mean_interval
 
 
 def matrix(labels: Sequence[str], pairs: Iterable[Record], metric: str) -> Array:
@@ -48,11 +48,6 @@ class ArmResults:
     def labels(self) -> list[str]:
         """Names of all trials, ended well or not."""
         return [trial["label"] for trial in self.record["trials"]]
-
-    @property
-    def done(self) -> list[str]:
-        """Names of the trials that ended well."""
-        return [trial["label"] for trial in self.record["trials"] if trial["status"] == "done"]
 
     @property
     def not_done(self) -> list[str]:
@@ -98,23 +93,24 @@ class ArmResults:
         return (self.values if of_trials(metric) else self.matrix)(metric, labels)
 
     def estimate(self, metric: str) -> Estimate:
-        """Mean with a 95% interval over trials (t for trial metrics, jackknife over trials for pair metrics)."""
-        return _mean(self.measured(metric))
+        """Mean with a 95% interval over trials."""
+        return mean_interval(self.measured(metric))
 
     def shown(self, metric: str) -> Estimate:
-        """The estimate for tables, sentences and error bars: a pair metric's interval on a log scale, or none where too
-        few trials differ."""
-        estimate = self.estimate(metric)
+        """The estimate for tables and error bars: a pair metric's interval on a log scale, or none where too few trials
+        differ."""
+        one = self.estimate(metric)
         if of_trials(metric):
-            return estimate
-        pairs = self.matrix(metric, self.done)
-        few = few_differ(pairs[np.triu_indices(len(pairs), 1)])
-        return replace(estimate, low=np.nan, high=np.nan) if few else estimate.above_zero()
+            return one
+        pairs = self.matrix(metric)[np.triu_indices(len(self.labels), 1)]
+        low, high = log_limits(one.value, one.low, one.high)
+        few = few_differ(pairs[~np.isnan(pairs)])
+        return replace(one, low=np.nan if few else float(low), high=np.nan if few else float(high))
 
     def minus(self, other: ArmResults, metric: str) -> Estimate:
         """This arm minus another, paired by the seeds that both have."""
         shared = [label for label in self.labels if label in other.labels]
-        return _mean(self.measured(metric, shared) - other.measured(metric, shared))
+        return mean_interval(self.measured(metric, shared) - other.measured(metric, shared))
 
     def curve(self, name: str) -> pd.DataFrame:
         """What every trial measured while it was trained: a column an iteration, a row a trial; NaN after one that
@@ -124,7 +120,3 @@ class ArmResults:
             for t in self.record["trials"]
         }
         return pd.DataFrame(histories).sort_index().T
-
-
-def _mean(measured: Array) -> Estimate:
-    return mean_interval(measured) if measured.ndim == 1 else pair_mean(measured)

@@ -3,7 +3,7 @@ intervals, p-values and Holm's correction. Tables in, tables out; no files.
 
 Every statistic is a mean over rows.  Its interval leaves one run at a time out of everything that it reads (jackknife,
 Tukey 1958; t with n - 1 degrees of freedom).  Where a row is a run this is the paired t test; where it is a pair of
-runs the U-statistic's jackknife over runs (Arvesen 1969), with the coverage that ``means.pair_mean`` reports.
+runs the U-statistic's jackknife over runs (Arvesen 1969), with the coverage that ``means.mean_interval`` reports.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from actlab.errors import BadInput, check_name
-from actlab.statistics.estimate import LEVEL, Array, tail
+from actlab.statistics.estimate import LEVEL, Array, summary, tail
 from actlab.statistics.significance import ALPHA, holm
 
 Columns = str | Sequence[str]
@@ -100,8 +100,8 @@ def means(table: pd.DataFrame, metric: str, by: Columns = ("model", "activation"
     """
     by = names_of(by)
     arms = _arms(table, metric, by[:-1], by[-1])
-    rows = [jackknife(arm.without_one(arm.runs)) for arm in arms.values()]
-    table = pd.DataFrame(rows, columns=SUMMARY[:-1]).astype({"n": int})
+    rows = [summary(arm.without_one(arm.runs))[:-1] for arm in arms.values()]
+    table = pd.DataFrame(rows, columns=SUMMARY[:-1])
     return pd.concat([pd.DataFrame(arms.keys(), columns=by), table], axis=1)
 
 
@@ -142,12 +142,7 @@ def jackknife(values: ArrayLike) -> pd.Series:
         ``n``, ``estimate``, ``low``, ``high``, ``se`` = sqrt((n - 1) / n sum_i (U_(-i) - mean)^2), ``df`` = n - 1, and
         the two-sided ``p`` of 0 (t); no interval below two runs.
     """
-    array = np.asarray(values, dtype=np.float64)
-    value, left_out, n = array[0], array[1:], len(array) - 1
-    error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 1 else math.nan
-    reach = special.stdtrit(n - 1, (1 + LEVEL) / 2) * error
-    p = 2 * tail(abs(value), error, n - 1)
-    return pd.Series([n, value, value - reach, value + reach, error, n - 1, min(p, 1.0)], SUMMARY)
+    return pd.Series(summary(values), SUMMARY)
 
 
 class _Arm:
@@ -218,9 +213,9 @@ def _difference(reference: _Arm | None, arm: _Arm | None, unpaired: bool) -> lis
         return _welch(reference.values, arm.values)
     origin = float(np.mean(reference.values)) if shared else 0.0  # near both, for the digits of their difference
     theirs, mine = reference.without_one(shared, origin), arm.without_one(shared, origin)
-    n, *rest = jackknife(mine - theirs)
+    n, *rest = summary(mine - theirs)
     short = "too few" if reference.complete and arm.complete else "diverged"
-    return [int(n), theirs[0] + origin, mine[0] + origin, *rest, short if math.isnan(rest[-1]) else "ok"]
+    return [n, theirs[0] + origin, mine[0] + origin, *rest, short if math.isnan(rest[-1]) else "ok"]
 
 
 def _welch(theirs: Array, mine: Array) -> list[Any]:

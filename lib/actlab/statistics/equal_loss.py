@@ -24,11 +24,10 @@ from actlab.statistics.contrasts import (
     Planned,
     cells_of,
     decided,
-    jackknife,
     names_of,
     refuse_several,
 )
-from actlab.statistics.estimate import Array
+from actlab.statistics.estimate import Array, summary
 
 Indices = NDArray[np.intp]
 
@@ -80,10 +79,10 @@ def equal_loss(
             why = "excluded" if all(status.get(cell) == "excluded" for cell in absent) else "missing"
             return [0, *[math.nan] * len(DIFFERENCE), why]
         estimate, baseline = (values[cell]["value"].to_numpy() for cell in (mine, theirs))
-        n, *rest = jackknife(estimate - baseline)
+        n, *rest = summary(estimate - baseline)
         short = "not read" if n > 2 else "diverged" if {mine, theirs} & {*status} else "too few"
         why = short if math.isnan(rest[-1]) else "ok"
-        return [int(n), baseline[0], estimate[0], *rest, values[mine]["loss"].iloc[0], why]
+        return [n, baseline[0], estimate[0], *rest, values[mine]["loss"].iloc[0], why]
 
     cells = cells_of(every, reference, planned)
     rows = [[*cell, *difference(cell, (*cell[:-1], reference))] for cell in cells]

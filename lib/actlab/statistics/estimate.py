@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,6 @@ class Estimate:
         error = (self.high - self.low) / 2 / special.stdtrit(self.n - 1, (1 + LEVEL) / 2)
         return 1.0 if math.isnan(error) else min(1.0, 2 * tail(abs(self.value), error, self.n - 1))
 
-    def above_zero(self) -> Estimate:
-        """Of what cannot be negative, with the interval on a logarithmic scale (``log_limits``)."""
-        low, high = log_limits(self.value, self.low, self.high)
-        return replace(self, low=float(low), high=float(high))
-
 
 def tail(distance: float, error: float, df: float) -> float:
     """One-sided p-value (t) of a point so far outside an estimate with a standard error; NaN without one."""
@@ -58,18 +53,21 @@ def finite(values: ArrayLike) -> Array:
     return array
 
 
-def t_interval(value: float, error: float, n: int) -> Estimate:
-    """``value`` +- t quantile with n - 1 degrees of freedom x ``error`` (a standard error); NaN limits where the error
-    is NaN."""
-    reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error if n > 1 else math.nan
-    return Estimate(value, value - reach, value + reach, n)
+def summary(values: ArrayLike) -> tuple[int, float, float, float, float, float, float]:
+    """(n, estimate, low, high, se, df, p) of any statistic of n runs, from its (1 + n,) values of all of them and then
+    without one each (``contrasts.jackknife``)."""
+    value, *rest = np.asarray(values, dtype=np.float64).tolist()
+    left_out, n = np.array(rest), len(rest)
+    error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()) if n > 1 else math.nan
+    reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error
+    return n, value, value - reach, value + reach, error, float(n - 1), min(2 * tail(abs(value), error, n - 1), 1.0)
 
 
 def log_limits(value: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[Any, Any]:
     """The limits of what cannot be negative on a logarithmic scale: the same standard error, value / f to value x f.
 
-    They never reach 0, and cover better where pairs scatter widely (``means.pair_mean``). Differences keep theirs, and
-    so does a value of 0.
+    They never reach 0, and cover better where pairs scatter widely (``means.mean_interval``). Differences keep theirs,
+    and so does a value of 0.
     """
     middle = np.asarray(value, dtype=np.float64)
     above = middle > 0
