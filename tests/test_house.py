@@ -25,34 +25,36 @@ def test_no_committed_file_is_large():
     assert max(int(line.split()[3]) for line in listed.splitlines()) < 2 << 20
 
 
-def bare(requirement):
-    """A requirement's package name, normalised."""
-    return re.split(r"[<>=!~\[; ]", requirement.strip(), maxsplit=1)[0].lower().replace("_", "-")
+def text_of(name):
+    return (paths.ROOT / name).read_text(encoding="utf-8")
+
+
+def bare(requirements):
+    """Requirements' package names, normalised."""
+    return {re.match(r"[\w.-]+", each)[0].lower().replace("_", "-") for each in requirements}
 
 
 def test_environment_yml_and_constraints_name_the_packages_of_pyproject():
     """conda's list and pip's list cannot drift apart: dependencies and the extras ``test`` and ``lab``, no more and no
     less; and constraints.txt pins each of them."""
-    entries = yaml.safe_load((paths.ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-    conda = [entry for entry in entries if isinstance(entry, str)]
-    pip = [entry for group in entries if isinstance(group, dict) for entry in group["pip"] if not entry.startswith("-")]
-    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    python, *conda, group = yaml.safe_load(text_of("environment.yml"))["dependencies"]
+    assert re.fullmatch(r"python=3\.1[1-3]", python), "repo2docker (Binder) takes a Python of its own for a range"
+    listed = conda + [entry for entry in group["pip"] if not entry.startswith("-")]
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
     extras = project["optional-dependencies"]
-    declared = {bare(name) for name in project["dependencies"] + extras["test"] + extras["lab"]}
-    assert {bare(name) for name in conda + pip} - {"python", "pip"} == declared
-    assert any(re.fullmatch(r"python=3\.1[1-3]", entry) for entry in conda), (
-        "repo2docker (Binder) takes a Python of its own for a range"
+    declared = bare(project["dependencies"] + extras["test"] + extras["lab"])
+    assert bare(listed) - {"pip"} == declared
+    pinned = re.findall(r"^[^#\n].*", text_of("constraints.txt"), re.MULTILINE)
+    assert declared <= bare(pinned)
+    locked = re.findall(
+        r"^(\S+==.*?)((?: \\\n +--hash=sha256:[0-9a-f]{64})+)$", text_of("constraints.lock"), re.MULTILINE
     )
-    lines = (paths.ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    assert declared <= {bare(line) for line in lines if "==" in line}
-    locked = re.split(r"\n(?=\S)", (paths.ROOT / "constraints.lock").read_text(encoding="utf-8").strip())
-    assert [entry.partition(" \\")[0] for entry in locked] == [line for line in lines if not line.startswith("#")]
-    assert all(re.fullmatch(r"\S+==.*( \\\n +--hash=sha256:[0-9a-f]{64})+", entry) for entry in locked)
+    assert [name for name, _ in locked] == pinned
 
 
 def test_what_make_and_the_workflows_bring_is_known_by_its_hash():
     """Every installation is held to constraints.lock, or brings nothing; every action is a commit."""
-    make = (paths.ROOT / "Makefile").read_text(encoding="utf-8")
+    make = text_of("Makefile")
     assert "\nLOCKED := --only-binary :all: -c constraints.lock\n" in make
     installs = re.findall(r"(?:\$\(PIP\)|uv pip install)([^|\n]*)", make)
     assert len(installs) >= 6

@@ -142,7 +142,8 @@ def test_a_number_made_of_means(gathered):
     skew = gathered(lite=[grids.record(losses=(1.0, 3.0, 2.0)), gelu])
     found = [number(skew, p) for p in ((4.0, 5.0), (0.0, 0.3))]  # 1.5 [0.39, 5.7]: [-0.5, 3.5] on a linear scale
     assert found == [WAITS, "contradicted"]
-    spread = gathered(lite=grids.rising()[:2])
+    levels = (("relu", 0.1), ("gelu", 0.3))
+    spread = gathered(lite=[grids.record(activation=name, pd=pd, losses=(2.0,) * 5) for name, pd in levels])
     means = [np.mean([pd + 0.01 * (i + j) for i in range(5) for j in range(i + 1, 5)]) for pd in (0.1, 0.3)]
     cv = float(100 * np.std(means) / np.mean(means))
     noisy = {"metric": "relative_pd", "trials": 3}

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,10 +57,8 @@ def test_a_download_is_asked_for_by_checksum(data_folder, monkeypatch):
 
 @pytest.mark.data("tinyshakespeare/input.txt")
 def test_the_real_file_fits_its_source():
-    """Size and checksum in the table are those of the published file, and one changed digit is noticed."""
+    """Size and checksum in the table are those of the published file."""
     assert fetch(SHAKESPEARE).stat().st_size == SHAKESPEARE.size
-    with pytest.raises(DataError, match="damaged or another version"):
-        fetch(replace(SHAKESPEARE, sha256="0" * 64))
 
 
 def test_folders_follow_the_environment(monkeypatch):

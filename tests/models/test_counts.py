@@ -48,22 +48,19 @@ def test_doubled_counts_are_the_published_ones(scale, expected):
     assert {count(name, scale, "swiglu", "doubled") for name in ("charlm", "minigpt")} == {expected}
 
 
-@pytest.mark.parametrize("name", ["charlm", "convlm"])
-def test_prelu_adds_one_slope_a_hidden_feature(name):
-    """PReLU's slopes are the only parameters that it adds: 4 C in each of charlm's blocks, C in each of convlm's
-    six."""
-    extra = count(name, "lite", "prelu") - count(name, "lite", "relu")
-    assert extra == {"charlm": 2 * 4 * 128, "convlm": 6 * 128}[name]
-
-
-def test_config_errors_name_the_field(subtests):
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("n_layer", 0, "n_layer must be at least 1, got 0"),
+        ("n_head", 5, r"n_embd \(12\) must be a multiple of n_head \(5\)"),
+        ("dropout", 1.0, r"dropout must lie in \[0, 1\), got 1.0"),
+        ("dropout", float("nan"), "got nan"),
+    ],
+)
+def test_config_errors_name_the_field(field, value, message):
     """A size that no model can have is refused where it enters, with the field and the value."""
-    counts = ("vocab_size", "n_layer", "n_embd", "n_head", "block_size")
-    wrong = [(field, value, f"{field} must be at least 1, got {value}") for field in counts for value in (0, -4)]
-    wrong += [("dropout", value, rf"dropout must lie in \[0, 1\), got {value}") for value in (1.0, -0.1, float("nan"))]
-    for field, value, message in [*wrong, ("n_head", 5, r"n_embd \(12\) must be a multiple of n_head \(5\)")]:
-        with subtests.test(field=field, value=value), pytest.raises(BadInput, match=message):
-            replace(tiny.CONFIG, **{field: value})
+    with pytest.raises(BadInput, match=message):
+        replace(tiny.CONFIG, **{field: value})
 
 
 def test_an_unknown_gated_width_is_refused():

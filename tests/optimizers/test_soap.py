@@ -4,16 +4,16 @@ import math
 
 import pytest
 import torch
+from tiny import normal
 from torch import nn
 
 from actlab.errors import BadInput
 from actlab.optimizers import SOAP
 
 
-def gradients(*shape, count=60, dtype=torch.float64):
-    generator = torch.Generator().manual_seed(7)
-    scale = torch.rand(shape, generator=generator, dtype=dtype) + 0.2
-    return [scale * torch.randn(shape, generator=generator, dtype=dtype) for _ in range(count)]
+def gradients(*shape):
+    """Sixty, of another scale in each element."""
+    return (normal(*shape).abs() + 0.2) * normal(60, *shape, seed=1)
 
 
 def feed(weight, grads, **settings):
@@ -54,9 +54,9 @@ def literal(
         w = w - lr * decay * w
         left, right = b2 * left + (1 - b2) * g @ g.T, b2 * right + (1 - b2) * g.T @ g
         if t % every == 0:
-            order = torch.argsort(torch.diag(ql.T @ left @ ql), descending=True)
+            order = (ql.T @ left @ ql).diag().argsort(descending=True)
             square, ql = square[order], torch.linalg.qr(left @ ql[:, order])[0]
-            order = torch.argsort(torch.diag(qr.T @ right @ qr), descending=True)
+            order = (qr.T @ right @ qr).diag().argsort(descending=True)
             square, qr = square[:, order], torch.linalg.qr(right @ qr[:, order])[0]
     return w
 
@@ -65,7 +65,7 @@ def literal(
 @pytest.mark.parametrize("shape", [(4, 4), (3, 6), (6, 4)])
 def test_agrees_with_the_literal_reference(shape, every):
     grads = gradients(*shape)
-    weight = torch.linspace(-1, 1, grads[0].numel(), dtype=torch.float64).view(shape)
+    weight = normal(*shape)
     _, optimizer = feed(weight, grads[:1])
     state = next(iter(optimizer.state.values()))
     bases = state["basis_left"], state["basis_right"]
@@ -74,7 +74,7 @@ def test_agrees_with_the_literal_reference(shape, every):
 
 
 def test_long_sides_keep_the_identity():
-    _, optimizer = feed(torch.ones(12, 3), gradients(12, 3, count=3, dtype=torch.float32), max_precondition_dim=10)
+    _, optimizer = feed(normal(12, 3), gradients(12, 3)[:3], max_precondition_dim=10)
     state = next(iter(optimizer.state.values()))
     assert "gram_left" not in state
     assert state["gram_right"].shape == (3, 3)
@@ -82,9 +82,9 @@ def test_long_sides_keep_the_identity():
 
 def test_more_axes_are_the_matrix_of_the_first_and_the_rest():
     grads = gradients(3, 2, 4)
-    weight = torch.ones(3, 2, 4, dtype=torch.float64)
+    weight = normal(3, 2, 4)
     got, _ = feed(weight, grads)
-    flat, _ = feed(weight.view(3, 8), [g.view(3, 8) for g in grads])
+    flat, _ = feed(weight.view(3, 8), grads.view(-1, 3, 8))
     assert got.equal(flat.view(3, 2, 4))
 
 

@@ -62,14 +62,10 @@ class Study:
         found = {path.name: store.load(path) for path in sorted(self.place.glob("*.json"))}
         return {name: json.dumps(essence(record), sort_keys=True) for name, record in found.items()}
 
-    def strays(self, *known):
-        """What lies in the results beside records and the ``known`` folders."""
-        found = [path.relative_to(self.place) for path in self.place.rglob("*") if path.is_file()]
-        return [
-            str(path)
-            for path in found
-            if path.parts[0] not in known and (len(path.parts) > 1 or path.suffix != ".json" or path.name[0] == ".")
-        ]
+    def strays(self, known="*.json"):
+        """What lies in the results beside records and what is ``known``."""
+        files = {path for path in self.place.rglob("*") if path.is_file()}
+        return files - {*self.place.glob("*.json"), *self.place.glob(known)}
 
     def trained(self):
         """Trial -> how often its training was begun or gone on with."""
@@ -83,7 +79,7 @@ class Server:
         environment = {**os.environ, "PYTHONPATH": PATH, "COLUMNS": "1000"}
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            [sys.executable, str(SCRIPT), "serve"], stdin=pipe, stdout=pipe, text=True, env=environment
+            [sys.executable, str(SCRIPT)], stdin=pipe, stdout=pipe, text=True, env=environment
         )
         self.said, self.code = Path(), 0
 
@@ -95,8 +91,6 @@ class Server:
 
     def start(self, study, *words, **environment):
         """Start ``actlab run STUDY --workers 1 WORDS``; the process's number."""
-        if self.said == Path():
-            assert self.line() == "ready"
         self.said = study.folder / f"said-{self.process.pid}"
         order = [["run", str(study.file), "--workers", "1", *words], study.settings(**environment), str(self.said)]
         self.process.stdin.write(json.dumps(order) + "\n")
@@ -120,7 +114,7 @@ class Server:
         """Run the study again: it ends well, with the records of an undisturbed run, and nothing beside them."""
         said = self.run(study)
         row.same(study.records(), expected)
-        assert study.strays() == []
+        assert not study.strays()
         return said
 
     def close(self):

@@ -73,46 +73,18 @@ def committed(study):
     return [store.load(path) for path in sorted((paths.ROOT / "results" / study).glob("*.json"))]
 
 
-def pairs_of(seed, nudge):
-    """A seed's trial and itself: the repeat is exact, the nudge moves every metric by ``nudge``."""
-    moved = {"repeat": 0.0, "nudge": nudge}
-    return [{"between": [seed, f"{seed}-{way}"], **dict.fromkeys(PAIR_METRICS, by)} for way, by in moved.items()]
-
-
 def floor(nudge=1e-6):
-    """A noise-floor record."""
-    made = record(kind="floor") | {"kind": "floor", "reproducibility_metrics": pairs_of("42", nudge)}
-    made["config"]["trials"] = ["42", "42-repeat", "42-nudge"]
-    for trial, label in zip(made["trials"], made["config"]["trials"], strict=True):
+    """A noise-floor record: the repeat is exact, the nudge moves every metric by ``nudge``."""
+    labels = ["42", "42-repeat", "42-nudge"]
+    moved = zip(labels[1:], (0.0, nudge), strict=True)
+    pairs = [{"between": ["42", label], **dict.fromkeys(PAIR_METRICS, by)} for label, by in moved]
+    made = record(kind="floor") | {"kind": "floor", "reproducibility_metrics": pairs}
+    made["config"]["trials"] = labels
+    for trial, label in zip(made["trials"], labels, strict=True):
         trial |= {"label": label, "seed": 42, "variant": label[3:]}
     return made
-
-
-def noisy():
-    """gelu is 0.5 worse than relu in every trial, swish more or less."""
-    losses = {"gelu": (2.5, 2.6, 2.7), "swish": (2.0, 2.3, 2.1)}
-    return [record(), *(record(activation=name, losses=values) for name, values in losses.items())]
-
-
-def rising():
-    """relu, gelu and swish, each with more PD than the one before; five trials of one loss."""
-    pds = {"relu": 0.1, "gelu": 0.3, "swish": 0.5}
-    return [record(activation=name, pd=pd, losses=(2.0,) * 5) for name, pd in pds.items()]
 
 
 def baseline():
     """Character tables at 3.3 and 2.05 nats."""
     return template("baseline")
-
-
-def grid():
-    """Two models x three activations, one arm missing, one trial diverged, floors for one arm."""
-    noise = np.random.default_rng(0).normal(0, 0.01, (2, 3, 4))
-    cells = [
-        (m, a) for m in ("charlm", "tinylstm") for a in ("relu", "gelu", "swiglu") if (m, a) != ("tinylstm", "swiglu")
-    ]
-    records = [
-        record(m, a, tuple(2.0 + i * 0.1 + noise[i % 2, i % 3]), 0.1 + 0.02 * i, {3: "diverged"} if i == 4 else None)
-        for i, (m, a) in enumerate(cells)
-    ]
-    return [*records, floor(), baseline()]

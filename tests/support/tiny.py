@@ -95,6 +95,11 @@ def tokens(batch=2, time=CONFIG.block_size):
     return torch.randint(CONFIG.vocab_size, (batch, time), generator=torch.Generator().manual_seed(1))
 
 
+def normal(*shape, seed=0):
+    """Random numbers in float64."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
 def enlarge(module, factor=20.0):
     """Matrices times ``factor``: far from the near-linear start, so that functions that agree near 0 come apart."""
     with torch.no_grad():
