@@ -95,15 +95,9 @@ def architecture(request):
 @pytest.fixture
 def fresh_texts():
     """The texts are loaded anew in this test and after it: for tests that replace one."""
-    from actlab.study.kinds.characters import evaluation_windows
-
-    def forget():
-        text._load.cache_clear()
-        evaluation_windows.cache_clear()
-
-    forget()
+    text._load.cache_clear()
     yield
-    forget()
+    text._load.cache_clear()
 
 
 @pytest.fixture

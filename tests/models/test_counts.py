@@ -64,5 +64,5 @@ def test_config_errors_name_the_field(field, value, message):
 
 
 def test_an_unknown_gated_width_is_refused():
-    with pytest.raises(BadInput, match="gated_width must be one of matched, doubled, got 'wide'"):
+    with pytest.raises(BadInput, match="unknown gated_width 'wide': known are doubled, matched"):
         build_model("charlm", tiny.CONFIG, "swiglu", gated_width="wide")

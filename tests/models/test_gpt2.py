@@ -14,7 +14,7 @@ from actlab.models.symmetry import MODES, distributions
 
 
 def attention(**changes):
-    layer = SymmetryBreakingAttention(replace(tiny.GPT2, **changes)).double()
+    layer = SymmetryBreakingAttention(replace(tiny.GPT2_CONFIG, **changes)).double()
     with torch.no_grad():
         for seed, p in enumerate(layer.parameters()):
             p.copy_(0.5 * tiny.normal(*p.shape, seed=seed))

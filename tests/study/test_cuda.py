@@ -39,7 +39,7 @@ def test_a_trial_has_the_bits_of_its_repetition_and_the_losses_of_the_cpu(model)
 @pytest.mark.parametrize("kind", [lambda: nn.Conv1d(64, 64, 5), lambda: nn.LSTM(64, 64), lambda: nn.Linear(64, 64)])
 def test_float32_is_float32(kind):
     """Against float64 on the CPU: TF32 would be wrong in the fourth digit; an LSTM's own tanh in the sixth."""
-    setup.prepare(torch.get_num_threads())
+    setup.full_float32()
     part, x = kind(), torch.randn(64, 64, 64)
 
     def output(part, x):

@@ -13,9 +13,9 @@ from actlab import metrics
 from actlab.data.text import corpus_of
 from actlab.errors import BadInput
 from actlab.records import store
-from actlab.study import trial
 from actlab.study.arms import arm
 from actlab.study.kinds import baselines, measure
+from actlab.study.kinds.characters import Characters
 from actlab.study.kinds.measure import disjoint, ensembles
 from actlab.study.load_model import specification
 from actlab.study.params.language import Params
@@ -40,8 +40,8 @@ def test_trajectory_compares_the_trials_along_the_way(toy):
     far = [[p["total_variation"] for p in pairs] for pairs in (entry["pairs"], short["reproducibility_metrics"])]
     assert far[0] == far[1]
     assert record["reproducibility_metrics"] == whole["reproducibility_metrics"]
-    spec = arm(settings, "charlm", "relu").trials[0]
-    assert weights_sha256(trial.trained_model(spec, 2)) == short["trials"][0]["weights_sha256"]
+    spec, kind = arm(settings, "charlm", "relu").trials[0], Characters()
+    assert weights_sha256(kind.trained(spec, kind.tensors(spec, 2))) == short["trials"][0]["weights_sha256"]
     assert specification(record, "42") == spec
 
 
@@ -117,9 +117,12 @@ def test_tables_of_made_texts():
 
 
 def test_the_record_of_baselines_is_written_once():
-    """Less text gives tables that know less, and a character that it lacks costs no infinity."""
+    """Less text gives tables that know less, and a character that it lacks costs no infinity; in one study they are of
+    one part of the text."""
     for study, fraction in (("whole", 1.0), ("whole", 1.0), ("part", 0.01)):
         baselines.ensure(Params(study=study, train_fraction=fraction))
+    with pytest.raises(BadInput, match="tables of another part or version of pydoc"):
+        baselines.ensure(Params(study="whole", validation="second"))
     (whole,), (part,) = (store.load_study(study) for study in ("whole", "part"))
     assert (whole["kind"], part["provenance"]["data"]["train_fraction"]) == ("baseline", 0.01)
     for table in ("unigram", "bigram"):
@@ -127,9 +130,10 @@ def test_the_record_of_baselines_is_written_once():
 
 
 def test_batch_losses_are_those_of_contiguous_spans(monkeypatch):
-    """Each batch is one span of the text; a fresh loss of the first and the last agrees."""
+    """Each batch is one span of the text; a fresh loss of the first and the last agrees. Forty tokens hold four windows
+    of eight, seven none."""
     monkeypatch.setattr(measure, "BATCH_TOKENS", 32)
-    monkeypatch.setattr(measure, "BATCHES", 5)
+    monkeypatch.setattr(measure, "SPANS", 5)
     net, tokens = tiny.gpt2(dropout=0.1, symmetry="bQbV").train(), tiny.text(400).int()
     found = measure.batch_losses(net, tokens, RECIPE)
     assert net.training
@@ -140,10 +144,6 @@ def test_batch_losses_are_those_of_contiguous_spans(monkeypatch):
         span = tokens[start : start + 33].long()
         slow = F.cross_entropy(net(span[:-1].view(4, 8)).flatten(0, 1), span[1:])
         assert found["batch_losses"][batch] == pytest.approx(slow.item(), abs=2e-6)
-
-
-def test_a_short_split_is_one_smaller_batch():
-    """Forty tokens hold four windows of eight; seven hold none."""
     found = measure.batch_losses(tiny.gpt2(), tiny.text(40).int(), RECIPE)
     assert (found["batch_tokens"], len(found["batch_losses"])) == (32, 1)
     with pytest.raises(BadInput, match="needs at least 9"):

@@ -9,7 +9,6 @@ import yaml
 
 from actlab import paths
 from actlab.errors import BadInput
-from actlab.study.kinds import baselines
 from actlab.study.kinds.images import MnistParams
 from actlab.study.params.language import Params
 from actlab.study.params.overrides import overridden
@@ -110,11 +109,3 @@ def test_plugins_that_are_set_come_beside_the_files_own(tmp_path):
     settings = overridden(read_params(study), "x", {}, ["activations=[one, two]", f"plugins=[{tmp_path}/two.py]"])
     assert settings.activations == ("one", "two")
     assert [Path(file).name for file in settings.plugins] == ["one.py", "two.py"]
-
-
-def test_one_study_has_the_tables_of_one_part_of_the_text():
-    """The half on which trials are measured decides them; of another half they are refused."""
-    for _ in range(2):
-        baselines.ensure(Params(study="toy", validation="second"))
-    with pytest.raises(BadInput, match="tables of another part or version of pydoc"):
-        baselines.ensure(Params(study="toy"))

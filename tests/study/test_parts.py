@@ -69,6 +69,7 @@ def test_identity_is_the_syntax_tree(write):
     first = identity(SWISHLIKE)
     for same in (
         SWISHLIKE.replace("return", "# a comment\n        return"),
+        SWISHLIKE.replace("\n", "\r\n"),
         SWISHLIKE.replace("nn.Module):", 'nn.Module):\n    """What it is."""\n'),
         SWISHLIKE.replace('"mine"', "'mine'").replace("x * torch", "(x  *  torch").replace("(x)\n", "(x))\n"),
     ):

@@ -20,13 +20,14 @@ from actlab.study import trial
 from actlab.study.arms import arm, arms_of
 from actlab.study.kinds import characters, kind_of
 from actlab.study.load_model import load_model, specification, weights_file
-from actlab.study.trial import cached, run_trial, train_afresh, trained_model
+from actlab.study.trial import run_trial, train_afresh
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
 
 AVERAGES = ["avg_relative_pd", "avg_total_variation", "avg_churn", "avg_val_loss", "avg_val_accuracy"]
 KEYS = ["model_name", "activation", *AVERAGES, "trials", "reproducibility_metrics", "config"]
 pytestmark = pytest.mark.usefixtures("toy")
+KIND = characters.Characters()
 
 
 @pytest.fixture
@@ -50,9 +51,9 @@ def test_a_finished_trial_lies_in_the_cache_and_is_not_trained_again(spec, train
     assert training.call_count == 2
     assert json.dumps(first) == json.dumps(second)
     assert json.dumps(essence(first)) == json.dumps(essence(fresh))
-    assert [p.name for p in cached(spec).parent.iterdir() if p.suffix != ".lock"] == [cached(spec).name]
-    assert trial.tensors_of(spec)["probabilities"].shape == (5 * 8, 28)
-    model = trained_model(spec)
+    assert [p.name for p in KIND.cached(spec).parent.iterdir() if p.suffix != ".lock"] == [KIND.cached(spec).name]
+    assert KIND.tensors(spec)["probabilities"].shape == (5 * 8, 28)
+    model = KIND.trained(spec, KIND.tensors(spec))
     assert not model.training
     assert weights_sha256(model) == first["weights_sha256"]
 
@@ -63,7 +64,7 @@ def test_another_trials_file_is_not_taken(ending, toy, monkeypatch, caplog):
     names both, trained again, the same bits."""
     (own, *_), (other, seed, _) = (one.trials for one in arms_of(toy)[:2])
     right = essence(train_afresh(own)[0])
-    real, at = trial.checkpoint.save, lambda spec: cached(spec).with_suffix(ending)
+    real, at = trial.checkpoint.save, lambda spec: KIND.cached(spec).with_suffix(ending)
 
     def stop(*state):
         real(*state)
@@ -77,19 +78,19 @@ def test_another_trials_file_is_not_taken(ending, toy, monkeypatch, caplog):
         shutil.copy(at(wrong), at(own))
         assert json.dumps(essence(run_trial(own))) == json.dumps(right)
         assert f"{at(own)} is damaged (it was written as {at(wrong).name}: another trial's)" in caplog.text
-        cached(own).unlink()
+        KIND.cached(own).unlink()
 
 
 def test_the_cache_knows_what_a_result_depends_on(spec, monkeypatch):
     """Another setting, text, code or machine is another file."""
     changes = ({"seed": 43}, {"variant": "nudge"}, {"recipe": replace(spec.recipe, learning_rate=1.0)})
-    keys = [cached(spec), *(cached(replace(spec, **change)) for change in changes)]
+    keys = [KIND.cached(spec), *(KIND.cached(replace(spec, **change)) for change in changes)]
     for name in ("code", "machine"):
         with monkeypatch.context() as patch:
             patch.setattr(trial.provenance, name, lambda: {"trial_code_sha256": "other", "processor": "other"})
-            keys.append(cached(spec))
+            keys.append(KIND.cached(spec))
     monkeypatch.setattr(characters, "load_text", lambda name, sha256: type("Corpus", (), {"sha256": "other"}))
-    assert len({*keys, cached(spec)}) == len(keys) + 1
+    assert len({*keys, KIND.cached(spec)}) == len(keys) + 1
 
 
 def test_what_the_user_can_mend_stops_the_study(spec, monkeypatch):
@@ -114,7 +115,7 @@ def test_a_record(toy):
     assert [entry["iteration"] for entry in trials[0]["history"]] == [0, 2, 4]
     assert trials[0]["final"] == trials[0]["history"][-1]
     assert set(trials[0]["seconds"]) == {"training", "evaluation"}
-    p, q = (trial.tensors_of(one.trials[i])["probabilities"] for i in (0, 2))
+    p, q = (KIND.tensors(one.trials[i])["probabilities"] for i in (0, 2))
     corpus, _, frozen = characters.windows_of(one.trials[0])
     rows = {
         name: getattr(metrics, name)(p, q) for name in ("total_variation", "relative_pd", "churn", "jensen_shannon")
@@ -189,7 +190,7 @@ def test_weights_of_another_processor(toy, caplog, monkeypatch):
     study keeps are taken at once. Both say that they are not the recorded ones; a file that holds others is refused."""
     record = tiny.relu(toy)
     task = specification(record, "42")
-    kept = checkpoint.read_tensors(cached(task))[0]
+    kept = checkpoint.read_tensors(KIND.cached(task))[0]
     shutil.rmtree(paths.cache())
     record["trials"][0]["weights_sha256"] = "0" * 64
     record["provenance"]["machine"] = record["provenance"]["machine"] | {"processor": "Pentium", "generation": None}
@@ -234,7 +235,7 @@ def test_one_thing_changes_between_a_perturbed_run_and_itself(toy):
     one = toy.replace(trials=1, noise_floor=False, activations="gelu")
     settings = one.replace(snapshots=(1, 2), follow=True, perturbations=changes)
     plain, perturbed = arms_of(settings)[0], arms_of(settings)[-1]
-    assert cached(plain.trials[0]) == cached(perturbed.trials[0]), "the unchanged run is trained once"
+    assert KIND.cached(plain.trials[0]) == KIND.cached(perturbed.trials[0]), "the unchanged run is trained once"
     streams = ("init", "order", "dropout")
     for spec in perturbed.trials:
         changed = {stream for stream in streams if spec.seed_of(stream) != spec.seed}

@@ -11,7 +11,7 @@ from actlab import cli
 from actlab.activations import find_activation
 from actlab.models import MODELS, ModelConfig, build_model
 from actlab.models.ffn import FFN
-from actlab.models.gpt2 import GPT2_SCALES, GPT2Config, build_gpt2
+from actlab.models.gpt2 import GPT2, GPT2_SCALES, GPT2Config
 from actlab.optimizers.steps import step
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.ablation import AblationParams
@@ -23,7 +23,7 @@ from actlab.trainers.seeds import init_streams
 from actlab.trainers.windows import cover, spread
 
 CONFIG = ModelConfig(vocab_size=11, n_layer=2, n_embd=12, n_head=2, block_size=8, dropout=0.2)
-GPT2 = GPT2Config(vocab_size=11, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.0)
+GPT2_CONFIG = GPT2Config(vocab_size=11, n_layer=2, n_embd=24, n_head=3, block_size=8, dropout=0.0)
 RECIPE = Recipe(iterations=9, evaluate_every=3, batch_size=4)
 STUDY = {
     "trials": 2,
@@ -75,7 +75,9 @@ def lacks_bfloat16(name):
 
 def gpt2(seed=42, activation="gelu", **changes):
     """A freshly initialised GPT-2."""
-    return build_gpt2(replace(GPT2, **changes), activation, generator_for=init_streams(seed))
+    net = GPT2(replace(GPT2_CONFIG, **changes), find_activation(activation))
+    net.initialise(init_streams(seed))
+    return net
 
 
 def ffn(activation, width=8, seed=0, features=784):

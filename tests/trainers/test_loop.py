@@ -75,7 +75,8 @@ def test_evaluation_is_the_mean_over_every_position(length):
     """Loss and accuracy equal a direct computation over all characters but the first, whatever mode the model is in."""
     model, text = Table(), tiny.text(length).long()
     logits = model.eval()(text[:-1])
-    expected = F.cross_entropy(logits, text[1:]).item(), 100 * (logits.argmax(1) == text[1:]).double().mean().item()
+    right = (logits.argmax(1) == text[1:]).double().mean().item()
+    expected = {"val_loss": F.cross_entropy(logits, text[1:]).item(), "val_accuracy": 100 * right}
     for training in (True, False):
         model.train(training)
         assert evaluate(model, cover(text, 8), tiny.RECIPE) == pytest.approx(expected, rel=1e-6)
@@ -143,18 +144,14 @@ def test_every_evaluation_is_told_and_changes_nothing():
     assert tiny.outcome(trial) == tiny.outcome(tiny.run(tiny.model(), recipe))
 
 
-def test_a_rate_that_falls_linearly():
-    """Step i of n has the share 1 - i/n of the rate; a constant rate has all of it, and ends in other weights."""
+def test_schedules_of_the_rate():
+    """linear: step i of n has the share 1 - i/n of the rate; constant: all of it, which ends in other weights;
+    cooldown: all of the rate, then 1 to 0 over the last half; cosine: 2% of warm-up, then half a cosine to a tenth."""
     falling = replace(tiny.RECIPE, iterations=4, evaluate_every=4, schedule="linear")
     assert [falling.rate(i) for i in range(4)] == [1, 0.75, 0.5, 0.25]
     assert tiny.RECIPE.rate(3) == 1
     one, other = (tiny.run(tiny.model(), recipe) for recipe in (falling, replace(falling, schedule="constant")))
     assert one.weights_sha256 != other.weights_sha256
-
-
-def test_a_rate_that_falls_over_the_last_half_and_one_that_warms_up():
-    """cooldown: all of the rate, then 1 to 0 over the last half; cosine: 2% of warm-up, then half a cosine to a
-    tenth."""
     cooldown = replace(tiny.RECIPE, iterations=8, schedule="cooldown")
     assert [cooldown.rate(i) for i in range(8)] == [1, 1, 1, 1, 1, 0.75, 0.5, 0.25]
     cosine = replace(tiny.RECIPE, iterations=100, schedule="cosine")

@@ -1,7 +1,5 @@
 """The data sets by name: what each is, which files it has, and `get`, which brings them all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

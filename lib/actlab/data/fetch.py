@@ -1,7 +1,5 @@
 """How a data file gets here: downloaded over https where it is missing, checked against a sha256 at every use."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import zlib

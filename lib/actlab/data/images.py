@@ -1,7 +1,5 @@
 """Images of handwritten digits: MNIST from its idx files, and scikit-learn's small digits; tensors and fixed splits."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable
@@ -12,7 +10,7 @@ import torch
 from torch import Tensor
 
 from actlab.data.fetch import Source, content
-from actlab.errors import UnknownName
+from actlab.errors import check_name
 
 PROTOCOLS = ("corrected", "as_published")
 CLASSES = 10
@@ -63,8 +61,6 @@ class Images:
     """A data set split for training, selection and the report. ``as_published`` selects on the test images:
     ``validation`` is ``test``."""
 
-    name: str
-    protocol: str
     train: Part
     validation: Part
     test: Part
@@ -118,18 +114,17 @@ def load_images(name: str, protocol: str = "corrected") -> Images:
         UnknownName: no such data set or protocol.
         DataError: a file is missing or damaged.
     """
-    for kind, given, known in (("dataset", name, tuple(IMAGES)), ("protocol", protocol, PROTOCOLS)):
-        if given not in known:
-            raise UnknownName(kind, given, known)
+    check_name("dataset", name, IMAGES)
+    check_name("protocol", protocol, PROTOCOLS)
     rest, test = IMAGES[name]()
     order = scattered(name, len(rest))
     validation, held_out = HELD_OUT[name]
     if test is None:
         test, order = _take(rest, order[:held_out]), order[held_out:]
     if protocol == "as_published":
-        return Images(name, protocol, _take(rest, order.sort().values), test, test)
+        return Images(_take(rest, order.sort().values), test, test)
     held, kept = (_take(rest, part.sort().values) for part in (order[:validation], order[validation:]))
-    return Images(name, protocol, kept, held, test)
+    return Images(kept, held, test)
 
 
 def _take(part: Part, places: Tensor) -> Part:

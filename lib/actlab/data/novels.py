@@ -1,7 +1,5 @@
 """The 100 English novels (computationalstylistics/100_english_novels, version 1.4): which files, and their text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from actlab.data.fetch import Source, fetch

@@ -1,7 +1,5 @@
 """Character text: built-in corpora, a user's own file or registered text; vocabulary, hash, split by position."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace

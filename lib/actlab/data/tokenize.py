@@ -1,7 +1,5 @@
 """From a text to token shards: a byte-level BPE trained on its training part, and the split."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

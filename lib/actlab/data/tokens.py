@@ -3,8 +3,6 @@
 A shard is 256 int32 (magic 20240520, version 1, number of tokens, zeros), then that many uint16 tokens, little-endian.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path

@@ -22,9 +22,9 @@ from actlab.models import MODELS
 from actlab.study import activation_curves as curves
 from actlab.study import sampling
 from actlab.study.arms import TrialSpec, arm
-from actlab.study.kinds.characters import windows_of
+from actlab.study.kinds.characters import Characters, windows_of
 from actlab.study.params.language import Params
-from actlab.study.trial import run_trial, trained_model
+from actlab.study.trial import run_trial
 
 SEEN = {" ": "␣", "\n": "⏎\n"}
 EVERY = 2.0
@@ -197,7 +197,8 @@ class SideBySide(Panel):
         for spec in specs:
             self.out.value = f"seed {spec.seed} is being trained"
             run_trial(spec)
-        models, seeds = [trained_model(spec) for spec in specs], [f"seed {spec.seed}" for spec in specs]
+        kind, seeds = Characters(), [f"seed {spec.seed}" for spec in specs]
+        models = [kind.trained(spec, kind.tensors(spec)) for spec in specs]
         corpus, window = load_text(self.params.dataset), windows_of(specs[0])[2].inputs[0]
         read = [sampling.reading(model, corpus, window) for model in models]
         written = [sampling.sample(model, corpus, self.prompt.value) for model in models]

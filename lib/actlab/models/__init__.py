@@ -1,14 +1,12 @@
 """The language models: one table of frozen entries, the three published scales, and ``build_model``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
 from actlab.activations import find_activation
-from actlab.errors import BadInput, Table
+from actlab.errors import Table, check_name
 from actlab.models.charlm import CharLM
 from actlab.models.convlm import ConvLM
 from actlab.models.hybridlm import HybridLM
@@ -79,12 +77,10 @@ def build_model(
         global stream.
 
     Raises:
-        UnknownName: no such model or activation.
-        BadInput: no such ``gated_width``.
+        UnknownName: no such model, activation or ``gated_width``.
     """
     entry, function = MODELS.find(name), find_activation(activation)
-    if gated_width not in GATED_WIDTHS:
-        raise BadInput(f"gated_width must be one of {', '.join(GATED_WIDTHS)}, got {gated_width!r}")
+    check_name("gated_width", gated_width, GATED_WIDTHS)
     model = entry.factory(config, function, gated_width)
     model.initialise(generator_for)
     return model

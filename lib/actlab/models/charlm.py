@@ -1,7 +1,5 @@
 """charlm: a pre-norm GPT with separate q, k, v and output projections, and dropout after attention and feed-forward."""
 
-from __future__ import annotations
-
 from typing import final
 
 from torch import Tensor, nn

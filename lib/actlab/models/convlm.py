@@ -1,8 +1,6 @@
 """convlm: six residual blocks of a causal dilated convolution, LayerNorm over channels, and the activation. No
 positions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar, final
 

@@ -4,8 +4,6 @@
 Shapes: N images of K pixels, w hidden units, C classes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

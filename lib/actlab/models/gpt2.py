@@ -4,8 +4,6 @@ Radford et al. 2019; the ablation: Silverstein, Kunin & Shyam 2026, arXiv 2601.2
 Shapes: B sequences, T positions, C features (``n_embd``), V tokens, nh heads of size hs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, wraps
@@ -15,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from actlab.activations import Activation, find_activation
+from actlab.activations import Activation
 from actlab.models.layers import GeneratorFor, ModelConfig, Transformer, from_global_stream
 from actlab.models.symmetry import ROLES, SymmetryBreaking
 
@@ -116,23 +114,3 @@ class GPT2(Transformer):
         """New vectors in every layer, from its own stream."""
         for _, layer in self.symmetry_layers():
             layer.draw()
-
-
-def build_gpt2(
-    config: GPT2Config,
-    activation: str,
-    *,
-    gated_width: str = "matched",
-    generator_for: GeneratorFor = from_global_stream,
-) -> GPT2:
-    """A freshly initialised GPT-2: all matrices N(0, 0.02^2), biases 0, as the other models.
-
-    Args:
-        config: its size and variant; see ``GPT2_SCALES``.
-        activation: a key of ``ACTIVATIONS``.
-        gated_width: as in ``build_model``.
-        generator_for: name of a parameter, or of a layer's symmetry breaking -> its random stream.
-    """
-    model = GPT2(config, find_activation(activation), gated_width)
-    model.initialise(generator_for)
-    return model

@@ -1,7 +1,5 @@
 """hybridlm: an LSTM stack, then one causal attention layer and one feed-forward layer, both residual."""
 
-from __future__ import annotations
-
 from typing import final
 
 from torch import Tensor, nn

@@ -3,8 +3,6 @@
 Shapes: B sequences, T positions, C features (``n_embd``), V characters, nh heads of size hs.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """minigpt: charlm's shape with a packed qkv projection, dropout on the embedding sum and none after attention."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar, final
 

@@ -1,7 +1,5 @@
 """nanotransformer: a pre-norm GPT without dropout, whose attention has no biases."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar, final

@@ -3,8 +3,6 @@
 Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
 """
 
-from __future__ import annotations
-
 from typing import final
 
 import torch

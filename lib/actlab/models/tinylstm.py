@@ -1,7 +1,5 @@
 """tinylstm: an LSTM stack, the activation, and a linear head."""
 
-from __future__ import annotations
-
 from typing import final
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """The optimizers of the ablation: one table, and ``build_optimizer``. ECD and SOAP are ours, AdamW and SGD torch's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,8 +1,6 @@
 """Two passes over many tensors that stay in the cache: inner products, and p <- a p + g with theta <- theta + b p. No
 optimizer's mathematics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -4,8 +4,6 @@ De Luca, Nachman, Silverstein & Zheng 2025, arXiv 2501.18419; the scaled form an
 code of Silverstein, Kunin & Shyam 2026, arXiv 2601.22257.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, Literal, final

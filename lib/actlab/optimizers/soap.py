@@ -4,8 +4,6 @@ Vyas et al. 2024, arXiv 2409.11321. A tensor of more than two axes is treated as
 rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, final
 

@@ -1,8 +1,6 @@
 """One step of any torch optimizer without ``torch._dynamo``, which torch's own methods load for the sake of
 ``torch.compile``: 2 s a process."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

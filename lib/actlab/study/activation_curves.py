@@ -1,7 +1,5 @@
 """What pages and live panels compute on the spot: curves of activations, and what flows through them in a network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

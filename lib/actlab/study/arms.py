@@ -1,8 +1,6 @@
 """Arms and trials of language models as data: Params -> arms, each with an id that says what it is and a hash of
 everything that it depends on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import chain, product
@@ -12,8 +10,9 @@ from actlab.data.text import TRAIN_SHARE, located, short_name
 from actlab.errors import BadInput
 from actlab.models import SCALES, ModelConfig
 from actlab.records import store
+from actlab.records.defect_names import DOUBLED
 from actlab.records.settings import by_content
-from actlab.study.defects import CORRECTED, DOUBLED, OF_TRAINING, defects_of
+from actlab.study.defects import CORRECTED, OF_TRAINING, defects_of
 from actlab.study.params.language import Params
 from actlab.study.params.yaml_file import StudyParams
 from actlab.study.plugins.identity import Parts, own_metrics, parts_of
@@ -224,7 +223,7 @@ def candidates(params: Params, model: str, activation: str) -> Choice:
 
 def arm(params: Params, model: str, activation: str, kind: str = "trials", scale: str = "", varies: str = ALL) -> Arm:
     """One arm of a study, at the size ``params.scale`` unless another is given."""
-    seeds = range(params.seed, params.seed + (1 if kind == "floor" else params.trials))
+    seeds = params.seeds[:1] if kind == "floor" else params.seeds
     changed = {"trials": (), "floor": (REPEAT, NUDGE), "perturbed": params.perturbations}[kind]
     ordinary = kind == "trials"
     asked = () if params.protocol == CORRECTED else defects_of(params.protocol, model, activation)

@@ -6,8 +6,6 @@ Off by default, and loud: an arm lists the ones that are on in ``config.protocol
 so that one training is read both ways.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any
@@ -20,11 +18,7 @@ from actlab.activations import Activation, find_activation
 from actlab.errors import BadInput, UnknownName
 from actlab.models import LanguageModel, ModelConfig
 from actlab.models.convlm import ConvBlock
-from actlab.records.defect_names import BATCHES as BATCHES
-from actlab.records.defect_names import BOTH as BOTH
-from actlab.records.defect_names import DOUBLED as DOUBLED
-from actlab.records.defect_names import FINAL, LAST, UNPAIRED
-from actlab.records.defect_names import IGNORED as IGNORED
+from actlab.records.defect_names import BATCHES, BOTH, DOUBLED, FINAL, IGNORED, LAST, UNPAIRED
 from actlab.trainers.evaluation import evaluate, predict
 from actlab.trainers.recipes import Recipe
 from actlab.trainers.seeds import generator
@@ -111,7 +105,7 @@ def draw(model: LanguageModel, text: Tensor, recipe: Recipe, random: torch.Gener
     ``text``."""
     width = model.config.block_size
     windows = _windows(text, width, DRAWN_WINDOWS, random)
-    probabilities = predict(model, windows.to(recipe.device), recipe)
+    probabilities = predict(model, windows, recipe)
     return probabilities[width - 1 :: width].clone(), windows.targets[:, -1]  # a copy: the rest is freed
 
 
@@ -162,7 +156,7 @@ def measured(
         if BATCHES in on:
             count = DRAWN_BATCHES * recipe.batch_size
             windows = _windows(text, net.config.block_size, count, generator(seed, "drawn/batches"))
-            entry["val_loss"] = evaluate(net, windows.to(recipe.device), recipe)[0]
+            entry["val_loss"] = evaluate(net, windows, recipe)["val_loss"]
         elif FINAL in on:
             entry["val_loss"] = finals[label]["val_loss"]
         trials.append(entry)

@@ -1,8 +1,6 @@
 """From a record back to its trial and its model: what it needs to be trained here; weights from the cache, from the
 study's folder `weights`, or trained again."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,11 +14,10 @@ from actlab.records import store
 from actlab.records.find import find
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
-from actlab.study.kinds.measure import Results
+from actlab.study.kinds.kind import Report, Results
 from actlab.study.plugins.identity import find_part
 from actlab.study.progress import why
-from actlab.study.trial import cached, run_trial, trained_model, with_weights
-from actlab.study.workers.pool import Report
+from actlab.study.trial import run_trial
 from actlab.trainers import checkpoint
 from actlab.trainers.determinism import weights_sha256
 
@@ -56,7 +53,7 @@ def kept_model(
 ) -> tuple[LanguageModel, str]:
     """As ``load_model``; a note whose weights these are, where they are not the recorded ones, bit for bit. ``report``
     hears of a training."""
-    if kind_of(record).name == "mnist":
+    if (kind := kind_of(record)).name == "mnist":
         raise BadInput(f"{record['arm']}: a record of kind {record['kind']!r} keeps no weights")
     label = record["trials"][0]["label"] if seed is None else str(seed)
     task, name = specification(record, label), f"{record['study']}/{record['arm']} trial {label}"
@@ -65,10 +62,10 @@ def kept_model(
         raise BadInput(f"{record['arm']} trial {label} is {recorded['status']}: it left no model")
     check_data(task, record)
     wanted, path = recorded["weights_sha256"], weights_file(record, label)
-    origin = record["provenance"] if cached(task, record["provenance"]).exists() else None
+    origin = record["provenance"] if kind.cached(task, record["provenance"]).exists() else None
     if origin is None and path.exists():
         tensors, about = checkpoint.read_tensors(path)
-        if weights_sha256(model := with_weights(task, tensors)) != about["weights_sha256"]:
+        if weights_sha256(model := kind.trained(task, tensors)) != about["weights_sha256"]:
             raise RecordError(f"{path} does not hold the weights that it names")
         return model, "" if about["weights_sha256"] == wanted else f"{name}: {about['note']}"
     if origin is None:
@@ -77,7 +74,7 @@ def kept_model(
             raise RecordError(f"{name} {other}; it takes about {seconds_of(recorded):.0f} s to train again: {WAY_OUT}")
         if failed := why(run_trial(task, report)):
             raise RecordError(f"trained again it failed: {failed}")
-    model = trained_model(task, origin=origin)
+    model = kind.trained(task, kind.tensors(task, origin=origin))
     if (now := weights_sha256(model)) == wanted:
         return model, ""
     warning = f"{name}: trained again here it has other weights ({now[:12]}) than the record says ({wanted[:12]})"

@@ -1,8 +1,6 @@
 """Parameters of a notebook: what papermill injected, checked against what a study declares (papermill itself only logs
 a mistake), and the settings as a sentence."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar

@@ -1,8 +1,6 @@
 """What a running study tells, and who listens: a progress display, and TensorBoard's files (`actlab run --track
 tensorboard`). Decides nothing."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time
@@ -68,12 +66,10 @@ class StudyDisplay:
         self.progress = Progress(*columns, *times, console=console, transient=True, disable=not console.is_terminal)
         self.whole = self.progress.add_task("trials", total=None, note="", visible=False)
         self.running: dict[tuple[str, str], TaskID] = {}
-        self.parts: dict[tuple[str, str], float] = {}
-        """Share of its steps that each running trial has done."""
         self.total = self.cached = self.trained = 0
         self.since, self._over = time.monotonic(), threading.Event()
 
-    def __enter__(self) -> StudyDisplay:
+    def __enter__(self) -> "StudyDisplay":
         self.progress.start()
         if not self.console.is_terminal:
             threading.Thread(target=self._tell_often, daemon=True).start()
@@ -90,11 +86,11 @@ class StudyDisplay:
 
     def how_far(self) -> str:
         """``5 of 12 trials trained, 2 running, about 3 min left``: by what was trained since the start."""
-        parts, planned = list(self.parts.values()), self.total - self.cached
-        done = self.trained + sum(parts)
+        planned, running = self.total - self.cached, [task for task in self.progress.tasks if task.id != self.whole]
+        done = self.trained + sum(task.completed / (task.total or 1) for task in running)
         left = (time.monotonic() - self.since) * (planned - done) / done if done else math.nan
         word = "" if math.isnan(left) else f", about {in_time(left)} left"
-        return f"{self.trained} of {planned} trials trained, {len(parts)} running{word}"
+        return f"{self.trained} of {planned} trials trained, {len(running)} running{word}"
 
     def watch(self, event: Event) -> None:
         """Show one event."""
@@ -109,10 +105,8 @@ class StudyDisplay:
             steps = event.trial.recipe.iterations
             if key not in self.running:
                 self.running[key] = self.progress.add_task(f"  {name}", total=steps, note="")
-            self.parts[key] = event.iteration / steps
             self.progress.update(self.running[key], completed=event.iteration, note=f"loss {event.loss:.3f}")
         elif event.kind == "trial":
-            self.parts.pop(key, None)
             if (task := self.running.pop(key, None)) is not None:
                 self.progress.remove_task(task)
             self.trained += 1 - event.cached

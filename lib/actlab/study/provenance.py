@@ -1,7 +1,5 @@
 """Where a result comes from: commit, code, versions, machine."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import platform
@@ -24,6 +22,16 @@ TRAINING = 1
 """Version of the bits that training makes: raised with ``tests/study/golden.yaml``, which a test trains again."""
 
 
+class Bare(ast.NodeTransformer):
+    """Takes away what decides nothing: docstrings, other bare constants, imports."""
+
+    def visit(self, node: ast.AST) -> Any:  # noqa: D102
+        nothing = isinstance(node, ast.Import | ast.ImportFrom) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        )
+        return None if nothing else super().visit(node)
+
+
 def code_sha256(*parts: str) -> str:
     """Of the named files and folders of the package (all of it where none is named): their syntax trees without
     docstrings, comments, imports and file names, statement by statement, so that words and moves change no hash;
@@ -31,25 +39,10 @@ def code_sha256(*parts: str) -> str:
     package = Path(__file__).resolve().parents[1]
     roots = [package / part for part in parts] or [package]
     files = {f for root in roots for f in (root, *root.rglob("*"))}
-    modules = [_bare(ast.parse(f.read_bytes())) for f in files if f.suffix == ".py"]
+    modules = [Bare().visit(ast.parse(f.read_bytes())) for f in files if f.suffix == ".py"]
     trees = [ast.dump(statement) for module in modules for statement in module.body]
     sums = [f.read_text() for f in files if f.suffix == ".sha256"]
     return hashlib.sha256("\n".join(sorted([*trees, *sums])).encode()).hexdigest()
-
-
-def _bare(tree: ast.Module) -> ast.Module:
-    """Without statements that decide nothing: docstrings, other bare texts, imports."""
-    for node in ast.walk(tree):
-        if isinstance(body := getattr(node, "body", None), list):
-            node.body = [each for each in body if not _decides_nothing(each)]  # type: ignore[attr-defined]
-    return tree
-
-
-def _decides_nothing(node: ast.AST) -> bool:
-    match node:
-        case ast.Import() | ast.ImportFrom() | ast.Expr(ast.Constant(str())):
-            return True
-    return False
 
 
 def cpu(field: str) -> str:

@@ -1,8 +1,6 @@
 """Replay: train recorded trials again, compare the outcome bit for bit, and leave a history beside the record, which is
 itself never changed."""
 
-from __future__ import annotations
-
 import math
 import random
 import time
@@ -18,14 +16,15 @@ from torch import Tensor
 
 from actlab import metrics, paths
 from actlab.data.fetch import no_download
-from actlab.errors import ActlabError, UnknownName
+from actlab.errors import ActlabError, check_name
 from actlab.records import arm_results, settings, store, tables
 from actlab.study import provenance
 from actlab.study.kinds import kind_of
+from actlab.study.kinds.kind import Report
 from actlab.study.load_model import check_here, results_of, seconds_of, specification
 from actlab.study.progress import Event, Watch, why
-from actlab.study.trial import cached, train_afresh, with_weights
-from actlab.study.workers.pool import Report, run_tasks
+from actlab.study.trial import train_afresh
+from actlab.study.workers.pool import run_tasks
 from actlab.study.write_record import bits_of, differing
 from actlab.trainers import checkpoint
 from actlab.trainers.evaluation import predict
@@ -74,8 +73,8 @@ def task_of(path: Path, label: str | None = None) -> Task:
 def recorded_trials(study: str = "", label: str | None = None) -> list[Task]:
     """Every trial that replay knows, of all records below ``results/`` or of one study, in the order of the files;
     ``label``: with this label."""
-    if study and study not in (known := tables.studies()):
-        raise UnknownName("study", study, known, str(paths.results()))
+    if study:
+        check_name("study", study, tables.studies(), str(paths.results()))
     return [
         _task(path, record, trial["label"])
         for name in ([study] if study else tables.studies())
@@ -195,14 +194,15 @@ def far_apart(task: Any, record: store.Record, tensors: Mapping[str, Tensor]) ->
     """Mean total variation between a recorded trial's predictions and those of its weights trained again, on the inputs
     on which the study compares trials. Records hold no predictions: ``None`` where the recorded trial itself is not in
     the cache any more."""
-    path = cached(task, record["provenance"])
+    kind = kind_of(task)
+    path = kind.cached(task, record["provenance"])
     if not tensors or not path.exists():
         return None
     kept, ended = checkpoint.read_tensors(path, nameless=True)
     if ended["weights_sha256"] != results_of(record, task.label)["weights_sha256"]:
         return None
-    models = [with_weights(task, own).to(task.recipe.device) for own in (kept, tensors)]
-    windows, rows = kind_of(task).compared_on(task).to(task.recipe.device), []
+    models = [kind.trained(task, own).to(task.recipe.device) for own in (kept, tensors)]
+    windows, rows = kind.compared_on(task), []
     for some in zip(torch.split(windows.inputs, AT_ONCE), torch.split(windows.targets, AT_ONCE), strict=True):
         rows.append(metrics.total_variation_rows(*(predict(net, Windows(*some), task.recipe) for net in models)))
     return torch.cat(rows).double().mean().item()

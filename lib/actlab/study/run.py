@@ -1,8 +1,6 @@
 """A study of any kind from its parameters to its records: what is recorded is loaded, what is cached is reused, the
 rest is trained."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +15,12 @@ from actlab.errors import BadInput
 from actlab.records import store
 from actlab.study import provenance
 from actlab.study.kinds import KINDS, kind_of
-from actlab.study.kinds.kind import Kind
-from actlab.study.kinds.measure import Results
+from actlab.study.kinds.kind import Kind, Results
 from actlab.study.params.field_types import as_list
 from actlab.study.params.language import Params
 from actlab.study.params.yaml_file import StudyParams, read_mapping
 from actlab.study.progress import Event, Watch
-from actlab.study.trial import cached, record_of, run_trial
+from actlab.study.trial import record_of, run_trial
 from actlab.study.workers.pool import run_tasks
 from actlab.study.write_record import check_growth, earlier, finish, recorded
 
@@ -145,7 +142,7 @@ def _train(kind: Kind, needs: Tasks, workers: int, tell: Watch, scheduler: str) 
     if not tasks:
         return
     first = owner[tasks[0]]
-    there = {task for task in tasks if cached(task).exists()}
+    there = {task for task in tasks if kind.cached(task).exists()}
     tell(Event("start", first, total=sum(map(kind.size, tasks)), cached=sum(map(kind.size, there))))
     for task, results in run_tasks(
         run_trial,

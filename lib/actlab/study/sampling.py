@@ -1,7 +1,5 @@
 """Texts that networks write, `actlab sample`: characters drawn after a prompt, and the record that keeps them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace

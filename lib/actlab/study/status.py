@@ -1,8 +1,6 @@
 """How far a study is: trials of every arm by their state, and the time that is left, by a few steps that are timed here
 and now, since recorded seconds know neither this machine nor its load. Downloads nothing."""
 
-from __future__ import annotations
-
 import json
 import math
 import time
@@ -22,11 +20,11 @@ from actlab.errors import ActlabError, DataError
 from actlab.records import store
 from actlab.study.kinds import kind_of
 from actlab.study.kinds.characters import windows_of
-from actlab.study.kinds.images import Program, fresh, shapes_of
+from actlab.study.kinds.images import Program, stack_of
 from actlab.study.kinds.kind import Kind
 from actlab.study.params.yaml_file import StudyParams
 from actlab.study.progress import in_time
-from actlab.study.trial import cached, train_afresh
+from actlab.study.trial import train_afresh
 from actlab.study.write_record import failure_of
 from actlab.trainers import stacked
 from actlab.trainers.checkpoint import read_tensors
@@ -61,7 +59,7 @@ def of(params: StudyParams) -> pd.DataFrame:
             found.update(recorded=own.total(), diverged=path.read_text().count('"status": "diverged"'))
         for task, count in own.items() if not path.exists() else ():
             with no_download():
-                state, ended = _state(task)
+                state, ended = _state(kind, task)
                 found[state] += count
                 found["diverged"] += sum(
                     trial["status"] == "diverged" for trial in ended and kind.own(arm, task, ended)
@@ -77,10 +75,10 @@ def of(params: StudyParams) -> pd.DataFrame:
     return table
 
 
-def _state(task: Any) -> tuple[str, Any]:
+def _state(kind: Kind, task: Any) -> tuple[str, Any]:
     """Of a trial without a record; with its results, if it has ended."""
     with suppress(DataError):  # what is cached is known by its data, too
-        place = cached(task)
+        place = kind.cached(task)
         if place.exists():
             return "ended", _results(place)
         try:
@@ -143,11 +141,8 @@ def _timed(task: Any, steps: int, windows: int, smaller: dict[str, Any] = {}) ->
 def _pace_of_program(task: Program) -> Pace:
     """Of a program of the image sweep, in a few batches."""
     images = load_images(task.dataset, task.protocol)
-    shapes, orders = shapes_of(task, images.features), [generator(seed, "order") for seed in task.seeds]
-    kinds, few = dict.fromkeys(shapes.values()), slice(MOST // 4 * task.batch_size)
-    stack = stacked.Stack(
-        [[fresh(images.features, each, seed) for each in kinds] for seed in task.seeds], task.learning_rates
-    )
+    stack, _ = stack_of(task, images.features)
+    orders, few = [generator(seed, "order") for seed in task.seeds], slice(MOST // 4 * task.batch_size)
     for _ in range(2):  # the first prepares
         since = time.perf_counter()
         stacked.train(stack, images.train.pixels[few], images.train.labels[few], task.batch_size, 1, orders)

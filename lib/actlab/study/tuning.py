@@ -7,8 +7,6 @@ the one with the lowest mean loss is chosen, unless it lies at an edge, which ex
 has an infinite loss.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Mapping

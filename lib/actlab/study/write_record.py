@@ -1,8 +1,6 @@
 """The last step of an arm: its record, written once; a record that grows keeps the bits of its trials; failures are
 kept apart."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Checkpoints: weights, optimizer, random streams, progress in one safetensors file; atomic, with a checksum and its
 own name inside."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from pathlib import Path

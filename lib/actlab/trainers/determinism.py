@@ -1,7 +1,5 @@
 """Determinism: seeded global streams and deterministic kernels, the hash of weights, and the 1-ULP perturbation."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os

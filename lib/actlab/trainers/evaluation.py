@@ -1,7 +1,5 @@
 """Evaluation of language models on fixed windows: loss, its standard error, accuracy, predictions. Trains nothing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
@@ -23,7 +21,8 @@ def logits_of(
     model: nn.Module, windows: Windows, recipe: BaseRecipe, positions: int | None = None
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Float32 logits (n, V) and targets (n,) of successive batches of about ``positions`` positions, in evaluation
-    mode, without autocast."""
+    mode, without autocast; on the recipe's device."""
+    windows = windows.to(recipe.device)
     rows = max(1, (positions or EVALUATION_POSITIONS[torch.device(recipe.device).type]) // windows.inputs.shape[1])
     was_training = model.training
     full_float32()
@@ -34,14 +33,15 @@ def logits_of(
     model.train(was_training)
 
 
-def evaluate(model: nn.Module, windows: Windows, recipe: BaseRecipe) -> tuple[float, float]:
-    """(mean cross-entropy in nats, accuracy in %) over every counted position of ``windows``."""
+def evaluate(model: nn.Module, windows: Windows, recipe: BaseRecipe) -> dict[str, float]:
+    """``val_loss``, the mean cross-entropy in nats, and ``val_accuracy`` in %, over every counted position of
+    ``windows``."""
     loss = torch.zeros((), dtype=torch.float64, device=recipe.device)
     right = torch.zeros((), dtype=torch.int64, device=recipe.device)
     for logits, targets in logits_of(model, windows, recipe):
         loss += F.cross_entropy(logits, targets, ignore_index=SKIP, reduction="sum").double()
         right += (logits.argmax(dim=1) == targets).sum()
-    return (loss / windows.positions).item(), 100 * right.item() / windows.positions
+    return {"val_loss": (loss / windows.positions).item(), "val_accuracy": 100 * right.item() / windows.positions}
 
 
 def measure(model: nn.Module, windows: Windows, recipe: BaseRecipe, vocab_size: int) -> dict[str, float]:

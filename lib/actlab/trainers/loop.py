@@ -3,15 +3,13 @@
 It knows no names, files of records or studies.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -32,21 +30,6 @@ from actlab.trainers.windows import Windows, batch_starts
 
 Batches = list[tuple[Tensor, Tensor]]
 """(inputs, targets) of the micro-batches of one step, (B, T) int64 each."""
-
-
-class Options(TypedDict, total=False):
-    """What both kinds of training take beside what they train."""
-
-    saved_at: Path | None
-    """Checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit that of an
-    uninterrupted run."""
-    on_progress: Callable[[int, float], None] | None
-    """Called with (iteration, last training loss) about ten times a second."""
-    also: tuple[int, ...]
-    """Further iterations at which to evaluate."""
-    on_evaluation: Callable[[int, nn.Module], None]
-    """Called with (iteration, model) at every evaluation, before its checkpoint; it may read or change the model, and
-    must draw no random number."""
 
 
 @dataclass
@@ -95,7 +78,7 @@ def train(
     seed: int,
     *,
     dropout_seed: int | None = None,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> Trial:
     """Train ``model`` on random windows of ``text`` and measure it on fixed ones.
 
@@ -107,7 +90,7 @@ def train(
         recipe: iterations, batch size, optimizer settings, device.
         seed: makes the streams ``order`` and ``dropout`` (``init`` made the model).
         dropout_seed: makes ``dropout`` instead, where one stream is to vary without the other.
-        options: see ``Options``.
+        options: the fields of ``Training`` from ``also`` on.
     """
     block_size, device = validation.inputs.shape[1], recipe.device
     starts = batch_starts(len(text), block_size, recipe.batch_size, recipe.iterations, generator(seed, "order"))
@@ -123,10 +106,10 @@ def train(
         return [(windows[:, :-1], windows[:, 1:])]
 
     def measured(forward: nn.Module, iteration: int) -> dict[str, float]:
-        return dict(zip(("val_loss", "val_accuracy"), evaluate(forward, validation, recipe), strict=True))
+        return evaluate(forward, validation, recipe)
 
     dropout_seed = seed if dropout_seed is None else dropout_seed
-    return _train(Training(model, adamw, batches, measured, recipe, dropout_seed, frozen, averages), **options)
+    return Training(model, adamw, batches, measured, recipe, dropout_seed, frozen, averages, **options).run()
 
 
 def train_tokens(
@@ -136,7 +119,7 @@ def train_tokens(
     validation: Windows,
     recipe: TokenRecipe,
     seed: int,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> Trial:
     """Train ``model`` on the batches of ``stream`` and measure it on fixed windows.
 
@@ -162,12 +145,12 @@ def train_tokens(
         tokens = iteration * each * stream.batch_size * stream.block_size
         return {"tokens": tokens, **measure(forward, validation, recipe, model.config.vocab_size)}
 
-    return _train(Training(model, optimizer, batches, measured, recipe, seed), **options)
+    return Training(model, optimizer, batches, measured, recipe, seed, **options).run()
 
 
 @dataclass(frozen=True)
 class Training:
-    """What both kinds of training hand to the loop."""
+    """What both kinds of training hand to the loop, and the loop itself."""
 
     model: nn.Module
     optimizer: Optimizer
@@ -179,6 +162,16 @@ class Training:
     dropout_seed: int
     frozen: Windows | None = None
     averages: Sequence[AveragedModel] = ()
+    also: tuple[int, ...] = ()
+    """Further iterations at which to evaluate."""
+    saved_at: Path | None = None
+    """Checkpoint file, written at each evaluation and resumed from if it exists; the outcome is bit for bit that of an
+    uninterrupted run."""
+    on_progress: Callable[[int, float], None] | None = None
+    """Called with (iteration, last training loss) about ten times a second."""
+    on_evaluation: Callable[[int, nn.Module], None] | None = None
+    """Called with (iteration, model) at every evaluation, before its checkpoint; it may read or change the model, and
+    must draw no random number."""
 
     @property
     def saved(self) -> nn.Module:
@@ -219,50 +212,43 @@ class Training:
             total += loss.detach()
         return total
 
-
-def _train(
-    work: Training,
-    *,
-    also: tuple[int, ...] = (),
-    saved_at: Path | None = None,
-    on_progress: Callable[[int, float], None] | None = None,
-    on_evaluation: Callable[[int, nn.Module], None] | None = None,
-) -> Trial:
-    """The loop itself."""
-    recipe, model, saved = work.recipe, work.model, work.saved
-    forward: Any = torch.compile(model) if recipe.compiled else model
-    rates = [settings["lr"] for settings in work.optimizer.param_groups]
-    status, probabilities, clock = "done", torch.empty(0), time.perf_counter
-    with reproducible(derive(work.dropout_seed, "dropout")):
-        resumed = saved_at is not None and saved_at.exists()
-        progress = Progress(**checkpoint.load(saved_at, saved, work.optimizer)) if saved_at and resumed else Progress()
-        reported = since = clock()
-        running = torch.zeros((), dtype=torch.float64, device=recipe.device)
-        for iteration in range(progress.iteration, recipe.iterations + 1):
-            due = iteration % recipe.evaluate_every == 0 or iteration == recipe.iterations or iteration in also
-            if due and (not progress.history or progress.history[-1]["iteration"] < iteration):
-                loss_sum, now = running.item(), clock()  # the sum first: it waits for the device
-                running.zero_()
-                progress.seconds["training"] += now - since
-                finite = work.evaluated(forward, iteration, loss_sum, progress)
-                since = clock()
-                progress.seconds["evaluation"] += since - now
-                if not finite:
-                    status = "diverged"
+    def run(self) -> Trial:
+        """The loop itself."""
+        recipe, model, saved, saved_at = self.recipe, self.model, self.saved, self.saved_at
+        forward: Any = torch.compile(model) if recipe.compiled else model
+        rates = [settings["lr"] for settings in self.optimizer.param_groups]
+        status, probabilities, clock = "done", torch.empty(0), time.perf_counter
+        with reproducible(derive(self.dropout_seed, "dropout")):
+            progress = Progress()
+            if saved_at is not None and saved_at.exists():
+                progress = Progress(**checkpoint.load(saved_at, saved, self.optimizer))
+            reported = since = clock()
+            running = torch.zeros((), dtype=torch.float64, device=recipe.device)
+            for iteration in range(progress.iteration, recipe.iterations + 1):
+                due = iteration % recipe.evaluate_every == 0 or iteration == recipe.iterations or iteration in self.also
+                if due and (not progress.history or progress.history[-1]["iteration"] < iteration):
+                    loss_sum, now = running.item(), clock()  # the sum first: it waits for the device
+                    running.zero_()
+                    progress.seconds["training"] += now - since
+                    finite = self.evaluated(forward, iteration, loss_sum, progress)
+                    since = clock()
+                    progress.seconds["evaluation"] += since - now
+                    if not finite:
+                        status = "diverged"
+                        break
+                    if self.on_evaluation is not None:
+                        self.on_evaluation(iteration, model)
+                    if saved_at is not None and iteration < recipe.iterations:
+                        checkpoint.save(saved_at, saved, self.optimizer, asdict(progress))
+                if iteration == recipe.iterations:
                     break
-                if on_evaluation is not None:
-                    on_evaluation(iteration, model)
-                if saved_at is not None and iteration < recipe.iterations:
-                    checkpoint.save(saved_at, saved, work.optimizer, asdict(progress))
-            if iteration == recipe.iterations:
-                break
-            loss = work.step(forward, iteration, rates)
-            running += loss
-            if on_progress is not None and clock() - reported > 0.1:
-                reported = clock()
-                on_progress(iteration + 1, loss.item())
-        if work.frozen is not None:
-            now = clock()
-            probabilities = predict(forward, work.frozen, recipe)
-            progress.seconds["evaluation"] += clock() - now
-    return Trial(status, progress, weights_sha256(model), probabilities, tuple(work.averages))
+                loss = self.step(forward, iteration, rates)
+                running += loss
+                if self.on_progress is not None and clock() - reported > 0.1:
+                    reported = clock()
+                    self.on_progress(iteration + 1, loss.item())
+            if self.frozen is not None:
+                now = clock()
+                probabilities = predict(forward, self.frozen, recipe)
+                progress.seconds["evaluation"] += clock() - now
+        return Trial(status, progress, weights_sha256(model), probabilities, tuple(self.averages))

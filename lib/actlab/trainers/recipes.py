@@ -1,7 +1,5 @@
 """Recipes: how a language model's trial is trained, as frozen settings that records carry. Trains nothing."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any

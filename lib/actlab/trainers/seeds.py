@@ -1,7 +1,5 @@
 """Named random streams: each use of randomness has a seed of its own, derived from (seed, stream name)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Process set-up before training: threads, how the C library handles freed memory, bfloat16 on this processor."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterable
 from functools import cache
@@ -12,13 +10,14 @@ from torch import Tensor, nn
 
 from actlab.errors import BadInput
 
-KEEP = {"M_MMAP_MAX": (-4, 0), "M_TRIM_THRESHOLD": (-1, -1), "M_TOP_PAD": (-2, 64 * 2**20)}
-"""glibc's ``mallopt`` settings, (number, value): nothing large from ``mmap``, nothing given back, grow by 64 MiB."""
+KEEP = {-4: 0, -1: -1, -2: 64 * 2**20}
+"""glibc's ``mallopt`` settings: nothing large from ``mmap`` (M_MMAP_MAX), nothing given back (M_TRIM_THRESHOLD), grow
+by 64 MiB (M_TOP_PAD)."""
 
 
-def prepare(threads: int = 1) -> None:
-    """Work on so many threads, and keep freed memory."""
-    torch.set_num_threads(threads)
+def prepare() -> None:
+    """Work on one thread, and keep freed memory."""
+    torch.set_num_threads(1)
     keep_freed_memory()
     full_float32()
 
@@ -73,4 +72,4 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError, TypeError):
         return False
-    return all(mallopt(number, value) == 1 for number, value in KEEP.values())
+    return all(mallopt(number, value) == 1 for number, value in KEEP.items())

@@ -14,8 +14,6 @@ Shapes: G seeds, R learning rates, N = G R copies, S networks, B images of K pix
 hidden units of the widest network, rounded up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product

@@ -1,7 +1,5 @@
 """Fixed evaluation windows over a text, and the training batches: all batches of a trial are known before it starts."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 
@@ -34,7 +32,7 @@ class Windows:
             digest.update(tensor.cpu().to(torch.int32).numpy().tobytes())
         return digest.hexdigest()
 
-    def to(self, device: str) -> Windows:
+    def to(self, device: str) -> "Windows":
         """The same windows on a device."""
         return Windows(self.inputs.to(device), self.targets.to(device))
 

@@ -1,7 +1,5 @@
 """The kinds of study, one class each: language models on characters, the ablation on tokens, the image sweep."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,8 +1,5 @@
 """The optimizer x symmetry x activation ablation of GPT-2: its parameters, its arms and trials, and how one trains."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -23,8 +20,8 @@ from actlab.records.settings import by_content
 from actlab.study.arms import Specified, taken, without_vocabulary
 from actlab.study.kinds import shards
 from actlab.study.kinds.characters import dataset_of, results_of, weights
-from actlab.study.kinds.kind import Kind
-from actlab.study.kinds.measure import Results, batch_losses, mean
+from actlab.study.kinds.kind import Kind, Outcome, Report, Results
+from actlab.study.kinds.measure import batch_losses, mean
 from actlab.study.params.field_types import (
     ActivationName,
     Batch,
@@ -38,7 +35,6 @@ from actlab.study.params.field_types import (
 from actlab.study.params.language import LanguageParams
 from actlab.study.plugins.identity import Parts, find_part, parts_of
 from actlab.study.tuning import chosen, tuned
-from actlab.study.workers.pool import Report
 from actlab.trainers.loop import train_tokens
 from actlab.trainers.recipes import SCHEDULES, TokenRecipe
 from actlab.trainers.seeds import generator, init_streams
@@ -171,8 +167,7 @@ def arm(params: AblationParams, optimizer: str, symmetry: str, activation: str) 
         "dataset": located(params.dataset),
         "parts": parts_of(activation=activation, **({} if params.shards else {"dataset": params.dataset})),
     }
-    seeds = range(params.seed, params.seed + params.trials)
-    trials = tuple(taken(AblationTrial, params, seed=seed, **common) for seed in seeds)
+    trials = tuple(taken(AblationTrial, params, seed=seed, **common) for seed in params.seeds)
     return AblationArm(params.study, trials, params.plan.mark if params.plan else None)
 
 
@@ -242,9 +237,7 @@ class Ablation(Kind):
         model.initialise(init_streams(task.seed))
         return model
 
-    def train(
-        self, task: AblationTrial, saved_at: Path | None, report: Report | None
-    ) -> tuple[Results, dict[str, Tensor]]:
+    def train(self, task: AblationTrial, saved_at: Path | None, report: Report | None) -> Outcome:
         """Weights alone beside the results: predictions over a vocabulary are large."""
         model = self.model(task).to(task.recipe.device)
         parameters, random = model.parameters(), generator(task.seed, "optimizer")
@@ -270,7 +263,7 @@ class Ablation(Kind):
             "analyses": batch_losses(model, validation_tokens(task), task.recipe) if done.status == "done" else {},
         }, weights(model)
 
-    def measure(self, arm: AblationArm, results: list[Results], *_: Callable[..., Any]) -> store.Record:
+    def measure(self, arm: AblationArm, results: list[Results]) -> store.Record:
         """Means are over the trials that are done; losses in nats a token, accuracies
         in %."""
         first = arm.trials[0]

@@ -1,8 +1,6 @@
 """What a text gives away without a network: unigram and bigram tables of the training split, measured on the validation
 split, and the study's record of them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

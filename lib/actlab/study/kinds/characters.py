@@ -1,10 +1,8 @@
 """A trial of a language model on characters: its text and windows, its model, its training, its arm's record."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +15,10 @@ from actlab.records.settings import by_content
 from actlab.study import arms, defects
 from actlab.study.arms import ALL, BFLOAT16, Arm, TrialSpec
 from actlab.study.kinds import baselines
-from actlab.study.kinds.kind import Kind
-from actlab.study.kinds.measure import Results, Trained, mean
+from actlab.study.kinds.kind import Kind, Outcome, Report, Results
+from actlab.study.kinds.measure import Trained, mean
 from actlab.study.params.language import Params
 from actlab.study.plugins.identity import find_part, said_of
-from actlab.study.workers.pool import Report
 from actlab.trainers import checkpoint, setup
 from actlab.trainers.determinism import perturb
 from actlab.trainers.evaluation import evaluate, predict
@@ -31,30 +28,14 @@ from actlab.trainers.seeds import init_streams
 from actlab.trainers.windows import Windows, cover, spread
 
 
-@lru_cache(maxsize=4)
-def evaluation_windows(
-    dataset: str,
-    sha256: str,
-    share: float,
-    part: str,
-    block_size: int,
-    validation_windows: int,
-    prediction_windows: int,
-) -> tuple[Windows, Windows]:
-    """(the validation split, or the named half of it, or evenly spread windows of that; the frozen windows of the
-    predictions)."""
-    text = load_text(dataset, sha256).split_at(share).part(part).validation
-    measured = spread(text, block_size, validation_windows) if validation_windows else cover(text, block_size)
-    return measured, spread(text, block_size, prediction_windows)
-
-
 def windows_of(spec: TrialSpec) -> tuple[Corpus, Windows, Windows]:
-    """The text of a trial and its evaluation windows."""
+    """(the text of a trial; its validation split, or the named half of it, or evenly spread windows of that; the frozen
+    windows of the predictions)."""
     corpus = load_text(spec.dataset, spec.text_sha256).split_at(spec.train_share)
     corpus = corpus.limited(spec.train_fraction).part(spec.validation)
-    text = spec.dataset, spec.text_sha256, spec.train_share, spec.validation
-    block_size = SCALES[spec.scale].block_size
-    return corpus, *evaluation_windows(*text, block_size, spec.validation_windows, spec.prediction_windows)
+    text, block, some = corpus.validation, SCALES[spec.scale].block_size, spec.validation_windows
+    measured = spread(text, block, some) if some else cover(text, block)
+    return corpus, measured, spread(text, block, spec.prediction_windows)
 
 
 def results_of(spec: Any, model: nn.Module, trial: Trial) -> Results:
@@ -75,16 +56,6 @@ def results_of(spec: Any, model: nn.Module, trial: Trial) -> Results:
 def weights(model: nn.Module) -> dict[str, Tensor]:
     """A model's state under the names that a trial's file has for it."""
     return {f"weights/{name}": value for name, value in model.state_dict().items()}
-
-
-def predictions(net: nn.Module, windows: Windows, recipe: Recipe) -> Tensor:
-    """Probabilities (N, V) at every position of the windows."""
-    return predict(net, windows.to(recipe.device), recipe)
-
-
-def measured(net: nn.Module, windows: Windows, recipe: Recipe) -> dict[str, float]:
-    """Loss (nats) and accuracy (%) over the windows."""
-    return dict(zip(("val_loss", "val_accuracy"), evaluate(net, windows.to(recipe.device), recipe), strict=True))
 
 
 def dataset_of(record: Mapping[str, Any]) -> str:
@@ -145,15 +116,15 @@ class Characters(Kind):
             perturb(model)
         return model
 
-    def train(self, task: TrialSpec, saved_at: Path | None, report: Report | None) -> tuple[Results, dict[str, Tensor]]:
-        """Results; predictions and weights. Snapshots go beside the checkpoint ``saved_at``."""
+    def train(self, task: TrialSpec, saved_at: Path | None, report: Report | None) -> Outcome:
+        """Snapshots go beside the checkpoint ``saved_at``."""
         corpus, validation, frozen = windows_of(task)
         model, nudged = self.model(task), task.nudged_at
         recipe = replace(task.recipe, dtype="bfloat16") if task.variant == BFLOAT16 else task.recipe
 
         def evaluated(iteration: int, net: nn.Module) -> None:
             if saved_at is not None and iteration in task.snapshots:
-                held = {"probabilities": predictions(net, frozen, recipe), **weights(net)}
+                held = {"probabilities": predict(net, frozen, recipe), **weights(net)}
                 checkpoint.write_tensors(
                     saved_at.with_suffix(f".{iteration}.safetensors"), held, {"iteration": iteration}
                 )
@@ -176,23 +147,17 @@ class Characters(Kind):
         results = {**results_of(task, model, trial), "variant": task.variant, "best": trial.best}
         tensors = {"probabilities": trial.probabilities, **weights(model)}
         if averages := dict(zip(map(str, recipe.decays), trial.averages, strict=True)):
-            results["average"] = recipe.single({d: measured(net, validation, recipe) for d, net in averages.items()})
-            tensors |= {f"probabilities/average/{d}": predictions(net, frozen, recipe) for d, net in averages.items()}
+            results["average"] = recipe.single({d: evaluate(net, validation, recipe) for d, net in averages.items()})
+            tensors |= {f"probabilities/average/{d}": predict(net, frozen, recipe) for d, net in averages.items()}
         if task.training_windows:  # without dropout
             windows = spread(corpus.train, model.config.block_size, task.training_windows)
-            results["training"] = measured(model, windows, recipe)
+            results["training"] = evaluate(model, windows, recipe)
         return results, tensors
 
-    def measure(
-        self,
-        arm: Arm,
-        results: list[Results],
-        tensors: Callable[[TrialSpec, int | None], dict[str, Tensor]],
-        model: Callable[[TrialSpec, int | None], LanguageModel],
-    ) -> store.Record:
+    def measure(self, arm: Arm, results: list[Results]) -> store.Record:
         """Means are over the trials that are done; losses in nats, accuracies in %."""
         corpus, _, frozen = windows_of(arm.trials[0])
-        trained = Trained(arm, results, corpus, frozen, tensors, model)
+        trained = Trained(arm, results, corpus, frozen, self)
         pairs, done = trained.pairs(), [r for r in results if r["status"] == "done"]
         averages = ("relative_pd", "total_variation", "churn", *dict(arm.metrics))
         return {

@@ -2,32 +2,28 @@
 learning rates of a batch size and of up to five seeds train as one program, whose results are parted among their
 arms."""
 
-from __future__ import annotations
-
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
-from torch import Tensor
 
-from actlab.activations import ACTIVATIONS, Activation
-from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, Images, load_images
+from actlab.activations import ACTIVATIONS
+from actlab.data.images import CLASSES, IMAGES, PROTOCOLS, load_images
 from actlab.errors import LIMITS
 from actlab.models.ffn import FFN, count, networks
 from actlab.records import store
 from actlab.study.arms import Specified, taken
-from actlab.study.kinds.kind import Kind
-from actlab.study.kinds.measure import Results, mean
+from actlab.study.kinds.kind import Kind, Outcome, Report, Results
+from actlab.study.kinds.measure import mean
 from actlab.study.params.field_types import Batch, Positive, Several, StudyName, Trials, one_of
 from actlab.study.params.yaml_file import StudyParams
 from actlab.study.plugins.identity import Parts, find_part, parts_of
-from actlab.study.workers.pool import Report
 from actlab.trainers.seeds import generator, init_streams
 from actlab.trainers.stacked import Stack, evaluate, train
 
@@ -78,12 +74,8 @@ class MnistArm(Specified):
         """Name of the activation."""
         return networks()[self.network].activation
 
-    def width(self, features: int) -> int:
-        """Hidden units of this arm's own network (after the gate) on images of that many pixels."""
-        return networks()[self.network].width(features, self.hidden, CLASSES)
-
     @property
-    def trials(self) -> tuple[Program, ...]:
+    def trials(self) -> "tuple[Program, ...]":
         """Each alone."""
         config, activation = self.config, self.activation
         return tuple(alone(config, activation, seed) for seed in self.seeds)
@@ -103,7 +95,7 @@ class MnistArm(Specified):
 
 
 @dataclass(frozen=True)
-class Program:
+class Program(Specified):
     """What trains together: all networks, widths and learning rates of some seeds and one batch size."""
 
     seeds: tuple[int, ...]
@@ -126,8 +118,7 @@ class Program:
 def programs_of(params: MnistParams) -> list[Program]:
     """The programs that train a sweep, the longest (most epochs, smallest batches) first."""
     cells = tuple((network, hidden) for hidden in params.hidden for network in params.arms)
-    last = params.seed + params.trials
-    seeds = [tuple(range(first, min(first + SEEDS, last))) for first in range(params.seed, last, SEEDS)]
+    seeds = [tuple(params.seeds[first : first + SEEDS]) for first in range(0, params.trials, SEEDS)]
     used = sorted({networks()[arm].activation for arm in params.arms})
     parts = tuple((name, found) for name in used for _, found in parts_of(activation=name))
     longest_first = product(sorted(params.epochs, reverse=True), sorted(params.batch_sizes), seeds)
@@ -163,34 +154,24 @@ def alone(config: Mapping[str, Any], activation: str, seed: int) -> Program:
     return Program(seeds=(seed,), parts=parts, cells=cells, learning_rates=(config["learning_rate"],), **own)
 
 
-Shape = tuple[Activation, int]
-"""Of a network: activation and hidden units."""
+def stack_of(program: Program, features: int) -> tuple[Stack, dict[tuple[str, int], int]]:
+    """The program's freshly initialised networks on images of so many pixels, and which of them each cell has.
 
-
-def shapes_of(program: Program, features: int) -> dict[tuple[str, int], Shape]:
-    """Cell -> the shape of its network on images of so many pixels."""
+    Cells of one shape are one network: 16 units of GeGLU at equal parameters are 8 at equal width, bit for bit.
+    """
     rows, planned = networks(), dict(program.parts)
-    names = {rows[network].activation for network, _ in program.cells}
-    activations = {name: find_part("activation", name, planned.get(name, "")) for name in names}
-    return {
-        (network, hidden): (activations[rows[network].activation], rows[network].width(features, hidden, CLASSES))
-        for network, hidden in program.cells
-    }
+    cells = [(cell, rows[cell[0]], cell[1]) for cell in program.cells]
+    shapes = {cell: (row.activation, row.width(features, hidden, CLASSES)) for cell, row, hidden in cells}
+    distinct = list(dict.fromkeys(shapes.values()))
+    activations = {name: find_part("activation", name, planned.get(name, "")) for name, _ in distinct}
 
+    def fresh(activation: str, width: int, seed: int) -> FFN:
+        net = FFN(features, width, CLASSES, activations[activation])
+        net.initialise(init_streams(seed))
+        return net
 
-def fresh(features: int, shape: Shape, seed: int) -> FFN:
-    """A freshly initialised network."""
-    activation, width = shape
-    net = FFN(features, width, CLASSES, activation)
-    net.initialise(init_streams(seed))
-    return net
-
-
-def evaluations(stack: Stack, images: Images) -> dict[str, Tensor]:
-    """``val_loss``, ... -> its values (seeds, learning rates, networks)."""
-    parts = {"val": images.validation, "test": images.test}
-    found = {name: evaluate(stack, part.pixels, part.labels) for name, part in parts.items()}
-    return {f"{name}_{what}": values for name, measures in found.items() for what, values in measures.items()}
+    stack = Stack([[fresh(*shape, seed) for shape in distinct] for seed in program.seeds], program.learning_rates)
+    return stack, {cell: distinct.index(shape) for cell, shape in shapes.items()}
 
 
 def _results(values: dict[str, float]) -> Results:
@@ -210,7 +191,7 @@ class Sweep(Kind):
 
     def plan(self, params: MnistParams) -> list[MnistArm]:
         """The arms of a sweep, epochs slowest, network fastest."""
-        common: dict[str, Any] = {"seeds": tuple(range(params.seed, params.seed + params.trials))}
+        common: dict[str, Any] = {"seeds": tuple(params.seeds)}
         parts = {name: parts_of(activation=networks()[name].activation) for name in params.arms}
         names = ("epochs", "batch_size", "learning_rate", "hidden", "network")
         cells = product(params.epochs, params.batch_sizes, params.learning_rates, params.hidden, params.arms)
@@ -250,43 +231,38 @@ class Sweep(Kind):
         return _about(task.dataset, task.protocol)
 
     def known_by(self, task: Program) -> tuple[str, dict[str, Any]]:  # noqa: D102
-        own = {name: value for name, value in asdict(task).items() if name != "parts" or value}
-        return task.label, {**own, "data": self.data(task)}
+        return task.label, {**task.known_by, "data": self.data(task)}
 
-    def train(
-        self, task: Program, saved_at: Path | None = None, report: Report | None = None
-    ) -> tuple[Results, dict[str, Tensor]]:
+    def train(self, task: Program, saved_at: Path | None = None, report: Report | None = None) -> Outcome:
         """``trials``, by ``network/hidden/learning rate/seed``; it lasts seconds, so it leaves no checkpoint, and no
         weights. Losses in nats, accuracies in %, seconds per training (the program's, shared evenly).
-
-        Cells of one shape are one training: 16 units of GeGLU at equal parameters are 8 at equal width, bit for bit.
         """
         images = load_images(task.dataset, task.protocol)
-        shapes = shapes_of(task, images.features)
-        distinct = list(dict.fromkeys(shapes.values()))
-        stack = Stack(
-            [[fresh(images.features, shape, s) for shape in distinct] for s in task.seeds], task.learning_rates
-        )
+        stack, places = stack_of(task, images.features)
         orders = [generator(seed, "order") for seed in task.seeds]
         since = time.perf_counter()
         losses = train(stack, images.train.pixels, images.train.labels, task.batch_size, task.epochs, orders)
         seconds = (time.perf_counter() - since) / losses.numel()
-        found, trials = {"train_loss": losses} | evaluations(stack, images), {}
-        for cell, (r, rate), (s, seed) in product(shapes, enumerate(task.learning_rates), enumerate(task.seeds)):
-            own = {name: values[s, r, distinct.index(shapes[cell])].item() for name, values in found.items()}
+        found, trials = {"train_loss": losses}, {}
+        for name, part in (("val", images.validation), ("test", images.test)):
+            measures = evaluate(stack, part.pixels, part.labels)
+            found |= {f"{name}_{what}": values for what, values in measures.items()}
+        for cell, (r, rate), (s, seed) in product(places, enumerate(task.learning_rates), enumerate(task.seeds)):
+            own = {name: values[s, r, places[cell]].item() for name, values in found.items()}
             trials[key(*cell, rate, seed)] = {"label": str(seed), "seed": seed, **_results(own), "seconds": seconds}
         return {"status": "done", "trials": trials}, {}
 
-    def measure(self, arm: MnistArm, results: list[Results], *_: Callable[..., Any]) -> store.Record:
+    def measure(self, arm: MnistArm, results: list[Results]) -> store.Record:
         """The arm's own part of its record. Means are over the trials that are done."""
         features = _about(arm.dataset, arm.protocol)["features"]
+        width = networks()[arm.network].width(features, arm.hidden, CLASSES)  # after the gate
         done = [trial for trial in results if trial["status"] == "done"]
         return {
             "model_name": "ffn",
             "activation": arm.activation,
             "network": arm.network,
-            "width": arm.width(features),
-            "n_parameters": count(features, arm.width(features), CLASSES, ACTIVATIONS[arm.activation].gated),
+            "width": width,
+            "n_parameters": count(features, width, CLASSES, ACTIVATIONS[arm.activation].gated),
             **{f"avg_{name}": mean(trial[name] for trial in done) for name in MEANS},
             "collapsed": sum(trial.get("collapsed", False) for trial in results),
             "trials": results,

@@ -1,7 +1,5 @@
 """A kind of study: what its parameters plan, how what trains at once is trained, and what an arm's record measures."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,16 +7,25 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
+from actlab import paths
 from actlab.models import LanguageModel
 from actlab.records import store
-from actlab.study.kinds.measure import Results
+from actlab.study import provenance
 from actlab.study.params.yaml_file import StudyParams
-from actlab.study.workers.pool import Report
+from actlab.trainers import checkpoint
 from actlab.trainers.windows import Windows
+
+Results = dict[str, Any]
+"""What a trial leaves for the record: plain values."""
+Outcome = tuple[Results, dict[str, Tensor]]
+"""Of a task: its results; its predictions and weights."""
+Report = Callable[[int, float], None]
+"""Called by a task with (iteration, loss)."""
 
 
 class Kind(ABC):
-    """A task is what trains at once: a trial, or a program of the image sweep, which holds many."""
+    """A task is what trains at once: a trial, or a program of the image sweep, which holds many. What it leaves lies in
+    the cache."""
 
     name: ClassVar[str]
     """In params files."""
@@ -35,18 +42,12 @@ class Kind(ABC):
         """The arms of a study in the order in which they run."""
 
     @abstractmethod
-    def train(self, task: Any, saved_at: Path | None, report: Report | None) -> tuple[Results, dict[str, Tensor]]:
-        """Its results; its predictions and weights. ``saved_at``: its checkpoint, gone on from if it exists."""
+    def train(self, task: Any, saved_at: Path | None, report: Report | None) -> Outcome:
+        """``saved_at``: its checkpoint, gone on from if it exists."""
 
     @abstractmethod
-    def measure(
-        self,
-        arm: Any,
-        results: list[Results],
-        tensors: Callable[[Any, int | None], dict[str, Tensor]],
-        model: Callable[[Any, int | None], LanguageModel],
-    ) -> store.Record:
-        """The arm's own part of its record; ``tensors`` and ``model`` of a trial, at its end or at a snapshot."""
+    def measure(self, arm: Any, results: list[Results]) -> store.Record:
+        """The arm's own part of its record, from the results of its trials and what they left in the cache."""
 
     @abstractmethod
     def known_by(self, task: Any) -> tuple[str, dict[str, Any]]:
@@ -87,6 +88,29 @@ class Kind(ABC):
     def device(self, task: Any) -> str:
         """On which it trains."""
         return str(task.recipe.device)
+
+    def cached(self, task: Any, origin: Mapping[str, Any] | None = None) -> Path:
+        """The file in which a task ends: its results, predictions and weights. ``origin``: a record's provenance, for
+        the trial as it was trained then, by that code on that machine."""
+        name, about = self.known_by(task)
+        origin = origin or provenance.here()
+        about = {**about, "code": origin["trial_code_sha256"], "machine": origin["machine"]}
+        return paths.cache() / self.folder / f"{name}-{store.digest(about)[:16]}.safetensors"
+
+    def tensors(
+        self, task: Any, iteration: int | None = None, origin: Mapping[str, Any] | None = None
+    ) -> dict[str, Tensor]:
+        """Predictions and weights of a finished trial; ``iteration``: as they were at one of its ``snapshots``;
+        ``origin``: as for ``cached``."""
+        path = self.cached(task, origin)
+        place = path if iteration is None else path.with_suffix(f".{iteration}.safetensors")
+        return checkpoint.read_tensors(place, nameless=origin is not None)[0]
+
+    def trained(self, task: Any, tensors: Mapping[str, Tensor]) -> LanguageModel:
+        """A trial's model in evaluation mode, with the weights among these tensors."""
+        model, start = self.model(task), "weights/"
+        model.load_state_dict({name.removeprefix(start): t for name, t in tensors.items() if name.startswith(start)})
+        return model.eval()
 
     def prepare(self, params: Any, missing: Sequence[Any]) -> str:
         """Before anything is trained: check what the missing arms need; a note for the display, if any."""

@@ -1,9 +1,7 @@
 """What an arm's record measures on its trained trials: pairs, snapshots, ensembles, averaged weights, defects, single
 batches. Trains nothing."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
@@ -16,18 +14,18 @@ from torch.nn import functional as F
 from actlab import metrics
 from actlab.data.text import Corpus
 from actlab.models import LanguageModel
+from actlab.records.defect_names import BATCHES
 from actlab.study import defects
 from actlab.study.arms import PLAIN, Arm, TrialSpec
+from actlab.study.kinds.kind import Kind, Results
 from actlab.trainers.evaluation import logits_of
 from actlab.trainers.recipes import BaseRecipe
 from actlab.trainers.windows import Windows, spread
 
 BATCH_TOKENS = 4096
 """Tokens of one published validation batch: 8 x 512, side by side in the text."""
-BATCHES = 128
+SPANS = 128
 """Batches that are measured; the published runs saw 122, one an evaluation."""
-Results = dict[str, Any]
-"""What a trial leaves for the record: plain values."""
 Models = Mapping[str, LanguageModel]
 """Label of a trial -> its model."""
 Predictions = Mapping[str, Tensor]
@@ -56,10 +54,8 @@ class Trained:
     corpus: Corpus
     frozen: Windows
     """The windows that predictions are compared on."""
-    tensors: Callable[[TrialSpec, int | None], dict[str, Tensor]]
-    """Weights and predictions, at the end or at one of the trial's snapshots."""
-    model: Callable[[TrialSpec, int | None], LanguageModel]
-    """At the end, or at one of the trial's snapshots."""
+    kind: Kind
+    """Which finds what the trials left, at their end or at a snapshot."""
 
     @property
     def done(self) -> list[TrialSpec]:
@@ -68,11 +64,12 @@ class Trained:
 
     def models(self, iteration: int | None = None) -> Models:
         """Label -> model, on the recipe's device."""
-        return {spec.label: self.model(spec, iteration).to(spec.recipe.device) for spec in self.done}
+        nets = {spec: self.kind.trained(spec, self.kind.tensors(spec, iteration)) for spec in self.done}
+        return {spec.label: net.to(spec.recipe.device) for spec, net in nets.items()}
 
     def predictions(self, iteration: int | None = None, of: str = "probabilities") -> Predictions:
         """As they were kept, on the recipe's device, at the end or at a snapshot."""
-        return {spec.label: self.tensors(spec, iteration)[of].to(spec.recipe.device) for spec in self.done}
+        return {spec.label: self.kind.tensors(spec, iteration)[of].to(spec.recipe.device) for spec in self.done}
 
     @property
     def couples(self) -> list[tuple[str, str]]:
@@ -85,9 +82,12 @@ class Trained:
         """All metrics of every couple, at the end."""
         predictions, own = self.predictions(), dict(self.arm.metrics)
         targets = self.frozen.targets.flatten().to(self.arm.trials[0].recipe.device)
-        distances = [metrics.compare(predictions[a], predictions[b], targets, own) for a, b in self.couples]
-        pairs = [{"between": list(pair), **values} for pair, values in zip(self.couples, distances, strict=True)]
-        return self._with_distances(pairs)
+        return self._with_distances(
+            [
+                {"between": [a, b], **metrics.compare(predictions[a], predictions[b], targets, own)}
+                for a, b in self.couples
+            ]
+        )
 
     def _with_distances(self, pairs: list[Results], iteration: int | None = None) -> list[Results]:
         """Where trials are compared with themselves changed: also the L2 norm of the difference of all weights."""
@@ -127,7 +127,7 @@ class Trained:
         """Each trial's evaluation there, every pair's metrics, and the defects' view of the same models."""
         done = [r for r in self.results if r["status"] == "done"]
         evaluations = {r["label"]: e for r in done for e in r["history"] if e["iteration"] == step}
-        along = tuple(name for name in self.arm.protocol if name != defects.BATCHES)  # costly: at the end only
+        along = tuple(name for name in self.arm.protocol if name != BATCHES)  # costly: at the end only
         pairs = row_pairs(self.predictions(step), self.couples, dict(self.arm.metrics))
         return {
             "iteration": step,
@@ -189,13 +189,13 @@ def _average(predictions: Predictions, labels: Sequence[str]) -> Tensor:
 def batch_losses(model: LanguageModel, tokens: Tensor, recipe: BaseRecipe) -> Results:
     """What single validation batches, as published, would say of a trained model of the ablation.
 
-    ``batch_losses``: nats a token, of up to ``BATCHES`` spans of about ``BATCH_TOKENS`` tokens (``batch_tokens``; all
+    ``batch_losses``: nats a token, of up to ``SPANS`` spans of about ``BATCH_TOKENS`` tokens (``batch_tokens``; all
     that there are, if fewer) spread evenly over the validation split ``tokens`` (n,).
     """
     block_size = model.config.block_size
     batch_tokens = min(BATCH_TOKENS, len(tokens) - 1) // block_size * block_size
-    whole = spread(tokens, max(batch_tokens, block_size), BATCHES)  # a split shorter than a window is an error there
-    windows = Windows(*(part.reshape(-1, block_size) for part in (whole.inputs, whole.targets))).to(recipe.device)
+    whole = spread(tokens, max(batch_tokens, block_size), SPANS)  # a split shorter than a window is an error there
+    windows = Windows(*(part.reshape(-1, block_size) for part in (whole.inputs, whole.targets)))
     pairs = logits_of(model, windows, recipe)
     losses = torch.cat([F.cross_entropy(logits, targets, reduction="none") for logits, targets in pairs])
     means = losses.view(-1, batch_tokens).double().mean(dim=1)

@@ -1,7 +1,5 @@
 """Token shards of the ablation: a text's, made in the cache, or a user's own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path

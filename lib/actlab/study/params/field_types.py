@@ -1,7 +1,5 @@
 """The types of the fields of a params file: what is allowed in each, up to which limit. Knows no kind of study."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The fields of a study of language models."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Annotated, Any, ClassVar, Literal, Self
 

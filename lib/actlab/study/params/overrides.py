@@ -1,7 +1,5 @@
 """What a command line changes in a params file: filters that only take away, and fields that are set by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ A record made under a plan carries the hash of the file that held it.  That the 
 began is read from the repository's history (``actlab.plans.history``), not from memory.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """What the params of every kind of study share: a YAML file, checked on entry."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Mapping
@@ -33,6 +31,11 @@ class StudyParams(Checked):
     """Of the first trial; the others follow it."""
     factors: ClassVar[tuple[str, ...]]
     """Fields whose levels make the arms."""
+
+    @property
+    def seeds(self) -> range:
+        """Of the trials."""
+        return range(self.seed, self.seed + self.trials)
 
     @classmethod
     def parse(cls, values: Mapping[str, Any], where: str = "the parameters") -> Self:

@@ -4,8 +4,6 @@ built-in parts are tested.
 Models are tiny, with matrices 20 times as large as at the start of training, so that no function looks linear.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path

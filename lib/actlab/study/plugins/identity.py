@@ -1,8 +1,6 @@
 """What a user's own part is, by which ids and cache keys know it: the hash of its file's syntax tree (of a text: of its
 characters). `plugins.py` reads the files."""
 
-from __future__ import annotations
-
 import ast
 import functools
 from collections.abc import Iterable, Mapping

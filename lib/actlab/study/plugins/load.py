@@ -1,7 +1,5 @@
 """Plug-in files, which hold a user's own parts: read, run and, from then on, known; every worker is sent their text."""
 
-from __future__ import annotations
-
 import ast
 import linecache
 import sys

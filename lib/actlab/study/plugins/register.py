@@ -1,8 +1,6 @@
 """Plug-in files, which hold a user's own parts: `register_activation`, `_model`, `_text`, `_metric`; every worker is
 sent their text."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import re

@@ -1,9 +1,6 @@
 """Tasks on a Dask cluster, by the address of its scheduler."""
 
-from __future__ import annotations
-
 import logging
-import queue
 import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -20,33 +17,29 @@ GPU = "GPU"
 
 def on_cluster(client: Any, function: Any, tasks: Sequence[Any], tell: Any, gpu: bool) -> Iterator[tuple[Any, Any]]:
     """Yield (task, result) as tasks end; ``gpu``: each takes one ``GPU`` of the workers."""
-    from distributed import KilledWorker
+    from distributed import KilledWorker, as_completed
 
-    inbox: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+    def heard(event: tuple[float, Any]) -> None:
+        place, *report = event[1]
+        tell(tasks[place], *report)
+
     topic = f"actlab-{uuid.uuid4()}"
-    client.subscribe_topic(topic, lambda event: inbox.put(("report", event[1])))
-    given = provenance.here(), plugin_files()
-    places, resources = {}, {GPU: 1} if gpu else None
+    client.subscribe_topic(topic, heard)
+    given, resources = (provenance.here(), plugin_files()), {GPU: 1} if gpu else None
+    places = {}
     for place, task in enumerate(tasks):
-        future = client.submit(
-            _call, function, task, place, topic, *given, key=f"{topic}-{place}", priority=-place, resources=resources
-        )
-        places[future] = place
-        future.add_done_callback(lambda done: inbox.put(("done", done)))
-    while places:
-        kind, item = inbox.get()
-        if kind == "report":
-            place, *told = item
-            tell(tasks[place], *told)
-            continue
-        place = places.pop(item)
-        if item.status not in ("finished", "error"):
+        key = f"{topic}-{place}"
+        call = (_call, function, task, place, topic, *given)
+        places[client.submit(*call, key=key, priority=-place, resources=resources)] = place
+    for future in as_completed([*places], loop=client.loop):
+        place = places.pop(future)
+        if future.status not in ("finished", "error"):
             raise EngineError(
                 f"the scheduler went away with {len(places) + 1} of {len(tasks)} tasks unfinished; what had ended is "
                 "kept: start again"
             )
         try:
-            yield tasks[place], item.result()
+            yield tasks[place], future.result()
         except KilledWorker as error:
             raise EngineError(GIVEN_UP.format(place + 1, len(tasks))) from error
 

@@ -1,8 +1,6 @@
 """Where tasks run: in this process, in single-threaded processes of this machine (``concurrent.futures``), or on any
 Dask cluster. Decides nothing about what they compute."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
@@ -21,12 +19,10 @@ import torch
 
 from actlab.errors import ActlabError, BadInput
 from actlab.study import provenance
+from actlab.study.kinds.kind import Report
 from actlab.study.plugins.identity import PluginFile, plugin_files
 from actlab.study.plugins.load import execute
 from actlab.study.workers import startup
-
-Report = Callable[[int, float], None]
-"""Called by a task with (iteration, loss)."""
 
 REPORTS_EVERY = 0.2
 """Seconds between the reports of one task that travel to the client."""

@@ -1,8 +1,6 @@
 """What lets a run start quickly: one process (Linux) loads the libraries for all workers while this one loads its own.
 Imports little."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys
