@@ -1,7 +1,6 @@
 """A book of records that hold a script in every text with which they are read; ``tests/browser/test_payloads.py`` opens
 its pages."""
 
-import ast
 import json
 import re
 import shutil
@@ -46,7 +45,7 @@ FREE = {"source", "sha256", "relu", "label", "note", "prompt", "1000", "1001"}
 
 def poison(path):
     """Put a script into each text with which the record is read; where that may be HTML. Every text is tried alone,
-    that of settings under the name that they ask for; the others are refused, in one sentence."""
+    that of settings under the name that they ask for; the others are refused."""
     record, anywhere = json.loads(path.read_text()), set()
     del record["checksum"]
     found = record
@@ -89,12 +88,15 @@ def copied(study, name, files):
     return poison(paths.results() / name / every[0].relative_to(paths.ROOT / "results" / study))
 
 
-def written(notebook):
+def written():
     """The HTML of the cell of a notebook that shows what networks wrote."""
-    found = [c.source for c in notebook.cells if c.cell_type == "code" and "load_texts(" in c.source]
-    tree, names = ast.parse(found[0]), {"store": store, "study": "texts-copy"}
-    exec(compile(ast.Module(tree.body[:-1], []), "cell", "exec"), names)
-    return eval(compile(ast.Expression(tree.body[-1].value), "cell", "eval"), names).data
+    cells, names = (
+        nbformat.read(paths.ROOT / "notebooks/answer.ipynb", 4).cells,
+        {"store": store, "study": "texts-copy"},
+    )
+    (source,) = (cell.source for cell in cells if "load_texts(" in cell.source)
+    exec(source.replace("\nHTML(", "\nshown = HTML("), names)
+    return names["shown"].data
 
 
 STRANGE = """[...document.querySelectorAll('article *')].filter((node) => node.src?.endsWith('/x')
@@ -135,8 +137,7 @@ def build(root):
     assert open_to == FREE
     html = Explorer(catalogue=explore.studies([f"{name}-copy" for name in STUDIES])).to_html()
     (pages / "explore.md").write_text(PAGE.format(html=html))
-    texts = next(p for p in (paths.ROOT / "notebooks").glob("*.ipynb") if "load_texts(" in p.read_text())
-    (pages / "texts.md").write_text(PAGE.format(html=written(nbformat.read(texts, 4))))
+    (pages / "texts.md").write_text(PAGE.format(html=written()))
     code = "from jupyter_book.cli.main import main; main()"
     subprocess.run([sys.executable, "-W", "ignore", "-c", code, "build", "book", "--quiet"], cwd=root, check=True)
     return root / "book/_build/html/shown"

@@ -55,8 +55,5 @@ def test_peers_are_measured_in_processes_of_their_own():
     """One model at the quick size, one round: times and memory."""
     found = peers.measure_all(1, ("charlm",), others=False, dataset="pydoc", scale="quick", steps=1)
     ways = found["models"]["charlm"]["ways"]
-    assert ("ours in bfloat16" in ways) == found["bfloat16"]
-    assert all(
-        ways[name][part][0] > 0 for name in ("ours", "plain reference") for part in ("iteration", "million_positions")
-    )
+    assert all(way[part][0] > 0 for way in ways.values() for part in ("iteration", "million_positions"))
     assert save("peers", found)["measured"] == found

@@ -2,19 +2,16 @@
 
 import pytest
 
-from actlab.activations import ACTIVATIONS, find_activation
+from actlab.activations import ACTIVATIONS
 from actlab.data.catalogue import DATASETS
 from actlab.data.images import IMAGES, load_images
 from actlab.data.text import TEXTS, load_text
 from actlab.errors import UnknownName
-from actlab.models import MODELS, build_model
-from actlab.models.layers import ModelConfig
+from actlab.models import MODELS, SCALES, build_model
 from actlab.optimizers import OPTIMIZERS, build_optimizer
 
-CONFIG = ModelConfig(11, 1, 2, 1, 2, 0.0)
 REGISTRIES = [
-    (find_activation, ACTIVATIONS, "rleu", "relu"),
-    (lambda name: build_model("charlm", CONFIG, name), ACTIVATIONS, "swigluu", "swiglu"),
+    (lambda name: build_model("charlm", SCALES["quick"], name), ACTIVATIONS, "swigluu", "swiglu"),
     (MODELS.find, MODELS, "convml", "convlm"),
     (lambda name: build_optimizer(name, [], None), OPTIMIZERS, "adam", "adamw"),
     (load_text, TEXTS, "shakespear", "shakespeare"),

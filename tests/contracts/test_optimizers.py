@@ -1,7 +1,5 @@
 """One list of properties over every optimizer of the table; ``trainers/test_tokens_loop`` resumes each bit for bit."""
 
-from functools import partial
-
 import pytest
 import torch
 from tiny import normal, stepped
@@ -34,9 +32,9 @@ def build(name, params, seed=1, **settings):
     return build_optimizer(name, params, torch.Generator().manual_seed(seed), **{**TAME[name], **settings})
 
 
-def descend(optimizer, loss_of, steps, take=step):
-    """The losses of steps; ``loss_of`` is given the number of the step."""
-    return [stepped(optimizer, partial(loss_of, index), take).item() for index in steps]
+def descend(optimizer, loss, steps, take=step):
+    """The losses of so many steps."""
+    return [stepped(optimizer, loss, take).item() for _ in range(steps)]
 
 
 def weights(model):
@@ -48,18 +46,15 @@ def trained(name, take=step, noise=1, model=None, groups=None, **settings):
     model = model or net()
     optimizer = build(name, groups or model.parameters(), **settings)
     torch.rand(noise)
-
-    def loss_of(index):
-        return nn.functional.mse_loss(model(normal(16, 6, seed=index).float()), normal(16, 3).float())
-
-    descend(optimizer, loss_of, range(12), take)
+    inputs, targets = normal(16, 6).float(), normal(16, 3).float()
+    descend(optimizer, lambda: nn.functional.mse_loss(model(inputs), targets), 12, take)
     return weights(model)
 
 
 def test_decreases_a_convex_quadratic(name):
     """The sum of h x^2 / 2, h from 0.5 to 2."""
     x = nn.Parameter(torch.ones(3, 4))
-    losses = descend(build(name, [x]), lambda _: (torch.linspace(0.5, 2, 12) * x.flatten() ** 2).sum() / 2, range(200))
+    losses = descend(build(name, [x]), lambda: (torch.linspace(0.5, 2, 12) * x.flatten() ** 2).sum() / 2, 200)
     assert min(losses) < 0.05 * losses[0]
 
 
@@ -87,8 +82,24 @@ def test_weight_decay_shrinks(name):
     """Where the loss is flat; decoupled or as a force."""
     parameter = nn.Parameter(torch.full((3, 4), 2.0))
     more = {"init_velocity_std": 0.0} if name == "sgdm" else {}
-    descend(build(name, [parameter], weight_decay=0.5, **more), lambda _: 1 + 0 * parameter.sum(), range(4))
+    descend(build(name, [parameter], weight_decay=0.5, **more), lambda: 1 + 0 * parameter.sum(), 4)
     assert parameter.norm() < 2 * 12**0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("ecd", {"eta": 0.0}, "eta > 0"),
+        ("ecd", {"lr": -1.0}, "lr >= 0"),
+        ("ecd", {"inner_product": "euclid"}, "per_tensor, global"),
+        ("soap", {"lr": -1.0}, "lr >= 0"),
+        ("soap", {"betas": (0.9, 1.0)}, r"betas in \[0, 1\)"),
+        ("soap", {"precondition_frequency": 0}, "precondition_frequency >= 1"),
+    ],
+)
+def test_bad_settings_are_refused(name, settings, message):
+    with pytest.raises(BadInput, match=message):
+        build(name, net().parameters(), **settings)
 
 
 def test_every_parameter_is_optimised(name):

@@ -45,7 +45,6 @@ def test_a_whole_file_of_something_else(changes, path, door):
     with torch.random.fork_rng():
         checkpoint.save(path, net, optimizer, ABOUT)
         tensors, about = read_tensors(path)
-        changed = {**tensors, **{name: value for name, value in changes.items() if value is not None}}
-        gone = {name for name, value in changes.items() if value is None}
-        write_tensors(path, {name: value.clone() for name, value in changed.items() if name not in gone}, about)
+        changed = {**tensors, **changes}.items()
+        write_tensors(path, {name: value.clone() for name, value in changed if value is not None}, about)
         door.accepts(lambda: checkpoint.load(path, net, optimizer), path.name)

@@ -6,7 +6,6 @@ import warnings
 
 import ablations
 import grids
-import pytest
 import sweeps
 from damage import DAMAGE, DROP, changed, places
 from hypothesis import given
@@ -29,9 +28,11 @@ leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.just(10**30) | st.f
 junk = leaves | st.lists(leaves, max_size=2) | st.dictionaries(st.text(max_size=3), leaves, max_size=2)
 
 
-@pytest.fixture
-def path():
-    return store.path_of("fuzz", "arm")
+def saved(record, name):
+    """The record's file, the only one of its study."""
+    path = store.path_of("fuzz", name)
+    shutil.rmtree(path.parent, ignore_errors=True)
+    return store.save(path, record)
 
 
 def read_all():
@@ -57,15 +58,14 @@ def use(results):
 
 
 @given(kind=st.sampled_from(sorted(RECORDS)), where=st.integers(0, 10**6), put=st.just(DROP) | junk)
-def test_one_entry_of_another_shape(kind, where, put, path, door):
+def test_one_entry_of_another_shape(kind, where, put, door):
     record = RECORDS[kind]
     known = [place for place in places(record, most=None) if place != ("kind",)]
     place = known[where % len(known)]
     made = changed(record, place, put)
     if place[0] == "config":  # under the name of its settings, so that these are looked at
         made = grids.identified(made | {"arm": kind, "config": made.get("config")}, "fuzz")
-    shutil.rmtree(path.parent, ignore_errors=True)
-    store.save(path.with_stem(made["arm"] if place[0] == "config" else record["arm"]), made)
+    saved(made, made["arm"] if place[0] == "config" else record["arm"])
     door.accepts(read_all)
 
 
@@ -76,20 +76,18 @@ def test_one_entry_of_another_shape(kind, where, put, path, door):
         max_size=6,
     )
 )
-def test_anything_with_a_right_checksum(record, path, door):
-    shutil.rmtree(path.parent, ignore_errors=True)
+def test_anything_with_a_right_checksum(record, door):
     made = grids.identified({"kind": "trials", "arm": "any", **record}, "fuzz")
-    store.save(path.with_stem("any" if "config" not in record else str(made["arm"]).replace("/", "-")), made)
+    saved(made, str(made["arm"]).replace("/", "-") if "config" in record else "any")
     door.accepts(read_all)
 
 
 @given(kind=st.sampled_from(sorted(RECORDS)), damage=DAMAGE)
-def test_every_damage_is_noticed(kind, damage, path, door):
+def test_every_damage_is_noticed(kind, damage, door):
     """The record is refused with its name, or reads as what was written (white space, an upper-case exponent)."""
-    path = path.with_stem(RECORDS[kind]["arm"])
-    path.unlink(missing_ok=True)
-    store.save(path, RECORDS[kind])
+    record = RECORDS[kind]
+    path = saved(record, record["arm"])
     path.write_bytes(damage(path.read_bytes()))
     if door.accepts(lambda: store.load(path), str(path)):
         read = store.load(path)
-        assert store.canonical({key: read[key] for key in RECORDS[kind]}) == store.canonical(RECORDS[kind])
+        assert store.canonical({key: read[key] for key in record}) == store.canonical(record)

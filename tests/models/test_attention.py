@@ -26,15 +26,14 @@ def literal(q, k, v, mask):
     return out
 
 
-@pytest.mark.parametrize("dropout", [0.0, 0.3])
-def test_attention_agrees_with_a_literal_reference(dropout, monkeypatch):
-    """The fused attention is the formula, written out; with a given mask, the CPU's dropout path is the formula with
-    those weights dropped and the others rescaled."""
+def test_attention_agrees_with_a_literal_reference(monkeypatch):
+    """With a given mask, the CPU's dropout path is the formula, written out, with those weights dropped and the others
+    rescaled. (Without one: ``test_bench``.)"""
     q, k, v = tiny.normal(3, B, T, C)
-    mask = keep_mask(torch.empty(B, HEADS, T, T, dtype=torch.float64), dropout)
+    mask = keep_mask(torch.empty(B, HEADS, T, T, dtype=torch.float64), 0.3)
     monkeypatch.setattr(layers, "keep_mask", lambda like, dropout: mask)
     expected = literal(*map(np.asarray, (q, k, v, mask)))
-    np.testing.assert_allclose(attend((q, k, v), HEADS, dropout).numpy(), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(attend((q, k, v), HEADS, 0.3).numpy(), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("dropout", [0.1, 0.2, 0.5, 0.9])
@@ -51,11 +50,7 @@ def test_keep_mask_rate_and_scale(dropout):
 
 
 def test_dropout_module():
-    """Dropout acts in training only, at p > 0 only, and passes the mask to the gradient."""
-    x = torch.ones(50, 40, requires_grad=True)
+    """Dropout acts in training only, at p > 0 only."""
+    x = torch.ones(50, 40)
     assert Dropout(0.3).eval()(x) is Dropout(0.0)(x) is x
-    torch.manual_seed(0)
-    y = Dropout(0.3)(x)
-    y.sum().backward()
-    assert x.grad.equal(y), "for an input of ones, both are the mask"
-    assert 0 < (y == 0).float().mean() < 0.5
+    assert 0 < (Dropout(0.3)(x) == 0).float().mean() < 0.5
