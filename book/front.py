@@ -40,7 +40,7 @@ def taken() -> dict[str, pd.DataFrame]:
     constant = actlab.load("answer")[0].set_index([*ARM, "trial"])["val_loss"].rename("single_loss")
     tables = {"averaged weights": (*both("average", "decay", 0.99), *ours)}
     tables["rate that falls to 0"] = (run, falling.join(constant, on=constant.index.names), *ours)
-    tables["mean of two, half the steps each"] = (*both("equal_compute", "size", 2), *ours)
+    tables["mean of two half-length runs"] = (*both("equal_compute", "size", 2), *ours)
     made = {}
     for name, every in tables.items():
         one, other, curves, along = (table[table["activation"] == "relu"] for table in every)
@@ -56,7 +56,7 @@ def remedies() -> pd.DataFrame:
     sides = ["estimate", "low", "high"]
     made = {name: actlab.jackknife(table.mean(axis=1))[sides] for name, table in taken().items()}
     largest = effects().loc[effects()["difference"].idxmin(), ["difference", "low", "high"]]
-    made["best activation (LSTM alone)"] = largest.rename({"difference": "estimate"})
+    made["smelu_1 in the LSTM alone"] = largest.rename({"difference": "estimate"})
     return pd.DataFrame(made).T.astype(float)
 
 
@@ -125,8 +125,8 @@ def check() -> None:
     holds(0.19 < relu[TV] < 0.21, "about 20% of its next character's probability moves")
     holds(0.225 < relu["churn"] < 0.275, "its top character changes at one place in four")
     bound = effects().groupby("model").apply(actlab.bound, include_groups=False)
-    holds(bound.drop("tinylstm").max() < 0.03, "moves this by less than ±3 points")
-    holds(0.06 < bound["tinylstm"] < 0.07, "(LSTM: ±7)")
+    holds(bound.drop("tinylstm").max() < 0.03, "At equal loss the intervals exclude effects above 3 points")
+    holds(0.06 < bound["tinylstm"] < 0.07, "(LSTM: 7)")
     took = remedies()["estimate"]
     holds(round(100 * took["averaged weights"]) == -6, "it takes off 6 points")
     falls = took["rate that falls to 0"] / took["averaged weights"]
@@ -134,13 +134,13 @@ def check() -> None:
     moved = 100 * effects().query("model == 'tinylstm'")["difference"]
     holds(
         (round(moved.min(), 1), round(moved.max(), 1)) == (-3.4, 3.5),
-        "in the LSTM the estimates lie between -3.4 and +3.5",
+        "In the LSTM the estimates lie between -3.4 and +3.5",
     )
     lstm = actlab.jackknife(taken()["averaged weights"]["tinylstm"])
     best = effects().loc[effects()["difference"].idxmin()]
     holds(
         (best["model"], best["activation"]) == ("tinylstm", "smelu_1"),
-        "the activation that takes off most at equal loss, smelu_1 in the LSTM alone",
+        "the activation that takes off most at equal loss, smelu_1 in the LSTM",
     )
     holds(
         lstm["low"] < best["difference"] < lstm["high"],

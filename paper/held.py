@@ -285,7 +285,7 @@ holds(
 # --- 3. What makes two trainings agree -----------------------------------------------------------------------------
 took = front["remedies"]()
 holds(rounded(took.loc["averaged weights"]) == [-0.064, -0.066, -0.063], "by 0.064 [0.063, 0.066]")
-holds(rounded(took.loc["mean of two, half the steps each"]) == [-0.052, -0.055, -0.049], "by 0.052 [0.049, 0.055]")
+holds(rounded(took.loc["mean of two half-length runs"]) == [-0.052, -0.055, -0.049], "by 0.052 [0.049, 0.055]")
 of_relu = [table[table["activation"] == "relu"] for table in courses]
 slow, of_slow = (table[table["activation"] == "relu"] for table in actlab.load("answer-decay"))
 constant = runs.set_index([*arm, "trial"])["val_loss"].rename("single_loss")
@@ -305,7 +305,7 @@ holds(
 )
 kinds = {
     "averaged weights": ("average", "decay == 0.99"),
-    "mean of two, half the steps each": ("equal_compute", "size == 2"),
+    "mean of two half-length runs": ("equal_compute", "size == 2"),
 }
 changed = {}
 for name, (kind, level) in kinds.items():
@@ -332,7 +332,7 @@ largest = {
     model: (rows := wide.xs(model, axis=1, level="model")).sub(rows["relu"], axis=0).abs().max(axis=1)
     for model in bound.index
 }
-beyond = -changed["mean of two, half the steps each"] - pd.DataFrame(largest)
+beyond = -changed["mean of two half-length runs"] - pd.DataFrame(largest)
 holds(
     beyond.notna().all(axis=None) and (beyond.loc[""] > 0).all() and actlab.jackknife(beyond.mean(axis=1))["low"] > 0,
     "An ensemble of two does more than the activation: supported",
