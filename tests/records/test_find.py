@@ -17,7 +17,7 @@ def saved(study="one", name="charlm-gelu", **more):
 
 def test_names_of_a_record():
     """Name, name with hash, with the folder, file: one record; of one that grew the larger; not its noise floor."""
-    small, other = saved(losses=(2.0, 2.1)), saved(name="charlm-gelu-floor")
+    small, other = saved(losses=(2.0, 2.1)), grids.saved(grids.floor() | {"arm": "charlm-gelu-floor"}, "one")
     assert find("one/charlm-gelu") == small
     large = saved(losses=(2.0, 2.1, 2.2))
     for name in ("one/charlm-gelu", "results/one/charlm-gelu", f"one/{large.stem}", large, str(large)):

@@ -153,22 +153,14 @@ def heat(table: pd.DataFrame, label: str, words: pd.DataFrame) -> Figure:
     return keep(figure, table.reset_index().to_dict("records"))
 
 
-def bars(
-    table: pd.DataFrame, label: str, value: str = "estimate", panel: str = "model", row: str = "activation"
-) -> Figure:
-    """A bar a level with its interval (``low``, ``high``), a panel for each ``panel``."""
-    groups = [*table.groupby(panel, sort=False)]
-    across = min(3, len(groups))
-    down = -(-len(groups) // across)
-    with styled():
-        figure, every = canvas(down, across, primitives.WIDTH, 0.5 + 2.1 * down)
-        for axes, (name, rows) in zip(every, groups, strict=False):
-            reach = reach_of(rows[value], rows.get("low"), rows.get("high"))
-            axes.bar(rows[row], rows[value], yerr=reach, color=[look(str(each))[0] for each in rows[row]])
-            axes.set_title(str(name), fontsize=9, loc="left")
-            axes.tick_params(axis="x", rotation=60, labelsize=9)
-            axes.grid(axis="x", visible=False)
-        for axes in every[len(groups) :]:
-            axes.set_axis_off()
-        figure.supylabel(label, fontsize=10)
-    return keep(figure, table.to_dict("records"))
+def bars(table: pd.DataFrame, label: str) -> Figure:
+    """A bar a mean of each activation with its interval, a panel for each model: a table of ``means``."""
+    of_model = {str(model): rows for model, rows in table.groupby("model", sort=False)}
+
+    def draw(axes: Axes, model: str) -> None:
+        names, *numbers = (of_model[model][name] for name in ("activation", "estimate", "low", "high"))
+        axes.bar(names, numbers[0], yerr=reach_of(*numbers), color=[look(name)[0] for name in names])
+        axes.tick_params(axis="x", rotation=60, labelsize=9)
+        axes.grid(axis="x", visible=False)
+
+    return keep(panels(of_model, draw, "", label, 3, 2.1, False), table.to_dict("records"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from actlab import paths
 from actlab.errors import BadInput, UnknownName
-from actlab.records.settings import differing, named
-from actlab.records.store import current, folder_of, load
+from actlab.records.settings import MAIN, differing, kind_of, named
+from actlab.records.store import load_study, path_of
 
 
 def studies() -> list[str]:
@@ -30,26 +30,20 @@ def find(name: str | Path) -> Path:
     study, arm = (parts[-2], parts[-1].removesuffix(".json")) if len(parts) > 1 else (parts[0], "")
     if path.is_file() or path.suffix == ".json" or len(parts) > 3 or (len(parts) == 3 and parts[0] != "results"):
         return path
-    files = sorted(folder_of(study).glob("*-*.json"))
-    names = dict.fromkeys(file.stem.rpartition("-")[0] for file in files)
-    known = [name for name in names if not name.startswith("baseline-") and not name.endswith("-floor")]
+    if (file := path_of(study, arm)).is_file():
+        return file
+    records = {arm_id: record for record in load_study(study) if (arm_id := record.get("arm"))}
+    known = dict.fromkeys(arm_id.rpartition("-")[0] for arm_id, r in records.items() if kind_of(r) in MAIN)
     if not known:
         raise UnknownName("study", study, studies(), f"{name}: a record is named as STUDY/CONFIGURATION")
     if not arm:
-        raise BadInput(f"{name} is a study: name one of its configurations, such as {study}/{known[0]}")
-    matching = [file for file in files if arm in (file.stem, file.stem.rpartition("-")[0])]
+        raise BadInput(f"{name} is a study: name one of its configurations, such as {study}/{next(iter(known))}")
+    matching = {arm_id: record for arm_id, record in records.items() if arm_id.rpartition("-")[0] == arm}
     if not matching:
         near = [other for other in known if other.startswith(arm)]
         raise UnknownName("configuration", arm, near or known, f"results/{study}")
-    return matching[0] if len(matching) == 1 else _largest(matching)
-
-
-def _largest(files: list[Path]) -> Path:
-    """The record that contains the others."""
-    records = {file: load(file) for file in files}
-    left = current(records.values())
-    if len(left) == 1:
-        return next(file for file, record in records.items() if record is left[0])
-    names = differing(left)
-    listed = (f"{file.stem} ({named(record, names)})" for file, record in records.items() if record in left)
-    raise BadInput(f"several configurations have this name: {', '.join(listed)}; give one with its hash")
+    if len(matching) > 1:
+        names = differing(matching.values())
+        listed = ", ".join(f"{arm_id} ({named(record, names)})" for arm_id, record in matching.items())
+        raise BadInput(f"several configurations have this name: {listed}; give one with its hash")
+    return path_of(study, *matching)
