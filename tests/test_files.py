@@ -35,19 +35,13 @@ def test_what_a_dead_process_left_is_removed(tmp_path):
     assert path.read_text() == "whole"
 
 
-def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path):
-    """With path, bytes, the system's reason and the way out."""
-    (tmp_path / "file").write_text("no folder")
-    with pytest.raises(DiskError, match=r"cannot write .*/file/x \(5 bytes\): .*make room or choose another folder"):
-        write_text(tmp_path / "file" / "x", "12345")
-
-
-def test_an_exception_leaves_the_old_file(tmp_path):
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    """One sentence with path, bytes, the system's reason and the way out."""
     path = write_text(tmp_path / "a", "old")
-    with pytest.raises(ZeroDivisionError), replacing(path, 1) as work:
-        work.write_text(f"{1 / 0}")
-    assert [file.name for file in tmp_path.iterdir()] == ["a"]
-    assert path.read_text() == "old"
+    said = r"cannot write .*/a \(5 bytes\): full after 4.*make room or choose another folder"
+    with pytest.raises(DiskError, match=said), replacing(path, 5) as work:
+        raise OSError(f"full after {work.write_text('half')}")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("a", "old")]
 
 
 def test_what_is_set_aside_stays(tmp_path):

@@ -18,15 +18,16 @@ from actlab.errors import BadInput
 from actlab.study.defects import coded_pd
 from actlab.study.plugins import contracts
 
+WEIGHTS = st.sampled_from([0.0, 1.0]) | st.floats(1e-6, 1.0)
+
 
 @st.composite
 def pairs(draw):
     """Two float64 probability tensors (N, V) of one shape, zeros and ties among their entries."""
-    shape = (draw(st.integers(1, 8)), draw(st.integers(2, 6)))
-    weights = st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0))
-    found = (draw(hnp.arrays(np.float64, shape, elements=weights)) for _ in range(2))
-    positive = (w + (w.sum(1, keepdims=True) == 0) for w in found)  # no row of zeros
-    return tuple(torch.from_numpy(w / w.sum(1, keepdims=True)) for w in positive)
+    shape = 2, draw(st.integers(1, 8)), draw(st.integers(2, 6))
+    weights = draw(hnp.arrays(float, shape, elements=WEIGHTS))
+    weights += weights.sum(-1, keepdims=True) == 0  # no row of zeros
+    return tuple(torch.from_numpy(weights / weights.sum(-1, keepdims=True)))
 
 
 def softmax(seed, rows=200, classes=9):

@@ -2,10 +2,10 @@
 number of the prose repeated by a check."""
 
 import ast
-import json
 import re
 import shutil
 
+import nbformat
 import papermill
 import pytest
 from prose import numbers, statements
@@ -30,9 +30,8 @@ ASIDE = re.compile(
 
 def cells_of(path, kind="code"):
     """(tags, source) of every cell of a kind."""
-    notebook = json.loads(path.read_text(encoding="utf-8"))
-    mine = [cell for cell in notebook["cells"] if cell["cell_type"] == kind]
-    return [({*cell["metadata"].get("tags", [])}, "".join(cell["source"])) for cell in mine]
+    cells = nbformat.read(path, 4).cells
+    return [({*cell.metadata.get("tags", [])}, cell.source) for cell in cells if cell.cell_type == kind]
 
 
 def python(source):

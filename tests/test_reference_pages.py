@@ -1,7 +1,8 @@
 """Bibliography and glossary are complete."""
 
-import json
 import re
+
+import nbformat
 
 from actlab import paths
 from actlab.models import SCALES
@@ -26,7 +27,6 @@ def test_every_paper_that_is_named_is_in_the_bibliography():
 
 def test_the_glossary_names_every_scale():
     """As the code has them."""
-    page = json.loads((paths.ROOT / "notebooks" / "methods.ipynb").read_text(encoding="utf-8"))
-    text = "\n".join("".join(cell["source"]) for cell in page["cells"])
+    text = "\n".join(cell.source for cell in nbformat.read(paths.ROOT / "notebooks" / "methods.ipynb", 4).cells)
     entry = text.split("\nscale\n")[1].split("\n\n")[0]
     assert set(re.findall(r"`(.+?)`", entry)) == {*SCALES, *GPT2_SCALES}
