@@ -33,8 +33,8 @@ TITLES = {
 
 @cache
 def taken() -> dict[str, pd.DataFrame]:
-    """Remedy -> what it takes off the total variation of two ReLU networks at the end of training: a row a seed that is
-    left out ("": none), a column an architecture."""
+    """Remedy -> what it takes off the total variation of two ReLU networks: a row a seed that is left out ("": none), a
+    column an architecture, at the ``end`` of training and at ``equal_loss``."""
     ours = (actlab.load_curves("answer"), actlab.load_pairs("answer", of="along"))
     falling, run = actlab.load("answer-decay")
     constant = actlab.load("answer")[0].set_index([*ARM, "trial"])["val_loss"].rename("single_loss")
@@ -45,7 +45,7 @@ def taken() -> dict[str, pd.DataFrame]:
     for name, every in tables.items():
         one, other, curves, along = (table[table["activation"] == "relu"] for table in every)
         found = actlab.beside_training(curves, along, one, other, metric=TV)
-        made[name] = found.pivot(index="left_out", columns="model", values="end")
+        made[name] = found.pivot(index="left_out", columns="model", values=["end", "equal_loss"])
     return made
 
 
@@ -54,7 +54,7 @@ def remedies() -> pd.DataFrame:
     """A row a remedy: its mean over architectures (jackknife over seeds); and the largest effect of an activation at
     equal loss, of one architecture."""
     sides = ["estimate", "low", "high"]
-    made = {name: actlab.jackknife(table.mean(axis=1))[sides] for name, table in taken().items()}
+    made = {name: actlab.jackknife(table["end"].mean(axis=1))[sides] for name, table in taken().items()}
     largest = effects().loc[effects()["difference"].idxmin(), ["difference", "low", "high"]]
     made["smelu_1 in the LSTM alone"] = largest.rename({"difference": "estimate"})
     return pd.DataFrame(made).T.astype(float)
@@ -91,10 +91,10 @@ def averaging(study: str) -> pd.DataFrame:
 
 @cache
 def effects() -> pd.DataFrame:
-    """Differences from ReLU at equal loss, of ``params/answer.yaml``."""
+    """Differences from ReLU at equal loss, of ``params/answer.yaml``, with the outcomes of its plan."""
     curves, along = actlab.load_curves("answer"), actlab.load_pairs("answer", of="along")
     bigram = actlab.load_baselines("answer")["val_loss"].get("bigram", np.inf)
-    return actlab.equal_loss(curves, along, TV, exclude_above=bigram)
+    return actlab.equal_loss(curves, along, TV, exclude_above=bigram, planned=30, margin=0.005)
 
 
 @cache
@@ -136,7 +136,7 @@ def check() -> None:
         (round(moved.min(), 1), round(moved.max(), 1)) == (-3.4, 3.5),
         "In the LSTM the estimates lie between -3.4 and +3.5",
     )
-    lstm = actlab.jackknife(taken()["averaged weights"]["tinylstm"])
+    lstm = actlab.jackknife(taken()["averaged weights"]["end", "tinylstm"])
     best = effects().loc[effects()["difference"].idxmin()]
     holds(
         (best["model"], best["activation"]) == ("tinylstm", "smelu_1"),

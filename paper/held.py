@@ -1,5 +1,6 @@
-"""What the paper says, held to the records; its figures and tables. ``actlab paper`` runs this, then sets `paper.typ`,
-whose numbers are typed: where the records say otherwise, nothing is set and the sentence is named."""
+"""What the paper says, held to the records, the front page's statements among them; its figures and tables. ``actlab
+paper`` runs this, then sets `paper.typ`, whose numbers are typed: where the records say otherwise, nothing is set and the
+sentence is named."""
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,11 @@ NAMES["smelu_1"] = "SmeLU-1"  # As the field spells them, with the look that the
 LOOK.update({name.lower(): LOOK[code] for code, name in NAMES.items()})
 
 
+def along(study: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Evaluations of a study's runs, and of their pairs, as ``equal_loss`` takes them."""
+    return actlab.load_curves(study), actlab.load_pairs(study, of="along")
+
+
 def rounded(found: pd.Series, digits: int = 3) -> list[float]:
     """Difference or estimate with its interval, as it is written."""
     value = "difference" if "difference" in found else "estimate"
@@ -33,18 +39,15 @@ def rounded(found: pd.Series, digits: int = 3) -> list[float]:
 plan = plan_of("answer")
 margin = plan["outcomes"][0]["margin"]
 runs, pairs = actlab.load("answer")
-courses = actlab.load_curves("answer"), actlab.load_pairs("answer", of="along")
-rule = {"planned": 30, "margin": margin}
+courses, front = along("answer"), script("book/front.py")
 bigram = {"exclude_above": actlab.load_baselines("answer")["val_loss"]["bigram"]}
-at_loss = actlab.equal_loss(*courses, TV, **rule, **bigram)
-at_end, losses = actlab.contrasts(pairs, TV, **rule), actlab.contrasts(runs, "val_loss", planned=30)
+at_loss, losses = front["effects"](), actlab.contrasts(runs, "val_loss", planned=30)
+at_end = actlab.contrasts(pairs, TV, planned=30, margin=margin)
 words = {name: found["outcome"].value_counts().to_dict() for name, found in (("loss", at_loss), ("end", at_end))}
-relu = pairs[pairs["activation"] == "relu"].groupby("model")[[TV, "churn"]].mean()
 bound = at_loss.groupby("model").apply(actlab.bound, include_groups=False).round(3)
 lower = at_loss[at_loss["outcome"] == "lower"]
 
-holds(round(relu[TV].mean(), 1) == 0.2, "about 20% of its next-character probability moves")
-holds(relu["churn"].mean().round(2) == 0.25, "at one place in four")
+front["check"]()  # also that about 20% of the probability moves, the top character at one place in four, and sizes
 holds(
     len(at_loss) == 30 and words["loss"] == {"undecided": 24, "lower": 3, "higher": 3},
     "of 30 comparisons three and three, 24 undecided",
@@ -103,44 +106,43 @@ holds(
 )
 holds(all(rates[cell] == rates[cell[0], "relu"] / 2 for cell in gains), "trained at half of ReLU's learning rate")
 
-again = [actlab.load_curves("answer-fresh"), actlab.load_pairs("answer-fresh", of="along")]
 half = arms("answer-half", "the gains are more than a lower rate")  # the same activations beside ReLU at half its rate
 fresh, one_rate = (
     actlab.equal_loss(*two, TV, margin=margin).query("status == 'ok'").set_index(arm).loc[sorted(gains)]
-    for two in (again, half)
+    for two in (along("answer-fresh"), half)
 )
 holds((fresh["outcome"] == "lower").all(), "all three are significant again on fresh seeds")
 holds(
     (one_rate["outcome"] == "undecided").all() and one_rate["difference"].abs().max().round(3) == 0.007,
     "beside ReLU at that rate none is (at most 0.007)",
 )
-many = actlab.equal_loss(
-    actlab.load_curves("answer-same-rate"), actlab.load_pairs("answer-same-rate", of="along"), TV, margin=margin
-).set_index("model")
+many = actlab.equal_loss(*along("answer-same-rate"), TV, margin=margin).set_index("model")
 holds(
     many["n"].eq(26).all() and many["outcome"].to_dict() == {"nanotransformer": "equivalent", "tinylstm": "undecided"},
     "with 26 seeds: equivalent, undecided",
 )
-wide = actlab.at_equal_loss(*courses, TV, **bigram, across=True).pivot(
-    index="left_out", columns=["activation", "model"], values="value"
+wide, fine = (
+    actlab.at_equal_loss(*courses, TV, **bigram, across=True, equal_seeds=equal).pivot(
+        index="left_out", columns=["activation", "model"], values="value"
+    )
+    for equal in (False, True)
 )
-gelu = actlab.jackknife((wide["gelu"] - wide["relu"]).mean(axis=1))
+gelu, swish, swiglu = (
+    actlab.jackknife((wide[name] - wide["relu"]).mean(axis=1)) for name in ("gelu", "swish", "swiglu")
+)
 holds(
     rounded(gelu) == [0.013, 0.005, 0.020], "GELU is less reproducible on average, +0.013 [0.005, 0.020]: contradicted"
 )
-fine = actlab.at_equal_loss(*courses, TV, **bigram, across=True, equal_seeds=True)
-fine = fine.pivot(index="left_out", columns=["activation", "model"], values="value")
 fine = actlab.jackknife((fine["gelu"] - fine["relu"]).mean(axis=1))
 holds(abs(fine["estimate"]) < 5e-4, "where these are equal too, its mean difference vanishes")
-swish = actlab.jackknife((wide["swish"] - wide["relu"]).mean(axis=1))
 beyond = (margin - abs(swish["estimate"])) / swish["se"]
 holds(stats.t.sf(beyond, swish["df"]) < 0.05, "Swish is equivalent to ReLU on average")
-gated = rounded(actlab.jackknife((wide["swiglu"] - wide["relu"]).mean(axis=1)))
-holds(gated == [0.002, -0.002, 0.006], "SwiGLU: 0.002 [-0.002, 0.006], undecided")
+holds(rounded(swiglu) == [0.002, -0.002, 0.006], "SwiGLU: 0.002 [-0.002, 0.006], undecided")
 over = wide.T.groupby("model")
 ratio = actlab.jackknife(np.log(over.mean().T.std(axis=1) / np.sqrt(over.var().T.mean(axis=1))))
 holds(np.exp(ratio[["estimate", "low", "high"]]).round(1).tolist() == [1.2, 0.8, 1.8], "a ratio of 1.2 [0.8, 1.8]")
-earlier = [actlab.equal_loss(*courses, TV, **rule, **bigram, share=share)["outcome"] for share in (0.1, 0.25, 0.5)]
+rule = {"planned": 30, "margin": margin, **bigram}
+earlier = [actlab.equal_loss(*courses, TV, **rule, share=share)["outcome"] for share in (0.1, 0.25, 0.5)]
 holds(
     [((found == "lower").sum(), (found == "higher").sum()) for found in earlier] == [(2, 4), (3, 3), (2, 5)],
     "At three earlier losses two or three are more reproducible and three to five less",
@@ -152,8 +154,7 @@ holds(((shannon < 0).sum(), (shannon > 0).sum()) == (3, 4), "in Jensen-Shannon d
 other = {}
 for study in ("answer-novels", "answer-rate"):
     here = {"exclude_above": actlab.load_baselines(study).loc["bigram", "val_loss"]}
-    tables = actlab.load_curves(study), actlab.load_pairs(study, of="along")
-    other[study] = actlab.equal_loss(*tables, TV, planned=9, margin=margin, **here).set_index(arm)
+    other[study] = actlab.equal_loss(*along(study), TV, planned=9, margin=margin, **here).set_index(arm)
 signs = np.sign(other["answer-novels"]["difference"]) == np.sign(at_loss.set_index(arm)["difference"]).reindex(
     other["answer-novels"].index
 )
@@ -162,9 +163,7 @@ holds(
     other["answer-rate"]["difference"].gt(0).all() and (other["answer-rate"]["outcome"] == "higher").sum() == 6,
     "At ReLU's rate all nine differences are above 0, six significantly",
 )
-back = actlab.equal_loss(
-    actlab.load_curves("answer-same-rate"), actlab.load_pairs("answer-same-rate", of="along"), TV, share=0.25, planned=2
-).set_index("model")
+back = actlab.equal_loss(*along("answer-same-rate"), TV, share=0.25, planned=2).set_index("model")
 holds(
     round(back.loc["tinylstm", "difference"], 3) == -0.018 and back.loc["tinylstm", "p_holm"] < 0.05,
     "earlier in tinylstm's training it is still more reproducible, by 0.018",
@@ -183,10 +182,11 @@ holds(
 )
 
 # --- 2. From the same seed -----------------------------------------------------------------------------------------
-bit = actlab.load("rounding-tuned", "perturbed")[1].groupby(arm)[TV].mean()
+bit = actlab.load("rounding-tuned", "perturbed")[1]
+holds(bit["iterations"].eq(500).all(), "after 500 steps")
+bit = bit.groupby(arm)[TV].mean()
 seed = courses[1][courses[1]["iteration"] == 500].groupby(arm)[TV].mean()
 share, ends = (bit / seed).unstack(), bit.unstack()
-holds(actlab.load("rounding-tuned", "perturbed")[1]["iterations"].eq(500).all(), "after 500 steps")
 holds((share["relu"].min().round(2), share["relu"].max().round(2)) == (0.34, 0.78), "34 to 78% as far")
 holds(
     share["gelu"].drop("tinylstm").max().round(2) == 0.02 and share.loc["tinylstm", "gelu"] > 0.5,
@@ -210,17 +210,13 @@ holds(
     "at a rate of 0.0003 under ReLU alone, in five of six",
 )
 holds(floor.loc[floor["variant"] == "repeat", TV].eq(0).all(), "unchanged repetition gives the same bits")
-front = script("book/front.py")
-dose = 10 ** np.log10(actlab.load("corner", "perturbed")[1].set_index(arm)[TV]).groupby(level=arm).agg(
-    ["mean", "min", "max"]
-)
-dear = actlab.contrasts(actlab.load("corner")[0], "val_loss", correction=None).set_index(arm)
-holds(dear["n"].eq(5).all(), "one rate, five seeds")
+near = front["corner"]()
+dear = actlab.contrasts(actlab.load("corner")[0], "val_loss", correction=None)
+dear = dear.assign(beta=dear["activation"].str.removeprefix("smelu_").astype(float)).set_index(["model", "beta"])
 rounded_corner = {}
-for model in dose.index.unique("model"):  # another architecture is another row below, and another sentence
-    at, nats = dose.loc[model, "mean"], dear.loc[model, "difference"].round(3)
-    apart = at[["relu", "smelu_0.01", "smelu_0.1"]].round(3)
-    rounded_corner[model] = (*apart, round(at["relu"] / at["smelu_0.3"], -3), nats["smelu_0.3"], nats["smelu_1"])
+for model in near.index.unique("model"):  # another architecture is another row below, and another sentence
+    at, nats = near.loc[model, "mean"], dear.loc[model, "difference"].round(3)
+    rounded_corner[model] = (*at[[0, 0.01, 0.1]].round(3), round(at[0] / at[0.3], -3), nats[0.3], nats[1])
 holds(
     rounded_corner
     == {"charlm": (0.104, 0.085, 0.002, 2000, 0.012, 0.184), "convlm": (0.088, 0.063, 0.004, 6000, 0.002, 0.027)},
@@ -244,22 +240,18 @@ rates = runs[runs["model"] == "charlm"].groupby("activation")["learning_rate"].f
 holds(rates["smelu_1"] == rates["relu"], "SmeLU-1 in charlm has the rate that was tuned for it")
 higher = actlab.contrasts(actlab.load("one-bit")[0], "val_loss").set_index(arm).loc[("charlm", "smelu_1")]
 holds(round(higher["difference"], 3) == 0.184 and higher["p_holm"] < 0.05, "a loss 0.184 nats above ReLU's")
-streams = pd.concat(
-    [
-        *(actlab.load(study)[1] for study in ("sources", "sources-small")),
-        *(actlab.load(study, "perturbed")[1].eval("varies = variant") for study in ("sources", "sources-small")),
-    ]
-).query("varies in ['nudge', 'dropout', 'order', 'init', 'all']")
-rungs = streams.groupby(["scale", "model", "varies", "activation"])[TV].mean().unstack("varies")
+both = "sources", "sources-small"
+again = pd.concat(actlab.load(study, "perturbed")[1] for study in both).query("variant == 'nudge'")
+streams = pd.concat([*(actlab.load(study)[1] for study in both), again.assign(varies="nudge")])
+rungs = streams.pivot_table(TV, ["scale", "model", "activation"], "varies")
 parts = rungs.dropna(subset="dropout")
 shares = parts.div(parts["all"], axis=0)
 holds(
     (shares[["init", "order"]] > 0.5).all().all() and (shares["dropout"] < shares[["init", "order"]].min(axis=1)).all(),
     "initialization and batch order each give more than half; dropout masks give least",
 )
-again = pd.concat(actlab.load(study, "perturbed")[1] for study in ("sources", "sources-small"))
-again = again[again["variant"] == "nudge"].assign(log10=lambda table: np.log10(table[TV]))
-closer = actlab.contrasts(again, "log10", ["scale", "model"]).query("scale == 'lite'")
+closer = again.query("scale == 'lite'").assign(log10=lambda table: np.log10(table[TV]))
+closer = actlab.contrasts(closer, "log10")
 alike = rungs.loc["lite", "all"].groupby("model").agg(["min", "max"])
 holds(
     round(closer["difference"].max(), 1) == -4.7 and (alike["max"] < 4 / 3 * alike["min"]).all(),
@@ -283,14 +275,10 @@ holds(
 )
 
 # --- 3. What makes two trainings agree -----------------------------------------------------------------------------
-took = front["remedies"]()
+took, taken = front["remedies"](), front["taken"]()
 holds(rounded(took.loc["averaged weights"]) == [-0.064, -0.066, -0.063], "by 0.064 [0.063, 0.066]")
 holds(rounded(took.loc["mean of two half-length runs"]) == [-0.052, -0.055, -0.049], "by 0.052 [0.049, 0.055]")
-of_relu = [table[table["activation"] == "relu"] for table in courses]
-slow, of_slow = (table[table["activation"] == "relu"] for table in actlab.load("answer-decay"))
-constant = runs.set_index([*arm, "trial"])["val_loss"].rename("single_loss")
-slowed = actlab.beside_training(*of_relu, of_slow, slow.join(constant, on=[*arm, "trial"]), metric=TV)
-slowed = slowed.pivot(index="left_out", columns="model", values="end")
+slowed = taken["rate that falls to 0"]["end"]
 pair = arms("answer-half", "a lower rate is more reproducible")  # ReLU at its rate and at half of it
 halved = actlab.at_equal_loss(*pair, TV, factor="study").pivot(
     index="left_out", columns=["study", "model"], values="value"
@@ -303,20 +291,10 @@ holds(
     and [*halved] == ["nanotransformer", "tinylstm"],
     "a falling rate takes off 0.055, half the rate 0.009, in two architectures each",
 )
-kinds = {
-    "averaged weights": ("average", "decay == 0.99"),
-    "mean of two half-length runs": ("equal_compute", "size == 2"),
-}
-changed = {}
-for name, (kind, level) in kinds.items():
-    two = [load("answer", of=kind).query(level) for load in (actlab.load_pairs, actlab.load_losses)]
-    table = actlab.beside_training(*of_relu, *(found[found["activation"] == "relu"] for found in two), metric=TV)
-    whole = table[table["left_out"] == ""]
-    holds(
-        abs(whole["end"].mean() - whole["equal_loss"].mean()) < 0.005,
-        "Read at equal loss they change by less than 0.005",
-    )
-    changed[name] = table.pivot(index="left_out", columns="model", values="end")
+kinds = ["averaged weights", "mean of two half-length runs"]
+changed = {name: taken[name]["end"] for name in kinds}
+read = [taken[name]["equal_loss"].loc[""].mean() - changed[name].loc[""].mean() for name in kinds]
+holds(max(map(abs, read)) < 0.005, "Read at equal loss they change by less than 0.005")
 takes = changed["averaged weights"].apply(actlab.jackknife).T
 few = takes.drop("tinylstm")
 holds(
@@ -365,11 +343,9 @@ holds({*cost.loc[cost["low"] > 0, "model"]} == {"minigpt"}, "all of them minigpt
 halves = actlab.load_losses("answer", of="equal_compute").query("size == 2 and activation == 'relu'")
 pair_loss = (halves["val_loss"] - halves["single_loss"]).groupby(halves["model"]).mean()
 holds(round(pair_loss.mean(), 3) == 0.088, "0.088 nats higher on average")
-registered, twice = {}, {}
+registered = {}
 for study in ("remedies", "remedies-cooldown"):
-    averaged = actlab.load_pairs(study, of="average").query("decay == 0.99").assign(weights="averaged")
-    twice[study] = pd.concat([actlab.load(study)[1].assign(weights="raw"), averaged])
-    table = actlab.contrasts(twice[study], TV, arm, "weights", "raw").set_index(arm)["difference"].round(3)
+    table = front["averaging"](study).set_index(arm)["difference"].round(3)
     registered |= {(study, model): rows.tolist() for model, rows in table.groupby("model")}
 holds(
     registered
@@ -381,11 +357,9 @@ holds(
     },
     "two architectures: 0.078 and 0.073, 0.064 and 0.065; under a falling rate 0.010 to 0.012",
 )
-constant, falling = (
-    twice[study].query(f"weights == '{one}'").assign(weights=study)
-    for study, one in (("remedies", "averaged"), ("remedies-cooldown", "raw"))
-)
-either = actlab.contrasts(pd.concat([constant, falling]), TV, arm, "weights", "remedies-cooldown")
+constant = actlab.load_pairs("remedies", of="average").query("decay == 0.99").assign(weights="constant")
+falling = actlab.load("remedies-cooldown")[1].assign(weights="falling")
+either = actlab.contrasts(pd.concat([constant, falling]), TV, arm, "weights", "falling")
 one = actlab.load_losses("remedies", of="average").query("decay == 0.99").groupby(arm)["val_loss"].mean()
 one = (one - actlab.load("remedies-cooldown")[0].groupby(arm)["val_loss"].mean()).abs().max()
 holds(
@@ -416,11 +390,6 @@ effect = (gpt["bQbV"] - gpt["symmetric"]).mean(axis=1, skipna=False).reset_index
 holds(rounded(actlab.means(effect, "nats", "of").iloc[0]) == [0.022, 0.014, 0.029], "by +0.022 nats [0.014, 0.029]")
 small = actlab.load("ablation-tuned")[0]["parameters"].max()
 holds(round(small, -4) == 170_000, "a network of 170 thousand parameters")
-sizes = runs["parameters"].agg(["min", "max"]) / 1e6
-holds(
-    [*sizes.round(1)] == [0.3, 0.4] and runs.groupby(arm)["trial"].nunique().eq(10).all(),
-    "0.3 to 0.4 million parameters, ten seeds",
-)
 
 # --- 5. The audit -----------------------------------------------------------------------------------------------------
 judged = ledger.judge()
@@ -458,23 +427,20 @@ ladder = pd.DataFrame(rows, columns=["made", "model", *sides])
 both = pd.DataFrame({"one ULP": bit, "another seed": seed}).rename_axis(columns="change").stack().rename("value")
 
 # Another architecture that is recorded is another line in the first, another panel in the second.
-width = {name: float(name.partition("smelu_")[2] or 0) for name in dose.index.unique("activation")}
-of_seed = actlab.load("corner")[1].groupby(arm)[[TV]].mean()
-drawn = {}
-for panel, table in (
-    ("total variation after one ULP", dose),
-    ("loss minus ReLU's (nats)", dear[["difference", "low", "high"]]),
+widths, drawn = near.index.unique("beta"), {}
+for panel, table, sides in (
+    ("total variation after one ULP", near, ["mean", "min", "max"]),
+    ("loss minus ReLU's (nats)", dear, ["difference", "low", "high"]),
 ):
-    for i, (model, rows) in enumerate(table.groupby("model")):
-        rows = rows.droplevel("model").reindex(sorted(width, key=width.get)).dropna()
-        places = [[*sorted(width.values())].index(width[name]) + 0.15 * i for name in rows.index]
-        drawn[panel, model] = Line(places, *rows.to_numpy().T)
-        if table is dose:
-            drawn[panel, f"another seed, {model}"] = Line(places, of_seed[TV][model][rows.index].to_numpy())
+    for i, (model, rows) in enumerate(table.sort_index().groupby("model")):
+        places = widths.get_indexer(rows.index.get_level_values("beta")) + 0.15 * i
+        drawn[panel, model] = Line(places, *rows[sides].to_numpy().T)
+        if table is near:
+            drawn[panel, f"another seed, {model}"] = Line(places, rows["seeds"].to_numpy())
 corner = lines(drawn, "half-width of the rounded corner (0: ReLU)", "", kind="bars", zero=True, share=False, columns=2)
 corner.axes[0].set_yscale("log")
 for axes in corner.axes:
-    axes.set_xticks(range(len(width)), [f"{each:g}" for each in sorted(width.values())], fontsize=8)
+    axes.set_xticks(range(len(widths)), [f"{width:g}" for width in widths], fontsize=8)
 
 changes = {"nudge": "one ULP", "dropout": "dropout masks", "order": "batch order", "init": "initial weights"}
 changes["all"] = "another seed"
@@ -484,12 +450,11 @@ holds([*two.index.unique("model")] == ["convlm"] and len(two) == 4, "three seeds
 holds((two["dropout"].min(), two["dropout"].max()) == (58, 86), "dropout masks alone give 58 to 86% at tuned rates")
 holds((two["order"].min(), two["order"].max()) == (94, 100), "batch order 94 to 100%")
 steps = {f"{model}, rate 0.0003": rungs.loc["lite", model] for model in ("charlm", "convlm")}
-if (paths.results() / "ladder").exists():
-    three = [name for name in ("ladder", "one-bit", "one-bit-own") if (paths.results() / name).exists()]
-    one = pd.concat(actlab.load(study, "perturbed")[1] for study in three)
-    one = one.merge(actlab.load("ladder")[0][[*arm, "learning_rate"]].drop_duplicates())  # at the rate of the ladder
-    one = one.groupby([*arm, "variant"])[TV].mean().unstack("variant")
-    steps |= {f"{model}, tuned rate": rows.droplevel("model") for model, rows in one.groupby("model")}
+three = [name for name in ("ladder", "one-bit", "one-bit-own") if (paths.results() / name).exists()]
+one = pd.concat(actlab.load(study, "perturbed")[1] for study in three)
+one = one.merge(actlab.load("ladder")[0][[*arm, "learning_rate"]].drop_duplicates())  # at the rate of the ladder
+one = one.pivot_table(TV, arm, "variant")
+steps |= {f"{model}, tuned rate": rows.droplevel("model") for model, rows in one.groupby("model")}
 drawn = {
     (panel, NAMES[name]): Line(np.flatnonzero(row.notna()), row.dropna())
     for panel, rows in steps.items()

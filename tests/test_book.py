@@ -97,7 +97,7 @@ def test_only_what_is_stale_is_executed_and_a_failure_is_named(root):
     what no entry names goes."""
     write(root, FAULTY)
     with pytest.raises(BookError) as failed:
-        execute_stale(2, root=root)
+        execute_stale(root)
     for name, said in FAULTS.items():
         where = f"studies/{name} (notebooks/tiny.ipynb): cell 4 (`from actlab.records import store`)"
         assert f"{where}: {said}" in str(failed.value)
@@ -108,10 +108,10 @@ def test_only_what_is_stale_is_executed_and_a_failure_is_named(root):
     assert str(root) not in json.dumps(page["metadata"])
     (root / "book/pages.yaml").write_text(PAGES.splitlines()[1])
     made.with_stem("old").touch()
-    assert execute_stale(2, root=root) == []
+    assert execute_stale(root) == []
     assert [*made.parent.iterdir()] == [made]
     (root / "results/colours/red.json").write_text("0.75")
-    assert execute_stale(2, root=root) == [made]
+    assert execute_stale(root) == [made]
 
 
 def test_sphinx_is_asked_only_where_something_changed(tmp_path, monkeypatch):

@@ -3,11 +3,9 @@
 import json
 
 import pandas as pd
-import pytest
 
 from actlab import paths
 from actlab.book import dataset
-from actlab.errors import BadInput
 from actlab.records import schema, store
 
 RESULTS = paths.ROOT / "results"
@@ -45,9 +43,3 @@ def test_tables_have_the_columns_that_the_metadata_names(tmp_path, committed):
         assert [field["source"]["extract"]["column"] for field in found["field"]] == list(table.columns)
         assert {"scale", "seed", "total_variation"} & {*table.columns[table.notna().any()]}
         assert table["study"].nunique() > 10
-
-
-def test_markers_are_required():
-    """A page without its markers is refused rather than appended to."""
-    with pytest.raises(BadInput, match="must hold"):
-        dataset.replaced("# Title", "block", "dictionary")

@@ -3,7 +3,7 @@ been built."""
 
 import functools
 import os
-import sys
+import shutil
 import threading
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,12 +15,12 @@ from bench.payloads import PAGE, book_of
 from filelock import FileLock
 from playwright.sync_api import Page, sync_playwright
 from tests.support.explored import catalogue
-from tests.support.tiny import ran
 
 from actlab import paths
+from actlab.book.build import _jupyter_book
 from actlab.explorer.widget import Explorer
 
-PROGRAMS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 BUILT = paths.ROOT / "book" / "_build" / "html"
 HARMLESS = ("Got invalid theme mode", "THEBE_JS_URL")
 """What the theme itself writes to the console on every page."""
@@ -30,7 +30,7 @@ HARMLESS = ("Got invalid theme mode", "THEBE_JS_URL")
 def browser():
     """Headless Chromium: the system's, else the one that `playwright install chromium` brought."""
     with sync_playwright() as playwright:
-        program = next((path for path in PROGRAMS if Path(path).exists()), None)
+        program = next(filter(None, map(shutil.which, PROGRAMS)), None)
         if program is None and not Path(playwright.chromium.executable_path).exists():
             pytest.skip("no Chromium: apt install chromium, or playwright install chromium")
         opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
@@ -137,17 +137,12 @@ def served(folder):
 
 def tiny_book(factory):
     """The real settings and style, and a page with an explorer of a few records; built once for all processes."""
-    root = (
-        factory.getbasetemp().parent / "tiny-book"
-        if "PYTEST_XDIST_WORKER" in os.environ
-        else factory.getbasetemp() / "tiny-book"
-    )
+    base = factory.getbasetemp()
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "tiny-book"
     with FileLock(f"{root}.lock"):
         if not (root / "book/_build/html/index.html").exists():
             _write(root)
-            code = "from jupyter_book.cli.main import main; main()"
-            command = [sys.executable, "-W", "ignore", "-c", code, "build", "book", "-W", "--keep-going", "--quiet"]
-            ran(command, cwd=root)
+            _jupyter_book(root, 1)
     return root / "book/_build/html"
 
 

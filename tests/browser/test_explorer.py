@@ -21,14 +21,17 @@ from actlab.explorer.widget import CODE
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def visit(browser, tiny):
+@pytest.fixture(scope="session")
+def site(tiny):
     """The explorer of made-up and of committed records."""
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
-    made = Visit(page, tiny.base)
-    yield made
-    assert made.faults == []
-    page.close()
+    return tiny
+
+
+@pytest.fixture
+def visit(visit):
+    """Nothing goes wrong on its page."""
+    yield visit
+    assert visit.faults == []
 
 
 def opened(visit, study="repro-lite", **state):

@@ -22,8 +22,7 @@ def build_book(workers: int, root: Path = paths.ROOT) -> Path:
         BookError: a notebook failed, or Jupyter Book found a fault (it has said which).
     """
     built = root / "book" / "_build" / "built-from"
-    stale = any(page.changed() for page in load_pages(root))
-    if stale or not (built.exists() and built.read_text(encoding="utf-8") == _state(root)):
+    if not (built.exists() and built.read_text(encoding="utf-8") == _state(root)):
         built.unlink(missing_ok=True)
         _jupyter_book(root, workers)
         write_text(built, _state(root))
@@ -38,7 +37,9 @@ def _jupyter_book(root: Path, workers: int) -> None:
 
 
 def _state(root: Path) -> str:
-    """Hash of the software, and of what Sphinx and the paper read and have written: names, sizes and times."""
+    """Hash of the software, of every page's inputs, and of what Sphinx and the paper read and have written: names,
+    sizes and times."""
     files = sorted(path for name in ("book", "paper") for path in (root / name).rglob("*") if path.is_file())
     files = [path for path in files if path.name != "built-from"]
-    return store.digest([software(), *((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)])
+    inputs = [software(), *(page.inputs() for page in load_pages(root))]
+    return store.digest([*inputs, *((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)])

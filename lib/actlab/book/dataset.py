@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from actlab import __version__, files, paths
-from actlab.errors import BadInput
 from actlab.records import schema, tables
 
 TYPES = {"name": "sc:Text", "text": "sc:Text", "hash": "sc:Text", "true or false": "sc:Boolean"}
@@ -19,6 +18,8 @@ NAMES = [name for name in tables.COLUMNS if name not in tables.ELSEWHERE]
 TRIAL, FIRST = NAMES.index("trial"), NAMES.index("first")
 COLUMNS_OF = {"trials": NAMES[:FIRST], "pairs": NAMES[:TRIAL] + NAMES[FIRST:]}
 """Table -> its columns; a study's own measures are left out."""
+BEGIN, END = "<!-- dictionary: begin -->\n", "<!-- dictionary: end -->"
+"""Around what is generated in `results/README.md`."""
 Node = dict[str, Any]
 
 
@@ -96,21 +97,12 @@ def export(folder: Path) -> None:
 def written(folder: Path = paths.ROOT / "results") -> dict[str, str]:
     """Name -> text of the generated files, with what stands in them by hand."""
     metadata, readme = ((folder / name).read_text(encoding="utf-8") for name in ("croissant.json", "README.md"))
+    before, _, rest = readme.partition(BEGIN)
     return {
         "schema.json": json.dumps(json_schema(), indent=1) + "\n",
         "croissant.json": json.dumps(croissant(json.loads(metadata)), indent=1) + "\n",
-        "README.md": replaced(readme, dictionary(), "dictionary"),
+        "README.md": f"{before}{BEGIN}{dictionary()}{END}{rest.partition(END)[2]}",
     }
-
-
-def replaced(text: str, block: str, name: str) -> str:
-    """A page with another block between the markers of that name."""
-    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
-    before, found, rest = text.partition(begin)
-    _, also, after = rest.partition(end)
-    if not (found and also):
-        raise BadInput(f"the page must hold {begin.strip()} and {end}")
-    return before + begin + block + end + after
 
 
 if __name__ == "__main__":

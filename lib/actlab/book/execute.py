@@ -6,7 +6,6 @@ import logging
 import multiprocessing
 import os
 import tempfile
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from actlab.study.workers.startup import ONE_THREAD
 TIMEOUT = 1200
 """Seconds for one cell."""
 WORKERS = "ACTLAB_BOOK_WORKERS"
-"""Environment variable: notebooks executed at once."""
+"""Environment variable: notebooks executed at once; one a core where it is not set."""
 
 
 class BookError(ActlabError):
@@ -31,16 +30,9 @@ class BookError(ActlabError):
     longest = 20_000
 
 
-def execute_stale(
-    workers: int = 0, say: Callable[[str], object] = lambda line: None, root: Path = paths.ROOT
-) -> list[Path]:
-    """Execute the pages whose inputs changed, ``workers`` notebooks at once on one thread each; remove what no entry
-    names; return the pages written.
-
-    Args:
-        workers: notebooks at once; 0: as the environment says, or one a core.
-        say: is told each page that is to be executed, why, and how it ended.
-        root: the repository.
+def execute_stale(root: Path = paths.ROOT) -> list[Path]:
+    """Execute the pages whose inputs changed, ``WORKERS`` notebooks at once (one a core) on one thread each, and print
+    which, why, and how each ended; remove what no entry names; return the pages written.
 
     Raises:
         BadInput: an entry of ``pages.yaml`` that cannot be meant so; nothing has been executed.
@@ -54,17 +46,15 @@ def execute_stale(
         stale = []
         for page in pages:
             if new := page.changed():
-                say(f"{page.name} is to be executed: new {', '.join(new)}")
+                print(f"{page.name} is to be executed: new {', '.join(new)}", flush=True)
                 stale.append(page)
         stale.sort(key=lambda page: -sum(path.stat().st_size for _, path in page.files()))  # the longest first
-        workers = workers or int(os.environ.get(WORKERS) or os.cpu_count() or 1)
-        failed = []
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(max(1, min(workers, len(stale))), context, one_thread) as pool:
+        workers, failed = int(os.environ.get(WORKERS) or os.cpu_count() or 1), []
+        with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), one_thread) as pool:
             made = {pool.submit(make, page): page.name for page in stale}
             for number, future in enumerate(as_completed(made), start=1):
                 failed += [str(error)] if (error := future.exception()) else []
-                say(f"{number} of {len(stale)}: {made[future]} {'failed' if error else 'done'}")
+                print(f"{number} of {len(stale)}: {made[future]} {'failed' if error else 'done'}", flush=True)
     if failed:
         raise BookError("\n".join(sorted(failed)))
     return [page.path for page in stale]

@@ -6,7 +6,6 @@ import multiprocessing
 import re
 from base64 import b64decode
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ def execute_pages(app: Any) -> None:
         app.actlab_downloads = beside.submit(downloads, Path(app.outdir), app.config.ogp_image)
         beside.shutdown(wait=False)
     try:
-        execute_stale(say=partial(print, flush=True), root=Path(app.srcdir).parent)
+        execute_stale(Path(app.srcdir).parent)
     except ActlabError as error:
         raise ExtensionError(str(error)) from None
 
@@ -37,10 +36,8 @@ def downloads(out: Path, card: str) -> None:
     """Write the records as a data set (``data/``), the paper with its sources, and the picture that a link to a page
     shows elsewhere."""
     paper.build_paper(out / "paper")
-    front = script("book/front.py")
-    front["check"]()
     (out / card).parent.mkdir(parents=True, exist_ok=True)
-    front["figures"]()["remedies"].savefig(out / card, dpi=280)
+    script("book/front.py")["figures"]()["remedies"].savefig(out / card, dpi=280)
     dataset.export(out / "data")
 
 
@@ -117,6 +114,6 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("html-page-context", finish)
     app.connect("html-page-context", policy.add)
     app.connect("build-finished", write_downloads)
-    app.connect("build-finished", policy.finish_all)
+    app.connect("build-finished", policy.finish)
     app.connect("build-finished", forget_faults)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -77,7 +77,7 @@ class Page(BaseModel):
         """Every file below what the page reads, with the name under which it is read; a study without records has
         none. ``ACTLAB_RESULTS`` moves ``results/``."""
         for read in self.reads:
-            moved = Path(read).parts[0] == "results" and self._root == paths.ROOT
+            moved = Path(read).parts[0] == "results"
             place = paths.results() / Path(read).relative_to("results") if moved else self._root / read
             for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
                 if file.is_file() and not file.name.startswith("."):

@@ -21,6 +21,8 @@ def build_paper(out: Path = paths.ROOT / "paper" / "_build") -> list[Path]:
         NotHeld: the records do not say what the paper does (`paper/held.py`).
         BookError: typst refuses the text.
     """
+    import typst
+
     found = runpy.run_path(str(paths.ROOT / "paper" / "held.py"))
     write_text(out / "plan.json", json.dumps(found["plan"]))
     for name, figure in found["figures"].items():
@@ -29,16 +31,10 @@ def build_paper(out: Path = paths.ROOT / "paper" / "_build") -> list[Path]:
         write_text(out / "tables" / f"{name}.csv", table.to_csv(index_label="name"))
     for source in [*(paths.ROOT / "paper").glob("*.typ"), paths.ROOT / "book" / "references.bib"]:
         shutil.copy(source, out)
-    return [typeset(out / f"{name}.typ") for name in ("paper", "supplement")]
-
-
-def typeset(source: Path) -> Path:
-    """Set one document beside its source."""
-    import typst
-
-    pdf = source.with_suffix(".pdf")
+    made = [out / f"{name}.pdf" for name in ("paper", "supplement")]
     try:
-        typst.compile(source, output=pdf, root=source.parent, ignore_system_fonts=True)
+        for pdf in made:
+            typst.compile(pdf.with_suffix(".typ"), output=pdf, root=out, ignore_system_fonts=True)
     except typst.TypstError as error:
-        raise BookError(f"{source.name} cannot be set: {error}") from None
-    return pdf
+        raise BookError(f"{pdf.stem}.typ cannot be set: {error}") from None
+    return made

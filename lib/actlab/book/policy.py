@@ -50,14 +50,17 @@ def hashes(page: str, without: set[str]) -> set[str]:
     return {f"'sha256-{one}'" for one in made}
 
 
-def mark(body: str) -> str:
-    """For the head of a page with this text, until ``finish``."""
-    return f"<!-- policy, without: {' '.join(sorted(hashes(body, programs())))} -->"
+def add(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Sphinx calls this for every page: a mark in its head, until ``finish``."""
+    if app.builder.name == "html":
+        strange = " ".join(sorted(hashes(context.get("body", ""), programs())))
+        context["metatags"] = f"<!-- policy, without: {strange} -->" + context.get("metatags", "")
 
 
-def finish(folder: Path) -> None:
-    """Where a page has a mark, its policy: allowed is what the theme wrote around the text, and our programs in it."""
-    for path in folder.rglob("*.html"):
+def finish(app: Any, error: Exception | None) -> None:
+    """Sphinx calls this at the end: where a page has a mark, its policy: allowed is what the theme wrote around the
+    text, and our programs in it."""
+    for path in Path(app.outdir).rglob("*.html"):
         page = path.read_text(encoding="utf-8")
         if found := MARK.search(page):
             allowed = hashes(page, set()) - {*found[1].split()} | hashes(BUTTONS, set())
@@ -65,15 +68,3 @@ def finish(folder: Path) -> None:
             meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
             named = page.replace(TOGGLE.format(""), TOGGLE.format(' aria-label="Its pages"'))
             write_text(path, named.replace(found[0], meta, 1))
-
-
-def add(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Sphinx calls this for every page."""
-    if app.builder.name == "html":
-        context["metatags"] = mark(context.get("body", "")) + context.get("metatags", "")
-
-
-def finish_all(app: Any, error: Exception | None) -> None:
-    """Sphinx calls this at the end."""
-    if app.builder.name == "html":
-        finish(Path(app.outdir))
