@@ -1,25 +1,24 @@
 """What claims on language models are judged by: the grids at each published scale, and runs with published defects, as
-one table of runs and one of pairs of runs."""
+one table of runs and of pairs of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import actlab
-from actlab.records import store
 from actlab.records.defect_names import BOTH, DOUBLED, IGNORED, LAST, UNPAIRED
-from actlab.records.settings import date_of, usual
+from actlab.records.store import Record, load_study
 
 STUDIES = ("repro-full", "repro-partial", "repro-lite")
 SPLIT, SPLIT_SCALE = "autopsy-split", "lite, split 80/20"
 """The front page's split, read as the published code reads: only rows that name this scale ask for it."""
 SHORT = "autopsy-short"
-FLAWED = [f"autopsy{name}" for name in ("", "-tinylstm", "-convlm", "-models", "-swiglu")]
-FLAWED += [SHORT, *(f"autopsy-{name}" for name in ("charlm", "pairing", "partial", "smelu"))]
+FLAWED = ["autopsy", "autopsy-tinylstm", "autopsy-convlm", "autopsy-models", "autopsy-swiglu", SHORT]
+FLAWED += ["autopsy-charlm", "autopsy-pairing", "autopsy-partial", "autopsy-smelu"]
 """The grids' settings, with published defects on; of two arms of one cell the later study's counts."""
 MIXED, AVERAGED = "two metrics in one table", "runs of different size and length averaged"
 READ = (UNPAIRED, LAST, MIXED, AVERAGED)
@@ -32,172 +31,153 @@ ARM = ["model", "activation"]
 KEY = ["flaw", "scale", "iterations", *ARM]
 Cell = tuple[str, str]
 """(model, activation)."""
+SCORES = ["val_loss", "val_accuracy"]
+RUN, PAIR = ["seed", "trial", "status", *SCORES], ["first", "second", "total_variation", "relative_pd"]
+NOTHING = pd.DataFrame(columns=[*KEY, "study", "record", "setting", "protocol", "date", *RUN, *PAIR])
 
 
-class Arms(NamedTuple):
-    """Recorded arms: a row a run, and a row a pair of runs, or of one run and itself where that was read; in both the
-    columns of ``KEY``."""
-
-    trials: pd.DataFrame
-    pairs: pd.DataFrame
-
-    def where(self, **values: Any) -> Arms:
-        """The rows with these values."""
-        return Arms(*(t[np.logical_and.reduce([t[name] == value for name, value in values.items()])] for t in self))
-
-    def of(self, cells: Iterable[Cell]) -> Arms:
-        """The arms of some cells, in this order."""
-        return joined(self.where(model=m, activation=a) for m, a in cells)
-
-    def assign(self, **values: Any) -> Arms:
-        """With other columns."""
-        return Arms(*(table.assign(**values) for table in self))
-
-    @property
-    def cells(self) -> list[Cell]:
-        """Each once."""
-        return [*self.trials[ARM].drop_duplicates().itertuples(index=False, name=None)]
-
-    def table(self, metric: str) -> pd.DataFrame:
-        """Of runs, or of pairs of two runs, whichever the metric is of."""
-        return self.trials if metric in self.trials else self.pairs[self.pairs["first"] != self.pairs["second"]]
-
-    def means(self, metric: str) -> pd.DataFrame:
-        """A row an arm: ``n`` runs, ``estimate``, ``low``, ``high`` (95% over runs)."""
-        return actlab.means(self.table(metric), metric, ARM).set_index(ARM).reindex(self.cells)
-
-    def combined(self, metric: str, formula: Callable[[Any], float]) -> pd.Series:
-        """A function of the (A,) means of these arms over the seeds that all have done, with a jackknife that leaves
-        one seed at a time out of all of them."""
-        done = self.trials.query("status == 'done'").groupby(ARM)["trial"].agg(set)
-        shared = sorted(set.intersection(*done)) if len(done) == len(self.cells) else []
-        table = self.table(metric)
-        inside = table[[*{"trial", "first", "second"} & {*table}]].isin(shared).all(axis=1)
-        found = actlab.without_each(table[inside], metric, ARM).pivot(index="left_out", columns=ARM, values="value")
-        found = found.reindex(index=["", *shared], columns=pd.MultiIndex.from_tuples(self.cells))
-        return actlab.jackknife([formula(means) for means in found.to_numpy()])
-
-    def grid(self, scale: str, fuller: bool = False) -> Arms:
-        """The arms without flaws at a scale. ``fuller``: one that has more runs among those with published defects,
-        none of which changed its training, stands as these."""
-        own, other = (self.where(flaw=flaw, scale=scale) for flaw in (GRID, ALIKE))
-        same = [*ARM, "iterations", *SETTINGS]
-        done, more = (arms.trials.query("status == 'done'").groupby(same).size() for arms in (own, other))
-        larger = {cell[:2] for cell in more.index[more > done.reindex(more.index)]} if fuller else ()
-        return joined((other if cell in larger else own).of([cell]) for cell in own.cells) if larger else own
-
-    def having(self, cells: Sequence[Cell], groups: Iterable[Sequence[str]], fuller: bool) -> tuple[str, Arms] | None:
-        """The first group of scales each of which has all of these recorded, and those arms; of several scales each
-        model is named with its scale."""
-        for scales in groups:
-            every = [self.grid(scale, fuller) for scale in scales]
-            if all({*cells} <= {*arms.cells} for arms in every):
-                found = [arms.of(cells) for arms in every]
-                if len(scales) > 1:
-                    found = [arms.assign(model=lambda t: t["model"] + ", " + t["scale"]) for arms in found]
-                return " and ".join(scales), joined(found)
-        return None
-
-    def with_flaw(self, flaw: str, cells: Sequence[Cell]) -> Iterator[tuple[str, Arms]]:
-        """(scale, the arms with a flaw on, all trained for as many iterations), wherever all are recorded; the longest
-        first.
-
-        An arm that the flaw leaves as it is stands for itself.
-        """
-        on = self.where(flaw=flaw).trials[["scale", "iterations"]].drop_duplicates() if flaw else self.trials[:0]
-        for scale, length in on.sort_values(["scale", "iterations"], ascending=[True, False]).itertuples(index=False):
-            at = self.where(scale=scale, iterations=length)
-            sources = [at.where(flaw=flaw)]
-            for other in (at.where(flaw=ALIKE), at.where(flaw=GRID)) if flaw in TRAINING else ():
-                sources.append(Arms(*(table[~changed(table, flaw)] for table in other)))
-            found = [next((s.of([cell]) for s in sources if cell in s.cells), None) for cell in cells]
-            if {*cells} & {*sources[0].cells} and all(found):
-                yield scale, joined(arms for arms in found if arms)
+def recorded(study: str, kind: str = "trials") -> pd.DataFrame:
+    """The rows of ``actlab.load``: of each run, and of each pair of runs (``first``, ``second``), with what the records
+    say of date, data, sizes and optimizer. Of several settings of the trials those that most arms share; no row where
+    nothing is recorded."""
+    facts = {r["arm"]: _facts(r) for r in load_study(study) if r["kind"] in ("trials", "mnist", "ablation")}
+    trials, pairs = actlab.load(study, kind) if facts else (NOTHING, NOTHING)
+    if trials.empty:
+        return NOTHING
+    rows = pd.concat([trials, pairs]).astype({"seed": "Int64"})
+    about = pd.DataFrame.from_dict(facts, orient="index")
+    rows = rows.join(about[about.columns.difference(rows.columns)], on="record")
+    arms = rows.drop_duplicates("record").sort_values("date")
+    usual = arms["setting"].value_counts().index[:1] if kind == "trials" else arms["setting"]
+    return rows[rows["setting"].isin(usual)]
 
 
-def changed(table: pd.DataFrame, flaw: Any) -> pd.Series:
+def _facts(record: Record) -> dict[str, Any]:
+    """Of an arm; several values as one text."""
+    config, provenance = record["config"], record.get("provenance", {})
+    parts = provenance.get("data"), config.get("model_size"), config.get("optimizer_settings")
+    own = {name: value for part in parts if isinstance(part, dict) for name, value in part.items()}
+    texts = {name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in own.items()}
+    return texts | {"date": str(provenance.get("date", ""))}
+
+
+def gather() -> pd.DataFrame:
+    """All that is recorded; arms that somebody added under other settings decide no claim."""
+    grids = [recorded(study).assign(flaw=GRID) for study in STUDIES]
+    split = read_as_published(recorded(SPLIT, "defective")).assign(flaw=GRID, scale=SPLIT_SCALE)
+    flawed = [by_flaw(recorded(study, "defective")) for study in FLAWED]
+    rows = joined([*grids, split, *flawed])
+    rows = rows.merge(rows.drop_duplicates(KEY, keep="last")[[*KEY, "study"]])
+    return joined([rows, _averaged(rows)])
+
+
+def joined(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """All rows."""
+    return pd.concat([table for table in tables if len(table)] or [NOTHING])
+
+
+def read_as_published(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of a study's runs those that were read as published, with these numbers in place of their own, and with pairs of
+    one network and itself."""
+    study, run = rows["study"].min(), ["record", "trial"]
+    if rows.empty or (pairs := actlab.load_pairs(study, "published", "defective")).empty:
+        return rows[:0]
+    pairs = pairs[pairs["iteration"] == pairs["iterations"]]
+    runs = rows[rows["seed"].notna() & rows["record"].isin(pairs["record"])].set_index(run)
+    runs.update(actlab.load_losses(study, "published").set_index(run)[SCORES])
+    return pd.concat([runs.reset_index(), pairs.assign(total_variation=pairs["coded_pd"])])
+
+
+def by_flaw(rows: pd.DataFrame) -> pd.DataFrame:
+    """A study's rows under each flaw that was on, and those whose training none changed. In a table of two metrics
+    swiglu has the coded one under the name of the other."""
+    each, read = _exploded(rows), _exploded(read_as_published(rows))
+    alike = rows[~rows["record"].isin(each["record"][changed(each, each["flaw"])])]
+    mixed = read[read["flaw"] == UNPAIRED].assign(flaw=MIXED)
+    mixed["relative_pd"] = mixed["relative_pd"].mask(mixed["activation"] == "swiglu", mixed["total_variation"])
+    reading, training = read[read["flaw"].isin(READ)], each[each["flaw"].isin(TRAINING)]
+    return joined([training, alike.assign(flaw=ALIKE), reading, mixed])
+
+
+def _exploded(rows: pd.DataFrame) -> pd.DataFrame:
+    """Each row once for every flaw that was on."""
+    return rows.assign(flaw=rows["protocol"].str.split(" + ", regex=False)).explode("flaw")
+
+
+def changed(rows: pd.DataFrame, flaw: Any) -> pd.Series:
     """Whether a flaw, one or each row's own, changes the arm's training; one that it does not may stand beside these:
     relu, where activations are ignored, is what all got."""
-    ignored = (table["activation"] != "relu") & (table["model"] != "charlm")
-    return (flaw == IGNORED) & ignored | (flaw == BOTH) & (table["model"] == "convlm") | (flaw == DOUBLED)
+    ignored = (rows["activation"] != "relu") & (rows["model"] != "charlm")
+    return (flaw == IGNORED) & ignored | (flaw == BOTH) & (rows["model"] == "convlm") | (flaw == DOUBLED)
 
 
-SETTINGS = ["dataset", "batch_size", "learning_rate"]
-"""With which the length makes two arms of one cell one configuration."""
-NOTHING = Arms(*[pd.DataFrame(columns=[*KEY, *SETTINGS, "study", "record", "protocol", "trial", "status"])] * 2)
+def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
+    """The partial runs with the mean of their accuracies and those of the short runs, seed by seed."""
+    read, run = rows[(rows["flaw"] == UNPAIRED) & rows["seed"].notna()], [*ARM, "trial"]
+    short = read[read["study"] == SHORT].set_index(run)["val_accuracy"].rename("short")
+    both = read[read["scale"] == "partial"].join(short, on=run, how="inner")
+    return both.assign(val_accuracy=both[["val_accuracy", "short"]].mean(axis=1), flaw=AVERAGED)
 
 
-def joined(parts: Iterable[Arms]) -> Arms:
-    """All rows."""
-    return Arms(*map(pd.concat, zip(*parts, strict=True)))
+def arms_of(rows: pd.DataFrame, cells: Sequence[Cell]) -> pd.DataFrame | None:
+    """The arms of some cells, in this order; None if one has no row."""
+    arms = [rows[(rows["model"] == model) & (rows["activation"] == activation)] for model, activation in cells]
+    return pd.concat(arms) if all(map(len, arms)) else None
 
 
-def gather() -> Arms:
-    """All that is recorded; arms that somebody added under other settings decide no claim."""
-    grids = [arms.assign(flaw=GRID) for study in STUDIES for arms in _recorded(study, "trials")]
-    grids += [read.assign(flaw=GRID, scale=SPLIT_SCALE) for arms in _recorded(SPLIT) for read in _read(SPLIT, arms)]
-    flawed = [part for study in FLAWED for arms in _recorded(study) for part in _by_flaw(study, arms)]
-    if not (every := [*grids, *flawed]):
-        return NOTHING
-    arms = joined(every)
-    last = arms.trials.drop_duplicates(KEY, keep="last")[[*KEY, "study"]]
-    return joined([arms := Arms(*(table.merge(last) for table in arms)), _averaged(arms)])
+def values(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Runs, or pairs of two different runs, whichever the metric is of."""
+    runs = rows["seed"].notna()
+    return rows[runs if metric in SCORES else ~runs & (rows["first"] != rows["second"])]
 
 
-def _recorded(study: str, kind: str = "defective") -> Iterator[Arms]:
-    """The arms of a study, none where it is not recorded, with what their records say of size, text and date."""
-    records = store.load_study(study)
-    about = {
-        r["arm"]: r["config"].get("model_size", {}) | r["provenance"]["data"] | {"date": date_of(r)}
-        for r in (usual(records) if kind == "trials" else records)
-        if r["kind"] == "trials"
-    }
-    if about:
-        trials, pairs = actlab.load(study, kind)
-        facts = pd.DataFrame.from_dict(about, orient="index")
-        pairs = pairs.reindex(columns=[*dict.fromkeys([*KEY[1:], "study", "record", "protocol", *pairs])])  # if empty
-        yield Arms(trials.merge(facts, left_on="record", right_index=True), pairs[pairs["record"].isin(about)])
+def cells_of(rows: pd.DataFrame) -> pd.MultiIndex:
+    """Each once."""
+    return pd.MultiIndex.from_frame(rows[ARM].drop_duplicates())
 
 
-def _read(study: str, arms: Arms) -> Iterator[Arms]:
-    """The same with the numbers of the published reading in place of their own, and with pairs of one network and
-    itself; nothing where a study was not read so."""
-    pairs = actlab.load_pairs(study, "published", "defective")
-    if len(pairs):
-        pairs = pairs[pairs["iteration"] == pairs["iterations"]]
-        trials = arms.trials[arms.trials["record"].isin(pairs["record"])].set_index(["record", "trial"])
-        trials.update(
-            actlab.load_losses(study, "published").set_index(["record", "trial"])[["val_loss", "val_accuracy"]]
-        )
-        yield Arms(trials.reset_index(), pairs.assign(total_variation=pairs["coded_pd"]))
+def means(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """(model, activation) -> ``n`` runs, ``estimate``, ``low``, ``high`` (95% over runs)."""
+    return actlab.means(values(rows, metric), metric, ARM).set_index(ARM).reindex(cells_of(rows))
 
 
-def _by_flaw(study: str, arms: Arms) -> Iterator[Arms]:
-    """The arms with each flaw that was on, and those whose training none changed. In a table of two metrics swiglu has
-    the coded one under the name of the other."""
-    each = _exploded(arms)
-    yield from (each.where(flaw=name) for name in TRAINING)
-    other = each.trials[changed(each.trials, each.trials["flaw"])]["record"]
-    yield Arms(*(table[~table["record"].isin(other)] for table in arms)).assign(flaw=ALIKE)
-    for read in map(_exploded, _read(study, arms)):
-        yield from (read.where(flaw=name) for name in (UNPAIRED, LAST))
-        coded = read.pairs["relative_pd"].mask(read.pairs["activation"] == "swiglu", read.pairs["coded_pd"])
-        yield Arms(read.trials, read.pairs.assign(relative_pd=coded)).where(flaw=UNPAIRED).assign(flaw=MIXED)
+def combined(rows: pd.DataFrame, metric: str, formula: Callable[[Any], float]) -> pd.Series:
+    """A function of the (A,) means of these arms over the seeds that all have done, with a jackknife that leaves one
+    seed at a time out of all of them."""
+    cells = cells_of(rows)
+    done = rows[rows["status"] == "done"]["trial"].value_counts()
+    shared, table = sorted(done.index[done == len(cells)]), values(rows, metric)
+    inside = table[["trial", "first", "second"]].isin([*shared, np.nan]).all(axis=1)
+    found = actlab.without_each(table[inside], metric, ARM).pivot(index="left_out", columns=ARM, values="value")
+    found = found.reindex(index=["", *shared], columns=cells)
+    return actlab.jackknife([formula(means) for means in found.to_numpy()])
 
 
-def _exploded(arms: Arms) -> Arms:
-    """Each row once for every flaw that was on."""
-    return Arms(*(table.assign(flaw=table["protocol"].str.split(" + ", regex=False)).explode("flaw") for table in arms))
+def at_scale(evidence: pd.DataFrame, scale: str, fuller: bool = False) -> pd.DataFrame:
+    """The arms without flaws at a scale. ``fuller``: one that has more runs among those with published defects, none of
+    which changed its training, stands as these."""
+    at = evidence[evidence["scale"] == scale]
+    same = [*ARM, "iterations", "dataset", "batch_size", "learning_rate", "flaw"]
+    larger: set[Cell] = set()
+    if fuller and len(at):
+        runs = at[at["status"] == "done"].groupby(same).size().unstack().reindex(columns=[GRID, ALIKE])
+        larger = {cell[:2] for cell in runs.index[runs[ALIKE] > runs[GRID]]}
+    stands = np.where(pd.MultiIndex.from_frame(at[ARM]).isin(larger), ALIKE, GRID)
+    return at[at["flaw"] == stands]
 
 
-def _averaged(arms: Arms) -> Arms:
-    """The partial arms with the mean of their accuracies and those of the short runs, seed by seed."""
-    short, long = arms.where(flaw=UNPAIRED, study=SHORT), arms.where(flaw=UNPAIRED, scale="partial")
-    both = long.trials.merge(short.trials[[*ARM, "trial", "val_accuracy"]], on=[*ARM, "trial"], suffixes=("", "_short"))
-    mean = both[["val_accuracy", "val_accuracy_short"]].mean(axis=1)
-    return Arms(both.assign(val_accuracy=mean), long.pairs).assign(flaw=AVERAGED)
-
-
-def since(dates: Iterable[str]) -> str:
-    """The first of some dates (ISO); empty where there is none."""
-    return min(filter(None, dates), default="")
+def with_flaw(evidence: pd.DataFrame, flaw: str, cells: Sequence[Cell]) -> list[pd.DataFrame]:
+    """The arms with a flaw on, all trained for as many iterations, of each scale and length at which all are recorded;
+    the longest of a scale first. An arm that the flaw leaves as it is stands for itself."""
+    found = []
+    for _, at in evidence.groupby(["scale", -evidence["iterations"]]) if flaw else ():
+        own, others = at[at["flaw"] == flaw], at[:0]
+        if flaw in TRAINING:  # those with other defects first
+            others = at[at["flaw"].isin([ALIKE, GRID]) & ~changed(at, flaw)].sort_values(
+                "flaw", ascending=False, kind="stable"
+            )
+        rows = pd.concat([own, others])
+        rows = arms_of(rows[rows["flaw"] == rows.groupby(ARM)["flaw"].transform("first")], cells)
+        if rows is not None and (rows["flaw"] == flaw).any():
+            found.append(rows)
+    return found

@@ -2,172 +2,119 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Literal
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from IPython.display import HTML
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
-from pydantic import BaseModel, ConfigDict, Field
 
 from actlab import paths
-from actlab.errors import BadInput
 from actlab.files import escaped, read_yaml
-from actlab.records import store
 from actlab.records.labels import words
-from actlab.records.settings import date_of, usual
 from actlab_audit import ablation, mnist
-from actlab_audit.evidence import gather, since
-from actlab_audit.verdicts import VERDICTS, Finding, absent
+from actlab_audit.evidence import gather
+from actlab_audit.verdicts import Finding, absent
 
 FILE = Path(__file__).with_name("claims.yaml")
 KINDS = {"outcome": "outcomes of training", "setting": "settings", "count": "counts and arithmetic"}
 """Kind of claim -> what claims of it are about."""
-
-
-class Claim(BaseModel):
-    """One published claim: a row of ``claims.yaml`` with what its rule and its source give by default."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    id: str
-    source: str
-    reads: str
-    """A key of ``READERS``."""
-    document: str
-    """The audited text: author, title, file."""
-    section: str
-    """Of that text."""
-    claim: str
-    """In our words."""
-    reported: str
-    rule: str
-    """``module.function`` of this folder."""
-    arguments: dict[str, Any] = Field({}, alias="with")
-    why: str
-    """How the verdict follows from the numbers, written before they were known."""
-    page: str
-    """Of the book, with the evidence."""
-    kind: Literal["setting", "count", "outcome"] = "outcome"
-    """Whether a stated setting was run; what counting or the text's arithmetic gives; what training brought about."""
-
-    @property
-    def full_rule(self) -> str:
-        """Why, with what the arguments say of scales and of flaws that have no record."""
-        return self.why + "".join(
-            _file()["clauses"][name].format(" or ".join(value) if isinstance(value, list) else words(value))
-            for name, value in self.arguments.items()
-            if name in _file()["clauses"] and not self.rule.startswith("text_rules.")
-        )
-
-
-READERS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[..., Any], Callable[[Any], str]]] = {
-    "mnist": ((("mnist", "mnist-epochs"),), mnist.read, mnist.lacks),
-    "ablation": (
-        (("ablation-124m",), ("ablation-novels",)),
-        lambda records: ablation.read(usual(records)),
-        ablation.lacks,
-    ),
-    "models": (((),), gather, lambda evidence: ""),
-}
-"""What is read -> groups of studies whose records are read as a whole, of which the first that decides counts; how;
-what it lacks for any verdict from records."""
+ABLATIONS = ("ablation-124m", "ablation-novels")
+"""Of which the first by which a claim was run counts."""
+TOLD = ["source", "document", "section", "claim", "reported", "rule", "page", "kind"]
+"""Columns of a claim that the ledger shows."""
 
 
 @cache
-def _file() -> dict[str, Any]:
+def parts() -> dict[str, Any]:
+    """What stands in the file."""
     return read_yaml(FILE)
 
 
 @cache
-def claims() -> tuple[Claim, ...]:
-    """Every row, in the order of the file.
-
-    Raises:
-        BadInput: an id that is there twice.
-        ValidationError: a row without rule or reason, or with a key that is none.
-    """
-    rows = []
-    for source in _file()["sources"]:
-        given = {key: value for key, value in source.items() if key != "claims"}
-        rows += [Claim(**given | _file()["rules"].get(row.get("rule"), {}) | row) for row in source["claims"]]
-    if twice := [id for id, number in Counter(row.id for row in rows).items() if number > 1]:
-        raise BadInput(f"{FILE}: ids that are there twice: {', '.join(twice)}")
-    return tuple(rows)
-
-
-@cache
-def changes() -> dict[str, str]:
-    """Id of a row -> when its rule last changed (ISO); ``shared``: what all rules share."""
-    return {claim: date for date, ids in _file()["changed"].items() for claim in ids}
+def claims() -> pd.DataFrame:
+    """A row a claim, in the order of the file, with what its rule and its source give by default: ``id``; ``source``,
+    ``document``, ``section`` of the audited text; the ``claim`` in our words; ``reported``; its ``rule`` (a function of
+    this folder, as module.name), the rule's ``arguments``, and ``why`` the verdict follows from the numbers, written
+    before they were known; the ``page`` with the evidence; what it ``reads``; its ``kind``: a stated setting, what
+    counting or the text's arithmetic gives, or an outcome of training."""
+    always, rules = {"with": {}, "kind": "outcome"}, parts()["rules"]
+    rows = [
+        always | source | rules.get(row["rule"], {}) | row for source in parts()["sources"] for row in source["claims"]
+    ]
+    table = pd.DataFrame(rows).drop(columns="claims").rename(columns={"with": "arguments"})
+    return table.set_index("id", drop=False)
 
 
 def judge() -> pd.DataFrame:
-    """One row a claim, by id."""
-    found: dict[str, list[tuple[Any, str]]] = {}
-    for name, (groups, read, _) in READERS.items():
-        each = [[store.load_study(study) for study in studies] for studies in groups]
-        found[name] = [(read(*records), since(map(date_of, chain(*records)))) for records in each]
-    rows = {claim.id: _row(claim, decisive(claim, found[claim.reads])) for claim in claims()}
-    return pd.DataFrame.from_dict(rows, orient="index")
+    """The claims with their findings, by id."""
+    evidence = {"mnist": [mnist.read()], "ablation": [*map(ablation.read, ABLATIONS)], "models": [gather()]}
+    found = {}
+    for claim in claims().itertuples():
+        each = [finding(claim, read) for read in evidence[claim.reads]]
+        found[claim.id] = vars(next((one for one in each if one.verdict != "not run"), each[-1]))
+    judged = claims()[TOLD].join(pd.DataFrame.from_dict(found, orient="index"))
+    same = {id: ", ".join(sorted({*group} - {id})) for group in parts()["twins"] for id in group}
+    about = [
+        {"rule": full_rule(claim), "changed": dated(claim.id, row), "twins": same.get(claim.id, "")}
+        for claim, row in zip(claims().itertuples(), judged.itertuples(), strict=True)
+    ]
+    about = pd.DataFrame(about, judged.index)
+    return judged.assign(**about)
 
 
-def decisive(claim: Claim, found: Sequence[tuple[Any, str]]) -> Finding:
-    """The finding of the first evidence by which a claim was run; of the last where it was by none."""
-    each = [finding(claim, *evidence) for evidence in found]
-    return next((one for one in each if one.verdict != "not run"), each[-1])
-
-
-def _row(claim: Claim, found: Finding) -> dict[str, Any]:
-    same = {other for group in twins() if claim.id in group for other in group} - {claim.id}
-    changed = told(max(changes()[claim.id], changes()["shared"]), found)
-    about = {"rule": claim.full_rule, "changed": changed, "twins": ", ".join(sorted(same))}
-    return claim.model_dump(exclude={"id", "reads", "arguments", "why"}) | vars(found) | about
-
-
-def told(changed: str, found: Finding) -> str:
-    """When a rule last changed (ISO), and whether the records that the finding read existed then."""
-    day = f"rule last changed {changed[:10]}"
-    if not found.since:
-        return f"{day}, {'before any record' if found.verdict == 'not run' else 'needs no record'}"
-    before = datetime.fromisoformat(changed) < datetime.fromisoformat(found.since)
-    return f"{day}, {'before' if before else 'after'} its first record"
-
-
-def finding(claim: Claim, evidence: Any, first: str = "") -> Finding:
-    """What a claim's rule finds; ``first``: date of the first record where a study is read as a whole."""
-    from_records = not claim.rule.startswith("text_rules.")
-    if from_records and (missing := READERS[claim.reads][2](evidence)):
-        return absent(missing)
+def finding(claim: Any, evidence: pd.DataFrame | None) -> Finding:
+    """What the rule of a row of ``claims`` finds in its evidence; None: there is none that could decide."""
+    from_text = claim.rule.startswith("text_rules.")
+    if evidence is None and not from_text:
+        return absent("no record yet")
     try:
         found: Finding = resolve_name(f"actlab_audit.{claim.rule}")(evidence, **claim.arguments)
     except Exception as error:
         error.add_note(f"row {claim.id} of {FILE}, rule {claim.rule}")
         raise
-    return replace(found, since=found.since or first) if from_records else found
+    if from_text or evidence is None or claim.reads == "models":
+        return found
+    return replace(found, since=evidence["date"].min())
 
 
-def twins() -> list[list[str]]:
-    """Groups of claims that say one thing, in other words or by another number of the same runs."""
-    return _file()["twins"]
+def full_rule(claim: Any) -> str:
+    """Why, with what the arguments say of scales and of flaws that have no record."""
+    added = {} if claim.rule.startswith("text_rules.") else parts()["clauses"]
+    said = {
+        name: " or ".join(map(words, np.atleast_1d(value))) for name, value in claim.arguments.items() if name in added
+    }
+    return claim.why + "".join(added[name].format(text) for name, text in said.items())
+
+
+def dated(id: str, found: Any) -> str:
+    """When the row's rule last changed, or what all share, and whether the records that its finding read were there."""
+    changed = max(date for date, ids in parts()["changed"].items() if {id, "shared"} & {*ids})
+    if not found.since:
+        told = "before any record" if found.verdict == "not run" else "needs no record"
+    else:
+        before = datetime.fromisoformat(changed) < datetime.fromisoformat(found.since)
+        told = f"{'before' if before else 'after'} its first record"
+    return f"rule last changed {changed[:10]}, {told}"
 
 
 def statements(judged: pd.DataFrame) -> pd.DataFrame:
-    """The rows without those that say again what an earlier one said (``twins``)."""
-    return judged.drop(index=[other for _, *others in twins() for other in others], errors="ignore")
+    """The rows without those that say again what an earlier one said, in other words or by another number of the same
+    runs (``twins``)."""
+    return judged.drop(index=[other for _, *others in parts()["twins"] for other in others], errors="ignore")
 
 
 def table(judged: pd.DataFrame) -> pd.DataFrame:
     """A row a verdict: how many of these claims of each kind have it, and what it means."""
-    counts = pd.crosstab(judged["verdict"], judged["kind"]).reindex(VERDICTS, columns=[*KINDS], fill_value=0)
-    return counts.rename(columns=KINDS).rename_axis(index=None, columns=None).assign(meaning=_file()["meanings"])
+    meanings = pd.Series(parts()["meanings"])
+    counts = pd.crosstab(judged["verdict"], judged["kind"]).reindex(meanings.index, columns=[*KINDS], fill_value=0)
+    return counts.rename(columns=KINDS).rename_axis(index=None, columns=None).assign(meaning=meanings)
 
 
 def _plain(value: object) -> Markup:
@@ -175,8 +122,7 @@ def _plain(value: object) -> Markup:
     return value if isinstance(value, Markup) else Markup(escaped(value))  # noqa: S704  # made safe here
 
 
-PARTS = FileSystemLoader(Path(__file__).parent)
-TEMPLATE = Environment(loader=PARTS, autoescape=True, finalize=_plain).get_template("page.html")
+TEMPLATE = Environment(loader=FileSystemLoader(FILE.parent), autoescape=True, finalize=_plain).get_template("page.html")
 
 
 def bar(judged: pd.DataFrame) -> Any:
@@ -188,7 +134,8 @@ def bar(judged: pd.DataFrame) -> Any:
 
 def rows(judged: pd.DataFrame) -> Any:
     """Every claim, closed: those about outcomes by verdict, the others behind one more fold."""
-    ordered = judged.sort_values("verdict", key=lambda column: column.map(VERDICTS.index), kind="stable")
+    order = [*parts()["meanings"]]
+    ordered = judged.sort_values("verdict", key=lambda column: column.map(order.index), kind="stable")
     outcomes, others = (ordered.query(f"kind {sign} 'outcome'").to_dict("index") for sign in ("==", "!="))
     contents = [page for part in read_yaml(paths.ROOT / "_toc.yml")["parts"] for page in part["chapters"]]
     titles = {page["file"]: page["title"] for page in contents}

@@ -1,60 +1,36 @@
-"""Rules of the claims on image networks: GeGLU against ReLU by width, best of k, one epoch. Each reads a ``Sweep``."""
+"""Rules of the claims on image networks: GeGLU against ReLU by width, best of k, one epoch. Each reads the runs of the
+sweep, a row a run; accuracies in %."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import NamedTuple
 
 import pandas as pd
 
 import actlab
 from actlab.records.defect_names import DOUBLED
-from actlab.records.settings import usual
-from actlab.records.store import Record
-from actlab.records.tables import COLUMNS, of_records
+from actlab_audit.evidence import joined, recorded
 from actlab_audit.verdicts import Finding, absent, decided, signed
 
-RATE, BATCH = 1e-3, 64
-"""What the study fixed in its sweep of widths."""
-ACCURACY = "val_accuracy"
+STUDY, LONGER = "mnist", "mnist-epochs"
 EQUAL_WIDTH, EQUAL_PARAMETERS = "geglu_equal_width", "geglu_equal_parameters"
 WIDTHS = (2, 4, 8, 16)
+PUBLISHED = "learning_rate == 0.001 and batch_size == 64"
+"""What the study fixed in its sweep of widths."""
 
 
-class Sweep(NamedTuple):
-    """A row a trial; accuracies in %."""
-
-    trials: pd.DataFrame
-    every: pd.DataFrame
-    """With those of more epochs, which stand for themselves and enter no other comparison."""
-
-
-def read(records: Iterable[Record], longer: Iterable[Record] = ()) -> Sweep:
-    """A sweep from the records of its arms and of a longer training: of several settings those that most arms share
-    (``usual``); arms that differ in their epochs alone go by the fewest, and the others are longer trainings."""
-    own = usual(records, apart=("epochs",))
-    trials, every = (of_records(found)[0].reindex(columns=list(COLUMNS)) for found in (own, [*own, *longer]))
-    return Sweep(trials[trials["epochs"] == trials["epochs"].min()], every.drop_duplicates(["record", "seed"]))
+def read() -> pd.DataFrame | None:
+    """The sweep; None unless every published cell is there, on the published images."""
+    runs = recorded(STUDY)
+    if runs.empty or {*runs["dataset"]} != {"mnist"}:
+        return None
+    seeds = runs.query(PUBLISHED).groupby(["network", "hidden"]).size()
+    cells = pd.MultiIndex.from_product([["relu", EQUAL_WIDTH, EQUAL_PARAMETERS], WIDTHS])
+    return runs if (seeds.reindex(cells) > 1).all() else None
 
 
-def _published(trials: pd.DataFrame) -> pd.DataFrame:
-    """Those at the published rate and batch."""
-    return trials[(trials["learning_rate"] == RATE) & (trials["batch_size"] == BATCH)]
-
-
-def lacks(sweep: Sweep) -> str:
-    """What is missing for any verdict: the published cells, on the published images."""
-    seeds = _published(sweep.trials).groupby(["network", "hidden"]).size()
-    counts = [seeds.get((n, h), 0) for n in ("relu", EQUAL_WIDTH, EQUAL_PARAMETERS) for h in WIDTHS]
-    there = set(sweep.trials["dataset"]) == {"mnist"} and min(counts) > 1
-    return "" if there else "not MNIST, or not of every width"
-
-
-def _over_relu(sweep: Sweep) -> tuple[pd.DataFrame, pd.DataFrame, str]:
+def _over_relu(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Accuracy minus ReLU's by rising width, at equal width and at equal parameters, at the published rate and batch,
     paired by seed; the same in words."""
-    found = actlab.contrasts(_published(sweep.trials).sort_values("hidden"), ACCURACY, ["hidden"], "network")
-    found["estimate"] = found["difference"]
+    found = actlab.contrasts(runs.query(PUBLISHED).sort_values("hidden"), "val_accuracy", "hidden", "network")
     wide, fair = (found[found["network"] == network] for network in (EQUAL_WIDTH, EQUAL_PARAMETERS))
     wide_said, fair_said = (
         ", ".join(f"h={e['hidden']:g}: {signed(e, 1)}" for _, e in rows.iterrows()) for rows in (wide, fair)
@@ -63,36 +39,35 @@ def _over_relu(sweep: Sweep) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     return wide, fair, said
 
 
-def geglu_wins(sweep: Sweep) -> Finding:
+def geglu_wins(runs: pd.DataFrame) -> Finding:
     """M01: an artefact if GeGLU wins at three widths when it is as wide, but not with as many parameters."""
-    *both, said = _over_relu(sweep)
+    *both, said = _over_relu(runs)
     widely, fairly = (bool((found["low"] > 0).sum() > 2) for found in both)
     return Finding("artefact", said, defect=DOUBLED) if widely and not fairly else decided(fairly, said)
 
 
-def relu_wins(sweep: Sweep) -> Finding:
+def relu_wins(runs: pd.DataFrame) -> Finding:
     """M02: at every width, as it says; the study's own arms (equal width) can refute it."""
-    wide, fair, said = _over_relu(sweep)
+    wide, fair, said = _over_relu(runs)
     if (wide["low"] > 0).all():
         return Finding("contradicted", said)
     everywhere = (fair["high"] < 0).all() and not (wide["low"] > 0).any()
     return Finding("replicated" if everywhere else "undecided", said, lacks="more trials")
 
 
-def small_widths_favour_relu(sweep: Sweep) -> Finding:
+def small_widths_favour_relu(runs: pd.DataFrame) -> Finding:
     """M11: in the study's own arms there must be an advantage of ReLU to explain, and it must shrink with width."""
-    wide, _, said = _over_relu(sweep)
+    wide, _, said = _over_relu(runs)
     if not (wide["high"] < 0).any():
         return Finding("not testable", f"{said}: ReLU has no advantage to explain at equal width")
     shrinks = wide["high"].iloc[0] < min(0, wide["low"].iloc[-1])
     return Finding("replicated" if shrinks else "undecided", said, lacks="more trials")
 
 
-def rises_after_one_epoch(sweep: Sweep) -> Finding:
+def rises_after_one_epoch(runs: pd.DataFrame) -> Finding:
     """M13: accuracy after the longest training minus that after one epoch, for each network and width published."""
-    every = _published(sweep.every)
-    published = every[every["network"].isin(["relu", EQUAL_WIDTH]) & every["hidden"].isin(WIDTHS)]
-    gains = actlab.contrasts(published.sort_values("epochs"), ACCURACY, ["network", "hidden"], "epochs", 1)
+    every = joined([runs, recorded(LONGER)]).query(PUBLISHED).query("network in ['relu', @EQUAL_WIDTH]")
+    gains = actlab.contrasts(every.sort_values("epochs"), "val_accuracy", ["network", "hidden"], "epochs", 1)
     last = gains[gains["status"] != "missing"].groupby(["network", "hidden"]).tail(1)
     if len(last) < 2 * len(WIDTHS):
         return absent("nothing beyond one epoch at every width")

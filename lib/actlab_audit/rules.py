@@ -6,7 +6,7 @@ A row of ``claims.yaml`` names one and gives its arguments; rules that serve one
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from itertools import pairwise
@@ -16,12 +16,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+import actlab
 from actlab.records.labels import METRICS, words
-from actlab.records.settings import place, text
 from actlab_audit import numbers
-from actlab_audit.ablation import Factorial
-from actlab_audit.evidence import READ, Arms, since
-from actlab_audit.mnist import Sweep
+from actlab_audit.evidence import ARM, GRID, READ, SCORES, Cell, arms_of, at_scale, combined, means, values, with_flaw
 from actlab_audit.verdicts import (
     Between,
     Finding,
@@ -59,13 +57,13 @@ def label(metric: str) -> str:
 
 
 def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = decided) -> Callable[..., Finding]:
-    """A rule from ``judge(arms, **arguments)``, which is given the arms of some models with some activations.
+    """A rule from ``judge(arms, **arguments)``, which is given the rows of some models with some activations.
 
     The rule's own arguments:
         models, activations: of the arms, which stand in this order, all models of one activation together.
         scales: at which the arms are looked for; the first that has them all is judged, or ``across`` all of them.
         claimed: the claim's own scales, where those are not ``scales``: they come first, and only their records decide.
-        fuller: of ``Arms.grid``.
+        fuller: of ``at_scale``.
         flaw: of the published work; where it has records they are judged beside the correct ones. An artefact may be
             shown at another scale (a flaw of reading: at the claim's own scale and length alone); that the flaw does
             not give a number decides at the claim's own alone.
@@ -73,7 +71,7 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
 
     @wraps(judge)
     def rule(
-        evidence: Arms,
+        evidence: pd.DataFrame,
         models: Sequence[str],
         activations: Sequence[str] = RELU,
         scales: Sequence[str] = ANY,
@@ -85,65 +83,67 @@ def of_records(judge: Callable[..., Judged], conclude: Callable[..., Finding] = 
     ) -> Finding:
         cells = [(m, a) for a in activations for m in models]
         scales = list(dict.fromkeys([*claimed, *scales]))
-        found = evidence.having(cells, [scales] if across else [[scale] for scale in scales], fuller)
-        if found is None:
+        every = {scale: arms_of(at_scale(evidence, scale, fuller), cells) for scale in scales}
+        found = {scale: arms for scale, arms in every.items() if arms is not None}
+        if len(found) < (len(scales) if across else 1):
             where = (" and " if across else " or ").join(scales)
             return absent(f"waits for records of {_missing(evidence, cells, scales)} at {where} scale")
-        scale, arms = found
+        if across:  # each model is named with its scale
+            named = [arms.assign(model=arms["model"] + ", " + scale) for scale, arms in found.items()]
+            found = {" and ".join(scales): pd.concat(named)}
+        scale, arms = next(iter(found.items()))
         ours = conclude(*judge(arms, **arguments), f"records at {scale} scale")
-        stated, dates, tried, length = claimed or [scale], [*arms.trials["date"]], set(), _length(arms)
-        for at, flawed in evidence.with_flaw(flaw, cells):
+        stated, dates, tried = claimed or [scale], [arms["date"]], False
+        for flawed in with_flaw(evidence, flaw, cells):
+            at, length = flawed[["scale", "iterations"]].iloc[0]
             if flaw in READ and at not in stated:
                 continue
-            dates += [*flawed.trials["date"]]
-            with_flaw = conclude(*judge(flawed, **arguments))
-            if flaw not in READ or _length(flawed) == length:
-                tried.add(at)
-                ours = explained(ours, with_flaw, flaw)
+            dates.append(flawed["date"])
+            with_it = conclude(*judge(flawed, **arguments))
+            if flaw not in READ or length == arms["iterations"].iloc[0]:
+                tried |= at in stated
+                ours = explained(ours, with_it, flaw)
             if ours.verdict == "contradicted":
-                place = f"{words(flaw)}, {at}, {_length(flawed)} iterations"
-                ours = replace(ours, ours=f"{ours.ours} (with {place}: {with_flaw.ours})")
+                place = f"{words(flaw)}, {at}, {length:.0f} iterations"
+                ours = replace(ours, ours=f"{ours.ours} (with {place}: {with_it.ours})")
         if scale not in stated:
             ours = elsewhere(ours, " or ".join(stated))
-        ours = unexplained(ours, "" if tried & {*stated} else flaw)
-        return replace(ours, since=since(dates))
+        elif flaw and not tried:
+            ours = unexplained(ours, flaw)
+        return replace(ours, since=pd.concat(dates).dropna().min())
 
     return rule
 
 
-def _length(arms: Arms) -> int:
-    return int(arms.trials["iterations"].iloc[0])
-
-
-def _missing(evidence: Arms, cells: Iterable[tuple[str, str]], scales: Iterable[str]) -> str:
-    recorded = {cell for scale in scales for cell in evidence.grid(scale).cells}
-    missing = [" ".join(cell) for cell in sorted(set(cells) - recorded or cells)]
+def _missing(evidence: pd.DataFrame, cells: Sequence[Cell], scales: Sequence[str]) -> str:
+    there = evidence[(evidence["flaw"] == GRID) & evidence["scale"].isin(scales)]
+    recorded = {*there[ARM].itertuples(index=False, name=None)}
+    missing = [" ".join(cell) for cell in sorted({*cells} - recorded or cells)]
     return ", ".join(missing[:3]) + (f" and {len(missing) - 3} more arms" if len(missing) > 3 else "")
 
 
 @of_records
-def mean(arms: Arms, published: Mapping[str, float], trials: int = 3) -> Judged:
+def mean(arms: pd.DataFrame, published: Mapping[str, float], trials: int = 3) -> Judged:
     """The published means (metric -> value) of a model, the same for all ``activations``, could be means of ours."""
     answers, said = [], []
-    for cell in arms.cells:
+    for activation, own in arms.groupby("activation", sort=False):
         for metric, value in published.items():
-            ours, share = arms.means(metric).loc[cell], value / 100 if metric == "val_accuracy" else 0.0
+            ours, share = means(own, metric).iloc[0], value / 100 if metric == "val_accuracy" else 0.0
             extra = 100 * math.sqrt(share * (1 - share) / numbers.accuracy_positions / trials)  # binomial error
             answers.append(within(expected(ours, trials, extra), Between(value, value)))
-            of_runs = metric in arms.trials
-            said.append(f"{cell[1]} {label(metric)} {measured(ours if of_runs else positive(ours))}")
-            pairs = arms.of([cell]).pairs
-            if not of_runs and not math.isnan(one := pairs[metric].where(pairs["first"] == pairs["second"]).mean()):
-                answers[-1] = alike(ours["estimate"], value) and alike(one, ours["estimate"])
-                said[-1] += f", of a model with itself {one:.3f}"
-    return all_of(answers), f"{arms.cells[0][0]} {'; '.join(said)}"
+            said.append(f"{activation} {label(metric)} {measured(ours if metric in SCORES else positive(ours))}")
+            itself = own[own["first"] == own["second"]][metric].mean()
+            if not math.isnan(itself):
+                answers[-1] = alike(ours["estimate"], value) and alike(itself, ours["estimate"])
+                said[-1] += f", of a model with itself {itself:.3f}"
+    return all_of(answers), f"{arms['model'].iloc[0]} {'; '.join(said)}"
 
 
 @of_records
-def identical(arms: Arms) -> Judged:
+def identical(arms: pd.DataFrame) -> Judged:
     """In each model trials of one seed end with the same validation loss whatever the activation."""
-    wide = arms.trials.pivot(index=["model", "trial"], columns="activation", values="val_loss").dropna()
-    gaps = (wide.max(axis=1) - wide.min(axis=1)).groupby("model").max().reindex(dict(arms.cells))
+    losses = values(arms, "val_loss").set_index(["model", "trial", "activation"])["val_loss"].unstack().dropna()
+    gaps = np.ptp(losses, axis=1).groupby("model").max().reindex(arms["model"].unique())
     said = ", ".join(f"{model} {gap:.2g}" for model, gap in gaps.items())
     said = f"largest difference of the validation loss of one seed between activations: {said}"
     return bool((gaps < IDENTICAL).all()), said
@@ -173,7 +173,7 @@ contains the published number and 1 too decides nothing."""
 
 
 @of_records
-def number(arms: Arms, what: str, of: str, metric: str, published: Sequence[float], trials: int = 0) -> Judged:
+def number(arms: pd.DataFrame, what: str, of: str, metric: str, published: Sequence[float], trials: int = 0) -> Judged:
     """A published number that is a function of several arms' means.
 
     Args:
@@ -184,7 +184,7 @@ def number(arms: Arms, what: str, of: str, metric: str, published: Sequence[floa
         published: from, to.
         trials: an arm had, where the published number is noisy itself; 0: it is taken as it stands.
     """
-    ours = arms.combined(metric, FORMULAS[of])
+    ours = combined(arms, metric, FORMULAS[of])
     ours = positive(ours) if of in QUOTIENTS else ours
     span = expected(ours, trials) if trials else Between(ours["low"], ours["high"])
     said = measured(positive(ours), 2) if trials else measured(ours)
@@ -194,7 +194,7 @@ def number(arms: Arms, what: str, of: str, metric: str, published: Sequence[floa
 
 
 @of_records
-def ordered(arms: Arms, metric: str, sign: int, neighbours: bool = False) -> Judged:
+def ordered(arms: pd.DataFrame, metric: str, sign: int, neighbours: bool = False) -> Judged:
     """The metric of the first model minus that of each other has a sign.
 
     Args:
@@ -203,47 +203,55 @@ def ordered(arms: Arms, metric: str, sign: int, neighbours: bool = False) -> Jud
         sign: 1: the first is the highest; -1: the lowest.
         neighbours: each is compared with the next, instead of the first with all.
     """
-    first, *others = arms.cells
-    pairs = [*(pairwise(arms.cells) if neighbours else ((first, other) for other in others))]
-    found = pd.DataFrame([arms.of(pair).combined(metric, FORMULAS["difference_of_averages"]) for pair in pairs])
-    said = "; ".join(
-        f"{a} minus {b} {measured(e)}" for ((a, _), (b, _)), (_, e) in zip(pairs, found.iterrows(), strict=True)
-    )
-    return by_signs(found, sign), f"{label(metric)} under {first[1]}: {said}"
+    first, *others = of_model = [own for _, own in values(arms, metric).groupby("model", sort=False)]
+    pairs = pairwise(of_model) if neighbours else ((first, other) for other in others)
+    sides = [
+        own.assign(side=side, pair=f"{a['model'].iloc[0]} minus {b['model'].iloc[0]}")
+        for a, b in pairs
+        for side, own in (("first", a), ("second", b))
+    ]
+    found = actlab.contrasts(pd.concat(sides), metric, "pair", "side", "second")
+    said = "; ".join(f"{e['pair']} {measured(e)}" for _, e in found.iterrows())
+    return by_signs(found, sign), f"{label(metric)} under {arms['activation'].iloc[0]}: {said}"
 
 
-def _as(rows: pd.DataFrame, what: str, says: str, stated: Mapping[str, Any] | None = None) -> tuple[bool, str]:
-    """Whether recorded trials have what is stated of their columns, of ``arms`` (their number) and of ``trials`` (of
-    each arm), and what they have, in words. A list is stated: all of it occurs; a range: every value lies in it; one
-    value: there is no other."""
-    arms = rows.groupby("record").size()
-    table = rows.assign(arms=len(arms), trials=rows["record"].map(arms))
-    levels = {name: sorted(table[name].unique().tolist(), key=place) for name in table if f"{{{name}}}" in says}
-    said = says.format(**{name: ", ".join(map(text, values)) for name, values in levels.items()})
-    fits = True
-    for name, value in (stated or {}).items():
-        found = table[name].unique().tolist()
-        if isinstance(value, dict):
-            fits &= all(value["from"] <= each <= value["to"] for each in found)
-        else:
-            fits &= {*value} <= {*found} if isinstance(value, list) else found == [value]
-    return fits, f"recorded {what}: {said}"
+def _as(
+    rows: pd.DataFrame, what: str, says: str, every: str = "", among: Mapping[str, Sequence[Any]] | None = None
+) -> tuple[bool, str]:
+    """Whether recorded runs are as stated, and what they have, in words.
+
+    Args:
+        rows: whose columns, with ``arms`` (their number) and ``trials`` (of each arm), are asked for.
+        what: they are of, in words.
+        says: what they have, with names of columns in braces.
+        every: a condition that each run meets.
+        among: column -> values all of which occur.
+    """
+    runs = rows[rows["seed"].notna()]
+    arms = runs["record"].value_counts()
+    runs = runs.assign(arms=len(arms), trials=runs["record"].map(arms))
+    fits = not every or runs.eval(every).all()
+    fits = fits and all({*levels} <= {*runs[name]} for name, levels in (among or {}).items())
+    levels = {name: runs[name].unique().tolist() for name in runs if f"{{{name}}}" in says}
+    return bool(
+        fits
+    ), f"recorded {what}: {says.format(**{name: ', '.join(map(plain, of)) for name, of in levels.items()})}"
+
+
+def plain(value: object) -> str:
+    """A setting's value for people."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 @partial(of_records, conclude=ran)
-def as_stated(arms: Arms, **stated: Any) -> Judged:
+def as_stated(arms: pd.DataFrame, **stated: Any) -> Judged:
     """Settings with which our language models were trained."""
-    return _as(arms.trials, **stated)
+    return _as(arms, **stated)
 
 
-def recorded(
-    study: Sweep | Factorial, where: Mapping[str, Any] | None = None, counted: bool = False, **stated: Any
-) -> Finding:
-    """Settings that an image sweep or an ablation ran with, in the trials with some values; ``counted``: what a network
-    has, which was not chosen."""
-    rows = study.trials
-    for name, value in (where or {}).items():
-        rows = rows[rows[name] == value]
-    if rows.empty:
+def recorded(rows: pd.DataFrame, where: str = "", counted: bool = False, **stated: Any) -> Finding:
+    """Settings that an image sweep or an ablation ran with, in the runs that meet a condition; ``counted``: what a
+    network has, which was not chosen."""
+    if where and (rows := rows.query(where)).empty:
         return absent(f"no record of {stated['what']}")
     return (decided if counted else ran)(*_as(rows, **stated))

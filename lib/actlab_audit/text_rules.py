@@ -12,9 +12,6 @@ import pandas as pd
 from scipy import stats
 
 from actlab.records.defect_names import FINAL
-from actlab.statistics.estimate import LEVEL
-from actlab.statistics.means import spearman
-from actlab.statistics.significance import power_two_sample
 from actlab_audit import numbers
 from actlab_audit.verdicts import FILES, TEXT, Between, Finding, decided, explained
 
@@ -52,15 +49,17 @@ def _spread(**values: Any) -> float:
 
 
 def _trials(effect: float, power: float) -> int:
-    """How many an arm show a difference of so many standard deviations with this power."""
-    return next(n for n in range(2, 1000) if power_two_sample(effect, n) >= power)
+    """How many an arm show a difference of so many standard deviations with this power (two-sided t test, 5%)."""
+    n = np.arange(2, 1000)
+    reached = stats.ncf.sf(stats.f.isf(0.05, 1, 2 * n - 2), 1, 2 * n - 2, effect**2 * n / 2) >= power
+    return int(n[reached][0])
 
 
 DERIVED: dict[str, Callable[..., Any]] = {
     "total": total,
     "deviation": lambda values: np.std(values),
     "spread": _spread,
-    "correlation": lambda first, second: spearman(first, second),
+    "correlation": lambda first, second: float(stats.spearmanr(first, second).statistic),
     "largest": lambda **values: [_means(**values).idxmax()],
     "smallest": lambda **values: [_means(**values).idxmin()],
     "smallest_of_seeds": lambda **values: [*pd.DataFrame(values).idxmin(axis="columns")],
@@ -146,9 +145,9 @@ def bootstrap_covers(evidence: object, repeats: int = 2000) -> Finding:
     generator, inside = np.random.default_rng(COVERAGE_SEED), 0
     for _ in range(repeats):
         best = generator.choice(generator.normal(size=8), size=(1000, 8)).max(axis=1)
-        low, high = np.quantile(best, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        low, high = np.quantile(best, [0.025, 0.975])
         inside += bool(low <= BEST_OF_EIGHT <= high)
-    low, high = stats.binomtest(inside, repeats).proportion_ci(LEVEL)
+    low, high = stats.binomtest(inside, repeats).proportion_ci(0.95)
     percent = f"{100 * inside / repeats:.0f}% [{100 * low:.0f}, {100 * high:.0f}]"
     return decided(high >= 0.93, f"covers the expected best of k = 8 in {percent} of {repeats} simulations")
 

@@ -5,28 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
+import numpy as np
 import pandas as pd
 
-import actlab
 from actlab.records.labels import words
-from actlab.statistics.significance import ALPHA, holm
 
-Verdict = Literal[
-    "replicated",
-    "compatible",
-    "contradicted",
-    "artefact",
-    "arithmetic error",
-    "self-contradiction",
-    "excluded, cause open",
-    "undecided",
-    "not run",
-    "not testable",
-    "followed",
-]
-VERDICTS: tuple[str, ...] = get_args(Verdict)
 TEXT = "the text's own numbers"
 """The basis of a finding that needs no record."""
 FILES = "the text's own numbers and its result files"
@@ -43,7 +28,8 @@ WIDE = 0.1
 class Finding:
     """What a rule found: the verdict, and our value in words."""
 
-    verdict: Verdict
+    verdict: str
+    """A key of ``meanings`` in claims.yaml."""
     ours: str
     basis: str = ""
     """What was judged: the scale of the records, or the text's own numbers."""
@@ -56,7 +42,8 @@ class Finding:
 
 
 Estimate: TypeAlias = pd.Series
-"""``estimate``, ``low``, ``high`` (95% over runs; NaN: no interval), ``n`` runs: as ``actlab.jackknife`` gives it."""
+"""``estimate``, or of two the ``difference``, ``low``, ``high`` (95% over runs; NaN: no interval), ``n`` runs: as
+``actlab.means`` and ``actlab.contrasts`` give it."""
 
 
 def signed(ours: Estimate, digits: int = 3) -> str:
@@ -70,16 +57,10 @@ def measured(ours: Estimate, digits: int = 3) -> str:
 
 
 def _bracketed(ours: Estimate, form: str) -> str:
-    value, low, high = ours[["estimate", "low", "high"]]
+    value, low, high = ours.get("difference", ours["estimate"]), ours["low"], ours["high"]
     if math.isnan(value):
         return "no value"
     return f"{value:{form}} [{'no interval' if math.isnan(low) else f'{low:{form}}, {high:{form}}'}]"
-
-
-def mean_of(values: pd.Series) -> Estimate:
-    """Of one value a seed (the index; NaN: none), with a t interval; NaN of no seed."""
-    runs = values.rename("value").rename_axis("seed").reset_index().assign(of="")
-    return actlab.means(runs, "value", "of").reindex([0]).fillna({"n": 0}).iloc[0]
 
 
 def positive(ours: Estimate) -> Estimate:
@@ -127,7 +108,7 @@ def elsewhere(found: Finding, stated: str) -> Finding:
 def unexplained(found: Finding, flaw: str) -> Finding:
     """A published number that ours exclude, and a flaw that could have given it and has no record at its scale: the
     cause is open."""
-    if found.verdict != "contradicted" or not flaw:
+    if found.verdict != "contradicted":
         return found
     said = f"{found.ours}; a flaw that could explain it has no record at this scale: {words(flaw)}"
     return replace(found, verdict="excluded, cause open", ours=said, lacks=FLAW)
@@ -193,14 +174,12 @@ def all_of(answers: Collection[Answer]) -> Answer:
     return next((answer for answer in order if answer in answers), None)
 
 
-def signs(differences: pd.DataFrame) -> list[int]:
-    """The sign of each difference (a row with ``estimate`` and ``p``) that Holm's correction over all of them leaves
-    significant, else 0."""
-    significant = holm(differences["p"]) < ALPHA
-    return [int(math.copysign(kept, value)) for kept, value in zip(significant, differences["estimate"], strict=True)]
+def signs(differences: pd.DataFrame) -> pd.Series:
+    """The sign of each difference of ``actlab.contrasts`` that Holm's correction leaves significant, else 0."""
+    return np.sign(differences["difference"]).where(differences["p_holm"] < 0.05, 0)
 
 
 def by_signs(differences: pd.DataFrame, wanted: int) -> Answer:
     """Whether all differences have the wanted sign, significantly; one with the other sign refutes it."""
-    found = set(signs(differences))
+    found = {*signs(differences)}
     return False if -wanted in found else True if found == {wanted} else None

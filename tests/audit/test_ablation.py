@@ -2,44 +2,56 @@
 
 import numpy as np
 import pytest
-from tests.support.ablations import made_up, record, records
+from tests.support.ablations import record, records
 
 from actlab.errors import BadInput
-from actlab_audit import ablation
+from actlab_audit import ablation, numbers
 
 
-def test_the_published_rate_is_read():
+@pytest.fixture
+def read(saved):
+    """The runs of made-up records."""
+
+    def make(made):
+        saved(made_up=made)
+        return ablation.read("made-up")
+
+    return make
+
+
+def test_the_published_rate_is_read(read):
     """Whatever else was recorded."""
-    found = ablation.read([record("ecd", "bQbV", "gelu", factor) for factor in (10.0, 0.333, 3.0, 1.0)])
-    assert found.trials["rate_factor"].tolist() == [1.0] * 3
+    found = read([record("ecd", "bQbV", "gelu", factor) for factor in (10.0, 0.333, 3.0, 1.0)])
+    assert found["rate_factor"].tolist() == [1.0] * 3
+    assert read([record("ecd", "bQbV", "gelu", 3.0)]) is None
 
 
-def test_a_diverged_trial_is_no_number():
-    """It keeps its row and its status, and has no loss; nor has an arm without a record."""
+def test_a_diverged_trial_is_no_number(read):
+    """It keeps its row and its status, and has no gain; nor has an arm without a record."""
     broken = record("ecd", "bQbV", "gelu")
     broken["trials"][1] |= {"status": "diverged"}
-    f = ablation.read([{"kind": "baseline"}, broken])
-    assert np.isnan(f.losses["ecd", "bQbV", "gelu"]).tolist() == [False, True, False]
-    assert np.isnan(f.losses["ecd", "symmetric", "gelu"]).all()
-    assert f.trials["status"].tolist() == ["done", "diverged", "done"]
+    runs = read([broken, record("ecd", "symmetric", "gelu"), record("soap", "bQbV", "gelu")])
+    assert runs["status"].tolist().count("diverged") == 1
+    found = ablation.gains(runs).set_index(["optimizer", "seed"])["gain"].isna()
+    assert (found["ecd"].tolist(), found["soap"].tolist()) == ([False, True, False], [True] * 3)
 
 
-def test_other_settings_are_not_mixed():
+def test_other_settings_are_not_mixed(read):
     """Losses of two vocabularies, sizes or lengths cannot be compared."""
-    with pytest.raises(BadInput, match=r"cannot be read together: dataset=novels \| pydoc"):
-        ablation.read([record("ecd", "bQbV", "gelu"), record("ecd", "symmetric", "gelu", dataset="pydoc")])
+    with pytest.raises(BadInput, match=r"cannot be read together: dataset=pydoc \| novels"):
+        read([record("ecd", "bQbV", "gelu"), record("ecd", "symmetric", "gelu", dataset="pydoc")])
 
 
-def test_effects_and_interaction():
+def test_effects_and_interaction(read):
     """-0.1 under GELU, -0.3 under PReLU, seed by seed. A missing cell leaves no interaction."""
-    f = made_up()
-    assert f.effects.T.groupby("activation").mean().mean(axis=1).round(2).tolist() == [-0.1, -0.3]
+    runs = read(records())
+    gains = ablation.gains(runs).groupby("activation")["gain"].mean()
+    assert gains.round(2).to_dict() == {"gelu": -0.1, "random_prelu": -0.3}
+    losses = runs.set_index(["optimizer", "symmetry", "activation"])["val_loss"].groupby(level=[0, 1, 2]).mean()
     by_hand = [
-        f.losses[o, "bQbV", a] - f.losses[o, "symmetric", a]
-        for a in ("random_prelu", "gelu")
-        for o in ablation.PUBLISHED
+        losses[o, "bQbV", a] - losses[o, "symmetric", a] for a in ("random_prelu", "gelu") for o in numbers.prelu_losses
     ]
-    assert ablation.interaction(f)["estimate"] == pytest.approx(np.mean(by_hand[:4]) - np.mean(by_hand[4:]))
-    none = ablation.interaction(made_up(gain={"gelu": 0.1, "random_prelu": 0.1}))
+    assert ablation.interaction(runs)["estimate"] == pytest.approx(np.mean(by_hand[:4]) - np.mean(by_hand[4:]))
+    none = ablation.interaction(read(records(gain={"gelu": 0.1, "random_prelu": 0.1})))
     assert none["low"] < 0 < none["high"]
-    assert ablation.interaction(ablation.read(records()[:-1]))["n"] == 0
+    assert ablation.interaction(read(records()[:-1]))["n"] == 0

@@ -10,16 +10,13 @@ from tests.support import grids
 
 from actlab import paths
 from actlab.book.pages import load_pages
-from actlab.errors import BadInput
 from actlab_audit import ledger
 from actlab_audit.evidence import NOTHING, gather
-from actlab_audit.verdicts import OPEN, VERDICTS, Finding
+from actlab_audit.verdicts import OPEN, Finding
 
 SNAPSHOT = Path(__file__).with_name("verdicts.yaml")
-MODELS = [claim for claim in ledger.claims() if claim.reads == "models"]
-FROM_RECORDS = [
-    c for c in MODELS if c.rule.startswith(("rules.", "language.")) and {"model", "models"} & {*c.arguments}
-]
+MODELS = [*ledger.claims().query("reads == 'models'").itertuples()]
+FROM_RECORDS = [claim for claim in MODELS if {"model", "models"} & {*claim.arguments} and "text" not in claim.rule]
 
 
 @pytest.fixture(scope="module")
@@ -38,18 +35,15 @@ def test_no_verdict_changes_unseen(judged):
     assert judged["verdict"].to_dict() == known
 
 
-def test_rows_lead_to_pages():
-    """A row's page is in the book; no verdict stands in the file."""
-    made = {page.name for page in load_pages()}
-    assert all(claim.page in made or (paths.ROOT / "book" / f"{claim.page}.md").exists() for claim in ledger.claims())
-    assert not [value for claim in ledger.claims() for value in claim.arguments.values() if value in VERDICTS]
-
-
-def test_a_row_that_is_there_twice_is_refused(monkeypatch):
-    rows = ledger._file() | {"sources": ledger._file()["sources"][:1] * 2}
-    monkeypatch.setattr(ledger, "_file", lambda: rows)
-    with pytest.raises(BadInput, match="ids that are there twice: M01"):
-        ledger.claims.__wrapped__()
+def test_each_row_is_whole():
+    """Its page is in the book, its id its own; it has every entry, and no other; no verdict stands in the file."""
+    made, rows, verdicts = {page.name for page in load_pages()}, ledger.claims(), {*ledger.parts()["meanings"]}
+    assert all(page in made or (paths.ROOT / "book" / f"{page}.md").exists() for page in rows["page"])
+    assert not [value for given in rows["arguments"] for value in given.values() if str(value) in verdicts]
+    assert {*rows} == {*ledger.TOLD, "id", "reads", "arguments", "why"}
+    assert rows["id"].is_unique
+    assert rows.notna().all(axis=None)
+    assert {*rows["kind"]} == {*ledger.KINDS}
 
 
 def test_without_records_a_claim_waits():
@@ -98,28 +92,33 @@ def test_no_claim_of_a_larger_scale_is_judged_by_lite_records(effect, tmp_path, 
 def test_statements_are_counted_once(judged):
     """Every twin is a row, none stands in two groups, and a group has one verdict and counts once. An open row has one
     thing that would decide it, and no other row has one."""
-    ids = [id for group in ledger.twins() for id in group]
+    ids = [id for group in ledger.parts()["twins"] for id in group]
     assert len(ids) == len(set(ids))
-    assert all(len(set(judged.loc[group, "verdict"])) == 1 for group in ledger.twins())
+    assert all(len(set(judged.loc[group, "verdict"])) == 1 for group in ledger.parts()["twins"])
     assert judged.loc["T21", "twins"] == "T20, T53, T84"
-    assert len(ledger.statements(judged)) == len(judged) - len(ids) + len(ledger.twins())
+    assert len(ledger.statements(judged)) == len(judged) - len(ids) + len(ledger.parts()["twins"])
     assert ((judged["lacks"] != "") == judged["verdict"].isin(OPEN)).all()
 
 
 def test_a_changed_rule_has_its_date():
     """Each row has one; none is older than the last commit that changed a rule; a line tells what was recorded then."""
-    dates = ledger._file()["changed"]
+    dates = ledger.parts()["changed"]
     ids = [id for each in dates.values() for id in each]
-    assert sorted(ids) == sorted({claim.id for claim in ledger.claims()} | {"shared"})
+    assert sorted(ids) == sorted([*ledger.claims()["id"], "shared"])
     others = [f":!lib/actlab_audit/{name}" for name in ("ledger.py", "page.*", "autopsy")]
     rules = ["lib/actlab_audit", *others, "lib/actlab/claims", ":!lib/actlab/claims/ledger.py"]
     last = paths.git("log", "-1", "--format=%cs", "--invert-grep", "--grep=^Rules: unchanged$", "--", *rules)
     assert (last or "").strip() <= max(dates)[:10]
-    told, day = ledger.told, "2026-01-02T00:30:00+02:00"
+
+
+def test_a_line_tells_what_was_recorded_when_a_rule_changed(monkeypatch):
+    """In one time zone; ``shared`` counts for each row."""
+    days = {"2026-01-01T00:00:00+00:00": ["M01"], "2026-01-02T00:30:00+02:00": ["shared"]}
+    monkeypatch.setattr(ledger, "parts", lambda: {"changed": days})
     for since, verdict, expected in (
         ("2026-01-01T22:45:00+00:00", "replicated", "before its first record"),
         ("2026-01-01T21:45:00+00:00", "replicated", "after its first record"),
         ("", "self-contradiction", "needs no record"),
         ("", "not run", "before any record"),
     ):
-        assert told(day, Finding(verdict, "", since=since)) == f"rule last changed 2026-01-02, {expected}"
+        assert ledger.dated("M01", Finding(verdict, "", since=since)) == f"rule last changed 2026-01-02, {expected}"

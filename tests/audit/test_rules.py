@@ -115,7 +115,7 @@ def test_a_leak_spares_the_other_models(gathered):
     lite = [grids.record(losses=(4.0, 4.01, 3.99)), grids.record("convlm", losses=(2.0, 2.01, 1.99))]
     leaking = flawed("convlm", "relu", (0.04, 0.0401, 0.0399), [BOTH])
     evidence = gathered(lite=lite, autopsy=[leaking, flawed("charlm", "relu", (4.0, 4.01, 3.99), [IGNORED])])
-    assert evidence.trials.groupby("flaw")["model"].unique().map(list).to_dict() == {
+    assert evidence.groupby("flaw")["model"].unique().map(list).to_dict() == {
         "": ["charlm", "convlm"],
         BOTH: ["convlm"],
         IGNORED: ["charlm"],
@@ -189,12 +189,12 @@ def test_order(gathered):
 
 
 SETTINGS = yaml.safe_load("""
-- [{trials: 3}, followed]
-- [{trials: 4}, not run]
-- [{trials: 3, seed: [42, 43]}, followed]
-- [{seed: [42, 45]}, not run]
-- [{seed: {from: 40, to: 44}}, followed]
-- [{seed: {from: 40, to: 43}}, not run]
+- [{every: trials == 3}, followed]
+- [{every: trials == 4}, not run]
+- [{every: trials == 3, among: {seed: [42, 43]}}, followed]
+- [{among: {seed: [42, 45]}}, not run]
+- [{every: 40 <= seed <= 44}, followed]
+- [{every: 40 <= seed <= 43}, not run]
 - [{}, followed]
 """)
 
@@ -203,7 +203,7 @@ SETTINGS = yaml.safe_load("""
 def test_settings_are_read_from_records(gathered, stated, verdict):
     """What was run as stated is followed, no replication; what was run otherwise decides nothing, and says how."""
     mine = gathered(lite=[grids.record()])
-    found = rules.as_stated(mine, ["charlm"], what="trials", says="{trials} ({seed})", stated=stated)
+    found = rules.as_stated(mine, ["charlm"], what="trials", says="{trials} ({seed})", **stated)
     said = "recorded trials: 3 (42, 43, 44)"
     expected = said if verdict == "followed" else f"run otherwise than stated: {said}"
     assert (found.verdict, found.ours) == (verdict, expected)

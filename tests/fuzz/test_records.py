@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from actlab.explorer import catalogue as explore
 from actlab.records import arm_results, store, tables
 from actlab.records.labels import METRICS
-from actlab_audit import ablation, mnist
+from actlab_audit import ablation, evidence
 
 DOOR = "records"
 MADE = (
@@ -43,8 +43,9 @@ def read_all():
         tables.of_records(records)
         explore.of_records({"fuzz": records})
         use([arm_results.ArmResults(record) for record in records if record["kind"] == "trials"])
-        mnist.lacks(mnist.read(records))
-        ablation.interaction(ablation.read(records))
+        runs = evidence.recorded("fuzz")
+        if "symmetry" in runs and (runs := ablation.read("fuzz")) is not None:
+            ablation.interaction(runs)
 
 
 def use(results):

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 from grids import template
 
-from actlab_audit import ablation
+from actlab_audit import numbers
 
 OPTIMIZERS = ("ecd", "adamw", "sgdm", "soap")
 GAIN = {"gelu": 0.1, "random_prelu": 0.3}
@@ -61,11 +61,6 @@ def records(optimizers=OPTIMIZERS, **more):
     return [record(*cell, **more) for cell in product(optimizers, ("symmetric", "bQbV"), ("gelu", "random_prelu"))]
 
 
-def made_up(**more):
-    """All sixteen arms."""
-    return ablation.read(records(**more))
-
-
 def of_published_size(shift=None, **more):
     """Every arm in the published size and budget; ``shift``: PReLU's losses are the published ones, moved."""
     size = {"n_layer": 12, "n_embd": 768, "n_head": 12, "block_size": 512}
@@ -74,6 +69,7 @@ def of_published_size(shift=None, **more):
         for i, one in enumerate(arm["trials"]):
             one["final"]["tokens"] = 500_002_816
             if shift is not None:
-                loss = ablation.PUBLISHED[arm["optimizer"]][arm["symmetry"] == "bQbV"] + shift + 0.001 * (i - 1)
+                published = numbers.prelu_losses[arm["optimizer"]][arm["symmetry"] == "bQbV"]
+                loss = published + shift + 0.001 * (i - 1)
                 one["final"]["val_loss"] = loss
     return made

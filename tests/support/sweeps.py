@@ -5,8 +5,6 @@ import math
 import numpy as np
 from grids import template
 
-from actlab_audit import mnist
-
 LIFT = {"relu": 0.0, "geglu_equal_width": 3.0, "geglu_equal_parameters": -1.0}
 SIZE = {"relu": 794, "geglu_equal_width": 1578, "geglu_equal_parameters": 794}
 
@@ -40,9 +38,11 @@ def record(network, hidden, rate, batch, dataset="mnist", lift=LIFT, epochs=1):
     return made | {"arm": f"{network}-{hidden}-{rate:g}-{batch}-{epochs}", "trials": trials}
 
 
-def made_up(longer=(), **more):
-    cells = [(n, h, r, b) for n in LIFT for h in (2, 4, 8, 16) for r in (0.1, 0.01, 0.001, 0.0001) for b in (8, 64)]
-    return mnist.read([record(*cell, **more) for cell in cells], longer)
+def records(**more):
+    """Every published cell, and relu's of two units at every rate and batch size."""
+    rates = [("relu", 2, rate, batch) for rate in (0.1, 0.01, 0.001, 0.0001) for batch in (8, 64)]
+    cells = [(n, h, 0.001, 64) for n in LIFT for h in (2, 4, 8, 16)]
+    return [record(*cell, **more) for cell in dict.fromkeys([*cells, *rates])]
 
 
 def longer(epochs, **more):
