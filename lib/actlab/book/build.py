@@ -1,7 +1,5 @@
 """``actlab book``: let Jupyter Book execute what is stale and write the pages, warnings being errors."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

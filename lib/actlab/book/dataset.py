@@ -1,8 +1,6 @@
 """`results/` as a data set for those who do not have this package: JSON schema, Croissant metadata and a dictionary of
 every key and column (`python -m actlab.book.dataset` writes them), and the tidy tables as CSV."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

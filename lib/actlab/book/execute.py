@@ -1,7 +1,5 @@
 """Execution of the notebooks whose inputs changed, in parallel, by papermill. Either a whole page is left or none."""
 
-from __future__ import annotations
-
 import logging
 import multiprocessing
 import os

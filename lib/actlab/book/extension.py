@@ -1,7 +1,5 @@
 """The Sphinx extension of the book (see ``_config.yml``): executes what is stale, lays downloads beside the pages."""
 
-from __future__ import annotations
-
 import multiprocessing
 import re
 from base64 import b64decode

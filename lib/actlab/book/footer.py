@@ -1,8 +1,6 @@
 """The last lines of every page: which commit wrote it, from records of which days, with which versions, how to cite
 it."""
 
-from __future__ import annotations
-
 import json
 import platform
 import re

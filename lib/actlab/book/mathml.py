@@ -1,7 +1,5 @@
 """Formulas as MathML, written when the book is built: the pages need no script and no content network to show them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Which notebook makes which page, with which parameters and from which files (``book/pages.yaml``), and whether a page
 is stale. Executes nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform
@@ -11,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, ValidationError, model_validator
 
@@ -43,7 +41,7 @@ class Page(BaseModel):
         self._root = root
 
     @model_validator(mode="after")
-    def _sources_exist(self) -> Page:
+    def _sources_exist(self) -> Self:
         files = [read for read in self.reads if Path(read).parts[0] != "results"]
         for place in (self.source, *(self._root / name for name in (self.file, *files) if name)):
             if not place.exists():

@@ -1,8 +1,6 @@
 """The paper as PDF: holds the numbers of `paper/` to the records, lays its prose, figures, tables and the references in
 one folder, and sets them with typst (`make paper`)."""
 
-from __future__ import annotations
-
 import json
 import runpy
 import shutil

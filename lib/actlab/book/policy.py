@@ -1,8 +1,6 @@
 """The Content-Security-Policy of the book's pages: no script runs but the theme's and two programs of ours, nothing is
 loaded from elsewhere or sent."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from functools import cache

@@ -1,7 +1,5 @@
 """What holds typed prose to the records: ``holds(fact, statement)`` in a folded cell below it."""
 
-from __future__ import annotations
-
 import linecache
 import runpy
 import sys

@@ -1,8 +1,6 @@
 """What a reader moves with the mouse: the explorer of the records, live in a notebook and on the published page, and
 the live notebook's panels."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 

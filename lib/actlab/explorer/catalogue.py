@@ -1,8 +1,6 @@
 """What the explorer shows, published and live: every estimate of every study as plain values, so that a page only
 draws. No torch."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple

@@ -47,7 +47,7 @@ const path = ({ colour: stroke, dashes }, d) => svg("path", { d, class: "line", 
 
 /** An axis {log, also: further values, backwards, names} over some values: its ticks [[value, text]], and `to`: value -> pixel. */
 function axis({ log, also = [], backwards, names = [] }, values, from, to, count) {
-  const turn = (value) => (log ? Math.log10(value) : value), ticks = names.map((name, i) => [i, name]);
+  const turn = log ? Math.log10 : (value) => value, ticks = names.map((name, i) => [i, name]);
   const found = [...values, ...also].map(turn).filter(known);
   if (!found.length) found.push(0);
   let low = Math.min(...found), high = Math.max(...found), step = 1;
@@ -75,8 +75,7 @@ function chart({ study, width, height = 330, x, y, points, line, until, more }) 
   const across = axis(x, points.flatMap(({ x, ends = [] }) => [x, ...ends]), left, right, width / 100);
   const up = axis(y, points.flatMap(({ found, singles = [] }) => [...found.slice(0, 3), ...singles]), bottom, top, 5);
   const px = across.to, py = (value) => Math.min(up.to(value), bottom); // an exact 0 on a logarithmic axis
-  const says = `${y.label} against ${x.label}; the numbers are in the table`;
-  const node = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": says });
+  const node = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${y.label} against ${x.label}; the numbers are in the table` });
   const write = (text, x, y, anchor, turned = 0) =>
     node.append(svg("text", { transform: `translate(${x},${y}) rotate(${turned})`, "text-anchor": anchor }, text));
   for (const [value, text] of up.ticks) {

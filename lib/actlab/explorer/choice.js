@@ -17,7 +17,7 @@ function choose({ studies }, wanted) {
   }
   const study = studies[pick("study", Object.keys(studies))], { arms, series, factors, others, views, pairs } = study;
   const view = pick("view", Object.keys(views)), all = factors[series];
-  const [cell] = [...arms.filter(({ at }) => others.every((name) => (wanted[name] ?? at[name]) === at[name])), ...arms];
+  const cell = arms.find(({ at }) => others.every((name) => (wanted[name] ?? at[name]) === at[name])) ?? arms[0];
   const reference = twin(study, cell, study.reference) ?? cell, keys = arms.map((arm) => arm.key);
   for (const name of others) pick(name, factors[name], cell.at[name]);
   pick("metric", views[view]);

@@ -1,8 +1,6 @@
 """The live notebook's panels: a laboratory of activations, one training run with a stop, two trials side by side. They
 need a kernel."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

@@ -82,8 +82,8 @@ function render({ model, el }) {
   function drawPicture() {
     drawn = el.clientWidth;
     const width = Math.max(280, drawn), c = context(catalogue, [choice, options]), { study } = c;
-    const { node, said: words, charts = [], rows } = PICTURES[choice.view](c), part = width > 720 ? (width + 16) / charts.length - 16 : width;
-    main.replaceChildren(node ?? html("div", { className: "pictures" }, ...charts.map((spec) => chart({ ...spec, width: part, study }))));
+    const { nodes, said: words, charts = [], rows } = PICTURES[choice.view](c), part = width > 720 ? (width + 16) / charts.length - 16 : width;
+    main.replaceChildren(html("div", { className: "pictures" }, ...(nodes ?? charts.map((spec) => chart({ ...spec, width: part, study })))));
     main.querySelector(".arm")?.setAttribute("tabindex", 0);
     caption.textContent = `${fill(c.words.captions[choice.view], c)} Records: results/${choice.study}.`;
     said.textContent = words;

@@ -1,4 +1,4 @@
-// What each picture shows, of a context (see `context`): {charts or node, said, rows}.
+// What each picture shows, of a context (see `context`): {charts or nodes, said, rows}.
 // Every estimate comes with the catalogue; here it is looked up.
 
 /** An arm minus another of those that differ from it in one factor: [value, low, high, n, Holm's p]. */
@@ -98,8 +98,8 @@ const PICTURES = {
   drift(c) {
     const { metric, words, choice: { step }, options } = c, y = { label: fill(words.axes.drift, c), log: true };
     const points = c.arms.flatMap((arm) => course(c, arm, metric, "iteration", arm.drift));
-    const chart = { x: { label: "iteration" }, y, points, line: true, until: options.step.indexOf(step) + 1 };
-    return { charts: [chart], said: fill(words.said.drift, { rest: summary(c, points.filter(({ x }) => String(x) === step)) }) };
+    const until = options.step.indexOf(step) + 1;
+    return { charts: [{ x: { label: "iteration" }, y, points, line: true, until }], said: fill(words.said.drift, { rest: summary(c, points.filter(({ x }) => String(x) === step)) }) };
   },
   bend(c) {
     const { study, words, choice, options } = c, { bend } = choice, x = { label: words.axes.bend, names: options.bend };
@@ -120,8 +120,8 @@ const PICTURES = {
   two(c) {
     const { study, metric, arms, words } = c, [a, b] = arms, names = ["A", "B", "B minus A"];
     const found = (name) => [...arms.map((arm) => arm.end[name]), difference(study, study.end[name], b, a)];
-    const [one, two] = arms.map((arm) => arm.singles[metric]), estimates = found(metric);
-    const points = arms.map((arm, x) => ({ ...point({ name: named }, arm, estimates[x], { singles: arm.singles[metric] }), x }));
+    const singles = arms.map((arm) => arm.singles[metric]), [one, two] = singles, estimates = found(metric);
+    const points = arms.map((arm, x) => ({ ...point({ name: named }, arm, estimates[x], { singles: singles[x] }), x }));
     const joined = ({ px, py }) => svg("g", { class: "grid" }, ...one.flatMap((value, i) =>
       (known(value) && known(two[i]) ? [straight(px(0.06), py(value), px(0.94), py(two[i]))] : [])));
     return {
@@ -133,8 +133,7 @@ const PICTURES = {
   texts({ study: { texts }, words }) {
     const part = ([text, same]) => (same ? text : html("mark", {}, text));
     const page = ([title, parts]) => html("div", { className: "text" }, html("b", {}, title), html("pre", {}, ...parts.map(part)));
-    const node = html("div", { className: "pictures" }, ...texts.flatMap((one) => one.texts.map(page)));
-    return { node, said: fill(words.said.texts, texts[0]) };
+    return { nodes: texts.flatMap((one) => one.texts.map(page)), said: fill(words.said.texts, texts[0]) };
   },
 };
 

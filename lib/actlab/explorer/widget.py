@@ -1,8 +1,6 @@
 """The explorer as a widget: live in a notebook, plain HTML and JavaScript on the published page. What it shows:
 ``catalogue.py``."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from gzip import compress
